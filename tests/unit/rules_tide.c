@@ -38,7 +38,7 @@ static void rule_tide_01_blocks_may_be_longer(void **state) {
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_info(r)->container, "TIDE 2.1");
     assert_string_equal(log_messages(r), SIX);
-    log_assert_finding(r, REEL_NOTE, "5 blocks go on after their last field");
+    log_assert_finding(r, REEL_NOTE, "5 blocks have bytes after their last field");
     log_assert_findings(r, 1);
 }
 
@@ -92,7 +92,7 @@ static void rule_tide_02_any_unknown_tag_is_passed_over_by_its_size(void **state
     log_six(&l, 0, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), SIX);
-    log_assert_finding(r, REEL_NOTE, "2 blocks of unknown kinds are passed over, the first (01 ff 00 02) at 14");
+    log_assert_finding(r, REEL_NOTE, "2 blocks of unknown kinds skipped, the first (01 ff 00 02) at 14");
 }
 
 static void rule_tide_03_versions(void **state) {
@@ -129,7 +129,7 @@ static void rule_tide_03_a_second_tide_block_is_told(void **state) {
     log_usual(&l); /* as when files are joined */
     RECORDING *r = log_scan(&l);
     assert_int_equal(log_info(r)->messages, 12);
-    log_assert_finding(r, REEL_WARNING, "1 further blocks TIDE are passed over");
+    log_assert_finding(r, REEL_WARNING, "1 further blocks TIDE skipped");
     (void)at;
 }
 
@@ -230,7 +230,7 @@ static void rule_tide_06_types_by_hash(void **state) {
     assert_string_equal(c->encoding, "protobuf");
     assert_string_equal(c->type, "nav.Path");
     assert_string_equal(log_messages(r), "/point=p|/cmd/:.nav.Path=e|/path=q|");
-    log_assert_finding(r, REEL_NOTE, "there is no index");
+    log_assert_finding(r, REEL_NOTE, "no index");
     log_assert_findings(r, 1);
 }
 
@@ -243,7 +243,7 @@ static void rule_tide_06_a_missing_type_is_told_and_its_messages_served(void **s
     assert_int_equal(log_model(r, 1)->n_schemas, 3);
     assert_string_equal(log_model(r, 1)->schemas[2].hash, "010203");
     assert_int_equal(log_model(r, 1)->schemas[2].data.size, 0);
-    log_assert_finding(r, REEL_WARNING, "2 types that channels or other types refer to have no block TYPE");
+    log_assert_finding(r, REEL_WARNING, "2 referenced types have no block TYPE");
 }
 
 static void rule_tide_06_the_first_of_two_types_of_one_hash_counts(void **state) {
@@ -256,7 +256,7 @@ static void rule_tide_06_the_first_of_two_types_of_one_hash_counts(void **state)
     log_type(&l, "H", "s", "second", "", "2", NULL, NULL);
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_model(r, 0)->schemas[0].name, "first");
-    log_assert_finding(r, REEL_WARNING, "1 blocks TYPE have the hash of another one");
+    log_assert_finding(r, REEL_WARNING, "1 blocks TYPE contradict another block TYPE");
 }
 
 static void rule_tide_07_hashes_and_dependencies_are_kept_on_copying(void **state) {
@@ -301,7 +301,7 @@ static void rule_tide_08_channels_are_told_apart_by_id(void **state) {
     assert_int_equal(log_info(r)->n_channels, 2);
     assert_string_equal(log_messages(r), "/same=m0|/same=m1|/same=m2|/same=m3|/same=m4|/same=m5|");
     log_assert_finding(r, REEL_WARNING, "several channels are named /same");
-    log_assert_finding(r, REEL_WARNING, "channel 0 has been described otherwise before");
+    log_assert_finding(r, REEL_WARNING, "contradicts an earlier block CHAN of channel 0");
 }
 
 /* ---- 9 ---- */
@@ -337,7 +337,7 @@ static void rule_tide_09_another_compression_is_damage_of_that_chunk(void **stat
     log_six(&l, 1, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), SIX);
-    log_assert_finding(r, REEL_LOSS, "compression 3 is none that is known");
+    log_assert_finding(r, REEL_LOSS, "unknown compression 3");
 }
 
 static void rule_tide_09_what_index_rows_link_to(void **state) {
@@ -401,7 +401,7 @@ static void rule_tide_10_no_order_of_blocks(void **state) {
         assert_int_equal(a->n_schemas, 1);
         assert_true(bytes_is(a->schemas[0].data, "float64 x"));
         assert_string_equal(log_value(reel_index_metadata(reel_recording_index(r)), "dc:Title"), "t");
-        log_assert_findings(r, 1); /* that there is no index */
+        log_assert_findings(r, 1); /* that no index */
     }
 }
 

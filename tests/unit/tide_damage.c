@@ -64,8 +64,8 @@ static void a_cut_entry_is_told(void **state) {
     RECORDING *r = log_scan(&l);
     assert_int_equal(log_info(r)->messages, 5);
     assert_int_equal(log_info(r)->lost_bytes, 17);
-    log_assert_finding(r, REEL_LOSS, "it is cut; 17 bytes are lost");
-    log_assert_finding(r, REEL_LOSS, "it is cut: 5 of 6 entries are there");
+    log_assert_finding(r, REEL_LOSS, "it is truncated; 17 bytes are lost");
+    log_assert_finding(r, REEL_LOSS, "truncated, it has 5 of 6 entries");
     (void)chunk;
 }
 
@@ -109,7 +109,7 @@ static void an_entry_with_a_wrong_size_costs_itself_only(void **state) {
     assert_string_equal(log_messages(r), "/a=m0|/b=m1|/b=m3|/a=m4|/b=m5|");
     assert_int_equal(log_info(r)->lost_bytes, 18);
     log_assert_finding(r, REEL_LOSS, "its size exceeds the chunk; 18 bytes are lost");
-    log_assert_finding(r, REEL_WARNING, "does not agree with their messages: it names 3 of channel 0, which has 2");
+    log_assert_finding(r, REEL_WARNING, "does not match their messages: it has 3 of channel 0, which has 2");
 }
 
 static void a_wrong_size_of_a_chunk_is_survived(void **state) {
@@ -252,7 +252,7 @@ static void looking_for_ends_is_linear(void **state) {
     for (unsigned i = 0; i < 100000; i++) {
         log_chunk(&l, i, 0, 0, 0);
         log_end(&l);
-        log_bytes(&l, "\1\2\3\4", 4); /* leads nowhere */
+        log_bytes(&l, "\1\2\3\4", 4); /* not followed by a block */
         log_number(&l, LOG_T0, 8);
         log_number(&l, 37, 4);
     }

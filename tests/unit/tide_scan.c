@@ -110,8 +110,8 @@ static void size_four_too_large_without_padding(void **state) {
     RECORDING *r = log_scan(&l);
     assert_int_equal(log_info(r)->messages, 12);
     assert_false(log_info(r)->damaged);
-    log_assert_finding(r, REEL_WARNING, "3 blocks have a Size that leads nowhere");
-    log_assert_finding(r, REEL_WARNING, "the index leaves out 11 of 12");
+    log_assert_finding(r, REEL_WARNING, "3 blocks have a wrong Size");
+    log_assert_finding(r, REEL_WARNING, "the index lacks 11 of 12");
     log_assert_findings(r, 2);
 }
 
@@ -127,7 +127,7 @@ static void channel_sizes_in_characters(void **state) {
     assert_int_equal(log_info(r)->n_channels, 2);
     assert_string_equal(log_model(r, 0)->name, "/m\xc3\xbc\xc3\xbc\xc3\xbc");
     assert_int_equal(log_info(r)->messages, 6);
-    log_assert_finding(r, REEL_WARNING, "1 blocks have a Size that leads nowhere");
+    log_assert_finding(r, REEL_WARNING, "1 blocks have a wrong Size");
 }
 
 static void tide_size_is_nonsense(void **state) {
@@ -158,7 +158,7 @@ static void index_clipped_by_the_end(void **state) { /* Size 36 where 28 bytes a
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), "/a=abc|");
     assert_false(log_info(r)->damaged);
-    log_assert_finding(r, REEL_WARNING, "1 blocks have a Size that leads nowhere");
+    log_assert_finding(r, REEL_WARNING, "1 blocks have a wrong Size");
     log_assert_findings(r, 1);
 }
 
@@ -174,7 +174,7 @@ static void unknown_block_in_an_old_log(void **state) {
     log_six(&l, 0, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), SIX);
-    log_assert_finding(r, REEL_NOTE, "1 blocks of unknown kinds are passed over, the first (XTRA)");
+    log_assert_finding(r, REEL_NOTE, "1 blocks of unknown kinds skipped, the first (XTRA)");
 }
 
 static void abandoned_and_appended_logs_count_by_chunks(void **state) {
@@ -189,7 +189,7 @@ static void abandoned_and_appended_logs_count_by_chunks(void **state) {
     log_channel(&l, 2, "/c");
     RECORDING *r = log_scan(&l);
     assert_int_equal(log_info(r)->messages, 12);
-    log_assert_finding(r, REEL_WARNING, "the index leaves out 6 of 12 messages");
+    log_assert_finding(r, REEL_WARNING, "the index lacks 6 of 12 messages");
     log_assert_findings(r, 1);
 }
 
@@ -200,13 +200,13 @@ static void an_index_that_lies_is_told(void **state) {
     log_patch(&l, l.size - 8, 17, 8); /* the last row's offset */
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), SIX);
-    log_assert_finding(r, REEL_WARNING, "the index of 1 channels does not agree with their messages: it names 3 of channel 1, which has 3");
+    log_assert_finding(r, REEL_WARNING, "the index of 1 channels does not match their messages: it has 3 of channel 1, which has 3");
     LOG more = {0};
     log_usual(&more);
     log_index(&more, 9, false, 0, LOG_T0, 0);
     RECORDING *s = log_scan(&more);
-    log_assert_finding(s, REEL_WARNING, "it names 1 of channel 9, which has 0");
-    log_assert_finding(s, REEL_WARNING, "channel 9 has no block CHAN: it is called reconstructed9");
+    log_assert_finding(s, REEL_WARNING, "it has 1 of channel 9, which has 0");
+    log_assert_finding(s, REEL_WARNING, "channel 9 has no block CHAN: named reconstructed9");
 }
 
 /* ---- libtidelog and the prototype, §7 ---- */
@@ -225,7 +225,7 @@ static void libtidelog(void **state) {
     assert_string_equal(log_messages(r), "position=x|position=y|");
     assert_int_equal(log_info(r)->start_ns, 13030000000000000); /* told, not corrected */
     log_assert_finding(r, REEL_NOTE, "2 of 2 messages have times before 1990 or after 2100");
-    log_assert_finding(r, REEL_NOTE, "there is no index");
+    log_assert_finding(r, REEL_NOTE, "no index");
 }
 
 static void libtidelog_crashed(void **state) { /* Size 25, count 0, then entries without a frame */
@@ -242,12 +242,12 @@ static void libtidelog_crashed(void **state) { /* Size 25, count 0, then entries
     RECORDING *r = log_scan(&l);
     assert_int_equal(log_info(r)->messages, 30);
     assert_int_equal(log_info(r)->lost_bytes, 3);
-    log_assert_finding(r, REEL_LOSS, "30 of 0 entries are there");
+    log_assert_finding(r, REEL_LOSS, "it has 30 of 0 entries");
     l.size -= 3; /* no entry is cut */
     RECORDING *whole = log_scan(&l);
     assert_int_equal(log_info(whole)->messages, 30);
     assert_false(log_info(whole)->damaged);
-    log_assert_finding(whole, REEL_WARNING, "1 blocks have a Size that leads nowhere");
+    log_assert_finding(whole, REEL_WARNING, "1 blocks have a wrong Size");
 }
 
 static void the_prototype_fails_cleanly(void **state) {

@@ -122,14 +122,14 @@ static void an_index_that_is_not_whole_is_refused(void **state) {
     log_channel(&none, 0, "/a");
     log_channel(&none, 1, "/b");
     log_six(&none, 0, LOG_PLAIN);
-    assert_refused(&none, "the index names 0 messages, the chunks say they have 6");
+    assert_refused(&none, "the index has 0 messages, the chunks state 6");
     log_usual(&abandoned);
     log_six(&abandoned, 1, LOG_PLAIN);
-    assert_refused(&abandoned, "the index names 6 messages, the chunks say they have 12");
+    assert_refused(&abandoned, "the index has 6 messages, the chunks state 12");
     log_usual(&lacks);
     log_resize(&lacks, -20);
     lacks.size -= 20;
-    assert_refused(&lacks, "rows of it are missing");
+    assert_refused(&lacks, "some of its rows are missing");
     log_usual(&later);
     log_patch(&later, later.size - 16, LOG_T0 + 6 * (uint64_t)LOG_S, 8);
     assert_refused(&later, "the index has other times than the chunks");
@@ -145,11 +145,11 @@ static void chunks_that_tell_nothing_are_refused(void **state) {
         uint64_t value;
         unsigned bytes;
         const char *text;
-    } wrong[] = {{4, UINT32_MAX, 4, "it does not say how many messages it has"}, /* count */
-                 {4, 6 * 18, 4, "it does not say how many messages it has"},     /* of bytes, as old recorders have it */
-                 {4, 0, 4, "it does not say how many messages it has"},
+    } wrong[] = {{4, UINT32_MAX, 4, "its number of messages is missing"}, /* count */
+                 {4, 6 * 18, 4, "its number of messages is missing"},     /* of bytes, as old recorders have it */
+                 {4, 0, 4, "its number of messages is missing"},
                  {16, LOG_T0 - 1, 8, "it ends before it starts"},
-                 {24, 7, 1, "it does not say how many messages it has"}};
+                 {24, 7, 1, "its number of messages is missing"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         LOG l = {0};
         log_tide(&l, 0, 0);
@@ -196,9 +196,9 @@ static void damage_costs_nothing(void **state) {
     const struct {
         uint64_t size; /* of a chunk with one message: too large, left open, leading nowhere */
         const char *text;
-    } wrong[] = {{UINT64_C(1) << 50, "the blocks do not follow each other"},
-                 {25, "it does not say how many messages it has"},
-                 {1 << 20, "the blocks do not follow each other"}};
+    } wrong[] = {{UINT64_C(1) << 50, "no block begins at"},
+                 {25, "its number of messages is missing"},
+                 {1 << 20, "no block begins at"}};
     for (unsigned i = 0; i < 3; i++) {
         LOG l = {0};
         log_usual(&l);

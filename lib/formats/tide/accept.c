@@ -22,7 +22,7 @@ static bool accepts(const struct reel_channel *c, bool is_new, struct reel_loss 
     for (size_t i = 0; i < c->metadata.count; i++) {
         texts += strlen(c->metadata.items[i].key) + strlen(c->metadata.items[i].value);
     }
-    if (definitions > REEL_SCHEMA_MAX || texts > REEL_SCHEMA_MAX / 2) { /* escapes may make a text six times as long */
+    if (definitions > REEL_SCHEMA_MAX || texts > REEL_SCHEMA_MAX / 2) { /* escaping can make a text six times as long */
         reel_loss_add(loss, REEL_REFUSES, c, "its definitions and metadata of %llu bytes are too large for a CHAN block",
                       (unsigned long long)(definitions + texts));
         return false;
@@ -31,14 +31,14 @@ static bool accepts(const struct reel_channel *c, bool is_new, struct reel_loss 
         return true;
     }
     reel_loss_add(loss, REEL_CHANGES, c,
-                  is_new ? "type, encoding and metadata of this channel travel as JSON in its source config"
-                         : "encoding, schema names and metadata of this channel travel as JSON in its source config");
+                  is_new ? "type, encoding and metadata of this channel are stored as JSON in its source config"
+                         : "encoding, schema names and metadata of this channel are stored as JSON in its source config");
     if (is_new && c->n_schemas > 0) {
         reel_loss_add(loss, REEL_CHANGES, c,
-                      "its types are named by the SHA-1 of their definitions, which is not the hash that TIDE's RD 8 would give them");
+                      "its types are identified by the SHA-1 of their definitions, not by the hash that TIDE's RD 8 defines");
     }
     if (strlen(c->name) > TIDE_NAME_MAX) {
-        reel_loss_add(loss, REEL_CHANGES, c, "its name is longer than %d bytes: TIDE's own field holds the beginning", TIDE_NAME_MAX);
+        reel_loss_add(loss, REEL_CHANGES, c, "its name is longer than %d bytes: TIDE's name field holds only the beginning", TIDE_NAME_MAX);
     }
     return true;
 }
@@ -68,11 +68,11 @@ static void report_shared_names(const struct reel_stream *stream, struct reel_lo
     }
     if (shared > 0) {
         reel_loss_add(loss, REEL_CHANGES, NULL,
-                      "%u channels have the name of another one: they get a number behind it, for names must be unique", shared);
+                      "%u channels have the name of another channel: a number is appended, because names must be unique", shared);
     }
 }
 
-/* An MCAP file's metadata is in named records; a log has one list of values. */
+/* The metadata of an MCAP file is in named records; a log has a single list of values. */
 static void report_records(const struct reel_index *index, struct reel_loss *loss) {
     const struct reel_pairs *pairs = reel_index_metadata(index);
     size_t named = 0;
@@ -81,8 +81,7 @@ static void report_records(const struct reel_index *index, struct reel_loss *los
         named += colon && colon > pairs->items[i].key;
     }
     if (named > 0 && reel_index_info(index)->format->metadata_records) {
-        reel_loss_add(loss, REEL_CHANGES, NULL,
-                      "%zu values of metadata records are named RECORD:key, and are no longer in records of their own", named);
+        reel_loss_add(loss, REEL_CHANGES, NULL, "%zu values of metadata records are renamed to RECORD:key, in one list", named);
     }
 }
 
@@ -96,7 +95,7 @@ static bool accepts_all(const struct reel_stream *stream, bool is_new, struct re
             reel_loss_add(loss, REEL_LOSES, NULL, "%zu attachments", attachments);
         }
         if (pairs > 0 && !is_new) {
-            reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording: TIDE 2.0 has a place for them", pairs);
+            reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording (TIDE 2.0 can store them)", pairs);
         }
         if (is_new) {
             report_records(index, loss);
@@ -108,7 +107,7 @@ static bool accepts_all(const struct reel_stream *stream, bool is_new, struct re
     }
     if (relative) {
         reel_loss_add(loss, REEL_CHANGES, NULL,
-                      "times count from the start of the recording: other readers of TIDE will show them as 1970");
+                      "times are relative to the start of the recording: other TIDE readers show them as dates in 1970");
     }
     if (stream->n_sources > 1) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "%u recordings become one", stream->n_sources);

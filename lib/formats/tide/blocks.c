@@ -4,10 +4,10 @@
 #include "wire/bytes.h"
 
 enum {
-    HOP_MIN = TIDE_ENTRY_HEAD,
-    HOP_MAX = 64 << 10, /* what a hop out of the window costs, at most */
-    LOOK = 64,          /* bytes by which a block is recognised while searching */
-    SLACK = 255 * 3,    /* by which old recorders made a CHAN block too small: bytes of a name less its characters, and the like */
+    SKIP_COST_MIN = TIDE_ENTRY_HEAD,
+    SKIP_COST_MAX = 64 << 10,     /* the most that a skip out of the window costs */
+    HEAD_BYTES = 64,              /* needed to recognise a block while searching */
+    CHANNEL_SIZE_ERROR = 255 * 3, /* Size of a CHAN block may be too small by this: old recorders counted characters instead of bytes */
 };
 
 static uint32_t tag_number(const char *tag) {
@@ -37,12 +37,12 @@ static bool printable(const uint8_t *p) {
     return true;
 }
 
-static bool size_rules(const struct tide *t) {
+static bool size_decides(const struct tide *t) {
     return t->major >= 2;
 }
 
 /* *yes: a block begins at `at`, or the file ends there. With `known`, blocks with unknown tags do not count. */
-static bool leads_on(struct tide *t, uint64_t at, bool known, bool *yes, struct reel_error *err) {
+static bool block_follows(struct tide *t, uint64_t at, bool known, bool *yes, struct reel_error *err) {
     uint64_t file = t->source->size;
     *yes = at == file;
     if (at >= file || file - at < TIDE_BLOCK_HEAD) {
@@ -56,19 +56,19 @@ static bool leads_on(struct tide *t, uint64_t at, bool known, bool *yes, struct 
     return true;
 }
 
-/* ---- what is inside ---- */
+/* ---- content of blocks ---- */
 
-/* Pays for a hop; false: too many have been made. */
-static bool hop(struct tide *t, uint64_t size) {
-    uint64_t price = size < HOP_MIN ? HOP_MIN : size < HOP_MAX ? size : HOP_MAX;
-    if (price > t->hops_left) {
+/* Deducts a skip from the allowance; false: it is used up. */
+static bool pay_for_skip(struct tide *t, uint64_t size) {
+    uint64_t price = size < SKIP_COST_MIN ? SKIP_COST_MIN : size < SKIP_COST_MAX ? size : SKIP_COST_MAX;
+    if (price > t->skips_left) {
         return false;
     }
-    t->hops_left -= price;
+    t->skips_left -= price;
     return true;
 }
 
-/* Where the entries that follow each other from `at` on stop: at a block, at `end`, or at what is no entry. */
+/* *stop: end of the consecutive entries from `at` on. They end at a block, at `end`, or at bytes that are not an entry. */
 static bool tide_chain(struct tide *t, uint64_t at, uint64_t end, uint64_t *stop, struct reel_error *err) {
     while (at < end && end - at >= TIDE_ENTRY_HEAD) {
         const uint8_t *p = window_at(&t->peek, at, TIDE_ENTRY_HEAD, err);
@@ -76,7 +76,7 @@ static bool tide_chain(struct tide *t, uint64_t at, uint64_t end, uint64_t *stop
             return false;
         }
         uint64_t size = load_u32le(p + TIDE_ENTRY_SIZE_AT);
-        if (tag_of(p) != TIDE_NO_BLOCK || size > end - at - TIDE_ENTRY_HEAD || !hop(t, TIDE_ENTRY_HEAD + size)) {
+        if (tag_of(p) != TIDE_NO_BLOCK || size > end - at - TIDE_ENTRY_HEAD || !pay_for_skip(t, TIDE_ENTRY_HEAD + size)) {
             break;
         }
         at += TIDE_ENTRY_HEAD + size;
@@ -85,11 +85,11 @@ static bool tide_chain(struct tide *t, uint64_t at, uint64_t end, uint64_t *stop
     return true;
 }
 
-/* Steps over a number of `bytes` bytes and, with `text`, as many bytes as it says. */
+/* Reads a number of `bytes` bytes and skips it; with `text` it is a length, and that many bytes are skipped too. */
 static bool step(struct tide *t, uint64_t *at, unsigned bytes, bool text, uint64_t *number, struct reel_error *err) {
     uint64_t file = t->source->size;
     *number = UINT64_MAX;
-    if (*at > file || file - *at < bytes || !hop(t, 0)) {
+    if (*at > file || file - *at < bytes || !pay_for_skip(t, 0)) {
         return true;
     }
     const uint8_t *p = window_at(&t->peek, *at, bytes, err);
@@ -104,7 +104,7 @@ static bool step(struct tide *t, uint64_t *at, unsigned bytes, bool text, uint64
     return true;
 }
 
-/* Where the fields of a CHAN block end; 0: outside the file. */
+/* *end: end of the fields of a CHAN block; 0: beyond the file. */
 static bool channel_end(struct tide *t, uint64_t at, bool is_new, uint64_t *end, struct reel_error *err) {
     static const unsigned old_fields[] = {4, 1, 4, 4, 4, 4}, new_fields[] = {4, 1, 4, 4, 1};
     const unsigned *fields = is_new ? new_fields : old_fields;
@@ -132,8 +132,8 @@ static bool channel_end(struct tide *t, uint64_t at, bool is_new, uint64_t *end,
     return true;
 }
 
-/* Where a block ends by its content; 0: unknown. For a chunk, *from is where its entries stop. */
-static bool own_end(struct tide *t, const struct tide_block *b, uint64_t *end, uint64_t *from, struct reel_error *err) {
+/* *end: end of a block according to its content; 0: unknown. For a chunk, *from is the end of its entries. */
+static bool end_by_content(struct tide *t, const struct tide_block *b, uint64_t *end, uint64_t *from, struct reel_error *err) {
     uint64_t body = b->at + TIDE_BLOCK_HEAD, left = t->source->size - body;
     *end = 0;
     *from = body;
@@ -165,9 +165,9 @@ static bool own_end(struct tide *t, const struct tide_block *b, uint64_t *end, u
 static bool unknown_block(struct tide *t, struct tide_block *b, uint64_t left, struct reel_error *err) {
     bool yes = b->size <= left && memcmp(b->name, "\0\0\0", sizeof b->name) != 0;
     b->end = b->at + TIDE_BLOCK_HEAD + (yes ? b->size : 0);
-    if (yes && !size_rules(t)) {
+    if (yes && !size_decides(t)) {
         yes = printable(b->name);
-        if (yes && !leads_on(t, b->end, false, &yes, err)) {
+        if (yes && !block_follows(t, b->end, false, &yes, err)) {
             return false;
         }
     }
@@ -175,7 +175,7 @@ static bool unknown_block(struct tide *t, struct tide_block *b, uint64_t left, s
     return true;
 }
 
-/* Could the bytes at p, `n` of the `left` that the file has from there, be the head of a block? Looks at no others. */
+/* Could the `n` bytes at p be the head of a block? The file has `left` bytes from there. */
 static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t left) {
     enum tide_tag tag = tag_of(p);
     if (tag == TIDE_NO_BLOCK || n < TIDE_BLOCK_HEAD + 2) {
@@ -190,7 +190,7 @@ static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t
             return false;
         }
         uint64_t start = load_u64le(body + TIDE_CHUNK_START_AT), end = load_u64le(body + TIDE_CHUNK_END_AT);
-        if (size > room) { /* cut: its first entry must look right */
+        if (size > room) { /* cut: its first entry must be plausible */
             uint64_t time = n < TIDE_CHUNK_HEAD + TIDE_ENTRY_HEAD ? 0 : load_u64le(body + TIDE_CHUNK_HEAD + TIDE_ENTRY_TIME_AT);
             return body[TIDE_CHUNK_COMPRESSION_AT] == TIDE_PLAIN && start <= time && time <= end && time > 0;
         }
@@ -198,9 +198,9 @@ static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t
     }
     case TIDE_INDX:
         rows = n < TIDE_INDEX_HEAD ? 0 : TIDE_INDEX_HEAD + (uint64_t)TIDE_INDEX_ROW * load_u32le(body + 4);
-        return rows > 0 && rows <= size && size - rows <= (size_rules(t) ? REEL_TEXT_MAX : 4);
+        return rows > 0 && rows <= size && size - rows <= (size_decides(t) ? REEL_TEXT_MAX : 4);
     case TIDE_CHAN:
-        return n >= 5 && size >= 5 && size <= room && size <= TIDE_DESCRIPTION_MAX && 5U + body[4] <= size + SLACK;
+        return n >= 5 && size >= 5 && size <= room && size <= TIDE_DESCRIPTION_MAX && 5U + body[4] <= size + CHANNEL_SIZE_ERROR;
     case TIDE_TYPE:
         return size >= 2 && size <= room && size <= TIDE_DESCRIPTION_MAX && 2U + load_u16le(body) <= size;
     case TIDE_META:
@@ -210,22 +210,20 @@ static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t
     }
 }
 
-/* The first place from `from` on that looks like the head of a block; the size of the file when there is none. */
+/* *found: the first position from `from` on with a plausible head of a block; the size of the file if there is none. */
 static bool tide_search(struct tide *t, uint64_t from, uint64_t *found, struct reel_error *err) {
     uint64_t file = t->source->size;
     *found = file;
     if (t->summary) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "the blocks do not follow each other up to the end, at %llu no more: only a scan tells what is there",
-                         (unsigned long long)from);
+        return reel_fail(err, REEL_UNSUPPORTED, "no block begins at %llu: the contents are unknown until a scan", (unsigned long long)from);
     }
     while (from < file && file - from >= TIDE_BLOCK_HEAD) {
         uint64_t left = file - from;
-        const uint8_t *p = window_at(&t->peek, from, left < LOOK ? (size_t)left : LOOK, err);
+        const uint8_t *p = window_at(&t->peek, from, left < HEAD_BYTES ? (size_t)left : HEAD_BYTES, err);
         if (!p) {
             return false;
         }
-        size_t held = window_held(&t->peek, from), last = held == left ? held - TIDE_BLOCK_HEAD : held - LOOK;
+        size_t held = window_held(&t->peek, from), last = held == left ? held - TIDE_BLOCK_HEAD : held - HEAD_BYTES;
         for (size_t i = 0; i <= last; i++) {
             if (p[i] >= 'C' && p[i] <= 'T' && plausible(t, p + i, held - i, left - i)) {
                 *found = from + i;
@@ -240,12 +238,12 @@ static bool tide_search(struct tide *t, uint64_t from, uint64_t *found, struct r
     return true;
 }
 
-/* The block at `at`; TIDE_NO_BLOCK when none begins there. */
+/* Reads the head of the block at `at`; its tag is TIDE_NO_BLOCK if none begins there. */
 static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, struct reel_error *err) {
-    uint64_t left = t->source->size - at, own = 0, from = 0;
+    uint64_t left = t->source->size - at, content_end = 0, from = 0;
     *b = (struct tide_block){.at = at};
     if (t->summary && t->summary->blocks_left-- == 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "TIDE log of too many blocks for a summary: only a scan tells what is in it");
+        return reel_fail(err, REEL_UNSUPPORTED, "TIDE log has too many blocks for a summary: the contents are unknown until a scan");
     }
     if (left < TIDE_BLOCK_HEAD) {
         return true;
@@ -261,21 +259,20 @@ static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, str
     if (b->tag == TIDE_NO_BLOCK) {
         return unknown_block(t, b, left, err);
     }
-    bool fits = b->size <= left, good = fits && size_rules(t);
+    bool fits = b->size <= left, good = fits && size_decides(t);
     b->end = fits ? at + TIDE_BLOCK_HEAD + b->size : 0;
-    if (good || (fits && !leads_on(t, b->end, false, &good, err)) || good) {
+    if (good || (fits && !block_follows(t, b->end, false, &good, err)) || good) {
         return good;
     }
-    if (!own_end(t, b, &own, &from, err) || (own > 0 && !leads_on(t, own, true, &good, err))) {
+    if (!end_by_content(t, b, &content_end, &from, err) || (content_end > 0 && !block_follows(t, content_end, true, &good, err))) {
         return false;
     }
     if (good) {
-        b->mended = own != b->end;
-        b->end = own;
+        b->resized = content_end != b->end;
+        b->end = content_end;
         return true;
     }
-    /* Size and count are filled in when a recorder closes its chunk (libtidelog): what follows an empty one that leads nowhere are its
-     * entries. */
+    /* libtidelog fills in Size and count when it closes a chunk: if no block follows an empty chunk, its entries follow. */
     bool open = fits && b->tag == TIDE_CHNK && b->size == TIDE_CHUNK_HEAD && from > b->end;
     b->cut = !fits || open;
     return !b->cut || tide_search(t, from, &b->end, err);
@@ -283,8 +280,7 @@ static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, str
 
 /* ---- the file ---- */
 
-/* Majors and sizes of the TIDE block that disagree about the layout: the first CHAN block decides, when it fills one layout and not the
- * other. */
+/* If major version and size of the TIDE block contradict each other, the first CHAN block decides, if it fits exactly one layout. */
 static bool detect_layout(struct tide *t, struct reel_error *err) {
     for (uint64_t at = t->body_end; at < t->source->size;) {
         struct tide_block b;
@@ -310,9 +306,9 @@ static bool detect_layout(struct tide *t, struct reel_error *err) {
 
 bool tide_begin(struct tide *t, uint64_t size, struct reel_error *err) {
     uint64_t file = t->source->size, room = file - TIDE_BLOCK_HEAD, body = size <= room ? size : TIDE_BODY_NEW;
-    t->is_new = size_rules(t);
-    if (!size_rules(t)) {
-        /* Size is often nonsense: the first of these that leads to a block, else one that is the whole file. */
+    t->is_new = size_decides(t);
+    if (!size_decides(t)) {
+        /* Size is often wrong: use the first of these that a block follows, or else one that ends with the file. */
         uint64_t bodies[] = {size <= room ? size : TIDE_BODY_OLD, TIDE_BODY_OLD, TIDE_BODY_NEW};
         size_t chosen = 3, whole = 3;
         for (size_t i = 0; i < 3 && chosen == 3; i++) {
@@ -320,7 +316,7 @@ bool tide_begin(struct tide *t, uint64_t size, struct reel_error *err) {
             if (bodies[i] < TIDE_BODY_NEW || bodies[i] > room) {
                 continue;
             }
-            if (!leads_on(t, TIDE_BLOCK_HEAD + bodies[i], true, &yes, err)) {
+            if (!block_follows(t, TIDE_BLOCK_HEAD + bodies[i], true, &yes, err)) {
                 return false;
             }
             whole = yes && bodies[i] == room ? i : whole;
@@ -331,19 +327,19 @@ bool tide_begin(struct tide *t, uint64_t size, struct reel_error *err) {
     }
     t->body_end = TIDE_BLOCK_HEAD + (body < TIDE_BODY_NEW ? TIDE_BODY_NEW : body);
     if (body != size) {
-        reel_scan_finding(t->scan, size_rules(t) ? REEL_WARNING : REEL_NOTE, 0, 0, 0,
-                          "block TIDE at 0: its Size is %llu, its body has %llu bytes", (unsigned long long)size,
+        reel_scan_finding(t->scan, size_decides(t) ? REEL_WARNING : REEL_NOTE, 0, 0, 0,
+                          "block TIDE at 0: its Size is %llu, but its body has %llu bytes", (unsigned long long)size,
                           (unsigned long long)(t->body_end - TIDE_BLOCK_HEAD));
     }
     bool looks_new = body == TIDE_BODY_NEW, looks_old = body == TIDE_BODY_OLD;
-    t->hops_left = UINT32_MAX;
+    t->skips_left = UINT32_MAX;
     return (t->is_new ? !looks_old : !looks_new) || detect_layout(t, err);
 }
 
-bool tide_walk(struct tide *t, bool tell, bool (*visit)(struct tide *t, const struct tide_block *b, struct reel_error *err),
+bool tide_walk(struct tide *t, bool report, bool (*visit)(struct tide *t, const struct tide_block *b, struct reel_error *err),
                struct reel_error *err) {
     uint64_t file = t->source->size;
-    t->hops_left = file < UINT64_MAX / 16 ? 8 * file + REEL_WINDOW_BYTES : file;
+    t->skips_left = file < UINT64_MAX / 16 ? 8 * file + REEL_WINDOW_BYTES : file;
     t->report_at = 0;
     for (uint64_t at = t->body_end; at < file;) {
         struct tide_block b;
@@ -354,8 +350,8 @@ bool tide_walk(struct tide *t, bool tell, bool (*visit)(struct tide *t, const st
             if (!tide_search(t, at + 1, &b.end, err)) {
                 return false;
             }
-            if (tell) {
-                tide_lost(t, at, b.end - at, "no block begins at %llu: %llu bytes are passed over", (unsigned long long)at,
+            if (report) {
+                tide_lost(t, at, b.end - at, "no block begins at %llu: %llu bytes skipped", (unsigned long long)at,
                           (unsigned long long)(b.end - at));
             }
         } else if (!visit(t, &b, err)) {

@@ -14,7 +14,7 @@ struct written { /* a channel */
     bool native;
 };
 
-struct place { /* a type that some channel has */
+struct stored_type { /* a type that some channel has */
     struct tide_type type;
     uint32_t channel;
     bool native;
@@ -24,9 +24,9 @@ struct tide_book {
     struct arena arena;
     const struct reel_stream *stream;
     bool is_new, relative;
-    struct written *channels;            /* by position */
-    struct place *types;                 /* once each */
-    size_t n_types, cap_types, n_native; /* the first ones are those of channels that are written as they were */
+    struct written *channels;            /* by position in the stream */
+    struct stored_type *types;           /* each hash once */
+    size_t n_types, cap_types, n_native; /* the first n_native are those of channels written with their original fields */
     uint64_t added;
 };
 
@@ -110,21 +110,21 @@ static bool add_type(struct tide_book *book, const struct tide_type *type, uint3
     if (!GROW_ARRAY(book->types, book->n_types, book->cap_types)) {
         return false;
     }
-    struct place *p = &book->types[book->n_types];
-    *p = (struct place){.type = *type, .channel = channel, .native = native};
-    p->type.at = book->added++; /* of equal hashes the first one counts */
+    struct stored_type *p = &book->types[book->n_types];
+    *p = (struct stored_type){.type = *type, .channel = channel, .native = native};
+    p->type.at = book->added++; /* of equal hashes the first one is used */
     book->n_types++;
     return true;
 }
 
-/* Each hash once. A channel whose type is not the one kept is no longer written as it was. */
+/* Keeps each hash once. A channel whose type differs from the one kept cannot be written with its original fields. */
 static void unite_types(struct tide_book *book) {
     size_t kept = 0;
     if (book->n_types > 0) {
-        qsort(book->types, book->n_types, sizeof *book->types, tide_type_compare); /* a place begins with its type */
+        qsort(book->types, book->n_types, sizeof *book->types, tide_type_compare); /* a stored_type begins with its type */
     }
     for (size_t i = 0; i < book->n_types; i++) {
-        struct place *p = &book->types[i], *before = kept > 0 ? &book->types[kept - 1] : NULL;
+        struct stored_type *p = &book->types[i], *before = kept > 0 ? &book->types[kept - 1] : NULL;
         if (!before || !bytes_equal(before->type.hash, p->type.hash)) {
             book->types[kept++] = *p;
         } else if (p->native && !same_type(&before->type, &p->type)) {
@@ -136,14 +136,14 @@ static void unite_types(struct tide_book *book) {
 
 /* ---- channels ---- */
 
-/* Fills `w` as the channel was; false: reading that would not give it back. */
+/* Fills `w` with the original fields of the channel; false: reading them would not restore the channel. */
 static bool try_native(struct arena *arena, bool is_new, const struct reel_channel *c, struct written *w) {
     struct tide_fields fields;
     struct arena scratch = {0};
     struct reel_channel back;
     bool relative, native = tide_channel_fields(arena, is_new, c, &fields, &w->types) && bytes_equal(fields.name, w->fields.name) &&
                             tide_channel_model(&scratch, is_new, &fields, &w->types, &back, &relative) && tide_channel_same(c, &back);
-    arena->no_memory |= scratch.no_memory; /* then it is not known */
+    arena->no_memory |= scratch.no_memory; /* then the result is unknown */
     arena_free(&scratch);
     if (native) {
         w->fields = fields;
@@ -156,11 +156,11 @@ static struct reel_bytes cut(const char *text, size_t max) {
 }
 
 static int compare_hash(const void *key, const void *item) {
-    struct tide_type wanted = {.hash = *(const struct reel_bytes *)key, .at = ((const struct place *)item)->type.at};
-    return tide_type_compare(&wanted, &((const struct place *)item)->type);
+    struct tide_type key_type = {.hash = *(const struct reel_bytes *)key, .at = ((const struct stored_type *)item)->type.at};
+    return tide_type_compare(&key_type, &((const struct stored_type *)item)->type);
 }
 
-/* SHA-1 of the definition, longer while that is what another definition is called. data NULL: no memory. */
+/* SHA-1 of the definition, extended by a byte as long as another definition has that hash. data NULL: no memory. */
 static struct reel_bytes hash_of(struct tide_book *book, struct reel_bytes definition) {
     enum { ROOM = SHA1_SIZE + 8 };
     uint8_t *sum = arena_alloc(&book->arena, ROOM);
@@ -169,7 +169,7 @@ static struct reel_bytes hash_of(struct tide_book *book, struct reel_bytes defin
         sha1_of(definition, sum);
     }
     while (sum && hash.size < ROOM) {
-        const struct place *p = book->n_native > 0 ? bsearch(&hash, book->types, book->n_native, sizeof *p, compare_hash) : NULL;
+        const struct stored_type *p = book->n_native > 0 ? bsearch(&hash, book->types, book->n_native, sizeof *p, compare_hash) : NULL;
         if (!p || bytes_equal(p->type.definition, definition)) {
             break;
         }
@@ -178,7 +178,7 @@ static struct reel_bytes hash_of(struct tide_book *book, struct reel_bytes defin
     return hash;
 }
 
-/* A type for each definition of a channel from elsewhere. */
+/* Adds a type for each definition of a channel of another format. */
 static bool add_foreign_types(struct tide_book *book, uint32_t position, struct tide_fields *f) {
     const struct reel_channel *c = book->stream->channels[position];
     struct reel_bytes *hashes = arena_alloc(&book->arena, (c->n_schemas + 1) * sizeof *hashes);

@@ -11,16 +11,16 @@
 
 struct entries {
     struct window *window; /* on the file, or on the decoded chunk */
-    uint64_t at, end;      /* there */
-    uint64_t first;        /* where offsets count from */
-    uint64_t place;        /* of the block, in the file */
+    uint64_t at, end;      /* positions in it */
+    uint64_t first;        /* offsets in the index are relative to this */
+    uint64_t position;     /* of the block, in the file */
     bool plain, bounded;   /* bounded: start and end make sense */
-    bool cut;              /* the block has lost its end, or its Size is wrong */
-    uint32_t chunk;        /* of the model */
-    uint32_t id, stated;   /* as the block says */
+    bool cut;              /* the end of the block is missing, or its Size is wrong */
+    uint32_t chunk;        /* id in the model */
+    uint32_t id, stated;   /* from the head of the block */
     uint64_t start_ns, end_ns;
     uint64_t count, min_ns, max_ns;
-    struct tide_channel *last; /* that of the entry before, or NULL */
+    struct tide_channel *last; /* of the previous entry, or NULL */
 };
 
 struct head {
@@ -33,7 +33,7 @@ static struct head head_of(const uint8_t *p) {
         .channel = load_u32le(p), .time_ns = load_u64le(p + TIDE_ENTRY_TIME_AT), .size = load_u32le(p + TIDE_ENTRY_SIZE_AT)};
 }
 
-/* ---- places where an entry could be ---- */
+/* ---- searching for entries ---- */
 
 static bool looks_right(const struct tide *t, const struct entries *e, const uint8_t *p, uint64_t left) {
     struct head h = head_of(p);
@@ -44,7 +44,7 @@ static bool looks_right(const struct tide *t, const struct entries *e, const uin
     return c && c->described;
 }
 
-/* The next place from `at` on where an entry stands that another one, or the end, follows; e->end when there is none. */
+/* *found: the next plausible entry from `at` on that another one, or the end, follows; e->end if there is none. */
 static bool next_entry(struct tide *t, const struct entries *e, uint64_t at, uint64_t *found, struct reel_error *err) {
     *found = e->end;
     while (e->bounded && at < e->end && e->end - at >= TIDE_ENTRY_HEAD) {
@@ -60,22 +60,22 @@ static bool next_entry(struct tide *t, const struct entries *e, uint64_t at, uin
         at += i;
         if (i <= last) {
             uint64_t next = at + TIDE_ENTRY_HEAD + head_of(p + i).size;
-            /* What is not at hand is not read: there may be as many candidates as bytes. */
-            bool at_hand = e->end - next >= TIDE_ENTRY_HEAD && window_held(e->window, next) >= TIDE_ENTRY_HEAD;
-            if (!at_hand || looks_right(t, e, p + i + (next - at), e->end - next)) {
+            /* Only checked if it is in the window, because every byte may be a candidate. */
+            bool in_window = e->end - next >= TIDE_ENTRY_HEAD && window_held(e->window, next) >= TIDE_ENTRY_HEAD;
+            if (!in_window || looks_right(t, e, p + i + (next - at), e->end - next)) {
                 *found = at;
                 return true;
             }
             at++;
         }
-        if (!tide_progress(t, e->plain ? at : e->place, err)) {
+        if (!tide_progress(t, e->plain ? at : e->position, err)) {
             return false;
         }
     }
     return true;
 }
 
-/* Is all that is left entries of known channels? */
+/* Are the remaining bytes all entries of known channels? */
 static bool rest_is_entries(struct tide *t, const struct entries *e, bool *yes, struct reel_error *err) {
     uint64_t at = e->at;
     *yes = true;
@@ -92,13 +92,13 @@ static bool rest_is_entries(struct tide *t, const struct entries *e, bool *yes, 
 
 /* ---- entries ---- */
 
-/* Loss of the bytes from `from` to `to` among the entries. */
+/* Reports the bytes from `from` to `to` as lost. */
 static void lost_entries(struct tide *t, const struct entries *e, uint64_t from, uint64_t to, const char *why) {
     unsigned long long size = to - from;
     if (e->plain) {
         tide_lost(t, from, size, "entry at %llu: %s; %llu bytes are lost", (unsigned long long)from, why, size);
     } else {
-        tide_lost(t, e->place, 0, "chunk at %llu: entry at %llu of it: %s; %llu bytes are lost", (unsigned long long)e->place,
+        tide_lost(t, e->position, 0, "chunk at %llu: entry at %llu of it: %s; %llu bytes are lost", (unsigned long long)e->position,
                   (unsigned long long)(from - e->first), why, size);
     }
 }
@@ -109,31 +109,31 @@ static void count(struct tide *t, struct entries *e, struct tide_channel *c, uin
     e->count++;
     t->messages++;
     c->messages++;
-    c->sums[0] += tide_place_hash(e->id, time_ns, offset);
+    c->sums[0] += tide_position_hash(e->id, time_ns, offset);
     if (t->is_new) {
-        c->sums[1] += tide_place_hash(e->place, time_ns, offset);
-        c->sums[2] += tide_place_hash(e->place + TIDE_BLOCK_HEAD, time_ns, offset);
+        c->sums[1] += tide_position_hash(e->position, time_ns, offset);
+        c->sums[2] += tide_position_hash(e->position + TIDE_BLOCK_HEAD, time_ns, offset);
     }
 }
 
-/* The entry at e->at, whose bytes are there. */
-static bool take_entry(struct tide *t, struct entries *e, struct head h, struct reel_error *err) {
+/* Reads the entry at e->at, which is complete. */
+static bool read_entry(struct tide *t, struct entries *e, struct head h, struct reel_error *err) {
     if (!e->last || e->last->fields.id != h.channel) {
-        if (!tide_channel_of(t, h.channel, e->plain ? e->at : e->place, &e->last, err)) {
+        if (!tide_channel_of(t, h.channel, e->plain ? e->at : e->position, &e->last, err)) {
             return false;
         }
         if (!e->last) {
-            lost_entries(t, e, e->at, e->at + TIDE_ENTRY_HEAD + h.size, "one more channel without a block CHAN, and there are too many");
+            lost_entries(t, e, e->at, e->at + TIDE_ENTRY_HEAD + h.size, "too many channels without a block CHAN");
             return true;
         }
     }
     count(t, e, e->last, h.time_ns, e->at - e->first);
     if (h.time_ns > INT64_MAX) {
-        tide_met(&t->late, e->plain ? e->at : e->place);
+        tide_oddity(&t->late, e->plain ? e->at : e->position);
     }
     int64_t time = h.time_ns > INT64_MAX ? INT64_MAX : (int64_t)h.time_ns;
     if (!t->relative && (time < ODD_BEFORE_NS || time >= ODD_FROM_NS)) {
-        tide_met(&t->odd_times, e->plain ? e->at : e->place);
+        tide_oddity(&t->odd_times, e->plain ? e->at : e->position);
     }
     return reel_scan_entry(
         t->scan,
@@ -142,37 +142,37 @@ static bool take_entry(struct tide *t, struct entries *e, struct head h, struct 
         err);
 }
 
-/* What stands at e->at does not fit. */
-static bool pass_over(struct tide *t, struct entries *e, struct reel_error *err) {
+/* The entry at e->at does not fit: searches for the next one. */
+static bool skip_entry(struct tide *t, struct entries *e, struct reel_error *err) {
     uint64_t found;
     if (!next_entry(t, e, e->at + 1, &found, err)) {
         return false;
     }
-    lost_entries(t, e, e->at, found, e->cut && found == e->end ? "it is cut" : "its size exceeds the chunk");
+    lost_entries(t, e, e->at, found, e->cut && found == e->end ? "it is truncated" : "its size exceeds the chunk");
     e->at = found;
     return true;
 }
 
-/* Fewer bytes than an entry has, or as many entries as were stated: four zeros of old recorders, or fields of a later version. */
-static bool take_rest(struct tide *t, struct entries *e, struct reel_error *err) {
+/* What follows the last entry: four zero bytes from old recorders, or fields of a later version. */
+static bool read_rest(struct tide *t, struct entries *e, struct reel_error *err) {
     uint64_t left = e->end - e->at;
     if (left == 0) {
         return true;
     }
     if (e->cut && left < TIDE_ENTRY_HEAD) {
-        lost_entries(t, e, e->at, e->end, "it is cut");
+        lost_entries(t, e, e->at, e->end, "it is truncated");
         return true;
     }
     const uint8_t *p = left == 4 && !t->is_new ? window_at(e->window, e->at, 4, err) : NULL;
     if (left == 4 && !t->is_new && !p) {
         return false;
     }
-    tide_met(p && load_u32le(p) == 0 ? &t->padded : &t->beyond, e->place);
+    tide_oddity(p && load_u32le(p) == 0 ? &t->padded : &t->beyond, e->position);
     return true;
 }
 
-static bool take_entries(struct tide *t, struct entries *e, struct reel_error *err) {
-    bool beyond = e->cut; /* take entries also after as many as were stated */
+static bool read_entries(struct tide *t, struct entries *e, struct reel_error *err) {
+    bool beyond = e->cut; /* read more entries than the head states */
     while (e->end - e->at >= TIDE_ENTRY_HEAD) {
         if (!beyond && e->count == e->stated) {
             if (!rest_is_entries(t, e, &beyond, err)) {
@@ -188,20 +188,20 @@ static bool take_entries(struct tide *t, struct entries *e, struct reel_error *e
         }
         struct head h = head_of(p);
         if (h.size > e->end - e->at - TIDE_ENTRY_HEAD) {
-            if (!pass_over(t, e, err)) {
+            if (!skip_entry(t, e, err)) {
                 return false;
             }
             continue;
         }
-        if (!take_entry(t, e, h, err)) {
+        if (!read_entry(t, e, h, err)) {
             return false;
         }
         e->at += TIDE_ENTRY_HEAD + (uint64_t)h.size;
-        if (!tide_progress(t, e->plain ? e->at : e->place, err)) {
+        if (!tide_progress(t, e->plain ? e->at : e->position, err)) {
             return false;
         }
     }
-    return take_rest(t, e, err);
+    return read_rest(t, e, err);
 }
 
 /* ---- chunks ---- */
@@ -209,20 +209,20 @@ static bool take_entries(struct tide *t, struct entries *e, struct reel_error *e
 static void compare(struct tide *t, const struct tide_block *b, const struct entries *e, uint64_t lost_before) {
     bool whole = t->lost == lost_before;
     if (b->cut && whole && e->stated == e->count) {
-        tide_met(&t->mended, b->at); /* its Size alone is wrong */
+        tide_oddity(&t->resized, b->at); /* only its Size is wrong */
     } else if (b->cut) {
-        tide_lost(t, b->at, 0, "chunk at %llu: it is cut: %llu of %u entries are there", (unsigned long long)b->at,
+        tide_lost(t, b->at, 0, "chunk at %llu: truncated, it has %llu of %u entries", (unsigned long long)b->at,
                   (unsigned long long)e->count, e->stated);
     } else if (whole && e->stated != e->count) {
         bool bytes = t->major < 2 && e->stated == e->at - e->first;
-        tide_met(bytes ? &t->byte_counts : &t->counts, b->at);
+        tide_oddity(bytes ? &t->byte_counts : &t->counts, b->at);
     }
     if (e->count > 0 && (e->min_ns < e->start_ns || e->max_ns > e->end_ns)) {
-        tide_met(&t->ranges, b->at);
+        tide_oddity(&t->ranges, b->at);
     }
 }
 
-/* Which of the three codecs that compression 1 may stand for decodes, and to how many bytes. */
+/* Finds the codec and the decoded size. Compression 1 may be gzip, zlib or raw deflate. */
 static bool measure(struct tide *t, uint8_t compression, struct reel_chunk *chunk, struct reel_error *why) {
     uint8_t magic[2] = {0};
     if (chunk->stored >= sizeof magic && !reel_source_read(t->source, chunk->offset, magic, sizeof magic, why)) {
@@ -251,7 +251,7 @@ static bool is_of_chunk(const struct reel_error *why) {
     return why->code == REEL_DAMAGED || why->code == REEL_UNSUPPORTED || why->code == REEL_LIMIT;
 }
 
-static bool take_compressed(struct tide *t, const struct tide_block *b, uint8_t compression, struct entries *e, struct reel_error *err) {
+static bool read_compressed(struct tide *t, const struct tide_block *b, uint8_t compression, struct entries *e, struct reel_error *err) {
     struct reel_chunk chunk = {.offset = e->at, .stored = e->end - e->at};
     struct reel_error why = {0};
     if (!measure(t, compression, &chunk, &why)) {
@@ -275,7 +275,7 @@ static bool take_compressed(struct tide *t, const struct tide_block *b, uint8_t 
     e->end = raw->size;
     e->plain = e->cut = false;
     uint64_t lost = t->lost;
-    bool good = take_entries(t, e, err);
+    bool good = read_entries(t, e, err);
     window_close(&window);
     if (good) {
         compare(t, b, e, lost);
@@ -283,10 +283,10 @@ static bool take_compressed(struct tide *t, const struct tide_block *b, uint8_t 
     return good;
 }
 
-bool tide_take_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+bool tide_read_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     uint64_t body = b->at + TIDE_BLOCK_HEAD;
     if (b->end - body < TIDE_CHUNK_HEAD) {
-        tide_lost(t, b->at, b->end - b->at, "chunk at %llu: its head is cut", (unsigned long long)b->at);
+        tide_lost(t, b->at, b->end - b->at, "chunk at %llu: its head is truncated", (unsigned long long)b->at);
         return true;
     }
     const uint8_t *p = window_at(&t->data, body, TIDE_CHUNK_HEAD, err);
@@ -298,9 +298,9 @@ bool tide_take_chunk(struct tide *t, const struct tide_block *b, struct reel_err
                         .at = body + TIDE_CHUNK_HEAD,
                         .end = b->end,
                         .first = body + TIDE_CHUNK_HEAD,
-                        .place = b->at,
+                        .position = b->at,
                         .plain = true,
-                        .cut = b->cut || b->mended,
+                        .cut = b->cut || b->resized,
                         .id = load_u32le(p),
                         .stated = load_u32le(p + TIDE_CHUNK_COUNT_AT),
                         .start_ns = load_u64le(p + TIDE_CHUNK_START_AT),
@@ -308,14 +308,14 @@ bool tide_take_chunk(struct tide *t, const struct tide_block *b, struct reel_err
     e.bounded = e.start_ns <= e.end_ns && e.end_ns > 0;
     t->chunks++;
     if (compression > TIDE_BZIP2) {
-        tide_lost(t, b->at, b->end - b->at, "chunk at %llu: compression %u is none that is known", (unsigned long long)b->at, compression);
+        tide_lost(t, b->at, b->end - b->at, "chunk at %llu: unknown compression %u", (unsigned long long)b->at, compression);
         return true;
     }
     if (compression != TIDE_PLAIN) {
-        return take_compressed(t, b, compression, &e, err);
+        return read_compressed(t, b, compression, &e, err);
     }
     uint64_t lost = t->lost;
-    if (!take_entries(t, &e, err)) {
+    if (!read_entries(t, &e, err)) {
         return false;
     }
     compare(t, b, &e, lost);

@@ -1,4 +1,4 @@
-/* CHAN, TYPE and META blocks, and the table of channels. The first description of an id or of a hash counts; contradicting later ones are
+/* CHAN, TYPE and META blocks, and the table of channels. The first block with an id or a hash is used; later ones that contradict it are
  * reported. */
 #include "formats/tide/tide.h"
 
@@ -36,7 +36,7 @@ static struct reel_bytes text16(struct cursor *c) {
     return cursor_bytes(c, size);
 }
 
-/* `count` strings with u16 lengths, as a table. NULL with c->failed unset: no room. */
+/* Reads `count` strings with u16 lengths. NULL with c->failed unset: no memory. */
 static const struct reel_bytes *texts16(struct tide *t, struct cursor *c, uint32_t count) {
     if (count > cursor_left(c) / 2) {
         c->failed = true;
@@ -67,7 +67,7 @@ static bool same_fields(const struct tide_fields *a, const struct tide_fields *b
            bytes_equal(a->config, b->config) && bytes_equal(a->format, b->format) && same_hashes(a, b);
 }
 
-static bool take_channel(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
+static bool read_channel(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
     struct tide_fields f = {.id = cursor_u32le(&c)};
     f.name = text8(&c);
     f.type = t->is_new ? bytes_of("", 0) : cursor_string32(&c);
@@ -83,13 +83,13 @@ static bool take_channel(struct tide *t, const struct tide_block *b, struct curs
         return true;
     }
     if (!cursor_done(&c)) {
-        tide_met(&t->beyond, b->at);
+        tide_oddity(&t->beyond, b->at);
     }
     struct tide_channel *known = tide_find(t, f.id);
     if (known) {
         if (!known->again && !same_fields(&known->fields, &f)) {
             known->again = true;
-            reel_scan_finding(t->scan, REEL_WARNING, 0, b->at, 0, "block CHAN at %llu: channel %u has been described otherwise before",
+            reel_scan_finding(t->scan, REEL_WARNING, 0, b->at, 0, "block CHAN at %llu: contradicts an earlier block CHAN of channel %u",
                               (unsigned long long)b->at, f.id);
         }
         return true;
@@ -105,7 +105,7 @@ static bool take_channel(struct tide *t, const struct tide_block *b, struct curs
     return known != NULL;
 }
 
-static bool take_type(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
+static bool read_type(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
     struct tide_type type = {.hash = text16(&c)};
     type.syntax = text8(&c);
     type.name = text16(&c);
@@ -123,7 +123,7 @@ static bool take_type(struct tide *t, const struct tide_block *b, struct cursor 
         return true;
     }
     if (!cursor_done(&c)) {
-        tide_met(&t->beyond, b->at);
+        tide_oddity(&t->beyond, b->at);
     }
     if (!GROW_ARRAY(t->types, t->n_types, t->cap_types)) {
         return reel_fail_memory(err);
@@ -133,7 +133,7 @@ static bool take_type(struct tide *t, const struct tide_block *b, struct cursor 
     return true;
 }
 
-static bool take_metadata(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
+static bool read_metadata(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
     for (uint32_t left = cursor_u16le(&c); left > 0 && !c.failed; left--) {
         struct reel_bytes key = text16(&c), value = cursor_string32(&c);
         if (c.failed) {
@@ -152,15 +152,15 @@ static bool take_metadata(struct tide *t, const struct tide_block *b, struct cur
     if (c.failed) {
         lost_block(t, b, "its fields exceed it");
     } else if (!cursor_done(&c)) {
-        tide_met(&t->beyond, b->at);
+        tide_oddity(&t->beyond, b->at);
     }
     return true;
 }
 
-bool tide_take_description(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+bool tide_read_description(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;
     if (b->cut || size > TIDE_DESCRIPTION_MAX) {
-        lost_block(t, b, b->cut ? "it is cut" : "it is too large");
+        lost_block(t, b, b->cut ? "it is truncated" : "it is too large");
         return true;
     }
     struct reel_bytes content = {.data = arena_alloc(&t->arena, (size_t)size + 1), .size = (size_t)size};
@@ -171,21 +171,20 @@ bool tide_take_description(struct tide *t, const struct tide_block *b, struct re
         return false;
     }
     struct cursor c = cursor_of(content);
-    return b->tag == TIDE_CHAN ? take_channel(t, b, c, err) : b->tag == TIDE_TYPE ? take_type(t, b, c, err) : take_metadata(t, b, c, err);
+    return b->tag == TIDE_CHAN ? read_channel(t, b, c, err) : b->tag == TIDE_TYPE ? read_type(t, b, c, err) : read_metadata(t, b, c, err);
 }
 
 /* ---- channels for the builder ---- */
 
 static bool report_channel(struct tide *t, struct tide_channel *c, struct tide_types *types, bool *relative, struct reel_error *err) {
     struct reel_channel model;
-    bool is_new = t->is_new && c->described; /* what is made up has a type string */
+    bool is_new = t->is_new && c->described; /* a placeholder has a type string, as in the old layout */
     if (!tide_channel_model(&t->arena, is_new, &c->fields, types, &model, relative)) {
         return tide_no_room(t, err);
     }
     return reel_scan_channel(t->scan, &model, &c->model, err);
 }
 
-/* Names should be unique: by sorting, so that it does not take the square of their number. */
 static int compare_names(const void *a, const void *b) {
     const struct reel_bytes *x = a, *y = b;
     size_t size = x->size < y->size ? x->size : y->size;
@@ -221,7 +220,7 @@ bool tide_report_channels(struct tide *t, struct reel_error *err) {
         others += bytes_equal(a->hash, b->hash) && (!bytes_equal(a->definition, b->definition) || !bytes_equal(a->syntax, b->syntax));
     }
     if (others > 0) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%llu blocks TYPE have the hash of another one that says something else",
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%llu blocks TYPE contradict another block TYPE with the same hash",
                           (unsigned long long)others);
     }
     struct tide_types types = {.items = t->types, .count = t->n_types, .lookups_left = TIDE_LOOKUPS_MAX};
@@ -235,13 +234,12 @@ bool tide_report_channels(struct tide *t, struct reel_error *err) {
     }
     t->relative = relative > 0 && relative == t->n_channels;
     reel_scan_clock(t->scan, t->relative ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL,
-                    t->relative ? "as the channels' source configs say" : NULL);
+                    t->relative ? "according to the source configs of the channels" : NULL);
     if (types.missing > 0) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%u types that channels or other types refer to have no block TYPE",
-                          types.missing);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%u referenced types have no block TYPE", types.missing);
     }
     if (types.cut > 0) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%u channels have more types than are followed", types.cut);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%u channels refer to more types than are read", types.cut);
     }
     return report_shared_names(t, err);
 }
@@ -259,7 +257,7 @@ bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_chann
     if (!f.name.data) {
         return tide_no_room(t, err);
     }
-    reel_scan_finding(t->scan, REEL_WARNING, 0, at, 0, "channel %u has no block CHAN: it is called %s", id, name);
+    reel_scan_finding(t->scan, REEL_WARNING, 0, at, 0, "channel %u has no block CHAN: named %s", id, name);
     t->n_reconstructed++;
     *out = add_channel(t, &f, err);
     bool relative;

@@ -13,7 +13,7 @@ struct back {
     bool good;
 };
 
-/* Bytes that go on as they are, when a field has room for so many. */
+/* The text as bytes; fails if the field cannot hold that many. */
 static struct reel_bytes field(struct back *b, const char *text, size_t max) {
     struct reel_bytes out = bytes_text(text ? text : "");
     b->good &= out.size <= max;
@@ -30,7 +30,7 @@ static struct reel_bytes config_of(struct back *b) {
     return config;
 }
 
-/* The definitions one after another, with a colon between them. */
+/* The definitions, separated by colons. */
 static struct reel_bytes format_of(struct back *b) {
     const struct reel_channel *c = b->c;
     size_t size = 0;
@@ -111,7 +111,7 @@ static void read_types(struct back *b, struct tide_fields *f, struct tide_types 
         if (needs) {
             read_needs(b, needs, type);
         }
-        bool there = type->syntax.size > 0 || type->name.size > 0 || s->data.size > 0 || needs; /* else the file did not have it */
+        bool there = type->syntax.size > 0 || type->name.size > 0 || s->data.size > 0 || needs; /* otherwise the file did not contain it */
         types->count += there;
     }
     const char *named = tide_metadata_of(c, "tide.hashes");

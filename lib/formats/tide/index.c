@@ -1,13 +1,13 @@
-/* Compares INDX blocks with the entries of the chunks. Nothing is listed or counted from an index: recorders that crashed, or appended to
- * a file, left incomplete ones. Rows and entries of a channel are compared by sums that do not depend on their order. */
+/* Compares INDX blocks with the entries of the chunks. The index is only compared, never used: recorders that crashed, or appended to a
+ * file, left incomplete ones. Rows and entries of a channel are compared by sums that do not depend on their order. */
 #include "formats/tide/tide.h"
 #include "wire/bytes.h"
 
-bool tide_take_index(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+bool tide_read_index(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;
     const uint8_t *p = size < TIDE_INDEX_HEAD ? NULL : window_at(&t->data, body, TIDE_INDEX_HEAD, err);
     if (size < TIDE_INDEX_HEAD) {
-        tide_lost(t, b->at, b->end - b->at, "block INDX at %llu: it is cut", (unsigned long long)b->at);
+        tide_lost(t, b->at, b->end - b->at, "block INDX at %llu: it is truncated", (unsigned long long)b->at);
         return true;
     }
     if (!p) {
@@ -24,8 +24,8 @@ bool tide_take_index(struct tide *t, const struct tide_block *b, struct reel_err
         if (!(p = window_at(&t->data, at, TIDE_INDEX_ROW, err))) {
             return false;
         }
-        sum += t->is_new ? tide_place_hash(load_u64le(p), load_u64le(p + 8), load_u32le(p + 16))
-                         : tide_place_hash(load_u32le(p), load_u64le(p + 4), load_u64le(p + 12));
+        sum += t->is_new ? tide_position_hash(load_u64le(p), load_u64le(p + 8), load_u32le(p + 16))
+                         : tide_position_hash(load_u32le(p), load_u64le(p + 4), load_u64le(p + 12));
     }
     if (c) {
         c->indexed += rows;
@@ -33,7 +33,7 @@ bool tide_take_index(struct tide *t, const struct tide_block *b, struct reel_err
     }
     t->index_rows += rows;
     if (b->cut || rows < stated) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, b->at, 0, "block INDX at %llu: %llu of %u rows are there", (unsigned long long)b->at,
+        reel_scan_finding(t->scan, REEL_WARNING, 0, b->at, 0, "block INDX at %llu: it has %llu of %u rows", (unsigned long long)b->at,
                           (unsigned long long)rows, stated);
         return true;
     }
@@ -43,7 +43,7 @@ bool tide_take_index(struct tide *t, const struct tide_block *b, struct reel_err
         if (left == 4 && !p) {
             return false;
         }
-        tide_met(p && load_u32le(p) == 0 && !t->is_new ? &t->padded : &t->beyond, b->at);
+        tide_oddity(p && load_u32le(p) == 0 && !t->is_new ? &t->padded : &t->beyond, b->at);
     }
     return true;
 }
@@ -69,15 +69,15 @@ void tide_compare_index(struct tide *t) {
     }
     if (t->index_rows == 0 && t->messages > 0) {
         reel_scan_finding(t->scan, REEL_NOTE, 0, t->body_end, 0,
-                          "there is no index: the recorder was killed before it wrote one, or writes none");
+                          "no index: the recorder was killed before it wrote one, or does not write one");
     } else if (missing > 0) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, t->body_end, 0,
-                          "the index leaves out %llu of %llu messages: the recorder was killed, or went on with a file",
+                          "the index lacks %llu of %llu messages: the recorder was killed, or appended to an existing file",
                           (unsigned long long)missing, (unsigned long long)t->messages);
     }
     if (first) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, t->body_end, 0,
-                          "the index of %llu channels does not agree with their messages: it names %llu of channel %u, which has %llu",
+                          "the index of %llu channels does not match their messages: it has %llu of channel %u, which has %llu",
                           (unsigned long long)wrong, (unsigned long long)first->indexed, first->fields.id,
                           (unsigned long long)first->messages);
     }

@@ -1,9 +1,9 @@
-/* From the fields of a TIDE channel to the model's channel, and back. Rule: going back is only believed when coming here again gives the
- * same channel, so nothing is kept twice to be able to write a file as it was.
+/* Converts the fields of a TIDE channel to a channel of the model. fields.c does the reverse; the writer uses that result only if it
+ * converts to the same channel again, so the original fields need not be stored.
  *
- * metadata keys: tide.id · tide.type (old: the type string) · tide.source · tide.source_config, or tide.source_config.base64 when it is no
- * text · rsb.scope · tide.hashes (new: how many of the schemas the channel itself names; the others are what those need) · and for schema N
- * tide.schema.N.version, tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
+ * Metadata keys: tide.id · tide.type (old: the type string) · tide.source · tide.source_config, or tide.source_config.base64 if it is not
+ * text · rsb.scope · tide.hashes (new: how many of the schemas the channel itself refers to; the others are needed by those) · and for
+ * schema N tide.schema.N.version, tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
 #include "formats/tide/tide.h"
 #include "reel/encoding.h"
 #include "wire/bytes.h"
@@ -14,7 +14,7 @@
 
 #define NOTIFICATION "rsb.protocol.Notification"
 #define EVENT "rsb.serialization.Event"
-enum { PAIRS_PLAIN = 7 }; /* pairs of a channel that are not about a schema */
+enum { PAIRS_PLAIN = 7 }; /* metadata of a channel that does not belong to a schema */
 
 /* ---- texts ---- */
 
@@ -42,7 +42,7 @@ int tide_type_compare(const void *a, const void *b) {
 }
 
 const struct tide_type *tide_type_find(const struct tide_types *types, struct reel_bytes hash) {
-    size_t low = 0, high = types->count; /* the first one of that hash */
+    size_t low = 0, high = types->count; /* finds the first one with that hash */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (compare_hashes(types->items[middle].hash, hash) < 0) {
@@ -54,10 +54,10 @@ const struct tide_type *tide_type_find(const struct tide_types *types, struct re
     return low < types->count && bytes_equal(types->items[low].hash, hash) ? &types->items[low] : NULL;
 }
 
-/* The types of one channel: those it names, then all that these need. */
+/* The types of one channel: those it refers to, then all that these need. */
 struct chosen {
     struct reel_bytes hashes[REEL_SCHEMAS_PER_CHANNEL_MAX];
-    const struct tide_type *types[REEL_SCHEMAS_PER_CHANNEL_MAX]; /* NULL: the file does not have it */
+    const struct tide_type *types[REEL_SCHEMAS_PER_CHANNEL_MAX]; /* NULL: not in the file */
     uint32_t count;
     bool cut;
 };
@@ -119,7 +119,7 @@ static void add_schema_pair(struct making *m, uint32_t schema, const char *what,
     add_pair(m, kept ? kept : "", value);
 }
 
-/* "rsb-event-0.9:uint64": its wire schema is what follows the colon. False: no such type. */
+/* "rsb-event-0.9:uint64": the wire schema follows the colon. False: not such a type. */
 static bool rsb_type(struct reel_bytes type, struct reel_bytes *wire) {
     struct cursor c = cursor_of(type);
     if (type.size > 0 && type.data[0] == ':') {
@@ -134,7 +134,7 @@ static bool rsb_type(struct reel_bytes type, struct reel_bytes *wire) {
     return true;
 }
 
-/* "/foo/bar/:uint64": where the scope ends; 0: the name is not of this kind. */
+/* "/foo/bar/:uint64": the end of the scope; 0: not such a name. */
 static size_t scope_size(struct reel_bytes name) {
     const uint8_t *colon = name.size > 0 && name.data[0] == '/' ? memmem(name.data, name.size, "/:", 2) : NULL;
     return colon ? (size_t)(colon - name.data) + 1 : 0;
@@ -144,7 +144,7 @@ static bool holds(struct reel_bytes b, const char *text) {
     return b.size > 0 && memmem(b.data, b.size, text, strlen(text)) != NULL;
 }
 
-/* The format of an RSB channel is the text of the envelope, and, after a colon at the end of a line, that of the payload. */
+/* The format of an RSB channel is the definition of the envelope, followed, after a colon at the end of a line, by that of the payload. */
 static uint32_t split_format(struct reel_bytes format, struct reel_bytes wire, struct reel_bytes parts[2]) {
     parts[0] = format;
     for (size_t i = 1; i + 1 < format.size && wire.size > 0 && wire.data[0] == '.'; i++) {
@@ -212,7 +212,7 @@ static void make_old(struct making *m, const struct tide_fields *f) {
     make_plain_pairs(m, f, rsb);
 }
 
-/* A syntax names a language of definitions: how payloads of it are encoded. */
+/* The encoding of payloads whose definitions have this syntax. */
 static const char *encoding_of(struct reel_bytes syntax) {
     static const char flatbuffer[] = "flatbuffer"; /* not decoded */
     const char *found = RSB_PLAIN_ENCODING;
@@ -277,7 +277,7 @@ static void make_new(struct making *m, const struct tide_fields *f, const struct
     struct reel_bytes type = bytes_of("", 0);
     if (rsb && scope > 0) {
         type = bytes_of(f->name.data + scope + 1, f->name.size - scope - 1);
-    } else if (chosen->count > rsb && chosen->types[rsb]) { /* the payload's: behind the envelope's */
+    } else if (chosen->count > rsb && chosen->types[rsb]) { /* the payload's follows the envelope's */
         type = chosen->types[rsb]->name;
     }
     m->out->type = text_of(m, type);

@@ -1,10 +1,10 @@
-/* Reel's notes in the source config of a TIDE channel: what a channel from another format is, so that it comes back as it was.
+/* Properties of a channel from another format, as JSON in the source config of the TIDE channel, so that reading restores them.
  *
  *   {"reel":{"name":"/scan","type":"sensor_msgs/LaserScan","encoding":"ros1","clock":"relative","latched":true,"topics":["/scan"],
  *            "schemas":[{"name":"…","encoding":"ros1msg","hash":"…","bytes":1234}],"metadata":[["callerid","/hokuyo"]]}}
  *
- * `clock`, `latched` and `topics` stand there only when they are not the usual. Rule: only what this writer writes is read; any other JSON
- * is a source config like every other. */
+ * `clock`, `latched` and `topics` are omitted if they have the default value. Only JSON in exactly this form is read; any other is treated
+ * as an ordinary source config. */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -105,7 +105,7 @@ static int hex_of(uint8_t c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One character of a text that is not its end; escapes are those of put_text(). Returns what it has become, -1: none. */
+/* Reads one character of a text, with the escapes of put_text(). -1: not a character of a text. */
 static int read_character(struct reading *r) {
     uint8_t c = cursor_u8(&r->c);
     if (c != '\\') {
@@ -122,7 +122,7 @@ static int read_character(struct reading *r) {
     return hex_of(p[2]) << 4 | hex_of(p[3]);
 }
 
-/* NULL: no text here, or no room. */
+/* NULL: no text here, or no memory. */
 static const char *read_text(struct reading *r) {
     if (!skip(r, "\"")) {
         return NULL;
@@ -153,7 +153,7 @@ static bool read_member(struct reading *r, const char *before, const char **text
     return skip(r, before) && (*text = read_text(r)) != NULL;
 }
 
-/* A table of an array that has grown; never NULL for an empty one. */
+/* Copies an array into the arena; not NULL for an empty one. */
 static void *keep(struct reading *r, const void *items, size_t size) {
     void *kept = arena_alloc(r->arena, size + 1);
     if (kept && size > 0) {
@@ -187,7 +187,7 @@ static bool read_schema(struct reading *r, struct reel_schema *s) {
     for (; r->c.at < r->c.end && *r->c.at >= '0' && *r->c.at <= '9' && bytes <= UINT32_MAX; r->c.at++) {
         bytes = bytes * 10 + (uint64_t)(*r->c.at - '0');
     }
-    s->data = bytes_of("", (size_t)bytes); /* the place is found later */
+    s->data = bytes_of("", (size_t)bytes); /* the data is set later */
     return bytes <= REEL_SCHEMA_MAX && skip(r, "}");
 }
 
@@ -222,9 +222,9 @@ static bool read_pairs(struct reading *r, struct reel_channel *out) {
     return good && out->metadata.items;
 }
 
-/* Cuts the definitions out of where they stand; sizes that do not fit it are damage, and leave them empty. */
-static void place_definitions(bool is_new, const struct tide_fields *f, const struct tide_types *types, struct reel_schema *schemas,
-                              uint32_t count) {
+/* Sets the definitions. A size that does not match is damage, and leaves the definition empty. */
+static void set_definitions(bool is_new, const struct tide_fields *f, const struct tide_types *types, struct reel_schema *schemas,
+                            uint32_t count) {
     struct cursor c = cursor_of(f->format);
     for (uint32_t i = 0; i < count; i++) {
         const struct tide_type *type = is_new && i < f->n_hashes ? tide_type_find(types, f->hashes[i]) : NULL;
@@ -249,7 +249,7 @@ enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tid
     if (!good) {
         return r.no_room ? TIDE_REEL_NO_ROOM : TIDE_REEL_OTHER;
     }
-    place_definitions(is_new, f, types, (struct reel_schema *)(uintptr_t)c.schemas, c.n_schemas);
+    set_definitions(is_new, f, types, (struct reel_schema *)(uintptr_t)c.schemas, c.n_schemas);
     *out = c;
     return TIDE_REEL_READ;
 }

@@ -1,4 +1,4 @@
-/* Scans TIDE logs of majors 0 to 2. What a file states about itself (Size, counts, index) is only compared with what is in it. */
+/* Scans TIDE logs of majors 0 to 2. Sizes, counts and the index that a file states are only compared with its content. */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -10,7 +10,7 @@
 
 enum {
     PEEK_BYTES = 16 << 10,
-    DATA_BYTES = 128 << 10, /* large payloads are hopped over: not much of them need be read */
+    DATA_BYTES = 128 << 10, /* small, because large payloads are skipped */
     PROGRESS_STEP = 4 << 20,
 };
 
@@ -21,7 +21,9 @@ static int tide_probe(struct reel_bytes head, struct reel_source *source) {
     if (head.data[TIDE_BLOCK_HEAD] <= TIDE_MAJOR_MAX) {
         return 40;
     }
-    return load_u64le(head.data + 4) <= source->size ? 32 : 0; /* a later major: ours to refuse. Text that begins with the word is not */
+    return load_u64le(head.data + 4) <= source->size
+               ? 32
+               : 0; /* a later major is recognised, and refused; text that begins with "TIDE" is not */
 }
 
 void tide_lost(struct tide *t, uint64_t at, uint64_t length, const char *text, ...) {
@@ -49,72 +51,72 @@ bool tide_no_room(const struct tide *t, struct reel_error *err) {
 
 /* ---- the two passes ---- */
 
-static bool learn(struct tide *t, const struct tide_block *b, struct reel_error *err) {
-    return (b->tag != TIDE_CHAN && b->tag != TIDE_TYPE && b->tag != TIDE_META) || tide_take_description(t, b, err);
+static bool read_descriptions(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+    return (b->tag != TIDE_CHAN && b->tag != TIDE_TYPE && b->tag != TIDE_META) || tide_read_description(t, b, err);
 }
 
-static bool take(struct tide *t, const struct tide_block *b, struct reel_error *err) {
-    if (b->mended) {
-        tide_met(&t->mended, b->at);
+static bool read_messages(struct tide *t, const struct tide_block *b, struct reel_error *err) {
+    if (b->resized) {
+        tide_oddity(&t->resized, b->at);
     }
     switch (b->tag) {
     case TIDE_CHNK:
-        return tide_take_chunk(t, b, err);
+        return tide_read_chunk(t, b, err);
     case TIDE_INDX:
-        return tide_take_index(t, b, err);
+        return tide_read_index(t, b, err);
     case TIDE_TIDE:
-        tide_met(&t->strays, b->at);
+        tide_oddity(&t->extra_heads, b->at);
         return true;
     case TIDE_OTHER:
         if (t->unknown.count == 0) {
             memcpy(t->unknown_name, b->name, sizeof b->name);
         }
-        tide_met(&t->unknown, b->at);
+        tide_oddity(&t->unknown, b->at);
         return true;
     default:
         return true;
     }
 }
 
-/* ---- what is told at the end ---- */
+/* ---- findings that are counted ---- */
 
-static void tell(struct tide *t, enum reel_severity severity, const struct tide_places *p, const char *what) {
+static void report(struct tide *t, enum reel_severity severity, const struct tide_oddities *p, const char *what) {
     if (p->count > 0) {
         reel_scan_finding(t->scan, severity, 0, p->at, 0, "%llu %s, the first at %llu", (unsigned long long)p->count, what,
                           (unsigned long long)p->at);
     }
 }
 
-static void tell_all(struct tide *t) {
-    tell(t, REEL_WARNING, &t->strays, "further blocks TIDE are passed over");
-    tell(t, REEL_NOTE, &t->byte_counts, "chunks count bytes where entries should be counted (RSBag before November 2011)");
-    tell(t, REEL_WARNING, &t->counts, "chunks have another number of entries than they say");
-    tell(t, REEL_WARNING, &t->ranges, "chunks have entries outside the times they say");
-    tell(t, REEL_WARNING, &t->late, "messages have times after the year 2262 and are taken for the last nanosecond that can be told");
-    tell(t, REEL_NOTE, &t->padded, "blocks end with four zero bytes (RSBag before February 2013)");
-    tell(t, REEL_NOTE, &t->beyond, "blocks go on after their last field");
-    tell(t, REEL_WARNING, &t->mended, "blocks have a Size that leads nowhere; they end where what is in them ends");
+static void report_oddities(struct tide *t) {
+    report(t, REEL_WARNING, &t->extra_heads, "further blocks TIDE skipped");
+    report(t, REEL_NOTE, &t->byte_counts, "chunks count bytes where entries should be counted (RSBag before November 2011)");
+    report(t, REEL_WARNING, &t->counts, "chunks have a different number of entries than they state");
+    report(t, REEL_WARNING, &t->ranges, "chunks have entries outside their stated time range");
+    report(t, REEL_WARNING, &t->late, "messages have times after the year 2262, the latest that can be stored: set to that time");
+    report(t, REEL_NOTE, &t->padded, "blocks end with four zero bytes (RSBag before February 2013)");
+    report(t, REEL_NOTE, &t->beyond, "blocks have bytes after their last field");
+    report(t, REEL_WARNING, &t->resized, "blocks have a wrong Size: their end is derived from their content");
     if (t->unknown.count > 0) {
         const uint8_t *n = t->unknown_name;
         char name[17];
         snprintf(name, sizeof name, t->unknown_name[0] < 0x20 || t->unknown_name[0] > 0x7e ? "%02x %02x %02x %02x" : "%c%c%c%c", n[0], n[1],
                  n[2], n[3]);
-        reel_scan_finding(t->scan, REEL_NOTE, 0, t->unknown.at, 0, "%llu blocks of unknown kinds are passed over, the first (%s) at %llu",
+        reel_scan_finding(t->scan, REEL_NOTE, 0, t->unknown.at, 0, "%llu blocks of unknown kinds skipped, the first (%s) at %llu",
                           (unsigned long long)t->unknown.count, name, (unsigned long long)t->unknown.at);
     }
     if (t->odd_times.count > 0) {
         reel_scan_finding(t->scan, REEL_NOTE, 0, t->odd_times.at, 0,
-                          "%llu of %llu messages have times before 1990 or after 2100, the first at %llu: kept as they stand",
+                          "%llu of %llu messages have times before 1990 or after 2100, the first at %llu: kept unchanged",
                           (unsigned long long)t->odd_times.count, (unsigned long long)t->messages, (unsigned long long)t->odd_times.at);
     }
 }
 
 static bool run(struct tide *t, struct reel_error *err) {
-    if (!tide_walk(t, false, learn, err) || !tide_report_channels(t, err) || !tide_walk(t, true, take, err)) {
+    if (!tide_walk(t, false, read_descriptions, err) || !tide_report_channels(t, err) || !tide_walk(t, true, read_messages, err)) {
         return false;
     }
     tide_compare_index(t);
-    tell_all(t);
+    report_oddities(t);
     return true;
 }
 
@@ -131,7 +133,7 @@ bool tide_log_open(struct tide *t, struct reel_scan *scan, size_t peek, size_t d
         return reel_fail(err, REEL_ARGUMENT, "a TIDE log is one file, not %u", scan->n_parts);
     }
     if (t->source->size < sizeof head) {
-        return reel_fail(err, REEL_NOT_MINE, "this is no TIDE log: %llu bytes", (unsigned long long)t->source->size);
+        return reel_fail(err, REEL_NOT_MINE, "not a TIDE log: %llu bytes", (unsigned long long)t->source->size);
     }
     if (!reel_source_read(t->source, 0, head, sizeof head, err)) {
         return false;
@@ -139,10 +141,10 @@ bool tide_log_open(struct tide *t, struct reel_scan *scan, size_t peek, size_t d
     t->major = head[TIDE_BLOCK_HEAD];
     t->minor = head[TIDE_BLOCK_HEAD + 1];
     if (memcmp(head, "TIDE", 4) != 0) {
-        return reel_fail(err, REEL_NOT_MINE, "this is no TIDE log: it does not begin with a TIDE block");
+        return reel_fail(err, REEL_NOT_MINE, "not a TIDE log: it does not begin with a TIDE block");
     }
     if (t->major > TIDE_MAJOR_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "TIDE version %u.%u: versions 0.x, 1.x and 2.x are read", t->major, t->minor);
+        return reel_fail(err, REEL_UNSUPPORTED, "TIDE version %u.%u: only 0.x, 1.x and 2.x are supported", t->major, t->minor);
     }
     char container[32];
     snprintf(container, sizeof container, "TIDE %u.%u", t->major, t->minor);

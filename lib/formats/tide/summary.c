@@ -1,5 +1,5 @@
 /* The summary of a TIDE log: block heads and the index, without messages. It reads the head of every block (12 bytes, of CHNK 25 and of
- * INDX 8 more), the blocks CHAN, TYPE and META, and the rows of INDX blocks; when there are more than OUTLINE_ROWS_MAX rows, only their
+ * INDX 8 more), the blocks CHAN, TYPE and META, and the rows of INDX blocks; when there are more than SUMMARY_ROWS_MAX rows, only their
  * number counts and every channel has the times of the recording. Messages are counted from the chunks. The index only assigns them to
  * channels, and must have as many of them and the same first and last time; otherwise there is no summary. */
 #include "formats/tide/tide.h"
@@ -10,12 +10,12 @@
 
 enum {
     OUTLINE_BLOCKS_MAX = 1 << 20,
-    OUTLINE_ROWS_MAX = 4 << 20, /* 80 MiB */
+    SUMMARY_ROWS_MAX = 4 << 20, /* 80 MiB */
     ROWS_AT_ONCE = 3200,
 };
 
 static bool refuse_block(const struct tide_block *b, const char *why, struct reel_error *err) {
-    return reel_fail(err, REEL_UNSUPPORTED, "block %.4s at %llu: %s: only a scan tells what is there", (const char *)b->name,
+    return reel_fail(err, REEL_UNSUPPORTED, "block %.4s at %llu: %s: the contents are unknown until a scan", (const char *)b->name,
                      (unsigned long long)b->at, why);
 }
 
@@ -25,7 +25,7 @@ static bool take_chunk(struct tide *t, const struct tide_block *b, struct reel_e
     struct tide_summary *o = t->summary;
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;
     if (size < TIDE_CHUNK_HEAD) {
-        return refuse_block(b, "it is cut", err);
+        return refuse_block(b, "it is truncated", err);
     }
     const uint8_t *p = window_at(&t->data, body, TIDE_CHUNK_HEAD, err);
     if (!p) {
@@ -36,7 +36,7 @@ static bool take_chunk(struct tide *t, const struct tide_block *b, struct reel_e
     uint64_t room = (size - TIDE_CHUNK_HEAD) / TIDE_ENTRY_HEAD;
     uint8_t compression = p[TIDE_CHUNK_COMPRESSION_AT];
     if (compression > TIDE_BZIP2 || (compression == TIDE_PLAIN && (count > room || (count == 0 && room > 0)))) {
-        return refuse_block(b, "it does not say how many messages it has", err);
+        return refuse_block(b, "its number of messages is missing", err);
     }
     if (count == 0) {
         return true;
@@ -50,12 +50,12 @@ static bool take_chunk(struct tide *t, const struct tide_block *b, struct reel_e
     return true;
 }
 
-/* Rows are read later: a channel may be described behind its index. */
+/* Rows are read later, because the CHAN block may follow the index. */
 static bool take_index(struct tide *t, const struct tide_block *b, struct reel_error *err) {
     struct tide_summary *o = t->summary;
     uint64_t body = b->at + TIDE_BLOCK_HEAD, size = b->end - body;
     if (size < TIDE_INDEX_HEAD) {
-        return refuse_block(b, "it is cut", err);
+        return refuse_block(b, "it is truncated", err);
     }
     const uint8_t *p = window_at(&t->data, body, TIDE_INDEX_HEAD, err);
     if (!p) {
@@ -63,7 +63,7 @@ static bool take_index(struct tide *t, const struct tide_block *b, struct reel_e
     }
     struct tide_index x = {.rows_at = body + TIDE_INDEX_HEAD, .channel = load_u32le(p), .rows = load_u32le(p + 4)};
     if (x.rows > (size - TIDE_INDEX_HEAD) / TIDE_INDEX_ROW) {
-        return refuse_block(b, "rows of it are missing", err);
+        return refuse_block(b, "some of its rows are missing", err);
     }
     if (!GROW_ARRAY(o->indexes, o->n_indexes, o->cap_indexes)) {
         return reel_fail_memory(err);
@@ -82,7 +82,7 @@ static bool take(struct tide *t, const struct tide_block *b, struct reel_error *
     case TIDE_CHAN:
     case TIDE_TYPE:
     case TIDE_META:
-        return tide_take_description(t, b, err) && (t->lost == 0 || refuse_block(b, "it is damaged", err));
+        return tide_read_description(t, b, err) && (t->lost == 0 || refuse_block(b, "it is damaged", err));
     default:
         return true;
     }
@@ -124,8 +124,8 @@ static bool count_index(struct tide *t, const struct tide_index *x, uint8_t *buf
     const struct tide_channel *c = tide_find(t, x->channel);
     uint64_t first = o->start_ns, last = o->end_ns;
     if (!c) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the index names channel %u, which no block CHAN describes: only a scan tells what it has",
-                         x->channel);
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "the index refers to channel %u, which has no block CHAN: its messages are unknown until a scan", x->channel);
     }
     if (buffer && !row_times(t, x, buffer, &first, &last, err)) {
         return false;
@@ -139,8 +139,7 @@ static bool count_index(struct tide *t, const struct tide_index *x, uint8_t *buf
 static bool count_all(struct tide *t, struct reel_error *err) {
     struct tide_summary *o = t->summary;
     if (o->rows != o->messages) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "the index names %llu messages, the chunks say they have %llu: only a scan tells how many there are",
+        return reel_fail(err, REEL_UNSUPPORTED, "the index has %llu messages, the chunks state %llu: their number is unknown until a scan",
                          (unsigned long long)o->rows, (unsigned long long)o->messages);
     }
     AUTO_MEM uint8_t *buffer = malloc(ROWS_AT_ONCE * TIDE_INDEX_ROW);
@@ -149,12 +148,12 @@ static bool count_all(struct tide *t, struct reel_error *err) {
     }
     o->first_ns = UINT64_MAX;
     for (size_t i = 0; i < o->n_indexes; i++) {
-        if (o->indexes[i].rows > 0 && !count_index(t, &o->indexes[i], o->rows <= OUTLINE_ROWS_MAX ? buffer : NULL, err)) {
+        if (o->indexes[i].rows > 0 && !count_index(t, &o->indexes[i], o->rows <= SUMMARY_ROWS_MAX ? buffer : NULL, err)) {
             return false;
         }
     }
     return o->messages == 0 || (o->first_ns == o->start_ns && o->last_ns == o->end_ns) ||
-           reel_fail(err, REEL_UNSUPPORTED, "the index has other times than the chunks: only a scan tells them");
+           reel_fail(err, REEL_UNSUPPORTED, "the index has other times than the chunks: they are unknown until a scan");
 }
 
 bool tide_summary(struct reel_scan *scan, struct reel_error *err) {

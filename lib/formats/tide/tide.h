@@ -1,8 +1,8 @@
-/* What the files of the TIDE reader share, and the channel model that the writer shares with them. tide_scan: recognise, the two passes ·
- * tide_blocks: where blocks begin and end · tide_describe: CHAN, TYPE and META · tide_chunk: chunks and their entries · tide_index: INDX
- * held against the entries · tide_summary: what heads and index say, alone · tide_model: from a channel's fields to the model's channel ·
- * tide_fields: and back · tide_reel: Reel's own notes in a source config. Rule: no order of blocks is assumed. The first pass learns
- * channels, types and metadata from the blocks that hold them, the second takes the messages; both find the same blocks. */
+/* Internals of the TIDE reader, and the channel model that the writer uses too. scan.c: recognition and the two passes · blocks.c: where
+ * blocks begin and end · describe.c: CHAN, TYPE and META blocks · chunk.c: chunks and their entries · index.c: compares INDX blocks with
+ * the entries · summary.c: the summary, without messages · model.c: TIDE fields to a channel of the model · fields.c: the reverse · reel.c:
+ * Reel's own members in a source config · text.c: bytes as text. Blocks may come in any order: the first pass reads channels, types and
+ * metadata, the second one the messages. */
 #ifndef REEL_FORMATS_TIDE_TIDE_H
 #define REEL_FORMATS_TIDE_TIDE_H
 
@@ -19,12 +19,12 @@
 extern const struct reel_format reel_format_tide;
 
 enum {
-    TIDE_RECONSTRUCTED_MAX = 1000,   /* channels made up for messages without a CHAN block */
-    TIDE_DESCRIPTION_MAX = 64 << 20, /* a CHAN, TYPE or META block */
-    TIDE_LOOKUPS_MAX = 4 << 20,      /* steps from type to type, all channels together */
+    TIDE_RECONSTRUCTED_MAX = 1000,   /* placeholder channels, for messages without a CHAN block */
+    TIDE_DESCRIPTION_MAX = 64 << 20, /* bytes of a CHAN, TYPE or META block */
+    TIDE_LOOKUPS_MAX = 4 << 20,      /* of types by hash, for all channels together */
 };
 
-/* ---- channels and types, as a file has them ---- */
+/* ---- channels and types as stored in the file ---- */
 
 struct tide_fields {
     uint32_t id;
@@ -36,39 +36,40 @@ struct tide_type {
     struct reel_bytes hash, syntax, name, version, definition;
     const struct reel_bytes *sources, *needs;
     uint32_t n_sources, n_needs;
-    uint64_t at; /* of the first of one hash, the others are not seen */
+    uint64_t at; /* position in the file. Of types with equal hashes only the first is used */
 };
 struct tide_types { /* sorted by hash */
     const struct tide_type *items;
     size_t count;
     uint32_t lookups_left;
-    uint32_t missing, cut; /* hashes without a type; channels whose list of types is not complete */
+    uint32_t missing, cut; /* hashes without a type; channels whose list of types was cut off */
 };
 
-/* tide_model.c. The model's channel that these fields stand for; all texts and tables come from the arena, definitions are not copied.
- * False: no memory, or the arena's ceiling. */
+/* model.c. Converts fields to a channel of the model. All texts and tables are allocated in the arena; definitions are not copied. False:
+ * no memory, or the arena's limit is reached. */
 bool tide_channel_model(struct arena *arena, bool is_new, const struct tide_fields *f, struct tide_types *types, struct reel_channel *out,
                         bool *relative);
-const struct tide_type *tide_type_find(const struct tide_types *types, struct reel_bytes hash); /* NULL: there is none */
-int tide_type_compare(const void *a, const void *b);                                            /* by hash, for qsort */
+const struct tide_type *tide_type_find(const struct tide_types *types, struct reel_bytes hash); /* NULL: not found */
+int tide_type_compare(const void *a, const void *b);                                            /* by hash and position, for qsort */
 
-/* tide_fields.c. The fields that a channel of the model came from, when it came from a TIDE log of this layout; whether they give it back
- * is for the caller to try. Types are those of the channel itself. */
+/* fields.c. The fields of the TIDE channel that a channel of the model was read from, if that was a TIDE log of this layout. The caller
+ * must check that tide_channel_model() turns them into the same channel. `types` gets only the channel's own types. */
 bool tide_channel_fields(struct arena *arena, bool is_new, const struct reel_channel *c, struct tide_fields *f, struct tide_types *types);
-bool tide_channel_same(const struct reel_channel *a, const struct reel_channel *b); /* but for the id, and the scope that the name tells */
-const char *tide_metadata_of(const struct reel_channel *c, const char *key);        /* NULL: there is none */
+bool tide_channel_same(const struct reel_channel *a,
+                       const struct reel_channel *b); /* except for the id, and the scope, which is derived from the name */
+const char *tide_metadata_of(const struct reel_channel *c, const char *key); /* NULL: not found */
 
-/* tide_text.c. `data` of what goes back is NULL when the text is none of this kind, as are all when there is no room. */
+/* text.c. The results of *_back() have data NULL if the text is not base64 or hex. All results are NULL if there is no memory. */
 bool tide_is_text(struct reel_bytes b); /* UTF-8 without NUL */
 struct reel_bytes tide_base64(struct arena *arena, struct reel_bytes b);
 struct reel_bytes tide_base64_back(struct arena *arena, const char *text);
 const char *tide_hex(struct arena *arena, struct reel_bytes b);
 struct reel_bytes tide_hex_back(struct arena *arena, const char *text, size_t digits);
 
-/* tide_reel.c. What a channel is that TIDE's own fields cannot say, as JSON in its source config: {"reel":{…}}. The definitions follow
- * each other in the format field (old), or are the types of the channel (new). */
+/* reel.c. Properties of a channel for which TIDE has no field, as JSON in its source config: {"reel":{…}}. The definitions are concatenated
+ * in the format field (old layout), or are the types of the channel (new). */
 bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool relative, struct reel_bytes *config);
-enum tide_reel { TIDE_REEL_NO_ROOM = -1, TIDE_REEL_OTHER /* the config says something else */, TIDE_REEL_READ };
+enum tide_reel { TIDE_REEL_NO_ROOM = -1, TIDE_REEL_OTHER /* not Reel's JSON */, TIDE_REEL_READ };
 enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tide_fields *f, const struct tide_types *types,
                               struct reel_channel *out, bool *relative);
 
@@ -77,39 +78,38 @@ enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tid
 enum tide_tag { TIDE_NO_BLOCK, TIDE_TIDE, TIDE_CHAN, TIDE_CHNK, TIDE_INDX, TIDE_TYPE, TIDE_META, TIDE_OTHER };
 
 struct tide_block {
-    uint64_t at, size; /* of its tag; as its head says */
+    uint64_t at, size; /* position of its tag; Size from its head */
     uint64_t end;      /* where the next one begins */
     enum tide_tag tag;
     uint8_t name[4];
-    bool mended; /* Size leads nowhere, but what is inside ends where a block begins */
-    bool cut;    /* Size exceeds the file, and nothing tells where it ends: the next block found is behind all that could be read */
+    bool resized; /* Size is wrong, but the content ends where a block begins */
+    bool cut;     /* Size exceeds the file and its end is unknown: `end` is the next block found after the readable content */
 };
 
 struct tide_channel {
     struct tide_fields fields;
     uint32_t model;
     bool described; /* has a CHAN block */
-    bool again;     /* told that another CHAN block has its id */
+    bool again;     /* another CHAN block with its id has been reported */
     uint64_t messages, indexed, index_sum;
-    uint64_t
-        sums[3]; /* of tide_place_hash(), which does not depend on the order: by chunk id, by place of the chunk, by place of its body */
+    uint64_t sums[3]; /* of tide_position_hash(), with the id of the chunk, the position of the chunk, the position of its body */
 };
 
-struct tide_places { /* something that is told once, with the first place of it */
+struct tide_oddities { /* of one kind: counted, and reported once with the first position */
     uint64_t count, at;
 };
 
 struct tide {
     struct reel_scan *scan;
     struct reel_source *source;
-    struct tide_summary *summary; /* NULL in a scan. In a summary what is damaged is not sought around but refused */
+    struct tide_summary *summary; /* NULL in a scan. A summary refuses damaged files instead of searching for the next block */
     struct arena arena;
     struct window peek, data; /* for heads of blocks; for entries and rows */
     unsigned major, minor;
-    bool is_new;        /* the layout */
-    bool relative;      /* times count from the start of the recording */
-    uint64_t body_end;  /* of the TIDE block */
-    uint64_t hops_left; /* bytes that looking for the end of a block may still step over, so that it stays linear */
+    bool is_new;         /* the layout */
+    bool relative;       /* times are relative to the start of the recording */
+    uint64_t body_end;   /* of the TIDE block */
+    uint64_t skips_left; /* bytes that may still be skipped in search of the ends of blocks; keeps the scan linear */
     uint64_t report_at;
 
     struct tide_channel *channels;
@@ -120,7 +120,7 @@ struct tide {
     uint64_t pairs; /* of META */
 
     uint64_t chunks, messages, index_rows, lost;
-    struct tide_places unknown, byte_counts, counts, ranges, padded, beyond, odd_times, late, mended, strays;
+    struct tide_oddities unknown, byte_counts, counts, ranges, padded, beyond, odd_times, late, resized, extra_heads;
     uint8_t unknown_name[4];
 };
 
@@ -129,54 +129,56 @@ struct tide_index { /* an INDX block */
     uint32_t channel, rows;
 };
 struct tide_summary {
-    uint32_t blocks_left; /* whose heads may still be read */
+    uint32_t blocks_left; /* number of heads that may still be read */
     struct tide_index *indexes;
     size_t n_indexes, cap_indexes;
     uint64_t rows;                     /* of all of them */
-    uint64_t messages;                 /* by the heads of the chunks */
-    uint64_t start_ns, end_ns;         /* by those of chunks with messages */
-    uint64_t first_ns, last_ns, taken; /* by the rows taken so far */
+    uint64_t messages;                 /* from the heads of the chunks */
+    uint64_t start_ns, end_ns;         /* from the heads of chunks with messages */
+    uint64_t first_ns, last_ns, taken; /* from the rows read so far */
 };
 
-static inline uint64_t tide_place_hash(uint64_t chunk, uint64_t time_ns, uint64_t offset) {
+/* Hash of the position of one entry. Sums of it do not depend on the order of entries. */
+static inline uint64_t tide_position_hash(uint64_t chunk, uint64_t time_ns, uint64_t offset) {
     return mix_step(mix_step(chunk, time_ns), offset);
 }
-static inline void tide_met(struct tide_places *p, uint64_t at) {
+static inline void tide_oddity(struct tide_oddities *p, uint64_t at) {
     if (p->count++ == 0) {
         p->at = at;
     }
 }
 
-/* tide_scan.c */
-/* Reads the TIDE block of what is zero but for t->summary; the windows read that many bytes at once. To be closed also after a failure. */
+/* scan.c */
+/* Reads the TIDE block. *t must be zero except for t->summary; `peek` and `data` are the sizes of the windows. Call tide_log_close() after
+ * a failure too. */
 bool tide_log_open(struct tide *t, struct reel_scan *scan, size_t peek, size_t data, struct reel_error *err);
 void tide_log_close(struct tide *t);
 __attribute__((format(printf, 4, 5))) void tide_lost(struct tide *t, uint64_t at, uint64_t length, const char *text, ...);
 bool tide_progress(struct tide *t, uint64_t at, struct reel_error *err);
-bool tide_no_room(const struct tide *t, struct reel_error *err); /* the arena gave nothing */
+bool tide_no_room(const struct tide *t, struct reel_error *err); /* fails with the reason why the arena returned NULL */
 
-/* tide_blocks.c */
-/* The end of the TIDE block, and which layout the file has. */
+/* blocks.c */
+/* Finds the end of the TIDE block and the layout of the file. */
 bool tide_begin(struct tide *t, uint64_t size, struct reel_error *err);
-/* Gives each block to visit(); with `tell`, what lies between blocks is told as lost. */
-bool tide_walk(struct tide *t, bool tell, bool (*visit)(struct tide *t, const struct tide_block *b, struct reel_error *err),
+/* Calls visit() for each block. With `report`, bytes between blocks are reported as lost. */
+bool tide_walk(struct tide *t, bool report, bool (*visit)(struct tide *t, const struct tide_block *b, struct reel_error *err),
                struct reel_error *err);
 
-/* tide_describe.c */
-bool tide_take_description(struct tide *t, const struct tide_block *b, struct reel_error *err); /* CHAN, TYPE, META */
-bool tide_report_channels(struct tide *t, struct reel_error *err);                              /* to the builder, once all are known */
-/* The channel of an id; made up when there is none. *out NULL: too many of those. */
+/* describe.c */
+bool tide_read_description(struct tide *t, const struct tide_block *b, struct reel_error *err); /* CHAN, TYPE or META */
+bool tide_report_channels(struct tide *t, struct reel_error *err);                              /* to the builder, after the first pass */
+/* The channel with this id; a placeholder is added if there is none. *out NULL: too many placeholders. */
 bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_channel **out, struct reel_error *err);
 struct tide_channel *tide_find(const struct tide *t, uint32_t id);
 
-/* tide_chunk.c */
-bool tide_take_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err);
+/* chunk.c */
+bool tide_read_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err);
 
-/* tide_index.c */
-bool tide_take_index(struct tide *t, const struct tide_block *b, struct reel_error *err);
+/* index.c */
+bool tide_read_index(struct tide *t, const struct tide_block *b, struct reel_error *err);
 void tide_compare_index(struct tide *t);
 
-/* tide_summary.c */
+/* summary.c */
 bool tide_summary(struct reel_scan *scan, struct reel_error *err);
 
 #endif

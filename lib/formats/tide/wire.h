@@ -27,7 +27,7 @@
  *   INDX                      old                         new
  *    0  u32 channel id
  *    4  u32 count
- *    8  rows of 20 bytes:     u32 chunk id                u64 place of the CHNK block
+ *    8  rows of 20 bytes:     u32 chunk id                u64 offset of the CHNK block
  *                             u64 time                    u64 time
  *                             u64 offset                  u32 offset, both from the first entry of the chunk
  *

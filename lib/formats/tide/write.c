@@ -1,6 +1,6 @@
-/* Writes TIDE logs: 0.0, which RSBag reads, and 2.0 of the later specification, which alone may be compressed. A group of messages is one
- * CHNK block and the INDX blocks of its channels. Rule: what stands before the entries (count, times, sizes) comes from the note that
- * planning left; a compressed chunk is compressed while planning and again when rendered, and only its size kept in between. */
+/* Writes TIDE logs: 0.0, which RSBag reads, and 2.0 of the later specification; only 2.0 can be compressed. A group of messages is one CHNK
+ * block and the INDX blocks of its channels. Values that precede the entries (count, times, sizes) come from the group's note, which
+ * planning writes. A chunk is compressed twice, while planning and when rendered; only its size is kept in between. */
 #include "formats/tide/write.h"
 
 #include "wire/bytes.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-struct entry_place { /* one message of the chunk at hand */
+struct entry_position { /* one message of the current chunk */
     uint64_t time_ns, offset;
     uint32_t channel;
 };
@@ -16,16 +16,16 @@ struct entry_place { /* one message of the chunk at hand */
 struct tide_run {
     enum reel_codec codec;
     bool is_new;
-    uint32_t *ids;     /* of the channels, by position */
+    uint32_t *ids;     /* of the channels, by position in the stream */
     uint32_t *counts;  /* by channel: entries in the chunk; all 0 between chunks */
     uint32_t *touched; /* the channels of the chunk, in order of their first entry */
     uint32_t n_touched;
-    struct entry_place *places;
+    struct entry_position *positions;
     uint8_t *rows; /* INDX rows of the chunk */
-    uint8_t *raw;  /* a chunk that is to be compressed */
+    uint8_t *raw;  /* the entries of a chunk to be compressed */
     size_t raw_room;
-    struct grow packed;    /* and what it became */
-    uint64_t packed_group; /* whose that is; UINT64_MAX = none */
+    struct grow packed;    /* and compressed */
+    uint64_t packed_group; /* group in `packed`; UINT64_MAX = none */
 };
 
 struct note {
@@ -39,7 +39,7 @@ struct chunk {
     uint64_t last_ns;
     uint32_t count;
     bool disordered;
-    bool gather; /* its entries are wanted in run->raw */
+    bool gather; /* collect its entries in run->raw */
 };
 
 /* ---- a run ---- */
@@ -53,7 +53,8 @@ static bool codec_named(const char *name, enum reel_codec *codec, bool is_new, s
         if (strcmp(name ? name : "", known[i].name) == 0) {
             *codec = known[i].codec;
             return *codec == REEL_CODEC_NONE || is_new ||
-                   reel_fail(err, REEL_UNSUPPORTED, "RSBag reads no compressed TIDE logs, so 0.0 is written without; version 2.0 has %s",
+                   reel_fail(err, REEL_UNSUPPORTED,
+                             "TIDE 0.0 is always written uncompressed, because RSBag cannot read compressed logs; version 2.0 supports %s",
                              name);
         }
     }
@@ -70,9 +71,9 @@ static bool tide_open(struct reel_write *w, struct reel_error *err) {
     }
     run->counts = calloc(n, sizeof *run->counts);
     run->touched = calloc(n, sizeof *run->touched);
-    run->places = malloc(TIDE_CHUNK_MESSAGES * sizeof *run->places);
+    run->positions = malloc(TIDE_CHUNK_MESSAGES * sizeof *run->positions);
     run->rows = malloc((size_t)TIDE_CHUNK_MESSAGES * TIDE_INDEX_ROW);
-    return (run->counts && run->touched && run->places && run->rows) || reel_fail_memory(err);
+    return (run->counts && run->touched && run->positions && run->rows) || reel_fail_memory(err);
 }
 
 static void tide_close(struct reel_write *w) {
@@ -80,7 +81,7 @@ static void tide_close(struct reel_write *w) {
     free(run->ids);
     free(run->counts);
     free(run->touched);
-    free(run->places);
+    free(run->positions);
     free(run->rows);
     free(run->raw);
     free(run->packed.data);
@@ -100,7 +101,7 @@ static bool tide_head(struct reel_write *w, struct reel_sink *out, struct reel_e
         tide_put_types(book, out);
     } else {
         reel_sink_u32le(out, w->stream->n_channels);
-        reel_sink_u32le(out, (uint32_t)reel_write_groups(w)); /* while planning not known; as large with any number */
+        reel_sink_u32le(out, (uint32_t)reel_write_groups(w)); /* unknown while planning; the size is the same with any number */
     }
     tide_put_channels(book, out);
     return true;
@@ -139,20 +140,20 @@ static void book(struct tide_run *run, struct chunk *chunk, const struct reel_me
     chunk->note.end_ns = chunk->count == 0 || time_ns > chunk->note.end_ns ? time_ns : chunk->note.end_ns;
     chunk->disordered |= time_ns < chunk->last_ns;
     chunk->last_ns = time_ns;
-    run->places[chunk->count++] = (struct entry_place){.time_ns = time_ns, .offset = chunk->note.raw, .channel = m->channel};
+    run->positions[chunk->count++] = (struct entry_position){.time_ns = time_ns, .offset = chunk->note.raw, .channel = m->channel};
     chunk->note.raw += TIDE_ENTRY_HEAD + (uint64_t)m->size;
 }
 
-/* One message into the chunk: its bytes into run->raw or `out`, or only counted. */
+/* Adds one message to the chunk: to run->raw, to `out`, or only counted. */
 static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     struct tide_run *run = w->run;
     int64_t time = reel_write_time(w, m);
     uint64_t size = TIDE_ENTRY_HEAD + (uint64_t)m->size;
     if (time < 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "channel %s: a message at %lld ns: TIDE holds no times before 0",
+        return reel_fail(err, REEL_UNSUPPORTED, "channel %s: a message at %lld ns: TIDE cannot store times before 0",
                          w->stream->channels[m->channel]->name, (long long)time);
     }
-    if (chunk->count == 0 && size > REEL_CHUNK_MEMORY_MAX) { /* one huge message stands uncompressed */
+    if (chunk->count == 0 && size > REEL_CHUNK_MEMORY_MAX) { /* one huge message is stored uncompressed */
         chunk->note.codec = REEL_CODEC_NONE;
         chunk->gather = false;
     }
@@ -203,8 +204,8 @@ static void put_chunk_head(struct reel_write *w, const struct note *note, uint32
     reel_sink_put(out, head, sizeof head);
 }
 
-static int compare_places(const void *a, const void *b) {
-    const struct entry_place *x = a, *y = b;
+static int compare_positions(const void *a, const void *b) {
+    const struct entry_position *x = a, *y = b;
     int order = (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
     return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
 }
@@ -213,21 +214,22 @@ static uint64_t indexes_size(const struct tide_run *run, uint32_t count) {
     return (uint64_t)run->n_touched * (TIDE_BLOCK_HEAD + TIDE_INDEX_HEAD) + (uint64_t)count * TIDE_INDEX_ROW;
 }
 
-/* One pass lays every entry into the rows of its channel, in order of time. */
+/* Sorts the entries into the rows of their channels, in order of time, in one pass. */
 static void put_indexes(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out) {
     struct tide_run *run = w->run;
     uint64_t chunk_at = reel_write_group(w, w->group)->offset;
-    if (chunk->disordered) { /* messages put in front of the selection, or a view's */
-        qsort(run->places, chunk->count, sizeof *run->places, compare_places);
+    if (chunk->disordered) { /* as messages placed before a selection, and those of a view, may be */
+        qsort(run->positions, chunk->count, sizeof *run->positions, compare_positions);
     }
     uint32_t begin = 0;
-    for (uint32_t i = 0; i < run->n_touched; i++) { /* a count becomes the place of the channel's first row, then moves to its end */
+    for (uint32_t i = 0; i < run->n_touched;
+         i++) { /* turns the count into the index of the channel's first row; it then advances to its end */
         uint32_t *count = &run->counts[run->touched[i]], rows = *count;
         *count = begin;
         begin += rows;
     }
     for (uint32_t i = 0; i < chunk->count; i++) {
-        const struct entry_place *p = &run->places[i];
+        const struct entry_position *p = &run->positions[i];
         uint8_t *row = run->rows + (size_t)run->counts[p->channel]++ * TIDE_INDEX_ROW;
         if (run->is_new) {
             store_u64le(row, chunk_at);
@@ -261,7 +263,7 @@ static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_er
     return true;
 }
 
-/* Counts the chunk and leaves its note. */
+/* Counts the chunk and writes its note. */
 static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct tide_run *run = w->run;
     struct chunk chunk = {.note.codec = run->codec, .gather = run->codec != REEL_CODEC_NONE};
@@ -316,7 +318,7 @@ static void forget_chunk(struct tide_run *run) {
 }
 
 static bool tide_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    forget_chunk(w->run); /* what a chunk that failed has left */
+    forget_chunk(w->run); /* of a chunk that failed */
     bool good = w->planning ? plan_chunk(w, out, err) : render_chunk(w, out, err);
     forget_chunk(w->run);
     return good;
@@ -332,5 +334,5 @@ static bool tide_messages(struct reel_write *w, struct reel_sink *out, struct re
         .head = tide_head, .messages = tide_messages                                                                                       \
     }
 const struct reel_writer reel_writer_tide = TIDE_WRITER(NULL, old);
-const struct reel_writer reel_writer_tide0 = TIDE_WRITER("0.0", old); /* the same, asked for by its version */
+const struct reel_writer reel_writer_tide0 = TIDE_WRITER("0.0", old); /* the same, selected by its version */
 const struct reel_writer reel_writer_tide2 = TIDE_WRITER("2.0", new);

@@ -1,6 +1,6 @@
-/* What the parts of the TIDE writer share: tide_write (head, chunks, the tables) · tide_book (channels and types as they are written) ·
- * tide_accept. Rule: a channel that came from a TIDE log is written as it was there, where reading it gives it back; any other carries what
- * TIDE has no field for in its source config (tide_reel.c). */
+/* Internals of the TIDE writer. write.c: head, chunks and index · book.c: channels and types · accept.c: what a log cannot hold. A channel
+ * that was read from a TIDE log is written with its original fields if reading them restores it; any other channel has the properties for
+ * which TIDE has no field in its source config (reel.c). */
 #ifndef REEL_FORMATS_TIDE_WRITE_H
 #define REEL_FORMATS_TIDE_WRITE_H
 
@@ -13,19 +13,19 @@ extern const struct reel_writer reel_writer_tide0;
 extern const struct reel_writer reel_writer_tide2;
 
 enum {
-    TIDE_CHUNK_BYTES = 1 << 20, /* entries in a chunk, unless one message alone is larger */
+    TIDE_CHUNK_BYTES = 1 << 20, /* of entries in a chunk, unless one message alone is larger */
     TIDE_CHUNK_MESSAGES = 16384,
     TIDE_NAME_MAX = 255,
     TIDE_SYNTAX_MAX = 255,
     TIDE_TYPE_NAME_MAX = 65535,
-    /* A group's note: u64 start, u64 end, u64 raw bytes of the entries, u64 stored bytes, u8 codec. */
+    /* Size of a group's note: u64 start, u64 end, u64 raw bytes of the entries, u64 stored bytes, u8 codec. */
     TIDE_NOTE = 33,
 };
 
-/* The number of every channel in the file, by position: that which it had, when no other one has it. NULL: no memory. */
+/* The id of each channel in the output, by position in the stream: its original id if that is unique. NULL: no memory. */
 uint32_t *tide_ids_new(const struct reel_stream *stream, struct reel_error *err);
 
-/* Channels and types of a stream. */
+/* The channels and types of a stream as they are written. */
 struct tide_book;
 struct tide_book *tide_book_new(const struct reel_stream *stream, const uint32_t *ids, bool is_new, struct reel_error *err);
 void tide_book_free(struct tide_book *book);
