@@ -78,7 +78,21 @@ void ros_report_channel(const struct ros_connection *connection, struct reel_los
     }
 }
 
-void ros_report_recordings(const struct reel_stream *stream, struct reel_loss *loss) {
+bool ros_accepts(const struct reel_channel *c, bool (*fits)(const struct ros_connection *connection, struct reel_loss *loss),
+                 struct reel_loss *loss) {
+    struct arena arena = {0};
+    struct ros_connection ros;
+    struct reel_error err = {0};
+    bool good = ros_connection_of(&arena, c, &ros, &err);
+    if (!good) {
+        reel_loss_add(loss, REEL_REFUSES, c, "%s", err.text);
+    }
+    good = good && fits(&ros, loss);
+    arena_free(&arena);
+    return good;
+}
+
+bool ros_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[i]));
         size_t attachments = 0;
@@ -99,6 +113,7 @@ void ros_report_recordings(const struct reel_stream *stream, struct reel_loss *l
     if (stream->n_sources > 1) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "%u recordings become one", stream->n_sources);
     }
+    return true;
 }
 
 bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec, struct reel_error *err) {

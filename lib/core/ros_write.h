@@ -18,9 +18,13 @@ struct ros_connection {
 bool ros_connection_of(struct arena *arena, const struct reel_channel *channel, struct ros_connection *out, struct reel_error *err);
 const char *ros_metadata_of(const struct reel_channel *c, const char *key); /* NULL: not set */
 
-/* Reports what a ROS bag of either version loses or changes: per channel (except its metadata), and per recording. */
+/* Reports what a ROS bag of either version loses or changes of a channel, except its metadata. */
 void ros_report_channel(const struct ros_connection *connection, struct reel_loss *loss);
-void ros_report_recordings(const struct reel_stream *stream, struct reel_loss *loss);
+/* accepts() of a writer whose `fits` says whether a connection's records fit, and what is lost of it. */
+bool ros_accepts(const struct reel_channel *channel, bool (*fits)(const struct ros_connection *connection, struct reel_loss *loss),
+                 struct reel_loss *loss);
+/* accepts_all(): what either version loses of recordings. */
+bool ros_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
 
 /* The message's time as seconds and nanoseconds, 0 as 1 ns; REEL_UNSUPPORTED when it is before 1970 or after 2106. */
 bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec, struct reel_error *err);

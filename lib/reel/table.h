@@ -31,45 +31,39 @@ struct reel_cell {
         bool boolean;
     };
 };
-static inline struct reel_cell reel_cell_text(struct reel_bytes text) {
+static inline struct reel_cell reel_cell_of(enum reel_cell_kind kind) {
     struct reel_cell cell;
     memset(&cell, 0, sizeof cell);
-    cell.kind = REEL_CELL_TEXT;
+    cell.kind = kind;
+    return cell;
+}
+static inline struct reel_cell reel_cell_text(struct reel_bytes text) {
+    struct reel_cell cell = reel_cell_of(REEL_CELL_TEXT);
     cell.text = text;
     return cell;
 }
 static inline struct reel_cell reel_cell_json(struct reel_bytes text) {
-    struct reel_cell cell;
-    memset(&cell, 0, sizeof cell);
-    cell.kind = REEL_CELL_JSON;
+    struct reel_cell cell = reel_cell_of(REEL_CELL_JSON);
     cell.text = text;
     return cell;
 }
 static inline struct reel_cell reel_cell_integer(int64_t value) {
-    struct reel_cell cell;
-    memset(&cell, 0, sizeof cell);
-    cell.kind = REEL_CELL_INTEGER;
+    struct reel_cell cell = reel_cell_of(REEL_CELL_INTEGER);
     cell.integer = value;
     return cell;
 }
 static inline struct reel_cell reel_cell_real(double value) {
-    struct reel_cell cell;
-    memset(&cell, 0, sizeof cell);
-    cell.kind = REEL_CELL_REAL;
+    struct reel_cell cell = reel_cell_of(REEL_CELL_REAL);
     cell.real = value;
     return cell;
 }
 static inline struct reel_cell reel_cell_real32(float value) { /* of which fewer digits say everything */
-    struct reel_cell cell;
-    memset(&cell, 0, sizeof cell);
-    cell.kind = REEL_CELL_REAL32;
+    struct reel_cell cell = reel_cell_of(REEL_CELL_REAL32);
     cell.real32 = value;
     return cell;
 }
 static inline struct reel_cell reel_cell_bool(bool value) {
-    struct reel_cell cell;
-    memset(&cell, 0, sizeof cell);
-    cell.kind = REEL_CELL_BOOL;
+    struct reel_cell cell = reel_cell_of(REEL_CELL_BOOL);
     cell.boolean = value;
     return cell;
 }

@@ -105,19 +105,20 @@ static bool take_key(struct nanover_room *room, struct nanover_news *news, struc
     return true;
 }
 
-static bool take_frame(struct nanover_room *room, struct cursor c, struct nanover_news *news, struct reel_error *err) {
+/* Reads a key and passes over its value; false: not possible. */
+static bool next_pair(struct cursor *c, struct reel_bytes *key, struct cursor *value) {
     struct msgpack_faults faults = {.text = false};
+    bool good = msgpack_key(c, key, DEPTH, &faults) == MSGPACK_OK;
+    *value = *c;
+    return good && msgpack_skip(c, DEPTH, &faults) == MSGPACK_OK;
+}
+
+static bool take_frame(struct nanover_room *room, struct cursor c, struct nanover_news *news, struct reel_error *err) {
+    struct cursor value;
     struct msgpack_item map;
     struct reel_bytes key;
     msgpack_read(&c, &map);
-    for (uint64_t i = 0; i < map.count; i++) {
-        if (msgpack_key(&c, &key, DEPTH, &faults) != MSGPACK_OK) {
-            return true;
-        }
-        struct cursor value = c;
-        if (msgpack_skip(&c, DEPTH, &faults) != MSGPACK_OK) {
-            return true;
-        }
+    for (uint64_t i = 0; i < map.count && next_pair(&c, &key, &value); i++) {
         if (!take_key(room, news, key, value, err)) {
             return false;
         }
@@ -200,18 +201,11 @@ static bool is_visitor(struct reel_bytes key) {
 }
 
 static bool take_updates(struct nanover_room *room, struct cursor c, struct nanover_news *news, struct reel_error *err) {
-    struct msgpack_faults faults = {.text = false};
+    struct cursor value;
     struct msgpack_item map;
     struct reel_bytes key;
     msgpack_read(&c, &map);
-    for (uint64_t i = 0; i < map.count; i++) {
-        if (msgpack_key(&c, &key, DEPTH, &faults) != MSGPACK_OK) {
-            return true;
-        }
-        struct cursor value = c;
-        if (msgpack_skip(&c, DEPTH, &faults) != MSGPACK_OK) {
-            return true;
-        }
+    for (uint64_t i = 0; i < map.count && next_pair(&c, &key, &value); i++) {
         if (bytes_is(key, "scene")) {
             take_origin(room, value);
             news->visitors = true;

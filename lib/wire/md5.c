@@ -2,6 +2,7 @@
 #include "wire/md5.h"
 
 #include "wire/bytes.h"
+#include "wire/hex.h"
 
 static const uint32_t sines[64] = {
     /* 2^32 * |sin(1)|, |sin(2)|, ... */
@@ -36,7 +37,6 @@ static void take_block(uint32_t h[4], const uint8_t *p) {
 }
 
 void md5_hex(struct reel_bytes data, char out[MD5_TEXT]) {
-    static const char digits[] = "0123456789abcdef";
     uint32_t h[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
     size_t at = 0;
     for (; data.size - at >= 64; at += 64) {
@@ -52,10 +52,9 @@ void md5_hex(struct reel_bytes data, char out[MD5_TEXT]) {
     for (at = 0; at < room; at += 64) {
         take_block(h, last + at);
     }
-    for (unsigned i = 0; i < 16; i++) {
-        uint8_t byte = (uint8_t)(h[i / 4] >> 8 * (i % 4));
-        out[2 * i] = digits[byte >> 4];
-        out[2 * i + 1] = digits[byte & 15];
+    uint8_t digest[16];
+    for (unsigned i = 0; i < 4; i++) {
+        store_u32le(digest + 4 * i, h[i]);
     }
-    out[32] = '\0';
+    hex_write(digest, sizeof digest, out);
 }

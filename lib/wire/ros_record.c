@@ -104,6 +104,18 @@ bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct 
     return true;
 }
 
+void rosrecord_no_index(struct reel_scan *scan, bool has_header, uint64_t index_pos, bool has_messages, const char *index) {
+    uint64_t size = scan->parts[0]->size;
+    if (index_pos > size) {
+        reel_scan_finding(scan, REEL_LOSS, 0, size, 0, "truncated at byte %llu: the %s should begin at %llu", (ull)size, index,
+                          (ull)index_pos);
+    } else if (index_pos != 0 && (index_pos < size || has_messages)) {
+        reel_scan_finding(scan, REEL_WARNING, 0, index_pos, 0, "no %s at %llu, where the file header says it is", index, (ull)index_pos);
+    } else if (has_header && index_pos == 0) {
+        reel_scan_finding(scan, REEL_NOTE, 0, 0, 0, "the recording was not closed: it has no %s", index);
+    }
+}
+
 uint64_t ros_put_field(struct reel_sink *out, const char *name, struct reel_bytes value) {
     reel_sink_u32le(out, (uint32_t)(strlen(name) + 1 + value.size));
     reel_sink_put_bytes(out, bytes_text(name));

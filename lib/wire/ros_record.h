@@ -3,6 +3,7 @@
 #ifndef REEL_WIRE_ROS_RECORD_H
 #define REEL_WIRE_ROS_RECORD_H
 
+#include "reel/scan.h"
 #include "reel/sink.h"
 #include "wire/cursor.h"
 #include "wire/window.h"
@@ -41,6 +42,11 @@ struct rosrecord_name {
 bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct reel_bytes name,
                     struct reel_bytes value); /* false: unknown field */
 bool rosrecord_printable(struct reel_bytes name);
+
+typedef unsigned long long ull; /* for printf */
+
+/* Reports that nothing is at `index_pos`, where the file header (if there was one) says that the index begins. */
+void rosrecord_no_index(struct reel_scan *scan, bool has_header, uint64_t index_pos, bool has_messages, const char *index);
 
 /* --- writing --- */
 

@@ -62,12 +62,6 @@ static void write_cursor(const char *next, char cursor[CURSOR_MAX + 1]) {
     hex_write(next, next ? strnlen(next, CURSOR_MAX / 2) : 0, cursor);
 }
 
-void paging_link(struct http_request *r, const char *next) {
-    char cursor[CURSOR_MAX + 1];
-    write_cursor(next, cursor);
-    api_add_next_link(r, cursor);
-}
-
 const char *const paging_outputs[] = {"json", "csv", "ndjson", NULL};
 
 static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form, const char *const *columns,

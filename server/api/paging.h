@@ -10,8 +10,6 @@ bool paging_limit(struct http_request *r, uint32_t *limit);
 bool paging_after(struct http_request *r, char **after);
 /* The same for a cursor that is a row number; *after is unchanged on the first page. */
 bool paging_after_row(struct http_request *r, int64_t *after);
-/* Only adds Link: rel="next", for answers that have another form. */
-void paging_link(struct http_request *r, const char *next);
 /* Replies. Takes the reference to `items`; `next` NULL: the last page. `columns` (NULL-terminated): the columns of CSV (api/rows.h); NULL:
  * JSON only. */
 void paging_reply(struct http_request *r, json_t *items, const char *next, const char *const *columns);
@@ -20,15 +18,17 @@ void paging_reply(struct http_request *r, json_t *items, const char *next, const
 void paging_reply_found(struct http_request *r, json_t *items, const char *next, const char *const *columns, json_t *members);
 
 extern const char *const paging_outputs[];
-#define PAGING_PARAMS                                                                                                                      \
-    {.name = "output", .type = HTTP_CHOICE, .choices = paging_outputs, .help = "The output format; takes precedence over Accept."},        \
-        {.name = "limit",                                                                                                                  \
-         .type = HTTP_UINT,                                                                                                                \
-         .min = 1,                                                                                                                         \
-         .fallback = "100",                                                                                                                \
-         .help = "The number of items of a page; more than 1000 is taken as 1000."},                                                       \
+#define PAGING_LIMIT_CURSOR                                                                                                                \
+    {.name = "limit",                                                                                                                      \
+     .type = HTTP_UINT,                                                                                                                    \
+     .min = 1,                                                                                                                             \
+     .fallback = "100",                                                                                                                    \
+     .help = "The number of items of a page; more than 1000 is taken as 1000."},                                                           \
     {                                                                                                                                      \
         .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                                               \
     }
+#define PAGING_PARAMS                                                                                                                      \
+    {.name = "output", .type = HTTP_CHOICE, .choices = paging_outputs, .help = "The output format; takes precedence over Accept."},        \
+        PAGING_LIMIT_CURSOR
 
 #endif

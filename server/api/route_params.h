@@ -98,14 +98,7 @@
      .fallback = "-created",                                                                                                               \
      .help = "The order: created, name, start, end, size, messages or duration, separated by commas; a leading - is descending. If a "     \
              "search finds more recordings than can be sorted, its newest are returned, and sorted_newest has their number."},             \
-        {.name = "limit",                                                                                                                  \
-         .type = HTTP_UINT,                                                                                                                \
-         .min = 1,                                                                                                                         \
-         .fallback = "100",                                                                                                                \
-         .help = "The number of items of a page; more than 1000 is taken as 1000."},                                                       \
-    {                                                                                                                                      \
-        .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                                               \
-    }
+        PAGING_LIMIT_CURSOR
 #define PARAM_PREFIX                                                                                                                       \
     { .name = "prefix", .type = HTTP_TEXT, .help = "Only values that begin with this." }
 

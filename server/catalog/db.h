@@ -66,7 +66,6 @@ unsigned db_changes(struct db_statement *s);                 /* rows the last ru
 int64_t db_int(struct db_statement *s, int column);
 uint64_t db_size(struct db_statement *s, int column);
 const char *db_text(struct db_statement *s, int column); /* never NULL; until the next db_ call */
-bool db_is_text(struct db_statement *s, int column);
 bool db_is_null(struct db_statement *s, int column);
 void db_hex(struct db_statement *s, int column, char *out, size_t size); /* raw bytes as hex with NUL; cut to `size` */
 

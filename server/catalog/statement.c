@@ -165,10 +165,6 @@ bool db_is_null(struct db_statement *s, int column) {
     return sqlite3_column_type(s->stmt, column) == SQLITE_NULL;
 }
 
-bool db_is_text(struct db_statement *s, int column) {
-    return sqlite3_column_type(s->stmt, column) == SQLITE_TEXT;
-}
-
 void db_hex(struct db_statement *s, int column, char *out, size_t size) {
     const uint8_t *raw = sqlite3_column_blob(s->stmt, column);
     size_t have = raw ? (size_t)sqlite3_column_bytes(s->stmt, column) : 0, at = 0;

@@ -4,6 +4,7 @@
 #include "api/views.h"
 #include "cli/cli.h"
 #include "http/json_text.h"
+#include "ingest/scanning.h"
 #include "wire/cleanup.h"
 
 /* A file's name; if it is not UTF-8, bytes outside ASCII become "?". */
@@ -19,15 +20,8 @@ static char *name_of(const char *path) {
 
 /* Describes the files as the catalog would. */
 static bool describe_files(const struct cli_files *files, const struct reel_index *index, struct catalog_recording *out) {
-    const struct reel_index_info *info = reel_index_info(index);
-    *out = (struct catalog_recording){
-        .name = name_of(files->paths[0]), .format = strdup(info->format->name), .container = strdup(info->container)};
-    out->clock_note = strdup(info->clock_note);
-    out->parts = calloc(files->n, sizeof *out->parts);
-    if (!out->name || !out->format || !out->container || !out->clock_note || !out->parts) {
-        return false;
-    }
-    for (; out->n_parts < files->n; out->n_parts++) {
+    *out = (struct catalog_recording){.name = name_of(files->paths[0]), .parts = calloc(files->n, sizeof *out->parts)};
+    for (; out->parts && out->n_parts < files->n; out->n_parts++) {
         struct catalog_part *part = &out->parts[out->n_parts];
         if (!(part->file_name = name_of(files->paths[out->n_parts]))) {
             return false;
@@ -35,16 +29,7 @@ static bool describe_files(const struct cli_files *files, const struct reel_inde
         part->size = reel_index_part_size(index, out->n_parts);
         out->size += part->size;
     }
-    out->clock = info->clock;
-    out->start_ns = info->start_ns;
-    out->end_ns = info->end_ns;
-    out->messages = info->messages;
-    out->payload_bytes = info->payload_bytes;
-    out->n_channels = info->n_channels;
-    out->damaged = info->damaged;
-    out->findings = info->n_findings_total;
-    out->lost_bytes = info->lost_bytes;
-    return true;
+    return out->name && out->parts && scan_fill(out, index, NULL);
 }
 static inline void reel_auto_catalog_recording_done(struct catalog_recording *r) {
     catalog_recording_done(r);

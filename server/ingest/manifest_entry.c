@@ -12,25 +12,6 @@
 #include "store/manifest.h"
 #include "wire/cleanup.h"
 
-/* The recordings of a manifest (NULL or malformed: none), with `entry` replacing the one of `id`; NULL removes it. */
-static json_t *with_entry(const json_t *old, const char *id, json_t *entry) {
-    json_t *out = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(old, "recordings"), i, item) {
-        const char *its = json_string_value(json_object_get(item, "id"));
-        if (its && strcmp(its, id) != 0) {
-            json_array_append(out, item);
-        } else if (its && entry) {
-            json_array_append_new(out, TAKE(entry));
-        }
-    }
-    if (entry) {
-        json_array_append_new(out, entry);
-    }
-    return out;
-}
-
 static json_t *parts_of(const struct catalog_recording *r) {
     json_t *out = json_array();
     for (uint32_t i = 0; i < r->n_parts; i++) {
@@ -39,19 +20,6 @@ static json_t *parts_of(const struct catalog_recording *r) {
                                              part->file_name ? part->file_name : ""));
     }
     return out;
-}
-
-/* The entry of that id; NULL. */
-static json_t *entry_of(const json_t *manifest, const char *id) {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
-        const char *its = json_string_value(json_object_get(item, "id"));
-        if (its && strcmp(its, id) == 0) {
-            return item;
-        }
-    }
-    return NULL;
 }
 
 /* A text that holds an object; NULL when that is empty. */
@@ -105,7 +73,7 @@ static json_t *events_json(const struct catalog_events *events) {
 static json_t *entry_for(const json_t *old, const struct catalog_recording *r, const struct manifest_annotations *annotations) {
     json_t *entry = json_pack("{s:s, s:s, s:s, s:i, s:s, s:I}", "id", r->id, "collection", r->collection, "name", r->name, "revision",
                               (int)r->revision, "state", recording_state_name(r->state), "created_ns", (json_int_t)r->created_ns);
-    const json_t *before = entry_of(old, r->id);
+    const json_t *before = store_manifest_entry(old, r->id);
     json_t *notes = annotations ? notes_json(annotations->notes) : json_incref(json_object_get(before, "notes"));
     json_t *events = annotations ? events_json(annotations->events) : json_incref(json_object_get(before, "events"));
     if (r->group && r->group[0]) {
@@ -134,7 +102,7 @@ static json_t *add_entry(void *context, const json_t *old) {
     json_t *entry = entry_for(old, r, a->annotations);
     return !entry ? NULL
                   : json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format", r->format ? r->format : "",
-                              "parts", parts_of(r), "recordings", with_entry(old, r->id, entry));
+                              "parts", parts_of(r), "recordings", store_manifest_with(old, r->id, entry));
 }
 
 bool manifest_write(struct store *store, const struct catalog_recording *r, const struct manifest_annotations *annotations,

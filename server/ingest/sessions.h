@@ -14,7 +14,6 @@ enum {
     SESSIONS_MAX = 10000,        /* including complete ones that have not expired yet */
     SESSION_PARTS_MAX = 64,      /* of one final upload */
     SESSION_METADATA_MAX = 8192, /* Upload-Metadata, Upload-Concat */
-    SESSION_KEY_MAX = 255,       /* Idempotency-Key */
 };
 
 /* Reconciles rows and files after the last stop or crash, and starts the sweeper thread. */

@@ -139,18 +139,6 @@ static void check_index(struct fsck *f, const struct catalog_recording *r, const
 
 /* ---- the manifest */
 
-static json_t *item_of(const json_t *manifest, const char *id) {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
-        const char *its = json_string_value(json_object_get(item, "id"));
-        if (its && strcmp(its, id) == 0) {
-            return item;
-        }
-    }
-    return NULL;
-}
-
 static bool has_text(const json_t *item, const char *key, const char *text) {
     const char *its = json_string_value(json_object_get(item, key));
     return strcmp(its ? its : "", text ? text : "") == 0;
@@ -176,7 +164,7 @@ static bool has_parts(const json_t *manifest, const struct catalog_recording *r)
 
 /* How it differs from the catalog; NULL: it does not. */
 static const char *difference(const json_t *manifest, const struct catalog_recording *r) {
-    const json_t *item = item_of(manifest, r->id), *epoch = json_object_get(item, "epoch_ns");
+    const json_t *item = store_manifest_entry(manifest, r->id), *epoch = json_object_get(item, "epoch_ns");
     if (!item) {
         return "it does not name the recording";
     }

@@ -148,24 +148,12 @@ static struct reel_index *open_or_scan(struct app *app, struct catalog_recording
     return index;
 }
 
-static json_t *item_of(const json_t *manifest, const char *id) {
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
-        const char *its = json_string_value(json_object_get(item, "id"));
-        if (its && strcmp(its, id) == 0) {
-            return item;
-        }
-    }
-    return NULL;
-}
-
 static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct rebuild_entry *e, const struct rebuild_observer *observer,
                       const struct reel_progress *progress, struct reel_error *err) {
     struct reel_error why = {0}, stop = {0};
     struct rebuilt b;
     json_t *manifest = store_load_manifest(app->store, e->content, &why);
-    bool readable = manifest && rebuild_read(manifest, item_of(manifest, e->id), &b, &why);
+    bool readable = manifest && rebuild_read(manifest, store_manifest_entry(manifest, e->id), &b, &why);
     json_decref(manifest);
     if (!readable) {
         observer->on_recording(observer->context, e, NULL, why.text);

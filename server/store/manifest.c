@@ -85,7 +85,19 @@ bool store_update_manifest(struct store *store, const char *content, json_t *(*u
     return ok;
 }
 
-static json_t *without_entry(const json_t *manifest, const char *id) {
+json_t *store_manifest_entry(const json_t *manifest, const char *id) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(manifest, "recordings"), i, item) {
+        const char *its = json_string_value(json_object_get(item, "id"));
+        if (its && strcmp(its, id) == 0) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+json_t *store_manifest_with(const json_t *manifest, const char *id, json_t *entry) {
     json_t *out = json_array();
     size_t i;
     json_t *item;
@@ -93,7 +105,12 @@ static json_t *without_entry(const json_t *manifest, const char *id) {
         const char *its = json_string_value(json_object_get(item, "id"));
         if (its && strcmp(its, id) != 0) {
             json_array_append(out, item);
+        } else if (its && entry) {
+            json_array_append_new(out, TAKE(entry));
         }
+    }
+    if (entry) {
+        json_array_append_new(out, entry);
     }
     return out;
 }
@@ -105,7 +122,7 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
     }
     pthread_mutex_lock(&store->manifests);
     json_auto_t *manifest = json_load_file(path, 0, NULL);
-    bool ok = !manifest || (json_object_set_new(manifest, "recordings", without_entry(manifest, id)) == 0 &&
+    bool ok = !manifest || (json_object_set_new(manifest, "recordings", store_manifest_with(manifest, id, NULL)) == 0 &&
                             write_out(store, content, ".json", manifest, err));
     pthread_mutex_unlock(&store->manifests);
     return ok;

@@ -19,6 +19,12 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
 /* The manifest of a content, a new reference; REEL_NOT_FOUND, or REEL_DAMAGED when it is malformed. */
 json_t *store_load_manifest(const struct store *store, const char *content, struct reel_error *err);
 
+/* The entry of a recording in a manifest, or NULL. */
+json_t *store_manifest_entry(const json_t *manifest, const char *id);
+/* The entries of a manifest (NULL or malformed: none), a new reference, with `entry`, which it takes, replacing the one of `id`; NULL
+ * removes it. */
+json_t *store_manifest_with(const json_t *manifest, const char *id, json_t *entry);
+
 /* descriptions: {"name": "description"} as JSON. */
 bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err);
 /* {"name": "description"}, a new reference; an empty object when there is none. */

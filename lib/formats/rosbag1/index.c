@@ -3,8 +3,6 @@
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
-typedef unsigned long long ull;
-
 static bool add_entries(struct rosbag1 *bag, struct rosbag1_topic *topic, const struct rosbag1_record *r, struct reel_error *err) {
     uint64_t at = r->at + r->head;
     for (uint32_t left = r->size / ROSBAG1_INDEX_ENTRY; left > 0;) {
@@ -67,22 +65,9 @@ static void compare(struct rosbag1 *bag, const struct rosbag1_topic *t) {
     }
 }
 
-static void index_missing(struct rosbag1 *bag) {
-    uint64_t size = bag->source->size;
-    if (bag->index_pos > size) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, size, 0, "truncated at byte %llu: the in-file index should begin at %llu", (ull)size,
-                          (ull)bag->index_pos);
-    } else if (bag->index_pos != 0 && (bag->index_pos < size || bag->messages > 0)) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_pos, 0, "no in-file index at %llu, where the file header says it is",
-                          (ull)bag->index_pos);
-    } else if (bag->has_header && bag->index_pos == 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "the recording was not closed: it has no in-file index");
-    }
-}
-
 bool rosbag1_index_prove(struct rosbag1 *bag, struct reel_error *err) {
     if (bag->index_at == ROSBAG1_NOWHERE) {
-        index_missing(bag);
+        rosrecord_no_index(bag->scan, bag->has_header, bag->index_pos, bag->messages > 0, "in-file index");
         return true;
     }
     if (bag->index_at != bag->index_pos) {

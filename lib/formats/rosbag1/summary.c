@@ -15,8 +15,6 @@ enum {
     INDEX_WINDOW = 16 << 10,
 };
 
-typedef unsigned long long ull;
-
 struct entry {
     uint64_t pos;
     int64_t time;

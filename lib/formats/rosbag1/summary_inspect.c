@@ -3,8 +3,6 @@
 #include "formats/rosbag1/summary.h"
 #include "wire/bytes.h"
 
-typedef unsigned long long ull;
-
 bool rosbag1_summary_record(struct rosbag1_summary *o, uint64_t at, struct rosbag1_record *r, struct reel_error *err) {
     struct window *w = &o->bag.window;
     uint64_t held = w->offset;

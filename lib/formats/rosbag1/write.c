@@ -57,21 +57,7 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
 }
 
 static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *loss) {
-    struct arena arena = {0};
-    struct ros_connection ros;
-    struct reel_error err = {0};
-    bool accepted = ros_connection_of(&arena, c, &ros, &err);
-    if (!accepted) {
-        reel_loss_add(loss, REEL_REFUSES, c, "%s", err.text);
-    }
-    accepted = accepted && accepts_connection(&ros, loss);
-    arena_free(&arena);
-    return accepted;
-}
-
-static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
-    ros_report_recordings(stream, loss);
-    return true;
+    return ros_accepts(c, accepts_connection, loss);
 }
 
 /* ---- records ---- */
@@ -329,7 +315,7 @@ const struct reel_writer reel_writer_rosbag12 = {
     .totals_size = sizeof(struct rosbag12_totals),
     .run_size = sizeof(struct rosbag12_run),
     .accepts = rosbag12_accepts,
-    .accepts_all = rosbag12_accepts_all,
+    .accepts_all = ros_accepts_all,
     .open = rosbag12_open,
     .close = rosbag12_close,
     .head = rosbag12_head,

@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-typedef unsigned long long ull;
-
 /* The walk's own window if it holds the header at `at`: then reading ahead costs nothing and moves nothing. */
 static struct window *window_for(struct bag2 *bag, uint64_t at) {
     struct window *w = &bag->window;

@@ -4,8 +4,6 @@
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
-typedef unsigned long long ull;
-
 enum { PROGRESS_STEP = 4 << 20 };
 
 bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err) {

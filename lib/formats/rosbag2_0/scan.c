@@ -108,7 +108,6 @@ static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
 /* ---- all of it ---- */
 
 static void report_counts(struct bag2 *bag) {
-    typedef unsigned long long ull;
     if (bag->carried > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
                           (ull)bag->carried);

@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-typedef unsigned long long ull;
-
 enum { CHUNKS_LISTED = 1000 };
 
 struct sealed {

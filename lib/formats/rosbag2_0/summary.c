@@ -5,8 +5,6 @@
  * info, which writers sort by first message. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 
-typedef unsigned long long ull;
-
 enum {
     OUTLINE_WINDOW = 64 << 10,
     INDEX_MAX_MIB = 256, /* about a million chunks of twenty connections */

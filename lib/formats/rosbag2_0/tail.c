@@ -3,8 +3,6 @@
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
-typedef unsigned long long ull;
-
 enum { TAIL_WINDOW = 64 << 10 };
 
 bool rosbag2_0_tail_record(struct bag2 *bag, struct rosbag2_0_record *r, bool *yes, struct reel_error *err) {
@@ -137,24 +135,10 @@ bool rosbag2_0_tail_compare(struct bag2 *bag, struct reel_error *err) {
     return rosbag2_0_tail_next(bag, err);
 }
 
-/* Nothing was found at index_pos. */
-static void tail_missing(struct bag2 *bag) {
-    uint64_t size = bag->source->size;
-    if (bag->index_pos > size) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, size, 0, "truncated at byte %llu: the index should begin at %llu", (ull)size,
-                          (ull)bag->index_pos);
-    } else if (bag->index_pos != 0 && (bag->index_pos < size || bag->messages > 0)) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_pos, 0, "no index at %llu, where the file header says it is",
-                          (ull)bag->index_pos);
-    } else if (bag->has_header && bag->index_pos == 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "the recording was not closed: it has no index");
-    }
-}
-
 bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err) {
     const struct rosbag2_0_tail *tail = &bag->tail;
     if (!tail->there) {
-        tail_missing(bag);
+        rosrecord_no_index(bag->scan, bag->has_header, bag->index_pos, bag->messages > 0, "index");
         return true;
     }
     if (tail->ordered && !skip_strays(bag, UINT64_MAX, err)) {

@@ -33,21 +33,7 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
 }
 
 static bool rosbag2_0_accepts(const struct reel_channel *c, struct reel_loss *loss) {
-    struct arena arena = {0};
-    struct ros_connection ros;
-    struct reel_error err = {0};
-    bool accepted = ros_connection_of(&arena, c, &ros, &err);
-    if (!accepted) {
-        reel_loss_add(loss, REEL_REFUSES, c, "%s", err.text);
-    }
-    accepted = accepted && accepts_connection(&ros, loss);
-    arena_free(&arena);
-    return accepted;
-}
-
-static bool rosbag2_0_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
-    ros_report_recordings(stream, loss);
-    return true;
+    return ros_accepts(c, accepts_connection, loss);
 }
 
 /* ---- a run ---- */
@@ -385,7 +371,7 @@ static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, stru
     {                                                                                                                                      \
         .name = "rosbag-2.0", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag",                          \
         .needs = REEL_COMPRESSES, .version = 2, .totals_size = sizeof(struct rosbag2_0_totals),                                            \
-        .run_size = sizeof(struct rosbag2_0_write_run), .accepts = rosbag2_0_accepts, .accepts_all = rosbag2_0_accepts_all,                \
+        .run_size = sizeof(struct rosbag2_0_write_run), .accepts = rosbag2_0_accepts, .accepts_all = ros_accepts_all,                      \
         .compressions = "bz2 lz4", .open = rosbag2_0_open_run, .close = rosbag2_0_close_run, .head = rosbag2_0_head,                       \
         .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts, .tail = rosbag2_0_tail                                         \
     }
