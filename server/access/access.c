@@ -112,6 +112,11 @@ static bool access_is_open(struct access *a) {
     return a->options.insecure_open || !atomic_load(&a->closed);
 }
 
+bool access_is_proxy(const struct app *app, const char *text) {
+    struct address address;
+    return app->access && address_parse(text, &address) && network_holds(app->access->trusted, app->access->n_trusted, &address);
+}
+
 /* ---- authentication */
 
 static enum http_verdict refuse(struct http_grant *out, enum http_verdict verdict, const char *detail) {

@@ -26,6 +26,7 @@ bool access_first_token(struct catalog *c, char text[TOKEN_TEXT], bool *created,
 /* For struct http_options. */
 extern const struct http_param access_params[];
 enum http_verdict access_authorize(const struct http_request *r, enum http_role role, struct http_grant *out);
+bool access_is_proxy(const struct app *app, const char *address); /* of --trust-proxy */
 void access_finished(const struct http_request *r);
 
 /* `target` with a signature of the caller's that lasts until `expires_s` (since 1970); malloc'd. */

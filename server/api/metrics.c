@@ -60,6 +60,11 @@ static void put_http(FILE *f, const struct http_server *server) {
     put_figure(f, "reel_http_received_bytes_total", "counter", "Body bytes received.", "", h.bytes_in);
     put_figure(f, "reel_http_sent_bytes_total", "counter", "Body bytes sent.", "", h.bytes_out);
     put_figure(f, "reel_http_streams_cut_total", "counter", "Answers that ended before they were complete.", "", h.streams_cut);
+    put_figure(f, "reel_http_slow_clients_total", "counter", "Clients cut off because they sent or read too slowly.",
+               "{direction=\"upload\"}", h.slow_writers);
+    put_figure(f, "reel_http_slow_clients_total", "counter", NULL, "{direction=\"download\"}", h.slow_readers);
+    put_figure(f, "reel_http_over_address_limit_total", "counter", "Connections closed because their address had too many.", "",
+               h.over_address);
 }
 
 /* ---- jobs */

@@ -17,14 +17,22 @@ enum { LONG_WORK_MS = 500 };
 /* ---- connections */
 
 static void name_remote(struct http_connection *c, const struct sockaddr *address) {
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
     char text[INET6_ADDRSTRLEN] = "?";
     if (address && address->sa_family == AF_INET) {
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)address)->sin_addr, text, sizeof text);
+        memcpy(c->address, mapped, sizeof mapped);
+        memcpy(c->address + sizeof mapped, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
     } else if (address && address->sa_family == AF_INET6) {
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, text, sizeof text);
+        memcpy(c->address, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, sizeof c->address);
     }
-    bool mapped = strncmp(text, "::ffff:", 7) == 0 && strchr(text, '.');
-    snprintf(c->remote, sizeof c->remote, "%s", text + (mapped ? 7 : 0));
+    if (memcmp(c->address, mapped, sizeof mapped) == 0) {
+        inet_ntop(AF_INET, c->address + sizeof mapped, text, sizeof text);
+    } else if (address && address->sa_family == AF_INET6) {
+        inet_ntop(AF_INET6, c->address, text, sizeof text);
+        memset(c->address + 8, 0, 8);
+    }
+    snprintf(c->remote, sizeof c->remote, "%s", text);
+    c->is_proxy = c->server->options.is_proxy && c->server->options.is_proxy(c->server->options.app, c->remote);
 }
 
 static void count(struct http_request *r, bool cut);
@@ -299,14 +307,21 @@ static void linger(int fd) {
     }
 }
 
-/* Bytes acknowledged by the client, for a body that the library sent itself and that was cut off. */
-static uint64_t acknowledged(const struct http_connection *c, uint64_t length) {
+bool connection_acknowledged(const struct http_connection *c, uint64_t *bytes) {
     struct tcp_info info = {0};
     socklen_t size = sizeof info;
-    if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_bytes_acked < c->sent_before) {
+    bool good = getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0;
+    *bytes = info.tcpi_bytes_acked;
+    return good;
+}
+
+/* Bytes acknowledged by the client, for a body that the library sent itself and that was cut off. */
+static uint64_t acknowledged(const struct http_connection *c, uint64_t length) {
+    uint64_t sent;
+    if (!connection_acknowledged(c, &sent) || sent < c->sent_before) {
         return 0;
     }
-    uint64_t sent = info.tcpi_bytes_acked - c->sent_before;
+    sent -= c->sent_before;
     return sent < length ? sent : length;
 }
 

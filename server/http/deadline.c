@@ -2,6 +2,9 @@
  * down; the connection's own thread then cleans up. */
 #include "http/http_internal.h"
 
+#include <linux/sockios.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -14,7 +17,30 @@ static bool upload_too_slow(struct http_connection *c, int64_t now_ms) {
     }
     uint64_t bytes = atomic_exchange_explicit(&c->window_bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&c->since_ms, now_ms, memory_order_relaxed);
-    return (double)bytes * 1000.0 < (double)c->server->options.body_min_rate * (double)elapsed;
+    bool slow = (double)bytes * 1000.0 < (double)c->server->options.body_min_rate * (double)elapsed;
+    c->server->counters.slow_writers += slow;
+    return slow;
+}
+
+/* Only while sent bytes wait for the client: otherwise it is our own work, or an event, that is waited for. */
+static bool download_too_slow(struct http_connection *c, int64_t now_ms) {
+    int64_t request_ms = atomic_load_explicit(&c->since_ms, memory_order_relaxed);
+    uint64_t bytes;
+    int waiting = 0;
+    if (ioctl(c->fd, SIOCOUTQ, &waiting) != 0 || waiting == 0 || c->reader.request_ms != request_ms) {
+        c->reader.since_ms = 0;
+        c->reader.request_ms = request_ms;
+    }
+    int64_t elapsed = now_ms - c->reader.since_ms;
+    bool begins = c->reader.since_ms == 0, ends = elapsed >= atomic_load_explicit(&c->server->watch.reader_window_ms, memory_order_relaxed);
+    if (waiting == 0 || !(begins || ends) || !connection_acknowledged(c, &bytes)) {
+        return false;
+    }
+    bool slow = !begins && (double)(bytes - c->reader.acknowledged) * 1000.0 < (double)c->server->options.reader_min_rate * (double)elapsed;
+    c->reader.since_ms = now_ms;
+    c->reader.acknowledged = bytes;
+    c->server->counters.slow_readers += slow;
+    return slow;
 }
 
 /* Whether a connection in this state must be shut down. */
@@ -29,7 +55,7 @@ static bool deadline_passed(struct http_connection *c, int64_t now_ms) {
     case PHASE_BODY:
         return o->body_min_rate && upload_too_slow(c, now_ms);
     case PHASE_BUSY:
-        return false;
+        return o->reader_min_rate && download_too_slow(c, now_ms);
     }
     return false;
 }
@@ -58,24 +84,46 @@ void deadline_phase(struct http_connection *c, enum http_phase phase) {
     atomic_store_explicit(&c->phase, (int)phase, memory_order_release);
 }
 
-/* Above the connection limit: closes the connection that has waited longest for its client, so that idle ones lock no one out. The mutex
- * must be held. */
-static void make_room(struct http_server *server) {
+/* The connection that has waited longest for its client, of one address or (NULL) of all; not the newest. The mutex must be held. */
+static struct http_connection *longest_waiting(struct http_server *server, const uint8_t *address, unsigned *n_open) {
     struct http_connection *longest = NULL;
     int64_t since_ms = INT64_MAX;
-    unsigned n_open = 0;
+    *n_open = 0;
     for (struct http_connection *c = server->watch.first; c; c = c->next) {
+        if (c->closing || (address && memcmp(c->address, address, sizeof c->address) != 0)) {
+            continue;
+        }
         int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
         int64_t waiting_since_ms = atomic_load_explicit(&c->since_ms, memory_order_relaxed);
-        n_open += !c->closing;
-        if (!c->closing && c != server->watch.first && waiting_since_ms <= since_ms && (phase == PHASE_IDLE || phase == PHASE_HEADERS)) {
+        ++*n_open;
+        if (c != server->watch.first && waiting_since_ms <= since_ms && (phase == PHASE_IDLE || phase == PHASE_HEADERS)) {
             longest = c;
             since_ms = waiting_since_ms;
         }
     }
-    if (longest && n_open > server->options.connections_max) {
-        longest->closing = true;
-        shutdown(longest->fd, SHUT_RDWR);
+    return longest;
+}
+
+/* Above a limit: closes the connection that has waited longest, so that idle ones lock no one out. When none of the new connection's
+ * address is idle, the new one goes. The mutex must be held. */
+static void make_room(struct http_connection *added, uint64_t n_all) {
+    struct http_server *server = added->server;
+    const struct http_options *o = &server->options;
+    struct http_connection *closes = NULL;
+    unsigned n_open;
+    if (!added->is_proxy && n_all >= o->connections_per_address) {
+        struct http_connection *longest = longest_waiting(server, added->address, &n_open);
+        bool over = n_open > o->connections_per_address;
+        closes = !over ? NULL : longest ? longest : added;
+        server->counters.over_address += over;
+    }
+    if (!closes && n_all >= o->connections_max) {
+        struct http_connection *longest = longest_waiting(server, NULL, &n_open);
+        closes = n_open > o->connections_max ? longest : NULL;
+    }
+    if (closes) {
+        closes->closing = true;
+        shutdown(closes->fd, SHUT_RDWR);
     }
 }
 
@@ -88,9 +136,7 @@ void deadline_add(struct http_connection *c) {
         c->next->previous = c;
     }
     watch->first = c;
-    if (atomic_load_explicit(&c->server->counters.connections, memory_order_relaxed) >= c->server->options.connections_max) {
-        make_room(c->server);
-    }
+    make_room(c, atomic_load_explicit(&c->server->counters.connections, memory_order_relaxed));
     pthread_mutex_unlock(&watch->mutex);
 }
 
@@ -135,6 +181,7 @@ bool deadline_start(struct http_server *server, struct reel_error *err) {
     pthread_cond_init(&watch->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     atomic_store(&watch->rate_window_ms, HTTP_RATE_WINDOW_MS);
+    atomic_store(&watch->reader_window_ms, HTTP_READER_WINDOW_MS);
     watch->running = pthread_create(&watch->thread, NULL, watch_run, watch) == 0;
     return watch->running || reel_fail(err, REEL_NO_MEMORY, "cannot start the thread that watches connections");
 }

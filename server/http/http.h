@@ -180,12 +180,15 @@ struct http_options {
     const char *const *origins; /* CORS: origins that may read with credentials and write; "*" = any may read */
     const char *viewer;         /* address of a viewer, whose origin may read without credentials; may be NULL */
     unsigned connections_max, header_timeout_s, idle_timeout_s;
+    unsigned connections_per_address;             /* 0: a quarter of connections_max */
     uint64_t body_min_rate;                       /* bytes per second, measured over 30 s; slower uploads are cut off */
+    uint64_t reader_min_rate;                     /* the same for downloads, over a minute; 0: none */
     void (*log)(void *context, const char *line); /* one line per request */
     bool log_json;                                /* … as a JSON object, else as logfmt */
     const struct http_elapsed *elapsed;           /* for Server-Timing; may be NULL */
     /* Identifies the caller and checks the role, before the body is read. NULL: everyone may do everything. `out` is zeroed. */
     enum http_verdict (*authorize)(const struct http_request *r, enum http_role role, struct http_grant *out);
+    bool (*is_proxy)(const struct app *app, const char *address); /* trusted, speaks for many clients; may be NULL */
     void (*finished)(const struct http_request *r); /* called for each request with complete headers, after its response; may be NULL */
     struct app *app;
 };
@@ -203,7 +206,7 @@ void http_server_classes(const struct http_server *server, struct http_class_met
 const char *http_class_name(unsigned class);
 double http_bucket_bound(unsigned bucket);
 struct http_metrics {
-    uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut;
+    uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut, slow_writers, slow_readers, over_address;
 };
 void http_server_metrics(const struct http_server *server, struct http_metrics *out); /* for /metrics */
 

@@ -31,6 +31,7 @@ enum {
     HTTP_GZIP_MIN = 1024,
     HTTP_LINGER_MS = 2000,          /* for a refused client to read the response before the connection is closed */
     HTTP_RATE_WINDOW_MS = 30000,    /* for measuring the rate of an upload */
+    HTTP_READER_WINDOW_MS = 60000,  /* … and of a download */
     HTTP_CONNECTIONS_LEAVING = 256, /* above the limit, for connections being closed to make room */
     HTTP_WATCH_MS = 200,            /* interval of the watchdog */
     HTTP_DATE_TEXT = 32,
@@ -47,7 +48,7 @@ struct http_watch {
     pthread_cond_t wake;
     struct http_connection *first;
     bool running, stop;
-    _Atomic int64_t rate_window_ms;
+    _Atomic int64_t rate_window_ms, reader_window_ms;
 };
 
 struct http_class_counters {
@@ -56,7 +57,7 @@ struct http_class_counters {
 
 struct http_counters {
     struct http_class_counters classes[HTTP_CLASSES];
-    _Atomic uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut;
+    _Atomic uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut, slow_writers, slow_readers, over_address;
 };
 
 struct http_server {
@@ -140,12 +141,18 @@ struct http_connection {
     struct http_server *server;
     int fd;
     char remote[64];
+    uint8_t address[16];  /* for the limit per address: the IPv4 address (mapped), or the /64 of an IPv6 address */
+    bool is_proxy;        /* no limit per address */
     bool got_line;        /* a request line has arrived */
     bool closing;         /* being closed to make room; guarded by the watch's mutex */
     int file_fd;          /* of the file that the library is sending, -1: none; guarded by the watch's mutex */
     uint64_t file_end;    /* the file must be at least this long; guarded by the watch's mutex */
     atomic_bool file_cut; /* it became shorter, so the connection was shut down */
     uint64_t sent_before; /* body bytes of earlier requests */
+    struct {
+        int64_t request_ms, since_ms; /* since_ms of the request; since when unread bytes have been waiting, 0: there are none */
+        uint64_t acknowledged;        /* bytes, at that time */
+    } reader;                         /* used by the watchdog alone */
     _Atomic int phase;
     _Atomic int64_t since_ms;      /* of the phase; PHASE_BODY: begin of the rate's window */
     _Atomic uint64_t window_bytes; /* body bytes in the window */
@@ -164,6 +171,7 @@ bool request_writes(const struct http_request *r);
 size_t request_raw_path_size(const struct http_request *r);
 
 /* connection.c: callbacks of the library */
+bool connection_acknowledged(const struct http_connection *c, uint64_t *bytes); /* by the client, in total */
 void *connection_on_target(void *server, const char *target, struct MHD_Connection *mhd);
 enum MHD_Result connection_on_request(void *server, struct MHD_Connection *mhd, const char *url, const char *method, const char *version,
                                       const char *data, size_t *size, void **request);

@@ -152,7 +152,8 @@ struct http_server *http_server_start(const struct http_options *options, struct
     }
     server->fd = -1;
     server->options = *options;
-    server->options.connections_max = options->connections_max ? options->connections_max : 1000;
+    unsigned most = server->options.connections_max = options->connections_max ? options->connections_max : 1000;
+    server->options.connections_per_address = options->connections_per_address ? options->connections_per_address : (most + 3) / 4;
     for (const char *const *origin = options->origins; origin && *origin; origin++) {
         server->any_origin = server->any_origin || strcmp(*origin, "*") == 0;
     }
@@ -192,6 +193,9 @@ void http_server_metrics(const struct http_server *server, struct http_metrics *
         .bytes_in = atomic_load_explicit(&c->bytes_in, memory_order_relaxed),
         .bytes_out = atomic_load_explicit(&c->bytes_out, memory_order_relaxed),
         .streams_cut = atomic_load_explicit(&c->streams_cut, memory_order_relaxed),
+        .slow_writers = atomic_load_explicit(&c->slow_writers, memory_order_relaxed),
+        .slow_readers = atomic_load_explicit(&c->slow_readers, memory_order_relaxed),
+        .over_address = atomic_load_explicit(&c->over_address, memory_order_relaxed),
     };
     for (size_t i = 0; i < sizeof out->status / sizeof out->status[0]; i++) {
         out->status[i] = atomic_load_explicit(&c->status[i], memory_order_relaxed);

@@ -55,7 +55,7 @@ def rss(server):
 
 @unittest.skipUnless(enough_files(), 'the hard limit of open files is below %d' % FILES)
 class Connections(Case):
-    server_args = ('--header-timeout', '3', '--idle-timeout', '20')
+    server_args = ('--header-timeout', '3', '--idle-timeout', '20', '--connections-per-address', '1000')
 
     def setUp(self):
         self.idle = []

@@ -288,6 +288,26 @@ static void a_slow_body_is_cut(void **state) {
 
 /* ---- stopping */
 
+static void a_slow_reader_is_cut(void **state) {
+    (void)state;
+    char bytes[1000];
+    atomic_store(&toy_server->watch.reader_window_ms, 1000);
+    struct client c = client_open(toy_url);
+    client_request(&c, "GET", "/stream?bytes=100000000", NULL);
+    long long begun = clock_ms();
+    while (clock_ms() - begun < 8000 && !toy_log[0]) {
+        (void)recv(c.fd, bytes, sizeof bytes, MSG_DONTWAIT); /* 10,000 bytes a second, 16,384 are asked */
+        sleep_ms(100);
+    }
+    assert_true(toy_waits_for(toy_log, "cut=true"));
+    assert_int_equal(toy_metrics().slow_readers, 1);
+    client_close(&c);
+    ASK(fast, "GET", "/stream?bytes=20000000", NULL);
+    assert_true(fast->complete);
+    ASK(late, "GET", "/stream?wait=2500ms&bytes=10", NULL); /* our own work */
+    assert_true(late->complete);
+    assert_int_equal(toy_metrics().slow_readers, 1);
+}
 static void *ask_slow(void *context) {
     struct answer *a = context;
     *a = client_ask(toy_url, "GET", "/slow?wait=1s", NULL);
@@ -348,6 +368,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(dripped_headers_are_cut, start_hasty, toy_stop),
         cmocka_unit_test_setup_teardown(slow_work_of_ours_is_not_idleness, start_hasty, toy_stop),
         cmocka_unit_test_setup_teardown(a_slow_body_is_cut, toy_start, toy_stop),
+        cmocka_unit_test_setup_teardown(a_slow_reader_is_cut, toy_start, toy_stop),
         cmocka_unit_test(stop_lets_requests_end),
         cmocka_unit_test(stop_cuts_what_does_not_end),
     };

@@ -271,9 +271,11 @@ static inline int toy_start_with(unsigned header_s, unsigned idle_s) {
                                    .hosts = toy_hosts,
                                    .origins = toy_origins,
                                    .connections_max = 200,
+                                   .connections_per_address = 200,
                                    .header_timeout_s = header_s,
                                    .idle_timeout_s = idle_s,
                                    .body_min_rate = 1000,
+                                   .reader_min_rate = 16384,
                                    .log = toy_log_line};
     struct reel_error err = {0};
     toy_server = http_server_start(&options, &err);
