@@ -143,5 +143,5 @@ bool reel_fail_memory(struct reel_error *err) {
 
 bool reel_is_transient(enum reel_code code) {
     return code == REEL_IO || code == REEL_NO_SPACE || code == REEL_NO_MEMORY || code == REEL_CANCELLED || code == REEL_READ_ONLY ||
-           code == REEL_CATALOG;
+           code == REEL_CATALOG || code == REEL_BUSY;
 }

@@ -25,6 +25,7 @@ enum reel_code {
     REEL_CHANGED,   /* stored bytes are not what the index or catalog remembers */
     REEL_READ_ONLY, /* EROFS: the disk takes nothing just now */
     REEL_CATALOG,   /* our own catalog is damaged, or cannot be read */
+    REEL_BUSY,      /* another process holds what is needed; try again soon */
 };
 
 struct reel_error {

@@ -175,7 +175,7 @@ static enum http_verdict by_link(struct access *a, const struct http_request *r,
     case LINK_WRONG:
         return failed(a, peer, out, "The signature does not match this path and its parameters.");
     }
-    if (number == 0) { /* signed without a token: on an open server, or by a proxy's user */
+    if (number == 0) { /* signed by an admin whom a proxy has named */
         out->caller = (struct http_caller){.name = "link", .how = "link", .role = ROLE_READ};
         return HTTP_GRANTED;
     }
@@ -229,12 +229,16 @@ static enum http_verdict without_credentials(struct access *a, struct http_grant
 
 static enum http_verdict identify(struct access *a, const struct http_request *r, struct http_grant *out) {
     struct address peer = {{0}};
-    const char *header = http_header(r, "Authorization"), *forwarded = http_header(r, "X-Forwarded-For"), *user;
+    const char *header = http_header(r, "Authorization"), *user_header = a->options.user_header;
     bool known = address_parse(http_peer(r), &peer);
     if (known && network_holds(a->trusted, a->n_trusted, &peer)) {
-        user = a->options.user_header ? http_header(r, a->options.user_header) : NULL;
+        AUTO_MEM char *forwarded = http_header_lines(r, "X-Forwarded-For");
+        const char *user = user_header ? http_header(r, user_header) : NULL;
         if (forwarded && forwarded_for(forwarded, a->trusted, a->n_trusted, out->peer)) {
             address_parse(out->peer, &peer);
+        }
+        if (user && http_header_count(r, user_header) > 1) { /* the proxy added its own behind the client's */
+            return failed(a, &peer, out, "The proxy passed on a user name of the client's; it must remove that header.");
         }
         if (user && *user) {
             return by_proxy(a, user, out);
@@ -306,9 +310,18 @@ void access_finished(const struct http_request *r) {
 
 /* ---- links */
 
+/* A link outlives whoever signed it without a token: only an admin may. */
+static bool may_sign(const struct http_caller *caller, struct reel_error *err) {
+    if (strcmp(caller->how, "open") == 0) {
+        return reel_fail(err, REEL_CONFLICT, "there are no signed links without tokens: this server answers every path as it is");
+    }
+    return caller->token || caller->role == ROLE_ADMIN ||
+           reel_fail(err, REEL_CONFLICT, "links are signed by a token, or by a user with the role admin; use a token");
+}
+
 bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out,
                  struct reel_error *err) {
-    return links_sign(a->links, target, caller->token, expires_s, out, err);
+    return may_sign(caller, err) && links_sign(a->links, target, caller->token, expires_s, out, err);
 }
 
 char *access_link(const struct http_request *r, const char *target) {

@@ -12,6 +12,7 @@
 #include "wire/bytes.h"
 #include "wire/number.h"
 
+enum { LINK_MAX = 4096 }; /* a header of a response, which shares 32 KiB with the request's */
 static const int64_t PACK_WAIT_NS = 2000000000;
 
 void api_recording_done(struct api_recording *a) {
@@ -273,9 +274,10 @@ void api_text_done(struct api_text *text) {
 }
 
 void api_add_next_link(struct http_request *r, const char *cursor) {
-    char link[2048];
-    size_t used = (size_t)snprintf(link, sizeof link, "<%s?", http_path(r));
-    const char *query = strchr(http_target(r), '?');
+    char link[LINK_MAX];
+    http_add_header(r, "X-Next-Cursor", cursor); /* a link with all parameters may be too long */
+    const char *target = http_target(r), *query = strchr(target, '?');
+    size_t used = (size_t)snprintf(link, sizeof link, "<%.*s?", (int)strcspn(target, "?"), target);
     for (const char *p = query ? query + 1 : ""; *p && used < sizeof link;) {
         size_t n = strcspn(p, "&");
         if (n > 0 && strncmp(p, "cursor=", 7) != 0 && strncmp(p, "offset=", 7) != 0 && strncmp(p, "sig=", 4) != 0 &&

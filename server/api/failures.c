@@ -19,9 +19,9 @@ enum { TRIES_MAX = 16 }; /* pages read per answer, as the caller may be allowed 
 static const char *const columns[] = {"id",     "path",  "recording",    "name",        "collection", "code",
                                       "reason", "tries", "first_failed", "last_failed", NULL};
 static const char *code_name(enum reel_code code) {
-    static const char *const names[] = {"unreadable", "not_recognised", "damaged",  "unsupported", "too_large",
-                                        "refused",    "gone",           "conflict", "io",          "no_space",
-                                        "no_memory",  "cancelled",      "changed"};
+    static const char *const names[] = {"unreadable", "not_recognised", "damaged", "unsupported", "too_large", "refused",
+                                        "gone",       "conflict",       "io",      "no_space",    "no_memory", "cancelled",
+                                        "changed",    "read_only",      "catalog", "busy"};
     return (size_t)code < sizeof names / sizeof *names ? names[code] : "unknown";
 }
 

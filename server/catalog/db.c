@@ -49,6 +49,9 @@ bool db_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
     case SQLITE_NOTADB:
         code = REEL_CATALOG;
         break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return reel_fail(err, REEL_BUSY, "catalog: another process is writing to it");
     case SQLITE_READONLY:
         code = REEL_READ_ONLY;
         break;

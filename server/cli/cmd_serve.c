@@ -1,9 +1,12 @@
 /* reel serve: runs the server until SIGTERM or SIGINT. Both signals are blocked in every thread and waited for here: stopping is an
  * ordinary return that drains running requests and closes everything in order. */
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "access/access.h"
 #include "api/routes.h"
@@ -57,6 +60,27 @@ static void wait_for_stop(const struct app *app, const sigset_t *stop) {
     pthread_sigmask(SIG_UNBLOCK, stop, NULL);
 }
 
+/* The output of a service goes into logs that others may read: there the token is written to a file of its owner's instead. */
+static bool report_first_token(const char *data, const char *token, struct reel_error *err) {
+    char path[PATH_MAX];
+    bool shown = isatty(STDOUT_FILENO);
+    printf("Other machines can reach this address, so requests need a token. ");
+    if (shown) {
+        printf("Admin token (not shown again):\n%s\n", token);
+        return true;
+    }
+    if (snprintf(path, sizeof path, "%s/first-token", data) >= (int)sizeof path) {
+        return reel_fail(err, REEL_ARGUMENT, "the data folder's path is too long");
+    }
+    (void)unlink(path);
+    AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 || dprintf(fd, "%s\n", token) < 0 || fsync(fd) != 0) {
+        return reel_fail_errno(err, "the first token could not be written to %s; run: reel token create --role admin", path);
+    }
+    printf("The first admin token is in %s; delete the file once you have it.\n", path);
+    return true;
+}
+
 /* On an address that others can reach, tokens are required: the first start creates one. */
 static bool create_first_token(struct app *app, struct reel_error *err) {
     const struct app_config *c = &app->config;
@@ -68,10 +92,7 @@ static bool create_first_token(struct app *app, struct reel_error *err) {
     if (!access_first_token(app->catalog, token, &created, err)) {
         return false;
     }
-    if (created) {
-        printf("Other machines can reach this address, so requests need a token. Admin token (not shown again):\n%s\n", token);
-    }
-    return true;
+    return !created || report_first_token(c->data, token, err);
 }
 
 /* Each connection is a file descriptor, and the soft limit is often 1024. */

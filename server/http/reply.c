@@ -12,6 +12,7 @@
 #include <strings.h>
 
 enum { GZIP_LEVEL = 4 };
+#define RETRY_AFTER_S "2"
 
 void reply_header(struct MHD_Response *response, const char *name, const char *value) {
     (void)MHD_add_response_header(response, name, value); /* fails only for headers that the library forbids */
@@ -332,8 +333,12 @@ void http_reply_error(struct http_request *r, const struct reel_error *err) {
         [REEL_CHANGED] = {500, "changed"},
         [REEL_READ_ONLY] = {503, "read-only"},
         [REEL_CATALOG] = {500, "catalog"},
+        [REEL_BUSY] = {503, "busy"},
     };
     size_t code = (size_t)err->code < sizeof answers / sizeof answers[0] ? (size_t)err->code : 0;
+    if (answers[code].status == 503) {
+        http_add_header(r, "Retry-After", RETRY_AFTER_S);
+    }
     http_reply_problem_with(r, answers[code].status, answers[code].slug, err->text, NULL);
 }
 

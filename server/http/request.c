@@ -4,8 +4,10 @@
 #include "wire/clock.h"
 #include "wire/hex.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 int64_t http_clock_ms(void) {
@@ -163,6 +165,42 @@ const char *http_segment(const struct http_request *r, const char *name) {
 
 const char *http_header(const struct http_request *r, const char *name) {
     return MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, name);
+}
+
+struct lines {
+    const char *name;
+    FILE *out; /* NULL: only counted */
+    unsigned n;
+};
+
+static enum MHD_Result visit_line(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+    struct lines *lines = context;
+    (void)kind;
+    if (strcasecmp(name, lines->name) == 0) {
+        if (lines->out) {
+            fprintf(lines->out, "%s%s", lines->n ? "," : "", value ? value : "");
+        }
+        lines->n++;
+    }
+    return MHD_YES;
+}
+
+unsigned http_header_count(const struct http_request *r, const char *name) {
+    struct lines lines = {.name = name};
+    MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, visit_line, &lines);
+    return lines.n;
+}
+
+char *http_header_lines(const struct http_request *r, const char *name) {
+    char *text = NULL;
+    size_t size;
+    struct lines lines = {.name = name};
+    if (!http_header(r, name) || !(lines.out = open_memstream(&text, &size))) {
+        return NULL;
+    }
+    MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, visit_line, &lines);
+    fclose(lines.out);
+    return text;
 }
 
 bool http_is_head(const struct http_request *r) {

@@ -459,15 +459,35 @@ class FirstStart(unittest.TestCase):
     def test_a_wide_address_is_never_open(self):
         with tempfile.TemporaryDirectory() as data:
             process, said, port = self.start(data)
-            token = re.search(r'^(reel_[A-Za-z0-9_-]{43})$', said, re.M).group(1)
+            path = os.path.join(data, 'first-token')
+            self.assertIn(path, said)
+            self.assertNotIn('reel_', said)  # logs may be read by others
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+            with open(path) as f:
+                token = f.read().strip()
+            self.assertRegex(token, '^reel_[A-Za-z0-9_-]{43}$')
             self.assertEqual(self.status(port), 401)
             self.assertEqual(self.status(port, token), 200)
             process.terminate()
             process.wait()
             process, said, port = self.start(data)
-            self.assertNotIn('reel_', said)  # once
+            self.assertNotIn('first-token', said)  # once
             self.assertEqual(self.status(port), 401)
             self.assertEqual(self.status(port, token), 200)
+
+    def test_a_terminal_shows_the_token(self):
+        with tempfile.TemporaryDirectory() as data:
+            ours, its = os.openpty()
+            process = subprocess.Popen([harness.REEL, 'serve', '--data', data, '--listen', '0.0.0.0:0'], stdout=its, stderr=subprocess.DEVNULL)
+            os.close(its)
+            said = b''
+            while b'listening' not in said:
+                said += os.read(ours, 4096)
+            process.terminate()
+            process.wait()
+            os.close(ours)
+            self.assertRegex(said.decode(), r'\nreel_[A-Za-z0-9_-]{43}\r?\n')
+            self.assertFalse(os.path.exists(os.path.join(data, 'first-token')))
 
     def test_who_means_it(self):
         with tempfile.TemporaryDirectory() as data:
