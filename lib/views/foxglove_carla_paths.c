@@ -28,9 +28,6 @@ static void paths_done(struct paths *p) {
     free(p->items);
     hash_table_free(&p->open);
 }
-static inline void reel_auto_paths_done(struct paths *p) {
-    paths_done(p);
-}
 
 static struct path *path_of(const struct paths *p, uint32_t id) {
     uint32_t place = carla_ids_find(&p->open, id);
@@ -158,7 +155,7 @@ static void show(struct grow *g, struct path *path, size_t number, int64_t time_
 }
 
 bool carla_paths_make(struct view_maker *m, const struct carla_actors *now, int64_t time_ns, struct grow *out, struct reel_error *err) {
-    AUTO(paths_done) struct paths p = {.count = 0};
+    AUTO_STRUCT(paths_done) struct paths p = {.count = 0};
     for (size_t i = 0; i < now->count; i++) {
         const struct carla_actor *a = &now->items[i];
         if (!a->gone && carla_moves(a) && !path_begin(&p, a->id, a->color, err)) {

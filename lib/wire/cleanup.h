@@ -8,6 +8,7 @@
 #include "reel/cleanup.h"
 
 #define AUTO(free_fn) __attribute__((cleanup(reel_auto_##free_fn)))
+#define AUTO_STRUCT(done_fn) __attribute__((cleanup(done_fn))) /* for a struct itself: done_fn(&it) */
 
 #define TAKE(pointer)                                                                                                                      \
     ({                                                                                                                                     \

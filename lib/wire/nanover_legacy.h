@@ -57,9 +57,6 @@ struct legacy_converter { /* zero-initialised; its memory is reused for the next
 bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct reel_bytes message, struct reel_bytes *out,
                     struct reel_error *err);
 void legacy_converter_done(struct legacy_converter *c);
-static inline void reel_auto_legacy_converter_done(struct legacy_converter *c) { /* for AUTO() on the struct itself */
-    legacy_converter_done(c);
-}
 
 /* --- channels and entries --- */
 

@@ -81,8 +81,5 @@ bool zip_contents_read(struct zip_contents *contents, struct reel_source *source
  * the arena. REEL_NOT_MINE: the file does not begin with a local header. */
 bool zip_contents_walk(struct zip_contents *contents, struct reel_source *source, size_t most, struct reel_error *err);
 void zip_contents_free(struct zip_contents *contents);
-static inline void reel_auto_zip_contents_free(struct zip_contents *contents) { /* for AUTO() on the struct itself */
-    zip_contents_free(contents);
-}
 
 #endif

@@ -141,7 +141,7 @@ static enum http_verdict by_credentials(struct access *a, const char *header, co
     char text[TOKEN_TEXT];
     uint8_t hash[TOKEN_HASH];
     struct reel_error err = {0};
-    AUTO(token_done) struct token token = {0};
+    AUTO_STRUCT(token_done) struct token token = {0};
     enum credentials kind = credentials_read(header, text);
     if (kind == CREDENTIALS_WRONG) {
         return failed(a, peer, out, "Send the token as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
@@ -161,7 +161,7 @@ static enum http_verdict by_link(struct access *a, const struct http_request *r,
     static const char ended[] = "The link or the token that signed it has expired.";
     int64_t number;
     struct reel_error err = {0};
-    AUTO(token_done) struct token token = {0};
+    AUTO_STRUCT(token_done) struct token token = {0};
     if (http_writes(r)) {
         return refuse(out, HTTP_UNKNOWN, "Signed links are for reading only.");
     }

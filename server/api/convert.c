@@ -231,7 +231,7 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
 }
 
 static void reply(struct http_request *r, struct inputs *in) {
-    __attribute__((cleanup(conversion_done))) struct conversion c = {0};
+    AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
     bool report = false;
     if (!read_conversion(r, in, &c)) {

@@ -111,7 +111,7 @@ static bool find(struct http_request *r, struct catalog_failure *f) {
 }
 
 void api_failure_forget(struct http_request *r) {
-    AUTO(catalog_failure_done) struct catalog_failure f = {0};
+    AUTO_STRUCT(catalog_failure_done) struct catalog_failure f = {0};
     struct reel_error err = {0};
     if (!find(r, &f)) {
         return;
@@ -126,7 +126,7 @@ void api_failure_forget(struct http_request *r) {
 /* Imports the file again, or scans the stored recording again. */
 static bool try_again(struct app *app, const struct catalog_failure *f, char job[33], struct reel_error *err) {
     if (!f->recording[0]) {
-        AUTO(import_request_done) struct import_request q = {.failure = f->row};
+        AUTO_STRUCT(import_request_done) struct import_request q = {.failure = f->row};
         q.collection = strdup(f->collection);
         return q.collection ? import_start(app, &q, job, err) : reel_fail_memory(err);
     }
@@ -146,7 +146,7 @@ static bool try_again(struct app *app, const struct catalog_failure *f, char job
 }
 
 void api_failure_retry(struct http_request *r) {
-    AUTO(catalog_failure_done) struct catalog_failure f = {0};
+    AUTO_STRUCT(catalog_failure_done) struct catalog_failure f = {0};
     struct reel_error err = {0};
     char job[33];
     if (!find(r, &f)) {

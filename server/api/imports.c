@@ -187,7 +187,7 @@ static void reply_dry(struct http_request *r, const struct import_request *q) {
 
 void api_import(struct http_request *r) {
     static const char *const known[] = {"path", "paths", "glob", "mode", "dry_run", "collection", "tags", "replace", NULL};
-    AUTO(import_request_done) struct import_request q = {0};
+    AUTO_STRUCT(import_request_done) struct import_request q = {0};
     struct reel_error err = {0};
     const json_t *body = body_json(r);
     char job[33];

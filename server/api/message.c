@@ -49,7 +49,7 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
     struct reel_mark mark = reel_mark_of(m);
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     struct reel_write_options options = {.limit = 1, .start_ns = info->start_ns};
-    __attribute__((cleanup(api_text_done))) struct api_text texts = {0};
+    AUTO_STRUCT(api_text_done) struct api_text texts = {0};
     const struct reel_writer *writer = reel_writer_named(".ndjson", NULL, &err);
     AUTO(reel_stream_free) struct reel_stream *owned = stream;
     if (!api_read_text(r, &texts, &options)) {

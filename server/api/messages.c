@@ -103,7 +103,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
         return;
     }
     struct reel_write_options options = {.is_cut = q.has_start, .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
-    __attribute__((cleanup(api_text_done))) struct api_text text = {0};
+    AUTO_STRUCT(api_text_done) struct api_text text = {0};
     if (!api_read_text(r, &text, &options) || !position(r, stream, &options)) {
         return;
     }

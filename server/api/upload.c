@@ -256,7 +256,7 @@ static bool digest_holds(struct http_request *r, const struct upload *u, const c
 
 /* Repeats the first answer, or replies that the key was used for another request. False: the key is new. */
 static bool answer_again(struct http_request *r, const struct upload *u, const char *request, struct reel_error *err) {
-    AUTO(catalog_response_done) struct catalog_response first = {0};
+    AUTO_STRUCT(catalog_response_done) struct catalog_response first = {0};
     if (!u->key[0] || !catalog_response_get(http_app(r)->catalog, upload_owner(r), u->key, &first, err)) {
         return false;
     }

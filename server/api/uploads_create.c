@@ -21,9 +21,6 @@ static void creation_done(struct creation *n) {
     upload_options_done(&n->options);
     free((char *)n->request.options);
 }
-static inline void reel_auto_creation_done(struct creation *n) {
-    creation_done(n);
-}
 
 static bool bad_request(struct http_request *r, const char *detail) {
     http_reply_problem(r, 400, "bad-request", "%s", detail);
@@ -139,7 +136,7 @@ static bool check_first_bytes(struct http_request *r, const struct call *c) {
 
 void api_uploads_create_begin(struct http_request *r) {
     struct call *c = uploads_new_call(r);
-    AUTO(creation_done) struct creation n = {.request = {.owner = upload_owner(r), .length = -1}};
+    AUTO_STRUCT(creation_done) struct creation n = {.request = {.owner = upload_owner(r), .length = -1}};
     if (!c || !uploads_read_sender(r, c) || !read_options(r, c, &n) || !read_total(r, c, &n.request) || !check_first_bytes(r, c) ||
         !(n.request.key = upload_key(r)) || !may_upload(r, c, &n) || !uploads_read_checksum(r, c)) {
         return;

@@ -20,9 +20,6 @@ struct token {
     int64_t created_ns, expires_ns, used_ns, revoked_ns; /* 0: never */
 };
 void token_done(struct token *t); /* empties; fine on a zeroed one */
-static inline void reel_auto_token_done(struct token *t) {
-    token_done(t);
-}
 
 /* Sets row and created_ns. REEL_CONFLICT: a token of that name is there; REEL_LIMIT: TOKENS_MAX. */
 bool catalog_token_add(struct catalog *c, struct token *t, const uint8_t hash[TOKEN_HASH], struct reel_error *err);

@@ -24,9 +24,6 @@ struct catalog_imports {
     uint32_t n;
 };
 void catalog_imports_done(struct catalog_imports *list);
-static inline void reel_auto_catalog_imports_done(struct catalog_imports *list) {
-    catalog_imports_done(list);
-}
 
 bool catalog_imports_of_folder(struct catalog *c, const char *folder, struct catalog_imports *out, struct reel_error *err); /* by name */
 bool catalog_imports_of_failure(struct catalog *c, int64_t failure, struct catalog_imports *out, struct reel_error *err);
@@ -58,9 +55,6 @@ struct catalog_failure {
     int64_t first_ns, last_ns;
 };
 void catalog_failure_done(struct catalog_failure *f);
-static inline void reel_auto_catalog_failure_done(struct catalog_failure *f) {
-    catalog_failure_done(f);
-}
 /* Why the files could not be taken, under the first one's name; one more try when that is there. One transaction. Sets f->row. */
 bool catalog_failure_put(struct catalog *c, struct catalog_failure *f, const struct catalog_import *items, uint32_t n,
                          struct reel_error *err);

@@ -18,9 +18,6 @@ struct catalog_upload {
     int64_t created_ns, expires_ns, row;
 };
 void catalog_upload_done(struct catalog_upload *u); /* empties; fine on a zeroed one */
-static inline void reel_auto_catalog_upload_done(struct catalog_upload *u) {
-    catalog_upload_done(u);
-}
 
 bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, struct reel_error *err);
 bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out, struct reel_error *err); /* REEL_NOT_FOUND */
@@ -42,9 +39,6 @@ struct catalog_response {
     char *header, *address, *body;
 };
 void catalog_response_done(struct catalog_response *a);
-static inline void reel_auto_catalog_response_done(struct catalog_response *a) {
-    catalog_response_done(a);
-}
 bool catalog_response_get(struct catalog *c, const char *owner, const char *key, struct catalog_response *out,
                           struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_response_put(struct catalog *c, const char *owner, const char *key, const struct catalog_response *a, int64_t expires_ns,

@@ -143,9 +143,6 @@ struct cli_recordings {
 };
 bool cli_gather(char *const *paths, uint32_t n, struct cli_recordings *out, struct reel_error *err);
 void cli_recordings_done(struct cli_recordings *r);
-static inline void reel_auto_cli_recordings_done(struct cli_recordings *r) {
-    cli_recordings_done(r);
-}
 
 /* ---- the options of cat and convert as a selection of these recordings */
 

@@ -97,7 +97,7 @@ static bool put_messages(const char *path, const struct cli_select *select, cons
 
 static int run(int argc, char **argv) {
     AUTO(cli_select_done) struct cli_select select = {0};
-    __attribute__((cleanup(request_done))) struct request q = {0};
+    AUTO_STRUCT(request_done) struct request q = {0};
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {

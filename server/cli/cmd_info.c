@@ -31,13 +31,10 @@ static bool describe_files(const struct cli_files *files, const struct reel_inde
     }
     return out->name && out->parts && scan_fill(out, index, NULL);
 }
-static inline void reel_auto_catalog_recording_done(struct catalog_recording *r) {
-    catalog_recording_done(r);
-}
 
 /* One recording: indented; several: one line each. */
 static bool print_json(const struct cli_files *files, const struct reel_index *index, bool alone, struct reel_error *err) {
-    AUTO(catalog_recording_done) struct catalog_recording r = {0};
+    AUTO_STRUCT(catalog_recording_done) struct catalog_recording r = {0};
     json_t *body = describe_files(files, index, &r) ? view_recording(&r, index) : NULL;
     if (!body) {
         return reel_fail_memory(err);
@@ -169,7 +166,7 @@ static int run(int argc, char **argv) {
     }
     cli_catch_interrupt();
     struct reel_error err = {0};
-    AUTO(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
     if (!cli_gather(argv + first, (uint32_t)(argc - first), &all, &err)) {
         return cli_fail(&cli_info, NULL, &err);
     }

@@ -115,7 +115,7 @@ static int run_report(char **rest, uint32_t n, struct request *q) {
     if (conflict(q)) {
         return cli_misused(&cli_nanover, "%s", conflict(q));
     }
-    AUTO(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
     if (!cli_gather(rest + 1, n - 1, &all, &err)) {
         return cli_fail(&cli_nanover, NULL, &err);
     }
@@ -132,7 +132,7 @@ static int run_report(char **rest, uint32_t n, struct request *q) {
 }
 
 static int run(int argc, char **argv) {
-    __attribute__((cleanup(request_done))) struct request q = {.format = -1};
+    AUTO_STRUCT(request_done) struct request q = {.format = -1};
     int first, code;
     const struct cli_option options[] = {
         {.name = "at",

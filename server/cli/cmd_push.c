@@ -264,7 +264,7 @@ static char *api_of(const char *url) {
 
 static int push_paths(struct pushing *p, const struct paths *files, uint64_t jobs) {
     struct reel_error err = {0};
-    AUTO(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
     if (files->n > 0 && !cli_gather(files->items, files->n, &all, &err)) {
         return cli_fail(&cli_push, NULL, &err);
     }

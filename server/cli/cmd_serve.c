@@ -165,8 +165,8 @@ static void config_done(struct app_config *config) {
 /* clang-format on */
 
 static int run(int argc, char **argv) {
-    __attribute__((cleanup(config_done))) struct app_config config = {0};
-    __attribute__((cleanup(cli_sources_done))) struct cli_sources sources = {0};
+    AUTO_STRUCT(config_done) struct app_config config = {0};
+    AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {0};
     int first, code;
     const struct cli_option options[] = {
 #include "serve_options.inc"

@@ -43,7 +43,7 @@ static bool print(const char *path, const struct request *q, struct reel_error *
 }
 
 static int run(int argc, char **argv) {
-    __attribute__((cleanup(request_done))) struct request q = {.format = -1};
+    AUTO_STRUCT(request_done) struct request q = {.format = -1};
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {

@@ -37,7 +37,7 @@ static struct catalog *open_archive(const char *data, bool create, struct reel_e
 
 static bool create(const struct arguments *w, struct reel_error *err) {
     char text[TOKEN_TEXT];
-    AUTO(token_done) struct token token = {0};
+    AUTO_STRUCT(token_done) struct token token = {0};
     const struct token_options options = {.name = w->name,
                                           .role = w->role,
                                           .expires = w->expires,
@@ -90,7 +90,7 @@ static bool list(const struct arguments *w, struct reel_error *err) {
 }
 
 static bool revoke_token(const struct arguments *w, const char *key, struct reel_error *err) {
-    AUTO(token_done) struct token token = {0};
+    AUTO_STRUCT(token_done) struct token token = {0};
     AUTO(catalog_close) struct catalog *c = open_archive(w->data, false, err);
     return c && catalog_token_by_key(c, key, &token, err) && catalog_token_revoke(c, token.row, err);
 }

@@ -44,9 +44,6 @@ static void push_done(struct push *p) {
     EVP_MD_CTX_free(p->hash);
     free(p->metadata);
 }
-static inline void reel_auto_push_done(struct push *p) {
-    push_done(p);
-}
 
 /* ---- the file */
 
@@ -390,7 +387,7 @@ static enum step attempt(struct push *p, bool *checked, struct reel_error *err) 
 
 bool push_file(struct push_http *http, const struct push_options *options, struct push_file *file, _Atomic uint64_t *sent,
                struct reel_error *err) {
-    AUTO(push_done) struct push p = {.http = http, .options = options, .file = file, .sent = sent, .fd = -1};
+    AUTO_STRUCT(push_done) struct push p = {.http = http, .options = options, .file = file, .sent = sent, .fd = -1};
     bool checked = false;
     if (!open_file(&p, err)) {
         return false;

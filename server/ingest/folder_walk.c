@@ -120,7 +120,7 @@ bool folder_list(int fd, struct folder_listing *l, struct reel_error *err) {
 /* ---- walking */
 
 static bool walk(const struct folder_visit *v, const char *folder, int fd, unsigned depth, struct reel_error *err) {
-    AUTO(folder_listing_done) struct folder_listing l = {0};
+    AUTO_STRUCT(folder_listing_done) struct folder_listing l = {0};
     struct reel_error why = {0};
     enum folder_decision options = v->enter(v->context, folder, err);
     if (options != FOLDER_ENTER) {

@@ -23,9 +23,6 @@ struct folder_listing {
     uint32_t n_folders, folders_room;
 };
 void folder_listing_done(struct folder_listing *l);
-static inline void reel_auto_folder_listing_done(struct folder_listing *l) {
-    folder_listing_done(l);
-}
 
 /* The entries of an open folder. */
 bool folder_list(int fd, struct folder_listing *l, struct reel_error *err);

@@ -89,9 +89,6 @@ struct import_request {
     int64_t failure; /* instead of paths: try this again; 0 = no */
 };
 void import_request_done(struct import_request *q);
-static inline void reel_auto_import_request_done(struct import_request *q) {
-    import_request_done(q);
-}
 struct import_options import_request_options(const struct import_request *q);
 /* Moves the content of q; job: receives the id of the job. */
 bool import_start(struct app *app, struct import_request *q, char job[33], struct reel_error *err);

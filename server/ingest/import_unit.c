@@ -219,7 +219,7 @@ static bool read_options(const struct catalog_failure *f, struct import_options 
 }
 
 static bool push_again(struct import_run *run, const struct catalog_failure *f, const char *name, struct reel_error *err) {
-    AUTO(catalog_imports_done) struct catalog_imports files = {0};
+    AUTO_STRUCT(catalog_imports_done) struct catalog_imports files = {0};
     AUTO_FD int folder = roots_open_file(store_roots(run->app->store), f->folder, O_RDONLY | O_DIRECTORY, err);
     if (folder < 0 || !catalog_imports_of_failure(run->app->catalog, f->row, &files, err)) {
         return false;
@@ -232,7 +232,7 @@ static bool push_again(struct import_run *run, const struct catalog_failure *f, 
 }
 
 bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err) {
-    AUTO(catalog_failure_done) struct catalog_failure f = {0};
+    AUTO_STRUCT(catalog_failure_done) struct catalog_failure f = {0};
     struct import_options options = {0};
     struct import_statistics statistics = {0};
     struct catalog_annotations annotations = {0};
@@ -247,7 +247,7 @@ bool import_again(struct app *app, int64_t failure, const struct reel_progress *
     run_wait(&run);
     run_end(&run);
     if (good && statistics.outcomes[IMPORT_FAILED] > 0) {
-        AUTO(catalog_failure_done) struct catalog_failure now = {0};
+        AUTO_STRUCT(catalog_failure_done) struct catalog_failure now = {0};
         good = !catalog_failure_get(app->catalog, failure, &now, NULL) || reel_fail(err, now.code, "%s", now.reason);
     }
     catalog_annotations_done(&annotations);

@@ -161,7 +161,7 @@ static int path_order(const void *a, const void *b) {
 }
 
 static bool go_through(struct import_run *run, const char **paths, uint32_t n, struct reel_error *err) {
-    AUTO(folder_listing_done) struct folder_listing named = {0};
+    AUTO_STRUCT(folder_listing_done) struct folder_listing named = {0};
     AUTO_MEM char *folder = calloc(1, PATH_MAX), *of = calloc(1, PATH_MAX);
     bool good = (folder && of) || reel_fail_memory(err);
     qsort(paths, n, sizeof *paths, path_order);
@@ -208,7 +208,7 @@ bool import_paths(struct app *app, const char *const *paths, uint32_t n, const s
 }
 
 bool run_folder(struct import_run *run, const char *folder, struct reel_error *err) {
-    AUTO(folder_listing_done) struct folder_listing l = {0};
+    AUTO_STRUCT(folder_listing_done) struct folder_listing l = {0};
     struct reel_error why = {0};
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), folder, O_RDONLY | O_DIRECTORY, err);
     if (fd < 0 || is_data_folder(run, folder)) {

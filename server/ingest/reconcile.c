@@ -13,7 +13,7 @@ struct reconcile {
 
 /* The server stopped after hashing: checks whether the recording was added. */
 static bool find_recording(struct app *app, struct catalog_upload *u, bool *found, struct reel_error *err) {
-    AUTO(upload_options_done) struct upload_options options = {0};
+    AUTO_STRUCT(upload_options_done) struct upload_options options = {0};
     struct catalog_recording r;
     struct reel_error none = {0};
     *found = false;

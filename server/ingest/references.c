@@ -103,7 +103,7 @@ static bool replace_reference(struct app *app, const char *sha256, const struct 
     char *slash = strrchr(folder, '/');
     struct catalog_import row = {
         .name = slash + 1, .device = now->device, .inode = now->inode, .size = now->size, .mtime_ns = now->mtime_ns};
-    AUTO(catalog_imports_done) struct catalog_imports known = {0};
+    AUTO_STRUCT(catalog_imports_done) struct catalog_imports known = {0};
     *slash = '\0';
     catalog_imports_of_folder(app->catalog, slash == folder ? "/" : folder, &known, &ignored);
     for (uint32_t i = 0; i < known.n; i++) {

@@ -151,7 +151,7 @@ static bool open_parts(struct app *app, const struct catalog_recording *r, struc
 bool scan_content(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
                   const struct reel_progress *progress, struct reel_error *err) {
     char pack[PATH_MAX];
-    __attribute__((cleanup(parts_close))) struct parts parts = {0};
+    AUTO_STRUCT(parts_close) struct parts parts = {0};
     if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
@@ -167,7 +167,7 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
 
 bool scan_summary(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err) {
     char pack[PATH_MAX];
-    __attribute__((cleanup(parts_close))) struct parts parts = {0};
+    AUTO_STRUCT(parts_close) struct parts parts = {0};
     if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }

@@ -12,7 +12,7 @@
 
 /* The row may have changed before the mutex was taken: it is read again. */
 static bool sweep_locked(struct app *app, struct live *l, int64_t expired_ns, struct reel_error *err) {
-    AUTO(catalog_upload_done) struct catalog_upload u = {0};
+    AUTO_STRUCT(catalog_upload_done) struct catalog_upload u = {0};
     struct reel_error none = {0};
     if (!catalog_upload_get(app->catalog, l->id, &u, &none)) {
         return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
@@ -56,7 +56,7 @@ bool session_remove(struct app *app, const char *owner, const char *id, struct r
 /* Hashes, records the hash (for recovery after a crash), ingests. */
 static bool become_recording(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
                              struct reel_error *err) {
-    AUTO(upload_options_done) struct upload_options options = {0};
+    AUTO_STRUCT(upload_options_done) struct upload_options options = {0};
     uint64_t size;
     if (!upload_options_parse(&options, u->options, err) || !store_upload_finish(l->file, u->content, &size, err)) {
         return false;

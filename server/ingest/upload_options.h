@@ -18,9 +18,6 @@ struct upload_options {
     struct catalog_annotations annotations; /* tags and description */
 };
 void upload_options_done(struct upload_options *w);
-static inline void reel_auto_upload_options_done(struct upload_options *w) {
-    upload_options_done(w);
-}
 
 /* Sets an option by name; `value` is a text, for replace and keep also true or false, for tags an object of texts or the text of one. The
  * first value set wins. *known: whether there is such an option. REEL_ARGUMENT. */

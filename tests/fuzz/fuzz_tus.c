@@ -19,7 +19,7 @@ static void must(bool holds) {
 static void keep(const struct upload_options *w) {
     struct reel_error err;
     AUTO_MEM char *text = upload_options_print(w, &err), *again = NULL;
-    AUTO(upload_options_done) struct upload_options copy = {0};
+    AUTO_STRUCT(upload_options_done) struct upload_options copy = {0};
     if (text && strlen(text) <= UPLOAD_OPTIONS_JSON_MAX) {
         must(upload_options_parse(&copy, text, &err));
         again = upload_options_print(&copy, &err);
@@ -29,7 +29,7 @@ static void keep(const struct upload_options *w) {
 
 static void try_metadata(const char *text) {
     struct reel_error err = {0};
-    AUTO(upload_options_done) struct upload_options w = {0};
+    AUTO_STRUCT(upload_options_done) struct upload_options w = {0};
     if (tus_metadata(text, &w, &err)) {
         keep(&w);
     } else {
@@ -39,7 +39,7 @@ static void try_metadata(const char *text) {
 
 static void try_wishes(const char *text) {
     struct reel_error err = {0};
-    AUTO(upload_options_done) struct upload_options w = {0};
+    AUTO_STRUCT(upload_options_done) struct upload_options w = {0};
     if (upload_options_parse(&w, text, &err)) {
         keep(&w);
     }

@@ -261,7 +261,7 @@ static void same_as_converted(void **state) {
     proto_entry_indices(&data, "particle.residues", (const uint32_t[]){0, UINT32_MAX}, 2);
     proto_entry_indices(&data, "mine", (const uint32_t[]){7, 8, 9}, 3);
     proto_data(&message, 2, proto_bytes(&data));
-    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
+    AUTO_STRUCT(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
     struct reel_bytes converted;
     struct reel_error err = {0};
     assert_true(legacy_convert(&converter, LEGACY_FRAME, proto_bytes(&message), &converted, &err));

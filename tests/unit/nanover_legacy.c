@@ -11,7 +11,7 @@
 
 static void assert_converts(enum legacy_kind kind, const struct proto *message, const char *wanted) {
     struct reel_error err = {0};
-    AUTO(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
+    AUTO_STRUCT(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
     struct reel_bytes out;
     if (!legacy_convert(&c, kind, proto_bytes(message), &out, &err)) {
         fail_msg("%s", err.text);
@@ -26,7 +26,7 @@ static void assert_converts(enum legacy_kind kind, const struct proto *message, 
 
 static void assert_refuses(enum legacy_kind kind, struct reel_bytes message, const char *why) {
     struct reel_error err = {0};
-    AUTO(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
+    AUTO_STRUCT(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
     struct reel_bytes out;
     assert_false(legacy_convert(&c, kind, message, &out, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
@@ -125,7 +125,7 @@ static void states_become_updates_and_removals(void **state) {
     proto_entry_number(&changed, "seven", 7);
     proto_data(&message, 1, proto_bytes(&changed));
     struct reel_error err = {0};
-    AUTO(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
+    AUTO_STRUCT(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
     struct reel_bytes out;
     assert_true(legacy_convert(&c, LEGACY_STATE, proto_bytes(&message), &out, &err));
     msgpack_unpacked parsed;
@@ -177,7 +177,7 @@ static void damage_is_refused(void **state) {
         PROTO changed = {0};
         PROTO message = {0};
         struct reel_error err = {0};
-        AUTO(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
+        AUTO_STRUCT(legacy_converter_done) struct legacy_converter c = {.n_pairs = 0};
         struct reel_bytes out;
         proto_entry(&changed, 1, "deep", &deep[levels]);
         proto_data(&message, 1, proto_bytes(&changed));

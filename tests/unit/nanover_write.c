@@ -45,7 +45,7 @@ static struct output write_out(struct reel_recording *r, const struct reel_selec
 static struct reel_bytes member_of(struct reel_bytes file, const char *name) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(file, "x", &err);
-    AUTO(nanover_archive_close) struct nanover_archive a;
+    AUTO_STRUCT(nanover_archive_close) struct nanover_archive a;
     assert_true(nanover_archive_open(&a, source, &err));
     assert_null(a.lost);
     for (size_t i = 0; i < a.zip.count; i++) {

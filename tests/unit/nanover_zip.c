@@ -24,7 +24,7 @@ static void members_lie_where_they_say(void **state) {
                                 {"index.msgpack", bytes_text("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), true}},
               2);
     put_raw(&m.file, "behind it", 9);
-    AUTO(nanover_archive_close) struct nanover_archive a;
+    AUTO_STRUCT(nanover_archive_close) struct nanover_archive a;
     open_zip(&a, maker_file(&m), true);
     assert_null(a.lost);
     assert_int_equal(a.zip.count, 2);
@@ -49,7 +49,7 @@ static void what_cannot_be_read_is_named(void **state) {
     size_t at = m.file.size - ZIP_END_SIZE;
     uint8_t *end = (uint8_t *)m.file.data + at, *third = end - (ZIP_CENTRAL_SIZE + 1);
     third[10] = 12; /* bzip2 */
-    AUTO(nanover_archive_close) struct nanover_archive a;
+    AUTO_STRUCT(nanover_archive_close) struct nanover_archive a;
     open_zip(&a, maker_file(&m), true);
     assert_non_null(strstr(a.zip.members[2].problem, "compression is not known"));
     third[10] = 0;
@@ -75,7 +75,7 @@ static void hostile_counts_are_refused_before_they_cost(void **state) {
     memset(end + 8, 0xFF, 12);
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_of(file, sizeof file), "x", &err);
-    AUTO(nanover_archive_close) struct nanover_archive a;
+    AUTO_STRUCT(nanover_archive_close) struct nanover_archive a;
     assert_false(nanover_archive_open(&a, source, &err));
     assert_int_equal(err.code, REEL_LIMIT);
 }
@@ -84,7 +84,7 @@ static void no_archive_is_not_mine(void **state) {
     (void)state;
     const char *const files[] = {"", "PK\3\4", "PK\5\6", "no archive at all, but long enough to hold the headers of one"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        AUTO(nanover_archive_close) struct nanover_archive a;
+        AUTO_STRUCT(nanover_archive_close) struct nanover_archive a;
         open_zip(&a, bytes_text(files[i]), false);
     }
 }

@@ -97,9 +97,6 @@ static void fold_free(struct fold *f) {
     free(f->items);
     hash_table_free(&f->by_key);
 }
-static inline void reel_auto_fold_free(struct fold *f) {
-    fold_free(f);
-}
 
 static uint64_t key_of(enum carla_kind kind, struct reel_bytes record) {
     uint64_t key = load_u32le(record.data);
@@ -342,7 +339,7 @@ static bool fold_all(struct fold *f, struct reel_error *err) {
 }
 
 bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
-    AUTO(fold_free)
+    AUTO_STRUCT(fold_free)
     struct fold f = {.reader = reader, .time_ns = time_ns, .wanted = wanted, .front = front, .arena = {.max = REEL_MESSAGE_MEMORY_MAX}};
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {

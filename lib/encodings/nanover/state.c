@@ -289,9 +289,6 @@ static void fold_free(struct fold *f) {
     free(f->state.items);
     hash_table_free(&f->state.places);
 }
-static inline void reel_auto_fold_free(struct fold *f) {
-    fold_free(f);
-}
 static inline void reel_auto_picks_free(struct picks **p) {
     if (*p) {
         free((*p)->items);
@@ -310,7 +307,7 @@ bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t
     if (!pick_all(picks, time_ns, wanted)) {
         return false;
     }
-    AUTO(fold_free)
+    AUTO_STRUCT(fold_free)
     struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset, .unscanned = sum->read_entry != NULL};
     for (size_t i = 0; i < picks->count; i++) {
         struct reel_bytes message;
@@ -378,7 +375,7 @@ static bool sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, in
 }
 
 bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
-    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
+    AUTO_STRUCT(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
     struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load_entry, .context = &converter};
     sum.read_entry = is_foreign(reader) ? read_entry : NULL;
     return sum_in_front(&sum, reader, time_ns, wanted, front, err);
@@ -395,7 +392,7 @@ bool nanover_is_there(const struct reel_index *index) {
 bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uint8_t **data, size_t *size, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     uint32_t n = reel_index_info(index)->n_channels;
-    AUTO(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
+    AUTO_STRUCT(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
     AUTO_MEM bool *wanted = calloc(n ? n : 1, sizeof *wanted);
     if (!wanted) {
         return reel_fail_memory(err);

@@ -404,15 +404,12 @@ static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_
 static void close_scan(struct carla_scan *s) {
     window_close(&s->window);
 }
-static inline void reel_auto_close_scan(struct carla_scan *s) {
-    close_scan(s);
-}
 
 static bool carla_scan(struct reel_scan *scan, struct reel_error *err) {
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a CARLA recording is one file, here are %u", scan->n_parts);
     }
-    AUTO(close_scan) struct carla_scan s = {.at = 0};
+    AUTO_STRUCT(close_scan) struct carla_scan s = {.at = 0};
     if (!open_scan(&s, scan, err) || !walk(&s, err)) {
         return false;
     }

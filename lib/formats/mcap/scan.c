@@ -3,6 +3,7 @@
 #include "formats/mcap/read.h"
 
 #include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <libdeflate.h>
 #include <stdio.h>
@@ -321,7 +322,7 @@ bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struc
 
 /* Walks the given parts, one MCAP file each, as one recording: equal channels of several parts are one. */
 static bool mcap_scan_parts(struct reel_scan *scan, const uint32_t *parts, uint32_t n_parts, struct reel_error *err) {
-    struct mcap m __attribute__((cleanup(mcap_walk_close)));
+    AUTO_STRUCT(mcap_walk_close) struct mcap m;
     if (!mcap_walk_open(&m, scan, REEL_WINDOW_BYTES, err)) {
         return false;
     }

@@ -231,7 +231,7 @@ static bool summary_part(struct mcap *m, uint32_t part, struct summary *o, struc
 }
 
 bool mcap_summary(struct reel_scan *scan, struct reel_error *err) {
-    struct mcap m __attribute__((cleanup(mcap_walk_close)));
+    AUTO_STRUCT(mcap_walk_close) struct mcap m;
     AUTO_MEM struct summary *o = malloc(sizeof *o);
     if (!mcap_walk_open(&m, scan, SUMMARY_WINDOW, err)) {
         return false;

@@ -2,6 +2,7 @@
  * decide; see wire.h. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/hash_table.h"
 
 #include <libdeflate.h>
@@ -77,7 +78,7 @@ bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, str
 }
 
 static bool mira_scan(struct reel_scan *scan, struct reel_error *err) {
-    struct mira t __attribute__((cleanup(mira_close)));
+    AUTO_STRUCT(mira_close) struct mira t;
     if (!mira_begin(&t, scan, REEL_WINDOW_BYTES, err) || !mira_walk(&t, err)) {
         return false;
     }

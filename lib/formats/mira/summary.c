@@ -229,7 +229,7 @@ static bool summary_run(struct summary *o, struct reel_error *err) {
 }
 
 bool mira_summary(struct reel_scan *scan, struct reel_error *err) {
-    struct summary o __attribute__((cleanup(summary_close))) = {.looks_left = LOOK_BYTES_MAX / LOOK};
+    AUTO_STRUCT(summary_close) struct summary o = {.looks_left = LOOK_BYTES_MAX / LOOK};
     struct reel_error why = {0};
     if (!mira_begin(&o.tape, scan, LOOK, err)) {
         return false;

@@ -18,8 +18,5 @@ struct nanover_archive {
 /* Reads the directory or, without one, the local headers from the start of the file. REEL_NOT_MINE when no messages member is found */
 bool nanover_archive_open(struct nanover_archive *archive, struct reel_source *source, struct reel_error *err);
 void nanover_archive_close(struct nanover_archive *archive);
-static inline void reel_auto_nanover_archive_close(struct nanover_archive *archive) { /* for AUTO() on the struct itself */
-    nanover_archive_close(archive);
-}
 
 #endif

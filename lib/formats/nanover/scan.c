@@ -132,9 +132,6 @@ static void free_scan(struct nanover_scan *s) {
     free(s->jump);
     nanover_scan_tables_free(s);
 }
-static inline void reel_auto_free_scan(struct nanover_scan *s) {
-    free_scan(s);
-}
 
 bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *why,
                         struct reel_error *err) {
@@ -170,7 +167,7 @@ bool nanover_report_archive(struct reel_scan *scan, const struct nanover_archive
 
 /* The index is opened before the messages, so that a compressed one is chunk 1 (nanover.h). */
 static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
-    AUTO(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
+    AUTO_STRUCT(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
     if (!nanover_archive_open(&archive, scan->parts[0], err)) {
         return false;
     }
@@ -178,7 +175,7 @@ static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
     if (m->problem) {
         return reel_fail(err, m->foreign ? REEL_UNSUPPORTED : REEL_DAMAGED, "messages.msgpack: %s", m->problem);
     }
-    AUTO(free_scan) struct nanover_scan s = {.scan = scan, .size = m->raw, .plain = m->codec == REEL_CODEC_NONE};
+    AUTO_STRUCT(free_scan) struct nanover_scan s = {.scan = scan, .size = m->raw, .plain = m->codec == REEL_CODEC_NONE};
     AUTO(nanover_walk) struct nanover_walk w = {.s = &s};
     struct reel_error why = {.code = REEL_OK};
     if (!nanover_open_index(scan, &archive, &w, &why, err)) {
@@ -216,7 +213,7 @@ static int nanover_probe(struct reel_bytes head, struct reel_source *source) {
     if (!zip && (size < n || strcasecmp(source->name + size - n, suffix) != 0)) {
         return 0;
     }
-    AUTO(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
+    AUTO_STRUCT(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
     struct reel_error err;
     bool mine = nanover_archive_open(&archive, source, &err) && archive.index;
     return mine ? 8 * (4 + (int)name) : 0;

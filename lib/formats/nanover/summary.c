@@ -136,14 +136,10 @@ static bool open_index(struct reel_scan *scan, const struct nanover_archive *arc
            (w->source || reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " cannot be read: %s: only a scan tells what there is", why.text));
 }
 
-static inline void reel_auto_free_ids(struct nanover_scan *s) {
-    nanover_scan_tables_free(s);
-}
-
 /* Adds members as chunks in the same order as a scan: the index, the messages, the others. */
 bool nanover_summary(struct reel_scan *scan, struct reel_error *err) {
-    AUTO(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
-    AUTO(free_ids) struct nanover_scan s = {.scan = scan};
+    AUTO_STRUCT(nanover_archive_close) struct nanover_archive archive = {.lost = NULL};
+    AUTO_STRUCT(nanover_scan_tables_free) struct nanover_scan s = {.scan = scan};
     AUTO(nanover_walk) struct nanover_walk w = {.s = &s};
     AUTO(name_search) struct name_search search = {.left = NAME_MESSAGES_MAX, .bytes_left = NAME_BYTES_MAX};
     struct reel_chunk run;

@@ -75,7 +75,7 @@ const char *ros2db_last_part(const char *path) {
 
 static bool zip_holds_bag(struct reel_source *source) {
     struct reel_error ignored;
-    AUTO(zip_contents_free) struct zip_contents zip = {.count = 0};
+    AUTO_STRUCT(zip_contents_free) struct zip_contents zip = {.count = 0};
     bool found = false;
     if (zip_contents_read(&zip, source, &ignored)) {
         for (size_t i = 0; i < zip.count && !found; i++) {
@@ -231,7 +231,7 @@ static bool check_crc(struct finder *f, const struct ros2db_file *outer, const c
 }
 
 static bool add_zip(struct finder *f, const struct ros2db_file *outer, unsigned depth, struct reel_error *err) {
-    AUTO(zip_contents_free) struct zip_contents zip = {.count = 0};
+    AUTO_STRUCT(zip_contents_free) struct zip_contents zip = {.count = 0};
     if (!zip_contents_read(&zip, outer->source, err)) {
         return false;
     }

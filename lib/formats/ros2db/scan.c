@@ -27,9 +27,6 @@ static void scan_close(struct ros2db_scan *s) {
     ros2db_meta_free(&s->meta);
     arena_free(&s->arena);
 }
-static inline void reel_auto_scan_close(struct ros2db_scan *s) {
-    scan_close(s);
-}
 
 static void base_close(struct ros2db_base *b) {
     ros2db_close(&b->db);
@@ -45,9 +42,6 @@ static void bases_close(struct bases *all) {
         base_close(&all->items[i]);
     }
     free(all->items);
-}
-static inline void reel_auto_bases_close(struct bases *all) {
-    bases_close(all);
 }
 
 static size_t count_kind(const struct ros2db_files *files, enum ros2db_kind kind) {
@@ -211,7 +205,7 @@ static bool scan_databases(struct ros2db_scan *s, struct reel_error *err) {
     if (!files) {
         return false;
     }
-    AUTO(bases_close) struct bases all = {.items = calloc(n + 1, sizeof *all.items)};
+    AUTO_STRUCT(bases_close) struct bases all = {.items = calloc(n + 1, sizeof *all.items)};
     if (!all.items) {
         return reel_fail_memory(err);
     }
@@ -275,7 +269,7 @@ static bool refuse_metadata_alone(const struct ros2db_meta *meta, struct reel_er
 }
 
 static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
-    AUTO(scan_close) struct ros2db_scan s = {.scan = scan, .arena = {.max = REEL_MODEL_MAX}};
+    AUTO_STRUCT(scan_close) struct ros2db_scan s = {.scan = scan, .arena = {.max = REEL_MODEL_MAX}};
     if (!ros2db_files_find(&s.files, scan, &s.arena, err)) {
         return false;
     }

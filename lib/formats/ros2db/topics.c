@@ -23,9 +23,6 @@ struct definitions {
 static void definitions_free(struct definitions *d) {
     free(d->items);
 }
-static inline void reel_auto_definitions_free(struct definitions *d) {
-    definitions_free(d);
-}
 
 void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity, const char *text, ...) {
     char line[512];
@@ -370,7 +367,7 @@ static bool read_version(struct ros2db_base *b, struct reel_error *err) {
 }
 
 bool ros2db_read_topics(struct ros2db_base *b, struct reel_error *err) {
-    AUTO(definitions_free) struct definitions all = {0};
+    AUTO_STRUCT(definitions_free) struct definitions all = {0};
     if (!read_version(b, err) || !list_definitions(b, &all, err)) {
         return false;
     }

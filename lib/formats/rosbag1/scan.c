@@ -2,6 +2,7 @@
  * the index is compared with it and helps after damage. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/hash_table.h"
 
 #include <stdlib.h>
@@ -103,7 +104,7 @@ static bool rosbag1_scan(struct reel_scan *scan, struct reel_error *err) {
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
     }
-    struct rosbag1 bag __attribute__((cleanup(rosbag1_close)));
+    AUTO_STRUCT(rosbag1_close) struct rosbag1 bag;
     if (!rosbag1_open(&bag, scan, REEL_WINDOW_BYTES, err)) {
         return false;
     }

@@ -6,6 +6,7 @@
 #include "core/sample.h"
 
 #include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/grow.h"
 
 enum {
@@ -199,7 +200,7 @@ bool rosbag1_summary(struct reel_scan *scan, struct reel_error *err) {
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
     }
-    struct rosbag1_summary o __attribute__((cleanup(summary_close))) = {.look_left = ROSBAG1_LOOK_BYTES_MAX, .index_left = INDEX_READ_MAX};
+    AUTO_STRUCT(summary_close) struct rosbag1_summary o = {.look_left = ROSBAG1_LOOK_BYTES_MAX, .index_left = INDEX_READ_MAX};
     struct reel_error why = {0};
     if (!rosbag1_open(&o.bag, scan, ROSBAG1_LOOK, err) || !window_open(&o.index, o.bag.source, INDEX_WINDOW, err)) {
         return false;

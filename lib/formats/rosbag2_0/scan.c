@@ -2,6 +2,7 @@
  * counts are compared with it and help after damage. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 
@@ -176,7 +177,7 @@ bool rosbag2_0_open(struct bag2 *bag, struct reel_scan *scan, size_t window, str
 }
 
 static bool rosbag2_0_scan(struct reel_scan *scan, struct reel_error *err) {
-    struct bag2 bag __attribute__((cleanup(rosbag2_0_close)));
+    AUTO_STRUCT(rosbag2_0_close) struct bag2 bag;
     return rosbag2_0_open(&bag, scan, REEL_WINDOW_BYTES, err) && rosbag2_0_run_all(&bag, err);
 }
 

@@ -4,6 +4,7 @@
  * summary. A connection's times are those of its chunks. Channels are in the order of the chunks, within a chunk in that of its chunk
  * info, which writers sort by first message. */
 #include "formats/rosbag2_0/rosbag2_0.h"
+#include "wire/cleanup.h"
 
 enum {
     OUTLINE_WINDOW = 64 << 10,
@@ -108,7 +109,7 @@ static bool read_index(struct bag2 *bag, struct summary *o, struct reel_error *e
 }
 
 bool rosbag2_0_summary(struct reel_scan *scan, struct reel_error *err) {
-    struct bag2 bag __attribute__((cleanup(rosbag2_0_close)));
+    AUTO_STRUCT(rosbag2_0_close) struct bag2 bag;
     struct summary o = {0};
     if (!rosbag2_0_open(&bag, scan, OUTLINE_WINDOW, err)) {
         return false;

@@ -86,11 +86,6 @@ static bool write_jpeg(const struct pixels *from, struct reel_picture *out, stru
 
 /* --- PNG --- */
 
-static inline void reel_auto_png_done(png_image *png) {
-    png_image_free(png);
-}
-#define AUTO_PNG __attribute__((cleanup(reel_auto_png_done)))
-
 /* 16 bits of grey are a depth image, whose values are stretched as those of a raw one. */
 static bool read_depth(png_image *png, uint32_t target_width, struct pixels *out, struct reel_error *err) {
     AUTO_MEM uint16_t *values = malloc((size_t)png->width * png->height * sizeof *values);
@@ -110,7 +105,7 @@ static bool read_depth(png_image *png, uint32_t target_width, struct pixels *out
 }
 
 static bool read_png(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
-    AUTO_PNG png_image png = {.version = PNG_IMAGE_VERSION};
+    AUTO_STRUCT(png_image_free) png_image png = {.version = PNG_IMAGE_VERSION};
     if (!png_image_begin_read_from_memory(&png, file.data, file.size)) {
         return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message);
     }
@@ -129,11 +124,12 @@ static bool read_png(struct reel_bytes file, uint32_t target_width, struct pixel
 }
 
 static bool write_png(const struct pixels *from, struct reel_picture *out, struct reel_error *err) {
-    AUTO_PNG png_image png = {.version = PNG_IMAGE_VERSION,
-                              .width = from->width,
-                              .height = from->height,
-                              .format = from->values == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB,
-                              .flags = PNG_IMAGE_FLAG_FAST};
+    AUTO_STRUCT(png_image_free)
+    png_image png = {.version = PNG_IMAGE_VERSION,
+                     .width = from->width,
+                     .height = from->height,
+                     .format = from->values == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB,
+                     .flags = PNG_IMAGE_FLAG_FAST};
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
     if (!(out->data = malloc(size))) {
         return reel_fail_memory(err);

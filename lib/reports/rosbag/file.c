@@ -6,6 +6,7 @@
 
 #include "core/reader.h"
 #include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/rosbag2_0.h"
 
 enum { TAIL_WINDOW = 64 << 10, CHUNK_WINDOW = 512 };
@@ -102,7 +103,7 @@ static bool walk(struct walk *w, struct reel_error *err) {
 }
 
 bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *valid, struct reel_error *err) {
-    __attribute__((cleanup(walk_done))) struct walk w = {.bounds = {recording->parts[0]->size, "the file"}, .f = f};
+    AUTO_STRUCT(walk_done) struct walk w = {.bounds = {recording->parts[0]->size, "the file"}, .f = f};
     const struct bag_figures before = *f;
     if (!window_open(&w.tail, recording->parts[0], TAIL_WINDOW, err) || !window_open(&w.chunk, recording->parts[0], CHUNK_WINDOW, err)) {
         return false;
