@@ -25,7 +25,7 @@ static void every_version_is_read_without_a_remark(void **state) {
         MAKER m = make_world(s, 5);
         RECORDING *r = carla_read(&m);
         assert_findings(r, 0);
-        assert_string_equal(metadata_of(r, "written by, as its packets tell"), writers[i]);
+        assert_string_equal(metadata_of(r, "written by (detected from packets)"), writers[i]);
         assert_string_equal(metadata_of(r, "map"), MAKE_MAP);
         assert_string_equal(metadata_of(r, "frames"), "5");
         assert_string_equal(metadata_of(r, "duration"), "0.5");
@@ -138,7 +138,7 @@ static void a_date_that_is_none_makes_the_clock_relative(void **state) {
         make_patch(&m, CARLA_DATE_AT, (uint64_t)dates[i], 8);
         RECORDING *r = carla_read(&m);
         assert_int_equal(info_of(r)->clock, REEL_CLOCK_RELATIVE);
-        assert_non_null(strstr(info_of(r)->clock_note, "no believable date"));
+        assert_non_null(strstr(info_of(r)->clock_note, "no plausible date"));
         assert_int_equal(info_of(r)->end_ns, 125000000);
     }
 }
@@ -207,7 +207,7 @@ static void a_file_cut_anywhere_keeps_its_whole_packets(void **state) {
             continue;
         }
         assert_int_equal(info_of(r)->messages, kept);
-        assert_int_equal(findings(r, REEL_LOSS, "the file is cut there"), ends[kept] != size);
+        assert_int_equal(findings(r, REEL_LOSS, "the file is truncated there"), ends[kept] != size);
         assert_int_equal(info_of(r)->lost_bytes, size - ends[kept]);
     }
 }
@@ -249,7 +249,7 @@ static void after_damage_the_walk_goes_on_at_a_frames_end(void **state) {
     make_frame(&m, s, 4, true);
     make_patch(&m, second + 29 + 1, 0x7fffffff, 4); /* the size of its first packet */
     RECORDING *r = carla_read(&m);
-    assert_finding(r, REEL_LOSS, second + 29, "the walk goes on at a frame's end");
+    assert_finding(r, REEL_LOSS, second + 29, "continued at the end of a frame");
     assert_int_equal(count_of(r, "/frame"), 4);
     assert_int_equal(count_of(r, "/frame_end"), 4);
     assert_int_equal(count_of(r, "/position"), 3);

@@ -104,7 +104,7 @@ static void a_cut_begins_at_nothing_and_replays(void **state) {
         assert_int_equal(count_of(c, "/frame"), 3);
         assert_string_equal(metadata_of(c, "map"), MAKE_MAP);
         assert_string_equal(metadata_of(c, "version"), metadata_of(r, "version"));
-        assert_string_equal(metadata_of(c, "written by, as its packets tell"), metadata_of(r, "written by, as its packets tell"));
+        assert_string_equal(metadata_of(c, "written by (detected from packets)"), metadata_of(r, "written by (detected from packets)"));
         /* the state's packets stand where the version has them: the first frame of the cut has all that frame 1 of the source has; the
          * physics of UE5 are carried over packet by packet */
         char first[64];
@@ -313,7 +313,7 @@ static void only_one_carla_recording_is_taken(void **state) {
     size_t n;
     assert_false(reel_writer_carla.accepts(&other, loss));
     assert_int_equal(reel_loss_items(loss, &n)[0].kind, REEL_REFUSES);
-    assert_non_null(strstr(reel_loss_items(loss, &n)[0].text, "CARLA packets only, not ros1"));
+    assert_non_null(strstr(reel_loss_items(loss, &n)[0].text, "can only hold CARLA packets, not ros1"));
     MAKER m = make_world(&make_styles[1], 3);
     RECORDING *r = carla_read(&m);
     struct reel_recording *both[] = {r, r};

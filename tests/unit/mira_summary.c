@@ -143,7 +143,7 @@ static void what_does_not_hold_together_is_refused(void **state) {
     tape_six(&time, &tape_usual);
     time.messages[0].time += 3;
     tape_finish(&time);
-    assert_refused(&time, "names no message of its channel");
+    assert_refused(&time, "does not refer to a message of its channel");
     tape_six(&loop, &tape_usual);
     tape_finish(&loop);
     tape_patch(&loop, loop.channels[1].info + 5, loop.channels[0].info, 8);
@@ -151,7 +151,7 @@ static void what_does_not_hold_together_is_refused(void **state) {
     tape_six(&far, &tape_usual);
     tape_finish(&far);
     tape_patch(&far, far.channels[1].tail + 8, far.m.size + 9, 8);
-    assert_refused(&far, "no index stands at");
+    assert_refused(&far, "there is no index at");
     tape_begin(&late, &tape_usual);
     tape_block_begin(&late);
     size_t at = tape_message_field(&late, "/a", 1, "", 0, TAPE_PLAIN, "x", 1);
@@ -160,15 +160,15 @@ static void what_does_not_hold_together_is_refused(void **state) {
     late.channels[0].count = 1;
     late.channels[0].first = late.channels[0].last = 1;
     tape_finish(&late);
-    assert_refused(&late, "names no message of its channel");
+    assert_refused(&late, "does not refer to a message of its channel");
     tape_six(&count, &tape_usual);
     tape_finish(&count);
     tape_patch(&count, count.m.size - 3 * 24 - 4, UINT32_MAX, 4);
-    assert_refused(&count, "no index stands at");
+    assert_refused(&count, "there is no index at");
     tape_six(&place, &tape_usual);
     tape_finish(&place);
     tape_patch(&place, place.m.size - 24, UINT64_MAX - 3, 8);
-    assert_refused(&place, "names no message of its channel");
+    assert_refused(&place, "does not refer to a message of its channel");
 }
 
 static void damaged_tapes(void **state) {

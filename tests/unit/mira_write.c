@@ -232,7 +232,7 @@ static void what_is_changed_or_cannot_be_held_is_said(void **state) {
     const struct reel_loss_item *items = reel_loss_items(loss, &count);
     assert_int_equal(count, 1);
     assert_int_equal(items[0].kind, REEL_CHANGES);
-    assert_non_null(strstr(items[0].text, "ros1 encoding"));
+    assert_non_null(strstr(items[0].text, "encoding (ros1)"));
     AUTO_MEM uint8_t *huge = calloc(1, 17 << 20);
     schema.data = bytes_of(huge, 17 << 20);
     assert_false(reel_writer_mira.accepts(&c, loss));

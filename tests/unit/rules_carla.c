@@ -96,7 +96,7 @@ static void rule_carla_03_packets_outside_missing_ends_second_starts(void **stat
     size_t again = m.size;
     make_end(&m);
     RECORDING *r = carla_read(&m);
-    assert_finding(r, REEL_WARNING, before, "packet 200 at 34 stands outside a frame");
+    assert_finding(r, REEL_WARNING, before, "packet 200 at 34 is outside of a frame");
     assert_finding(r, REEL_WARNING, between, "packet 5 at");
     assert_finding(r, REEL_WARNING, second, "frame 2 at");
     assert_finding(r, REEL_WARNING, second, "has no end: another starts at");
@@ -146,7 +146,7 @@ static void rule_carla_05_elapsed_and_duration_make_the_next_elapsed(void **stat
     RECORDING *r = carla_read(&m);
     assert_finding(r, REEL_WARNING, second, "elapsed 0.25 s instead of 0.125 s");
     assert_finding(r, REEL_WARNING, fifth, "has the number 5, after 2");
-    assert_finding(r, REEL_WARNING, fifth, "the last frame lasts 0.5 s instead of -1 s");
+    assert_finding(r, REEL_WARNING, fifth, "the duration of the last frame is 0.5 s, not -1 s");
     assert_findings(r, 3);
 }
 

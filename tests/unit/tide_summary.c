@@ -135,7 +135,7 @@ static void an_index_that_is_not_whole_is_refused(void **state) {
     assert_refused(&later, "the index has other times than the chunks");
     log_usual(&unknown);
     log_patch(&unknown, unknown.block + 12, 77, 4);
-    assert_refused(&unknown, "names channel 77, which no block CHAN describes");
+    assert_refused(&unknown, "refers to channel 77, which has no block CHAN");
 }
 
 static void chunks_that_tell_nothing_are_refused(void **state) {

@@ -36,16 +36,16 @@ struct carla_scan {
     struct carla_header header;
     int64_t date_ns; /* 0 when the clock is relative */
     struct carla_layout layout;
-    bool vec_proved, ids_proved; /* by records; before that by less */
+    bool vec_proved, ids_proved; /* proved by records */
     bool attributes_proved;
-    uint64_t wrapped; /* lists whose total has wrapped at 65536 */
+    uint64_t wrapped; /* number of lists whose total has wrapped at 65536 */
 
     uint32_t channels[256];
     bool met[256];
     uint8_t kinds[256];
 
-    uint64_t frames, frame_at; /* so far; start packet of the last one */
-    bool open;                 /* it has not ended */
+    uint64_t frames, frame_at; /* number so far; position of the last start packet */
+    bool open;                 /* the last frame has not ended */
     bool cut;                  /* the file ends inside a packet */
     bool has[CARLA_KINDS];     /* packets of this frame */
     struct carla_frame frame;  /* of the last start */
@@ -57,7 +57,7 @@ __attribute__((format(printf, 4, 5))) void carla_report(struct carla_scan *s, en
                                                         ...);
 
 /* --- layouts.c: layouts derived from the packets, and metadata of the file --- */
-void carla_detect_ids(struct carla_scan *s, uint8_t id); /* by its place in the frame, when the first of 21…23 comes */
+void carla_detect_ids(struct carla_scan *s, uint8_t id); /* by the position of the first packet of 21…23 in the frame */
 void carla_detect_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size);
 void carla_detect_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size); /* a CARLA_LIST with records */
 void carla_detect_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct reel_bytes data);        /* a list of variable records */
@@ -65,8 +65,9 @@ void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data);     
 bool carla_report_header(struct carla_scan *s, struct reel_error *err);
 bool carla_report_file(struct carla_scan *s, struct reel_error *err); /* channels and metadata, at the end */
 
-/* --- join.c: a list of the state before a cut and the list of its first frame, as one --- */
-/* Records of `front` whose key `own` has not, then all of `own`; *out from malloc. *joined false: they cannot be one packet. */
+/* --- join.c --- */
+/* Joins a list of the state before a cut with the same list of the first frame: records of `front` whose key is not in `own`, then all of
+ * `own`. *out must be freed. *joined false: they do not fit in one packet. */
 bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes front, struct reel_bytes own,
                 struct reel_bytes *out, bool *joined, struct reel_error *err);
 

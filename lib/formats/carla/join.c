@@ -1,4 +1,4 @@
-/* Joins the state before a cut and the first frame of the cut to one packet. For each key the frame's record counts. */
+/* Joins the state before a cut and the first frame of the cut. If both have a record with the same key, that of the frame is used. */
 #include "formats/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -15,7 +15,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorted keys of all records; *good false when they do not end at the packet's end. */
+/* Sorted keys of all records; *good false if the records do not end at the end of the packet. */
 static uint64_t *keys_of(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data, uint16_t *n, bool *good) {
     struct cursor c = cursor_of(data);
     struct reel_bytes record;

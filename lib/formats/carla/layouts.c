@@ -1,5 +1,5 @@
-/* Finds out the layout variant of a CARLA file from its packets: floats or doubles, the numbering of 21…23, the base of attribute types,
- * the writer's version. The position of a packet decides until the size of a packet with records proves it. */
+/* Detects the layout variant of a CARLA file from its packets: floats or doubles, the numbering of 21…23, the base of attribute types, the
+ * writer's version. The position of a packet is used until the size of a packet with records proves the variant. */
 #include "formats/carla/carla.h"
 #include "reel/time.h"
 #include "wire/bytes.h"
@@ -37,7 +37,7 @@ void carla_detect_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, 
     }
     bool ue5 = id == 21 ? size_of_doors(total, size) : id == 22 ? size_of_wheels(total, size) : size_of_bikers(total, size);
     bool other = id == 21 ? size_of_wheels(total, size) : id == 22 ? size_of_bikers(total, size) : size_of_doors(total, size);
-    if (ue5 == other) { /* nothing known, or both as may be for a few bikers: the place stays what decides */
+    if (ue5 == other) { /* neither, or both, as is possible with few bikers: the position decides */
         return;
     }
     s->ids_proved = true;
@@ -46,7 +46,7 @@ void carla_detect_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, 
 
 /* --- floats or doubles --- */
 
-/* Positions decide finally: every frame has them. */
+/* Position packets are conclusive, because every frame has one. */
 void carla_detect_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size) {
     uint32_t fixed = carla_facts[kind].fixed, vecs = carla_facts[kind].vecs;
     for (uint32_t vec = CARLA_VEC_FLOAT; vec <= CARLA_VEC_DOUBLE; vec += CARLA_VEC_FLOAT) {
@@ -97,7 +97,7 @@ void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data) {
     }
 }
 
-/* --- what is told --- */
+/* --- metadata of the file --- */
 
 static bool put(struct carla_scan *s, const char *key, const char *value, struct reel_error *err) {
     return reel_scan_metadata(s->scan, key, bytes_text(value), err);
@@ -129,7 +129,7 @@ static bool met(const struct carla_scan *s, enum carla_kind kind) {
     return false;
 }
 
-/* Each version brought packets of its own that stand in every frame. */
+/* Each version added packets that are in every frame. */
 static const char *writer_of(const struct carla_scan *s) {
     if (s->layout.vec == CARLA_VEC_DOUBLE) {
         return "CARLA 0.10 (UE5)";
@@ -169,5 +169,5 @@ bool carla_report_file(struct carla_scan *s, struct reel_error *err) {
     snprintf(frames, sizeof frames, "%llu", (unsigned long long)s->frames);
     snprintf(duration, sizeof duration, "%.9g", s->elapsed);
     return put(s, "frames", frames, err) && put(s, "duration", duration, err) &&
-           (s->frames == 0 || put(s, "written by, as its packets tell", writer_of(s), err));
+           (s->frames == 0 || put(s, "written by (detected from packets)", writer_of(s), err));
 }

@@ -1,5 +1,5 @@
-/* Scans CARLA recorder files. Packets are walked by their size alone, each belongs to its frame, and every list is checked to end where
- * its packet ends. Packets that do not fit are reported, and the walk goes on while a next frame can be found. */
+/* Scans CARLA recorder files. Packets are walked by their size only, and the records of each list must end where its packet ends.
+ * Other packets are reported. After damage the walk continues at the next frame. */
 #include "formats/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 enum {
-    REPORTED_EACH = 20, /* findings of one kind reported one by one */
+    REPORTED_EACH = 20, /* findings of one kind that are reported individually */
     PROGRESS_STEP = 4 << 20,
     WALKED_MAX = 64 << 20,      /* bytes of one packet whose records are walked */
     FRAMES_AHEAD_MAX = 1 << 24, /* after damage: how far the frame number may be */
@@ -31,12 +31,12 @@ void carla_report(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset,
 
 static void carla_report_rest(struct carla_scan *s) {
     static const char *const what[CARLA_QUIRKS] = {
-        [CARLA_OUTSIDE] = "packets stand outside a frame",
+        [CARLA_OUTSIDE] = "packets are outside of a frame",
         [CARLA_NO_END] = "frames have no end",
-        [CARLA_MISFIT] = "packets have data that do not end with their records",
+        [CARLA_MISFIT] = "packets have a size that does not match their records",
         [CARLA_UNWALKED] = "packets are too large to be checked",
-        [CARLA_NUMBER] = "frames do not carry the next number",
-        [CARLA_ELAPSED] = "frames have another elapsed time than the frame before them tells",
+        [CARLA_NUMBER] = "frames do not have the next number",
+        [CARLA_ELAPSED] = "frames have another elapsed time than expected from the previous frame",
         [CARLA_NO_POSITION] = "frames have no position packet",
         [CARLA_NO_TRAFFIC_LIGHT] = "frames have no traffic light packet",
     };
@@ -71,7 +71,7 @@ static void close_frame(struct carla_scan *s) {
     }
 }
 
-/* The time of a frame, at least that of the previous frame, so that order of time is order in the file. */
+/* The time of a frame, but not before that of the previous frame, so that the order of time is the order in the file. */
 static void believe_elapsed(struct carla_scan *s, const struct carla_frame *f) {
     const struct carla_frame *before = s->frames > 0 ? &s->frame : NULL;
     double step = before && before->duration > 0 && before->duration <= CARLA_JUMP_MAX ? before->duration : 0;
@@ -109,14 +109,13 @@ static void begin_frame(struct carla_scan *s, const uint8_t *data) {
 }
 
 static void outside(struct carla_scan *s, uint8_t id) {
-    carla_report(s, CARLA_OUTSIDE, s->at, "packet %u at %llu stands outside a frame: it is kept with the one before it", id,
-                 long_of(s->at));
+    carla_report(s, CARLA_OUTSIDE, s->at, "packet %u at %llu is outside of a frame: added to the previous one", id, long_of(s->at));
 }
 
-/* --- what a packet holds --- */
+/* --- content of packets --- */
 
 static void misfit(struct carla_scan *s, uint8_t id, uint32_t size) {
-    carla_report(s, CARLA_MISFIT, s->at, "packet %u at %llu: its %u bytes do not end with its records", id, long_of(s->at), size);
+    carla_report(s, CARLA_MISFIT, s->at, "packet %u at %llu: its size of %u bytes does not match its records", id, long_of(s->at), size);
 }
 
 static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint16_t n, uint32_t size) {
@@ -124,7 +123,7 @@ static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, u
         carla_detect_ids_by_size(s, id, n, size);
         kind = (enum carla_kind)s->kinds[id];
         if (carla_facts[kind].body != CARLA_LIST) {
-            return; /* by its size it holds wheels, and fits */
+            return; /* its size shows wheels, and fits */
         }
     }
     if (n > 0 && carla_facts[kind].vecs > 0 && !s->vec_proved) {
@@ -140,7 +139,7 @@ static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, u
     }
 }
 
-/* The size of a wheel is known once a packet fits only one. */
+/* Detects the size of a wheel from a packet that fits only one of the sizes. */
 static bool fits_physics(struct carla_scan *s, struct reel_bytes data) {
     struct carla_layout old = s->layout, now = s->layout;
     old.wheel = CARLA_WHEEL_OLD;
@@ -152,10 +151,10 @@ static bool fits_physics(struct carla_scan *s, struct reel_bytes data) {
     return s->layout.wheel == CARLA_WHEEL_OLD ? fits_old : s->layout.wheel == CARLA_WHEEL_NEW ? fits_now : fits_old || fits_now;
 }
 
-/* Lists of variable records: walked to their end. */
+/* Walks a list of variable-size records to its end. */
 static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint32_t size, struct reel_error *err) {
     if (size > WALKED_MAX) {
-        carla_report(s, CARLA_UNWALKED, s->at, "packet %u at %llu: %u bytes are more than are checked", id, long_of(s->at), size);
+        carla_report(s, CARLA_UNWALKED, s->at, "packet %u at %llu: with %u bytes too large to be checked", id, long_of(s->at), size);
         return true;
     }
     const uint8_t *p = window_at(&s->window, s->at, CARLA_PACKET_HEAD + (size_t)size, err);
@@ -246,14 +245,14 @@ static bool take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct 
     return reel_scan_entry(s->scan, &entry, err);
 }
 
-/* --- where the walk breaks off --- */
+/* --- after damage --- */
 
 /* True when a packet may begin at `at`. Used only after a packet whose size may never have been patched. */
 static bool plausible(struct carla_scan *s, uint64_t at) {
     struct reel_error none;
     uint64_t left = s->source->size - at;
     const uint8_t *p = left < CARLA_PACKET_HEAD ? NULL : window_at(&s->window, at, CARLA_PACKET_HEAD, &none);
-    if (!p) { /* the file's end, or too little to judge by */
+    if (!p) { /* the end of the file, or too few bytes */
         return true;
     }
     enum carla_kind kind = (enum carla_kind)s->kinds[p[0]];
@@ -274,10 +273,10 @@ static bool plausible(struct carla_scan *s, uint64_t at) {
     return p && size == 2 + (uint64_t)load_u16le(p + CARLA_PACKET_HEAD) * carla_record_size(kind, &s->layout);
 }
 
-/* The next frame end that a believable frame start follows; *found is the file's size when there is none. */
+/* *found: the next frame end that a plausible frame start follows; the size of the file if there is none. */
 static bool next_frame_end(struct carla_scan *s, uint64_t from, uint64_t *found, struct reel_error *err) {
     static const uint8_t sign[] = {1, 0, 0, 0, 0, 0, CARLA_START_SIZE, 0, 0, 0};
-    enum { SEEN = sizeof sign + 8 }; /* with the frame's number */
+    enum { SEEN = sizeof sign + 8 }; /* up to the number of the frame */
     uint64_t size = s->source->size;
     *found = size;
     while (from < size && size - from >= SEEN) {
@@ -297,13 +296,13 @@ static bool next_frame_end(struct carla_scan *s, uint64_t from, uint64_t *found,
     return true;
 }
 
-/* A packet that has the id of a frame's start, but another size, with no packet behind it: bytes inside of a damaged one. */
+/* A packet with the id of a frame start, but another size, that no packet follows: bytes of a damaged packet. */
 static bool is_stray_start(struct carla_scan *s, uint8_t id, uint32_t size) {
-    bool odd = size == 0 || size > CARLA_START_SIZE; /* shorter ones have been met */
+    bool odd = size == 0 || size > CARLA_START_SIZE; /* shorter ones exist */
     return odd && s->frames > 0 && s->kinds[id] == CARLA_FRAME_START && !plausible(s, s->at + CARLA_PACKET_HEAD + size);
 }
 
-/* The packet at s->at is incomplete, because of `why`: goes on at the end of the next frame, or of the file. */
+/* The packet at s->at is incomplete: reports it and continues at the end of the next frame, or of the file. */
 static bool resume(struct carla_scan *s, const char *why, struct reel_error *err) {
     uint64_t found;
     if (!next_frame_end(s, s->at + 1, &found, err)) {
@@ -311,7 +310,7 @@ static bool resume(struct carla_scan *s, const char *why, struct reel_error *err
     }
     s->cut = found == s->source->size;
     reel_scan_finding(s->scan, REEL_LOSS, 0, s->at, found - s->at,
-                      s->cut ? "%s: the file is cut there" : "%s: the walk goes on at a frame's end", why);
+                      s->cut ? "%s: the file is truncated there" : "%s: continued at the end of a frame", why);
     s->at = found;
     return true;
 }
@@ -333,15 +332,15 @@ static bool walk(struct carla_scan *s, struct reel_error *err) {
         uint8_t id = p ? p[0] : 0;
         uint32_t size = p ? load_u32le(p + 1) : 0;
         if (!p) {
-            snprintf(why, sizeof why, "at %llu, %llu bytes are no packet", long_of(s->at), long_of(left));
+            snprintf(why, sizeof why, "at %llu, %llu bytes are not a packet", long_of(s->at), long_of(left));
         } else if (size > left - CARLA_PACKET_HEAD) {
-            snprintf(why, sizeof why, "packet %u at %llu: %u bytes exceed the %llu that are left", id, long_of(s->at), size,
+            snprintf(why, sizeof why, "packet %u at %llu: %u bytes exceed the remaining %llu", id, long_of(s->at), size,
                      long_of(left - CARLA_PACKET_HEAD));
         } else if (size == 0 && carla_is_patched((enum carla_kind)s->kinds[id]) && !plausible(s, s->at + CARLA_PACKET_HEAD)) {
             snprintf(why, sizeof why, "packet %u at %llu has size 0 but data follow: its size was never written", id, long_of(s->at));
         } else if (is_stray_start(s, id, size)) {
-            snprintf(why, sizeof why, "packet %u at %llu of %u bytes is no start of a frame, and no packet follows", id, long_of(s->at),
-                     size);
+            snprintf(why, sizeof why, "packet %u at %llu of %u bytes is not the start of a frame, and no packet follows", id,
+                     long_of(s->at), size);
         } else if (take_packet(s, id, size, err)) {
             continue;
         } else {
@@ -356,13 +355,13 @@ static bool walk(struct carla_scan *s, struct reel_error *err) {
 
 static void report_end(struct carla_scan *s) {
     if (s->frames == 0) {
-        reel_scan_finding(s->scan, REEL_NOTE, 0, s->source->size, 0, "the file holds no frame");
+        reel_scan_finding(s->scan, REEL_NOTE, 0, s->source->size, 0, "the file has no frame");
     } else if (s->open) {
         reel_scan_finding(s->scan, REEL_LOSS, 0, s->source->size, 0, "the file ends inside frame %llu, which begins at %llu",
                           long_of(s->frames), long_of(s->frame_at));
     } else if (s->frame.duration != -1 && !s->cut) {
         reel_scan_finding(s->scan, REEL_WARNING, 0, s->frame_at, 0,
-                          "the last frame lasts %.9g s instead of -1 s: frames after it are missing", s->frame.duration);
+                          "the duration of the last frame is %.9g s, not -1 s: frames after it are missing", s->frame.duration);
     }
 }
 
@@ -381,24 +380,24 @@ static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_
     }
     if (!carla_header_read(bytes_of(p, size), &s->header)) {
         bool mine = size >= CARLA_DATE_AT && memcmp(p + 4, CARLA_MAGIC, CARLA_MAGIC_SIZE) == 0;
-        return mine ? reel_fail(err, REEL_DAMAGED, "the header of %zu bytes is cut", size)
-                    : reel_fail(err, REEL_NOT_MINE, "no CARLA recorder file: %s does not stand at its begin", CARLA_MAGIC);
+        return mine ? reel_fail(err, REEL_DAMAGED, "the header is truncated at %zu bytes", size)
+                    : reel_fail(err, REEL_NOT_MINE, "not a CARLA recorder file: it does not begin with %s", CARLA_MAGIC);
     }
     if (s->header.version != 1 && s->header.version != 2) {
-        reel_scan_finding(scan, REEL_WARNING, 0, 0, 2, "version %u is not known: read as version 2", s->header.version);
+        reel_scan_finding(scan, REEL_WARNING, 0, 0, 2, "unknown version %u: read as version 2", s->header.version);
     }
     bool wall = carla_date_believed(s->header.date);
     s->date_ns = s->time_ns = wall ? s->header.date * CARLA_NS_PER_SEC : 0;
     reel_scan_clock(scan, wall ? REEL_CLOCK_WALL : REEL_CLOCK_RELATIVE,
                     wall ? "the header's date plus simulated time"
-                         : "the header has no believable date: simulated time since the recording began");
+                         : "the header has no plausible date: simulated time since the start of the recording");
     s->attributes_proved = s->header.version >= 2;
     s->layout.attributes_from = s->attributes_proved;
     for (int id = 0; id < 256; id++) {
         s->kinds[id] = (uint8_t)carla_kind_of((uint8_t)id, &s->layout);
     }
     s->at = s->header.size;
-    return carla_report_header(s, err); /* the map's name lies in the window */
+    return carla_report_header(s, err); /* the name of the map points into the window */
 }
 
 static void close_scan(struct carla_scan *s) {
@@ -407,7 +406,7 @@ static void close_scan(struct carla_scan *s) {
 
 static bool carla_scan(struct reel_scan *scan, struct reel_error *err) {
     if (scan->n_parts != 1) {
-        return reel_fail(err, REEL_UNSUPPORTED, "a CARLA recording is one file, here are %u", scan->n_parts);
+        return reel_fail(err, REEL_UNSUPPORTED, "a CARLA recording is one file, not %u", scan->n_parts);
     }
     AUTO_STRUCT(close_scan) struct carla_scan s = {.at = 0};
     if (!open_scan(&s, scan, err) || !walk(&s, err)) {
@@ -425,7 +424,7 @@ static int carla_probe(struct reel_bytes head, struct reel_source *source) {
     return magic ? 8 * (2 + CARLA_MAGIC_SIZE) : 0;
 }
 
-/* The number of its frame is a packet's sequence. */
+/* The sequence of a packet is the number of its frame. */
 static void carla_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
                            struct reel_description *out) {
     (void)channel;

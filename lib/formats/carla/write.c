@@ -1,6 +1,6 @@
-/* Writes CARLA recorder files from CARLA recordings. A whole recording comes out as it was, byte for byte. A cut replays: its frames count
- * from 1 and 0 s, the header's date moves with it, and its first frame also holds the state before it (carla_state.c). Rule: a frame is
- * written when one of its packets is selected, always with start and end, and elapsed + duration is the next frame's elapsed. */
+/* Writes CARLA recorder files from CARLA recordings. A whole recording is written byte for byte. A cut can be replayed: its frames start at
+ * number 1 and 0 s, the header's date is adjusted, and its first frame also holds the state before it (carla_state.c). A frame is written
+ * if one of its packets is selected, always with start and end; elapsed + duration is the elapsed time of the next frame. */
 #include "reel/write.h"
 #include "core/stream.h"
 #include "formats/carla/carla.h"
@@ -13,11 +13,11 @@
 enum { GROUP_BYTES = 1 << 20 };
 
 struct totals {
-    bool whole;    /* all messages, in their order: nothing is changed */
-    int64_t shift; /* seconds that the header's date moves */
+    bool whole;    /* all messages in order: copied unchanged */
+    int64_t shift; /* seconds to add to the date of the header */
 };
 
-/* A frame of the group whose duration is not that of its source; kept in the group's note. */
+/* A frame of the group whose duration differs from its source; stored in the group's note. */
 struct changed {
     uint64_t frame; /* of the group, from 0 */
     double duration;
@@ -27,20 +27,20 @@ struct note {
     double elapsed;
 };
 
-struct target { /* one channel */
+struct packet_channel {
     uint8_t id;
     enum carla_kind kind;
     struct carla_layout layout;
 };
 
 struct run {
-    struct target *targets;      /* by channel of the stream */
-    struct reel_message *fronts; /* the state at the cut, in the order of a frame */
+    struct packet_channel *channels; /* by channel of the stream */
+    struct reel_message *fronts;     /* the state at the cut, in the order of packets in a frame */
     size_t n_fronts, cap_fronts, fronts_done;
-    bool open;        /* a frame has been begun in this group */
+    bool open;        /* a frame has begun in this group */
     uint64_t ordinal; /* that frame, in the source */
     struct carla_frame source;
-    struct reel_message end; /* its end packet, when that holds bytes */
+    struct reel_message end; /* its end packet, if that has content */
     uint64_t number;         /* of that frame, in the output */
     double elapsed;
     double duration;
@@ -48,7 +48,7 @@ struct run {
     struct note note;
     struct grow changed; /* planning: of this group */
     size_t changed_at;   /* rendering: in the note */
-    bool resolved;       /* planning: what follows the last frame is known */
+    bool resolved;       /* planning: the frame after the last one is known */
 };
 
 /* --- the header --- */
@@ -87,7 +87,7 @@ static bool write_head(struct reel_write *w, struct reel_sink *out, struct reel_
     return true;
 }
 
-/* The date is whole seconds; what is less is lost. */
+/* The date has whole seconds; fractions are lost. */
 static bool shift_date(struct reel_write *w, int64_t first_ns, struct reel_error *err) {
     struct totals *t = w->totals;
     AUTO_MEM uint8_t *head = NULL;
@@ -107,7 +107,7 @@ static bool shift_date(struct reel_write *w, int64_t first_ns, struct reel_error
 
 static bool put_packet(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     const struct run *run = w->run;
-    reel_sink_u8(out, run->targets[m->channel].id);
+    reel_sink_u8(out, run->channels[m->channel].id);
     reel_sink_u32le(out, m->size);
     return reel_write_payload(w, m, out, err);
 }
@@ -124,12 +124,12 @@ static void put_start(const struct run *run, struct reel_sink *out) {
     reel_sink_put(out, data, sizeof data);
 }
 
-/* What of the state belongs before packets of `kind`. */
+/* Writes the part of the state that precedes packets of `kind`. */
 static bool put_fronts_before(struct reel_write *w, enum carla_kind kind, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     for (; run->fronts_done < run->n_fronts; run->fronts_done++) {
         const struct reel_message *front = &run->fronts[run->fronts_done];
-        if (run->targets[front->channel].kind >= kind) {
+        if (run->channels[front->channel].kind >= kind) {
             break;
         }
         if (!put_packet(w, front, out, err)) {
@@ -139,27 +139,27 @@ static bool put_fronts_before(struct reel_write *w, enum carla_kind kind, struct
     return true;
 }
 
-/* A packet of the first frame, with what the state has of its kind. */
+/* Writes a packet of the first frame, joined with the state of its kind. */
 static bool put_joined(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
-    const struct target *target = &run->targets[m->channel];
+    const struct packet_channel *channel = &run->channels[m->channel];
     bool done = false;
     for (; run->fronts_done < run->n_fronts && !done; run->fronts_done++) {
         const struct reel_message *front = &run->fronts[run->fronts_done];
         struct reel_bytes own, all;
         bool joined;
-        if (run->targets[front->channel].kind != target->kind) {
+        if (run->channels[front->channel].kind != channel->kind) {
             break;
         }
-        if (carla_facts[target->kind].front == CARLA_FRONT_LATEST) {
+        if (carla_facts[channel->kind].front == CARLA_FRONT_LATEST) {
             continue; /* the frame has its own */
         }
         if (!reel_stream_payload(w->stream, m, &own, err) ||
-            !carla_join(target->kind, &target->layout, bytes_of(front->owned, front->size), own, &all, &joined, err)) {
+            !carla_join(channel->kind, &channel->layout, bytes_of(front->owned, front->size), own, &all, &joined, err)) {
             return false;
         }
         if (joined) {
-            reel_sink_u8(out, target->id);
+            reel_sink_u8(out, channel->id);
             reel_sink_u32le(out, (uint32_t)all.size);
             reel_sink_put_bytes(out, all);
             free((void *)all.data);
@@ -181,7 +181,7 @@ static bool read_start(struct reel_write *w, const struct reel_message *m, struc
     if (!reel_reader_view(reader, m->entry.chunk, at, CARLA_PACKET_HEAD, &b, err)) {
         return false;
     }
-    if (load_u32le(b.data + 1) < CARLA_START_SIZE) { /* the scan has told of it */
+    if (load_u32le(b.data + 1) < CARLA_START_SIZE) { /* the scan has reported it */
         return true;
     }
     if (!reel_reader_view(reader, m->entry.chunk, at, CARLA_PACKET_HEAD + CARLA_START_SIZE, &b, err)) {
@@ -191,7 +191,7 @@ static bool read_start(struct reel_write *w, const struct reel_message *m, struc
     return true;
 }
 
-/* How long the last frame lasts when `next` follows it in the output. */
+/* The duration of the last frame if `next` follows it in the output. */
 static double duration_until(const struct run *run, uint64_t ordinal, const struct carla_frame *next) {
     const struct carla_frame *last = &run->source;
     bool follows = ordinal == run->ordinal + 1;
@@ -205,7 +205,7 @@ static double duration_until(const struct run *run, uint64_t ordinal, const stru
     return last->duration > 0 && last->duration <= CARLA_JUMP_MAX ? last->duration : 0;
 }
 
-/* Planning: the last frame's duration is known now. */
+/* Planning: records the duration of the last frame, which is now known. */
 static bool resolve(struct run *run, double duration, struct reel_error *err) {
     if (memcmp(&duration, &run->source.duration, sizeof duration) != 0) {
         struct changed changed = {.frame = run->in_group - 1, .duration = duration};
@@ -230,7 +230,7 @@ static bool close_frame(struct reel_write *w, struct reel_sink *out, struct reel
     return run->end.size == 0 || reel_write_payload(w, &run->end, out, err);
 }
 
-/* Rendering: the duration that was planned for the frame begun. */
+/* Rendering: the planned duration of the current frame. */
 static double planned_duration(const struct reel_write *w, struct run *run) {
     const struct reel_group *group = reel_write_group(w, w->group);
     struct changed changed;
@@ -269,11 +269,11 @@ static bool begin_frame(struct reel_write *w, const struct carla_frame *source, 
 
 static bool put_in_frame(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
-    enum carla_kind kind = run->targets[m->channel].kind;
+    enum carla_kind kind = run->channels[m->channel].kind;
     if (kind == CARLA_FRAME_START) { /* is written */
         return true;
     }
-    if (kind == CARLA_FRAME_END) { /* comes last, whatever stands behind it */
+    if (kind == CARLA_FRAME_END) { /* written last, even if packets follow it */
         run->end = m->size > 0 ? *m : run->end;
         return true;
     }
@@ -305,7 +305,7 @@ static bool end_group(struct reel_write *w, struct reel_error *err) {
     return reel_write_note(w, &run->note, sizeof run->note, err) && reel_write_note(w, run->changed.data, run->changed.size, err);
 }
 
-/* Only what carla_state.c made; the last messages of topics, which a selection may ask for, are no state. */
+/* Only messages of carla_state.c; the last messages of topics, which a selection may include, are not part of the state. */
 static bool take_front(struct run *run, const struct reel_message *m, struct reel_error *err) {
     if (!m->owned) {
         return true;
@@ -317,7 +317,7 @@ static bool take_front(struct run *run, const struct reel_message *m, struct ree
     return true;
 }
 
-/* The first message of a frame; *full: it is left to the next group. */
+/* The first message of a frame; *full: it belongs to the next group. */
 static bool next_frame(struct reel_write *w, const struct reel_message *m, uint64_t group_at, bool *full, struct reel_sink *out,
                        struct reel_error *err) {
     struct run *run = w->run;
@@ -337,7 +337,7 @@ static bool next_frame(struct reel_write *w, const struct reel_message *m, uint6
     return *full || !begin_frame(w, &source, ordinal, out) || shift_date(w, m->time_ns, err);
 }
 
-/* Nothing but the state: a log of one frame. */
+/* Only the state: a log of one frame. */
 static bool write_state_only(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     const struct carla_frame source = {.duration = -1};
     begin_frame(w, &source, 0, out);
@@ -354,7 +354,7 @@ static bool write_part(struct reel_write *w, struct reel_sink *out, struct reel_
         bool good, full = false;
         if (m.front > 0) {
             good = take_front(run, &m, err);
-        } else if (m.entry.extra[0] == 0) { /* before the first frame: as it was */
+        } else if (m.entry.extra[0] == 0) { /* before the first frame: unchanged */
             good = put_packet(w, &m, out, err);
         } else {
             good = (run->open && run->ordinal == m.entry.extra[0]) || next_frame(w, &m, group_at, &full, out, err);
@@ -409,13 +409,13 @@ static bool write_messages(struct reel_write *w, struct reel_sink *out, struct r
 static bool open_run(struct reel_write *w, struct reel_error *err) {
     struct run *run = w->run;
     uint32_t n = w->stream->n_channels;
-    if (!(run->targets = calloc(n ? n : 1, sizeof *run->targets))) {
+    if (!(run->channels = calloc(n ? n : 1, sizeof *run->channels))) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < n; i++) {
-        struct target *t = &run->targets[i];
+        struct packet_channel *t = &run->channels[i];
         if (!carla_channel_read(w->stream->channels[i], &t->id, &t->kind, &t->layout)) {
-            return reel_fail(err, REEL_UNSUPPORTED, "%s holds no CARLA packets", w->stream->channels[i]->name);
+            return reel_fail(err, REEL_UNSUPPORTED, "%s is not a channel of CARLA packets", w->stream->channels[i]->name);
         }
     }
     return true;
@@ -423,24 +423,24 @@ static bool open_run(struct reel_write *w, struct reel_error *err) {
 
 static void close_run(struct reel_write *w) {
     struct run *run = w->run;
-    free(run->targets);
+    free(run->channels);
     free(run->fronts);
     free(run->changed.data);
 }
 
 static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) {
-    struct target t;
+    struct packet_channel t;
     if (carla_channel_read(channel, &t.id, &t.kind, &t.layout)) {
         return true;
     }
-    reel_loss_add(loss, REEL_REFUSES, channel, "a CARLA log holds CARLA packets only, not %s",
-                  channel->encoding[0] ? channel->encoding : "messages of no known encoding");
+    reel_loss_add(loss, REEL_REFUSES, channel, "a CARLA log can only hold CARLA packets, not %s",
+                  channel->encoding[0] ? channel->encoding : "messages of unknown encoding");
     return false;
 }
 
 static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     if (stream->n_sources != 1) {
-        reel_loss_add(loss, REEL_REFUSES, NULL, "a CARLA log is one run of one simulator: %u recordings cannot be joined in it",
+        reel_loss_add(loss, REEL_REFUSES, NULL, "a CARLA log is a single simulation run: %u recordings cannot be joined",
                       stream->n_sources);
         return false;
     }
@@ -448,17 +448,18 @@ static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss
     const struct reel_index_info *info = reel_index_info(index);
     if (info->format != &reel_format_carla) {
         reel_loss_add(loss, REEL_REFUSES, NULL,
-                      "a CARLA log is made from a CARLA log only: map, date and frames come from it, and this is %s", info->format->title);
+                      "a CARLA log can only be written from a CARLA log, because it needs map, date and frames; this is %s",
+                      info->format->title);
         return false;
     }
     if (stream->front) {
-        reel_loss_add(loss, REEL_CHANGES, NULL, "frames count from 1 and elapsed from 0 at the cut");
+        reel_loss_add(loss, REEL_CHANGES, NULL, "frame numbers start at 1 and elapsed times at 0");
         if (info->clock == REEL_CLOCK_WALL) {
-            reel_loss_add(loss, REEL_CHANGES, NULL, "the header's date has whole seconds: the times of the cut are up to one second early");
+            reel_loss_add(loss, REEL_CHANGES, NULL, "the header's date has whole seconds: times are up to one second early");
         }
     }
     if (stream->n_channels < info->n_channels) {
-        reel_loss_add(loss, REEL_LOSES, NULL, "frames of which no packet is selected are left out");
+        reel_loss_add(loss, REEL_LOSES, NULL, "frames without selected packets are omitted");
     }
     return true;
 }

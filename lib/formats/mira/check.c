@@ -1,11 +1,11 @@
-/* Compares what a tape states about itself – block count, links between channel infos, their sums, index tables – with what the walk
- * found. Differences are only reported; the walk decides. */
+/* Compares what a tape states – block count, links between channel infos, their sums, index tables – with what the walk found. Differences
+ * are only reported. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 
 #include <stdlib.h>
 
-/* ---- index fields, as they are met ---- */
+/* ---- index fields, during the walk ---- */
 
 struct mira_entry mira_entry_of(const uint8_t *p, bool big) {
     struct cursor c = cursor_of(bytes_of(p, MIRA_INDEX_ENTRY));
@@ -50,14 +50,14 @@ bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_conven
         bool is_block;
         *out = known[i];
         if (!byte_is(t, block, MIRA_BLOCK, &is_block, err) ||
-            (is_block && !message_is(t, block + e->relative + known[i].place, e->time, found, err))) {
+            (is_block && !message_is(t, block + e->relative + known[i].message, e->time, found, err))) {
             return false;
         }
     }
     return true;
 }
 
-bool mira_take_index(struct mira *t, const struct mira_field *f, struct reel_error *err) {
+bool mira_read_index(struct mira *t, const struct mira_field *f, struct reel_error *err) {
     struct mira_table table = {.at = f->at, .count = f->index.count};
     struct mira_convention how = {0};
     for (uint32_t i = 0; i < f->index.count; i++) {
@@ -71,7 +71,7 @@ bool mira_take_index(struct mira *t, const struct mira_field *f, struct reel_err
             return false;
         }
         uint64_t block = e.block - how.link;
-        table.sum += mira_place_hash(block, block + e.relative + how.place, e.time);
+        table.sum += mira_position_hash(block, block + e.relative + how.message, e.time);
     }
     if (t->n_tables == MIRA_TABLES_MAX) {
         return true;
@@ -83,14 +83,14 @@ bool mira_take_index(struct mira *t, const struct mira_field *f, struct reel_err
     return true;
 }
 
-/* ---- at the end ---- */
+/* ---- after the walk ---- */
 
-/* Of `n` infos or tables, which begin with their place and stand in its order, the one whose header, or whose content, is at `link`; n:
- * none. */
+/* The index of the info or table whose header or content is at `link`; n: none. Both structs begin with their position and are sorted by
+ * it. */
 static size_t find_link(const void *items, size_t n, size_t item_size, uint64_t link) {
     size_t low = 0, high = n;
     uint64_t at = 0;
-    while (low < high) { /* the first one whose content is not before `link` */
+    while (low < high) { /* finds the first one whose content is at `link` or later */
         size_t middle = low + (high - low) / 2;
         memcpy(&at, (const uint8_t *)items + middle * item_size, sizeof at);
         if (at + MIRA_FIELD_HEAD < link) {
@@ -105,14 +105,14 @@ static size_t find_link(const void *items, size_t n, size_t item_size, uint64_t 
     return low < n && (at == link || at + MIRA_FIELD_HEAD == link) ? low : n;
 }
 
-/* Follows the links between infos; each place is left at most once. */
+/* Follows the links between infos, each at most once. */
 static void check_chain(struct mira *t) {
     uint64_t link = t->header.first_info;
     size_t met = 0;
     while (link != 0 && met < t->n_infos) {
         size_t i = find_link(t->infos, t->n_infos, sizeof *t->infos, link);
         if (i == t->n_infos) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the links between channel infos break off: there is none at %llu",
+            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the links between channel infos are broken: there is none at %llu",
                               (unsigned long long)link);
             return;
         }
@@ -128,23 +128,22 @@ static void check_chain(struct mira *t) {
 static void check_table(struct mira *t, const struct mira_info *info, const struct mira_channel *c) {
     size_t i = find_link(t->tables, t->n_tables, sizeof *t->tables, info->index);
     if (i == t->n_tables) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, info->at, 0,
-                          "the index of the channel described at %llu should stand at %llu, and does not", (unsigned long long)info->at,
-                          (unsigned long long)info->index);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, info->at, 0, "the channel info at %llu links to an index at %llu, but there is none",
+                          (unsigned long long)info->at, (unsigned long long)info->index);
         return;
     }
     const struct mira_table *table = &t->tables[i];
     if (table->count != c->messages) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0, "the index at %llu names %u messages, found are %llu",
+        reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0, "the index at %llu has %u messages, but %llu were found",
                           (unsigned long long)table->at, table->count, (unsigned long long)c->messages);
     } else if (table->sum != c->sum) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0,
-                          "the index at %llu names %sother places or times than those of the %llu messages found",
-                          (unsigned long long)table->at, table->resolved ? "some " : "", (unsigned long long)c->messages);
+                          "the index at %llu has %sother positions or times than the %llu messages found", (unsigned long long)table->at,
+                          table->resolved ? "some " : "", (unsigned long long)c->messages);
     }
 }
 
-struct indexes { /* that are not there */
+struct indexes { /* that are missing */
     struct mira_count none, behind_end;
 };
 
@@ -171,15 +170,15 @@ static void report(struct mira *t, enum reel_severity severity, const struct mir
 }
 
 static void report_counts(struct mira *t) {
-    report(t, REEL_WARNING, &t->wrong_sizes, "fields with another size than what they hold");
-    report(t, REEL_WARNING, &t->wrong_blocks, "message blocks that say other counts, sizes or times than what is in them");
-    report(t, REEL_WARNING, &t->no_block, "messages that stand in no block");
-    report(t, REEL_WARNING, &t->late_infos, "channel infos behind the first message of their channel");
-    report(t, REEL_NOTE, &t->again_infos, "channels that are described again");
-    report(t, REEL_WARNING, &t->big_metas, "channels whose meta data exceed 16 MiB and are not kept");
-    report(t, REEL_WARNING, &t->clamped, "messages at times after 2262, set to the last one there is");
-    report(t, REEL_WARNING, &t->no_frame, "messages whose frame ids are too many or too long to keep");
-    report(t, REEL_NOTE, &t->unproved, "compressed messages that promise so many bytes that they were not decoded to prove them");
+    report(t, REEL_WARNING, &t->wrong_sizes, "fields whose size does not match their content");
+    report(t, REEL_WARNING, &t->wrong_blocks, "message blocks whose stated counts, sizes or times do not match their content");
+    report(t, REEL_WARNING, &t->no_block, "messages outside of blocks");
+    report(t, REEL_WARNING, &t->late_infos, "channel infos after the first message of their channel");
+    report(t, REEL_NOTE, &t->again_infos, "channels with several channel infos");
+    report(t, REEL_WARNING, &t->big_metas, "channels whose meta data exceed 16 MiB and are dropped");
+    report(t, REEL_WARNING, &t->clamped, "messages with times after the year 2262, the latest that can be stored: set to that time");
+    report(t, REEL_WARNING, &t->no_frame, "messages whose frame ids are dropped: too many or too long");
+    report(t, REEL_NOTE, &t->unproved, "compressed messages too large to verify");
 }
 
 void mira_check(struct mira *t) {
@@ -188,21 +187,21 @@ void mira_check(struct mira *t) {
     struct mira_count wrong = {0};
     if (unfinished) {
         reel_scan_finding(t->scan, REEL_NOTE, 0, 0, 0,
-                          "the tape was not closed: its header counts no blocks and links to no channel info; %llu blocks are found",
+                          "the tape was not closed: its header has no block count and no link to a channel info; %llu blocks found",
                           (unsigned long long)t->blocks);
     } else {
         check_chain(t);
         if (t->header.blocks != t->blocks) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the header counts %u message blocks, found are %llu", t->header.blocks,
+            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the header states %u message blocks, but %llu were found", t->header.blocks,
                               (unsigned long long)t->blocks);
         }
     }
     for (size_t i = 0; i < t->n_infos; i++) {
         check_info(t, &t->infos[i], &missing, &wrong);
     }
-    report(t, REEL_NOTE, &t->empty_blocks, "message blocks that were not closed and count nothing");
-    report(t, REEL_WARNING, &wrong, "channel infos that say other sums or times than their messages");
+    report(t, REEL_NOTE, &t->empty_blocks, "message blocks that were not closed");
+    report(t, REEL_WARNING, &wrong, "channel infos whose stated sums or times do not match their messages");
     report(t, REEL_NOTE, &missing.none, "channels without an index");
-    report(t, REEL_WARNING, &missing.behind_end, "channels whose index should stand behind the end of the file");
+    report(t, REEL_WARNING, &missing.behind_end, "channels whose index would be beyond the end of the file");
     report_counts(t);
 }

@@ -1,5 +1,5 @@
-/* Messages that are compressed one by one. The compression is not documented, so it is recognised by the first bytes. Bytes count as
- * compressed only after they were decoded; others are delivered as stored. */
+/* Messages that are compressed one by one. The compression is not documented, so it is recognised by the first bytes. Only messages that
+ * have been decoded successfully are treated as compressed; others are delivered as stored. */
 #include "formats/mira/mira.h"
 
 #include "core/codec.h"
@@ -8,8 +8,8 @@
 #include <libdeflate.h>
 
 enum {
-    RATIO_MAX = 1032,    /* of deflate: more cannot come out of a byte */
-    SLOW_MIN = 16 << 10, /* bytes that are decoded at least to tell how many there are */
+    RATIO_MAX = 1032,    /* the highest ratio that deflate can reach */
+    SLOW_MIN = 16 << 10, /* the least that is decoded to measure a message */
 };
 
 static enum reel_codec codec_of(const uint8_t *p, size_t size) {
@@ -34,7 +34,7 @@ bool mira_codec_known(struct window *w, const struct mira_field *f, bool *known,
     return p != NULL;
 }
 
-/* Decodes a typical message in memory. False only means that decode_slow() must decide. */
+/* Decodes a typical message in memory. False: decode_slow() must decide. */
 static bool decodes_fast(struct mira *t, enum reel_codec codec, const uint8_t *p, size_t stored, size_t raw) {
     if (codec == REEL_CODEC_BZIP2 || raw > REEL_CHUNK_MEMORY_MAX || raw / RATIO_MAX > stored) {
         return false;
@@ -58,14 +58,14 @@ static bool decodes_fast(struct mira *t, enum reel_codec codec, const uint8_t *p
     return r == LIBDEFLATE_SUCCESS && took == stored && gave == raw;
 }
 
-/* Tells what is wrong with bytes that do not decode to what they say. */
+/* Reports a message that does not decode to its stated size. */
 static bool decode_slow(struct mira *t, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw, struct reel_error *err) {
     struct reel_error why = {0};
     uint64_t said = *raw, most = said < SLOW_MIN ? SLOW_MIN : said > UINT32_MAX / 2 ? UINT32_MAX : 2 * said;
     t->verify_left -= most < t->verify_left ? most : t->verify_left;
     if (codec_measure(*codec, t->source, f->message.data_at, f->message.stored, most, raw, &why)) {
         if (*raw != said) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0, "message at %llu: its %s data give %llu bytes, not %llu",
+            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0, "message at %llu: its %s data decode to %llu bytes, not %llu",
                               (unsigned long long)f->at, codec_name(*codec), (unsigned long long)*raw, (unsigned long long)said);
         }
         return true;
@@ -79,8 +79,8 @@ static bool decode_slow(struct mira *t, const struct mira_field *f, enum reel_co
     return true;
 }
 
-bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw,
-                 struct reel_error *err) {
+bool mira_choose_codec(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw,
+                       struct reel_error *err) {
     const uint32_t stored = f->message.stored;
     size_t look = stored <= REEL_WINDOW_BYTES ? stored : 4;
     const uint8_t *p = window_at(&t->window, f->message.data_at, look, err);
@@ -93,7 +93,7 @@ bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field
         c->unknown++;
         return true;
     }
-    if (t->verify_left < *raw) { /* few bytes that promise very many, over and over */
+    if (t->verify_left < *raw) { /* many small messages with a very large stated size */
         mira_count(&t->unproved, f->at);
         return true;
     }

@@ -1,12 +1,12 @@
-/* Reads the header of a tape and single fields. A field is read by its own lengths, each checked against the file first; the caller
- * compares the size in its header. */
+/* Reads the header of a tape and single fields. A field is read by the lengths inside it, each checked against the file first; the caller
+ * compares the result with the size in its header. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 
 #include <strings.h>
 
 enum {
-    PEEK = 4096,                                                           /* holds nearly every field but its data */
+    PEEK = 4096,                                                           /* nearly every field without its data fits */
     HEAD_MAX = MIRA_FIELD_HEAD + MIRA_INFO_FIXED + 2 * REEL_TEXT_MAX + 16, /* the longest beginning of a field */
 };
 
@@ -27,7 +27,7 @@ static bool is_type(uint8_t type) {
     return type >= MIRA_BLOCK && type <= MIRA_INDEX;
 }
 
-/* Does a field begin at 32? `bits`: what that says for a tape. */
+/* Does a field begin at 32? *bits: how much that adds to the confidence. */
 static bool has_first_field(struct reel_bytes head, uint64_t file_size, bool big, int *bits) {
     *bits = 0;
     if (head.size <= MIRA_HEADER) {
@@ -58,7 +58,7 @@ static int header_bits(struct reel_bytes head, const struct reel_source *source,
     if (h->start_ns >= MIRA_WALL_MIN_NS) {
         return field && link ? 27 + bits + hint : hint > 0 && (field || link) ? 16 + hint : 0;
     }
-    /* A simulated clock: so many zeros say little, and every other check must hold. */
+    /* A simulated clock: zeros are common in other files, so every other check must pass. */
     return field && link && (hint > 0 || (bits > 6 && h->first_info >= MIRA_HEADER)) ? 11 + bits + hint : 0;
 }
 
@@ -80,7 +80,7 @@ static bool fail_cut(struct mira_field *f, const struct mira *t, const char *wha
                      what, (unsigned long long)t->source->size);
 }
 
-/* A string of the beginning of a field: `c` may end too early, then *need tells how many bytes the field must have so far. */
+/* Reads a string at the beginning of a field. If `c` ends too early, *need is the number of bytes needed so far. */
 static struct reel_bytes read_string(struct cursor *c, bool big, uint64_t *need) {
     uint32_t size = mira_u32(c, big);
     *need += size <= REEL_TEXT_MAX ? size : HEAD_MAX;
@@ -133,7 +133,7 @@ static void read_index(struct cursor *c, const struct mira *t, struct mira_field
     f->end = f->index.entries_at + (uint64_t)f->index.count * MIRA_INDEX_ENTRY;
 }
 
-/* The beginning of a field, up to its data, meta data or entries, from the bytes at hand; c->failed: they are too few. */
+/* Reads a field up to its data, meta data or entries; c->failed: more bytes are needed. */
 static void read_head(struct cursor *c, const struct mira *t, struct mira_field *f, uint64_t *need) {
     f->type = cursor_u8(c);
     f->size = mira_u32(c, t->header.big);
@@ -157,7 +157,7 @@ static void read_head(struct cursor *c, const struct mira *t, struct mira_field 
     }
 }
 
-/* Data size and index link of an info stand behind its meta data. Its texts are made good again afterwards. */
+/* Reads data size and index link of an info, which follow its meta data, and then its texts again, whose window this has moved. */
 static bool read_info_end(const struct mira *t, struct window *w, struct mira_field *f, size_t head, struct reel_error *err) {
     uint64_t size = t->source->size, left = size - f->info.meta_at;
     if (left < MIRA_INFO_END || f->info.meta_size > left - MIRA_INFO_END) {
@@ -193,7 +193,7 @@ bool mira_field_read(const struct mira *t, struct window *w, uint64_t at, struct
         struct cursor c = cursor_of(bytes_of(p, size));
         read_head(&c, t, f, &need);
         if (!is_type(f->type)) {
-            return reel_fail(err, REEL_DAMAGED, "byte %02x at %llu begins no field", f->type, (unsigned long long)at);
+            return reel_fail(err, REEL_DAMAGED, "byte %02x at %llu is not the type of a field", f->type, (unsigned long long)at);
         }
         if (need > HEAD_MAX) {
             return reel_fail(err, REEL_DAMAGED, "field of type %02x at %llu: its names are too long", f->type, (unsigned long long)at);

@@ -1,7 +1,6 @@
-/* Internals of the MIRA tape reader. scan.c: recognition and the scan · fields.c: one field from the file · walk.c: from field to field ·
- * names.c: channels and frame ids · codec.c: compressed messages · resume.c: where to go on after damage · check.c: what the tape states,
- * compared with what was found · summary.c: summary without a scan. One walk from front to back by the fields' own lengths decides what
- * is in the tape. */
+/* Internals of the MIRA tape reader. scan.c: recognition and the scan · fields.c: reads one field · walk.c: walks the fields · names.c:
+ * channels and frame ids · codec.c: compressed messages · resume.c: continues after damage · check.c: compares what the tape states with
+ * what was found · summary.c: the summary, without a scan. Only the walk, by the lengths inside the fields, determines the contents. */
 #ifndef REEL_FORMATS_MIRA_MIRA_H
 #define REEL_FORMATS_MIRA_MIRA_H
 
@@ -24,7 +23,7 @@ enum {
     MIRA_META_MAX = REEL_SCHEMA_MAX + 2 * REEL_TEXT_MAX,
     MIRA_FRAMES_MAX = 4096,                  /* distinct frame ids that a channel keeps */
     MIRA_FRAME_BYTES_MAX = 16 << 20,         /* all frame ids of a tape */
-    MIRA_TABLES_MAX = 2 * REEL_CHANNELS_MAX, /* index fields, and channel infos, that are looked at */
+    MIRA_TABLES_MAX = 2 * REEL_CHANNELS_MAX, /* index fields, and channel infos, that are checked */
 };
 
 struct mira_header {
@@ -35,10 +34,10 @@ struct mira_header {
     bool big; /* big-endian */
 };
 
-/* One field. The texts point into the window: good until its next use. */
+/* One field. The texts point into the window and are valid until its next use. */
 struct mira_field {
-    uint64_t at, end; /* end: by its own lengths */
-    uint32_t size;    /* as its header says */
+    uint64_t at, end; /* end: according to the lengths inside it */
+    uint32_t size;    /* from its header */
     uint8_t type;
     bool cut; /* not read because the file ends inside it */
     union {
@@ -65,19 +64,19 @@ struct mira_field {
     };
 };
 
-/* A channel info as it stands in the tape. */
+/* A channel info as stored. */
 struct mira_info {
-    uint64_t at; /* first: find_link() reads it */
+    uint64_t at; /* must be the first member: find_link() reads it */
     uint64_t next, data_size, index;
     int64_t first, last;
     uint32_t channel;
 };
 
 struct mira_table { /* an index field */
-    uint64_t at;    /* first, too */
+    uint64_t at;    /* must be the first member */
     uint64_t sum;
     uint32_t count;
-    bool resolved; /* its first entry lands on a message */
+    bool resolved; /* its first entry refers to a message */
 };
 
 struct mira_frame {
@@ -86,15 +85,15 @@ struct mira_frame {
 };
 
 struct mira_channel {
-    struct reel_bytes name, type, meta; /* as in the tape */
+    struct reel_bytes name, type, meta; /* as stored */
     uint32_t id, n_frames;
-    bool described;               /* an info has been met */
-    struct mira_channel *guess;   /* whose message followed last time */
-    struct reel_bytes last_frame; /* of the message before, and its number */
+    bool described;               /* an info has been read */
+    struct mira_channel *guess;   /* channel of the message that followed last time */
+    struct reel_bytes last_frame; /* of the previous message, and its number */
     uint32_t last_frame_number;
     struct mira_frame *frames, **frames_end;
-    uint64_t messages, stored_bytes, unknown; /* unknown: in a compression nobody knows */
-    uint64_t sum;                             /* of mira_place_hash() */
+    uint64_t messages, stored_bytes, unknown; /* unknown: number of messages with an unknown compression */
+    uint64_t sum;                             /* of mira_position_hash() */
     int64_t first, last;
 };
 
@@ -105,7 +104,7 @@ struct mira_open_block {
     bool open;
 };
 
-/* Oddities that are counted, and reported once with the first position. */
+/* Oddities of one kind: counted, and reported once with the first position. */
 struct mira_count {
     uint64_t n, at;
 };
@@ -113,10 +112,10 @@ struct mira_count {
 struct mira {
     struct reel_scan *scan;
     struct reel_source *source;
-    struct window window, peek; /* of the walk; for looking elsewhere */
+    struct window window, peek; /* for the walk; for reading elsewhere */
     struct mira_header header;
     uint64_t at, report_at;
-    uint64_t search_left; /* bytes that searching may still look at, so that it stays linear */
+    uint64_t search_left; /* bytes that may still be searched; keeps the scan linear */
     struct arena arena;
     uint64_t seed;
 
@@ -127,13 +126,13 @@ struct mira {
     uint32_t n_frames;
     size_t frame_bytes;
 
-    uint32_t plain_chunk; /* where messages that are not compressed lie now: a chunk that begins at plain_at */
+    uint32_t plain_chunk; /* chunk of uncompressed messages; it begins at plain_at */
     uint64_t plain_at;
     bool plain_old; /* a compressed message came after it */
     struct libdeflate_decompressor *inflater;
     uint8_t *inflated;
     size_t inflated_room;
-    uint64_t verify_left; /* bytes that may still be decoded to prove them */
+    uint64_t verify_left; /* bytes that may still be decoded to verify messages */
 
     struct mira_open_block block;
     struct mira_info *infos;
@@ -145,7 +144,7 @@ struct mira {
 };
 
 /* Hash of a message at `at` in the block at `block`; sums of it do not depend on the order. */
-static inline uint64_t mira_place_hash(uint64_t block, uint64_t at, int64_t time) {
+static inline uint64_t mira_position_hash(uint64_t block, uint64_t at, int64_t time) {
     return mix_pair(mix_pair(block, at), (uint64_t)time);
 }
 static inline void mira_count(struct mira_count *c, uint64_t at) {
@@ -160,7 +159,7 @@ static inline uint64_t mira_u64(struct cursor *c, bool big) {
 }
 
 /* scan */
-/* Opens the tape and tells what its header says; t is to be closed also when this fails. */
+/* Opens the tape and reports its header. Call mira_close() after a failure too. */
 bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err);
 void mira_close(struct mira *t);
 
@@ -169,54 +168,54 @@ bool mira_summary(struct reel_scan *scan, struct reel_error *err);
 
 /* fields */
 int mira_header_read(struct reel_bytes head, const struct reel_source *source,
-                     struct mira_header *h); /* bits that speak for a tape; 0 = none */
-/* REEL_DAMAGED with the reason when there is no whole field. */
+                     struct mira_header *h); /* confidence in bits, see reel_format.probe; 0 = not a tape */
+/* REEL_DAMAGED with the reason if there is no complete field. */
 bool mira_field_read(const struct mira *t, struct window *w, uint64_t at, struct mira_field *f, struct reel_error *err);
-static inline bool mira_size_agrees(const struct mira_field *f) { /* a block's may count what is in it */
+static inline bool mira_size_agrees(const struct mira_field *f) { /* the size of a block may include its fields */
     uint64_t natural = f->end - f->at - MIRA_FIELD_HEAD;
     return f->size == natural || f->size == natural + MIRA_FIELD_HEAD || f->type == MIRA_BLOCK;
 }
 
 /* names */
 uint64_t mira_hash(const struct mira *t, uint32_t owner, struct reel_bytes key);
-uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key);                 /* 0: not there */
-struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, struct reel_error *err); /* made when it is new */
-/* 1 + number of the frame id in the channel's list; 0: empty, or not kept. */
+uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key);                 /* 0: not found */
+struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, struct reel_error *err); /* added if it is new */
+/* *number: 1 + the index of the frame id in the channel's list; 0: empty, or not kept. */
 bool mira_frame_number(struct mira *t, struct mira_channel *c, struct reel_bytes frame, uint64_t at, uint32_t *number,
                        struct reel_error *err);
-bool mira_take_info(struct mira *t, const struct mira_field *f, struct reel_error *err);
-bool mira_finish_channels(struct mira *t, struct reel_error *err); /* hands their descriptions over */
+bool mira_read_info(struct mira *t, const struct mira_field *f, struct reel_error *err);
+bool mira_finish_channels(struct mira *t, struct reel_error *err); /* passes their descriptions to the builder */
 
-/* codec: what to make of compressed bytes. *codec NONE: not known, or they do not decode; then they are delivered as they are. */
-/* By its first bytes; *known is true for what is not compressed. */
+/* codec: of messages that are marked as compressed. *codec NONE: unknown, or they do not decode; then they are delivered as stored. */
+/* Inspects the first bytes; *known is true for messages that are not compressed. */
 bool mira_codec_known(struct window *w, const struct mira_field *f, bool *known, struct reel_error *err);
-bool mira_decide(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw,
-                 struct reel_error *err);
+bool mira_choose_codec(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw,
+                       struct reel_error *err);
 
 /* walk */
 bool mira_walk(struct mira *t, struct reel_error *err);
 bool mira_progress(struct mira *t, uint64_t at, struct reel_error *err);
-int64_t mira_absolute(struct mira *t, int64_t time, uint64_t at); /* of a time in the field at `at` */
+int64_t mira_absolute(struct mira *t, int64_t time, uint64_t at); /* converts a time in the field at `at` */
 
-/* resume: moves t->at over a damaged place and reports it */
-/* Is there a field whose own lengths are those that its header says? Reads it, by t->peek. */
+/* resume: moves t->at past damage and reports it */
+/* Is there a field whose size in the header matches the lengths inside it? Reads it with t->peek. */
 bool mira_inspect(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, struct reel_error *err);
-bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err);
+bool mira_is_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err);
 bool mira_resume(struct mira *t, const char *why, struct reel_error *err);
 
 /* check */
-struct mira_convention { /* how the entries of a table count */
-    uint64_t link;       /* a block link points this far behind its header: 0 or 5 */
-    uint64_t place;      /* a message is this far behind header + relative offset: 0, 5 or 29 */
+struct mira_convention { /* what the offsets of a table are relative to */
+    uint64_t link;       /* a block link points this far after its header: 0 or 5 */
+    uint64_t message;    /* a message is this far after header + relative offset: 0, 5 or 29 */
 };
 struct mira_entry {
     uint64_t block, relative;
     int64_t time;
 };
 struct mira_entry mira_entry_of(const uint8_t *p, bool big);
-/* Finds the convention by which the entry lands on its message. */
+/* Finds the convention with which the entry refers to its message. */
 bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_convention *out, bool *found, struct reel_error *err);
-bool mira_take_index(struct mira *t, const struct mira_field *f, struct reel_error *err);
+bool mira_read_index(struct mira *t, const struct mira_field *f, struct reel_error *err);
 void mira_check(struct mira *t);
 
 #endif

@@ -117,7 +117,7 @@ bool mira_frame_number(struct mira *t, struct mira_channel *c, struct reel_bytes
 
 /* ---- channel infos ---- */
 
-/* The meta data of an info that is met for the first time. */
+/* The meta data of the first info of a channel. */
 static bool take_meta(struct mira *t, struct mira_channel *c, const struct mira_field *f, struct reel_error *err) {
     if (f->info.meta_size > MIRA_META_MAX) {
         mira_count(&t->big_metas, f->at);
@@ -144,7 +144,7 @@ static bool info_add(struct mira *t, const struct mira_field *f, uint32_t channe
     return true;
 }
 
-bool mira_take_info(struct mira *t, const struct mira_field *f, struct reel_error *err) {
+bool mira_read_info(struct mira *t, const struct mira_field *f, struct reel_error *err) {
     struct mira_channel *c = mira_channel_of(t, f->info.name, err);
     if (!c || !info_add(t, f, c->id, err)) {
         return false;
@@ -153,8 +153,8 @@ bool mira_take_info(struct mira *t, const struct mira_field *f, struct reel_erro
         bool same = bytes_equal(c->type, f->info.type);
         mira_count(&t->again_infos, f->at);
         if (!same) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0, "channel info at %llu gives a channel another type: the first counts",
-                              (unsigned long long)f->at);
+            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0,
+                              "channel info at %llu has another type for its channel: the first one is used", (unsigned long long)f->at);
         }
         return true;
     }
@@ -165,13 +165,13 @@ bool mira_take_info(struct mira *t, const struct mira_field *f, struct reel_erro
     return keep_bytes(t, f->info.type, &c->type, err) && take_meta(t, c, f, err);
 }
 
-/* ---- what a channel is, told at the end ---- */
+/* ---- channels for the builder ---- */
 
 static bool is_foreign(struct reel_bytes meta) {
     return meta.size > 4 && bytes_start(bytes_of(meta.data + 4, meta.size - 4), bytes_text("reel.encoding="));
 }
 
-/* Name and latching of a foreign channel, which ros_wrap.h leaves to its callers. */
+/* Name and latching of a foreign channel, which ros_wrap.h does not handle. */
 static bool read_foreign(struct mira *t, struct mira_channel *c, struct reel_channel *model, struct reel_error *err) {
     struct cursor fields = cursor_of(c->meta);
     struct reel_bytes name, value;
@@ -184,7 +184,7 @@ static bool read_foreign(struct mira *t, struct mira_channel *c, struct reel_cha
     return ros_wrap_read(t->scan, &t->arena, c->meta, model, err);
 }
 
-/* Frame ids first, so that a message's number finds its own; then what the channel had; then the mark of unknown compression. */
+/* Frame ids come first, because messages refer to them by index; then the channel's own metadata; then the unknown compression. */
 static bool fill_metadata(struct mira *t, const struct mira_channel *c, struct reel_channel *model, struct reel_error *err) {
     const struct reel_pairs had = model->metadata;
     struct reel_pair *pairs = keep(t, NULL, (c->n_frames + had.count + 2) * sizeof *pairs, err);
@@ -224,12 +224,11 @@ static bool finish_channel(struct mira *t, struct mira_channel *c, struct reel_e
         model.n_schemas = 1;
     }
     if (!c->described) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s has no channel info: its type is not known", model.name);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s has no channel info: its type is unknown", model.name);
     }
-    if (c->unknown > 0 && c->messages > 0) { /* a summary has not met them all */
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0,
-                          "channel %s: messages in a compression that is not known, delivered as they are stored: %llu", model.name,
-                          (unsigned long long)c->unknown);
+    if (c->unknown > 0 && c->messages > 0) { /* a summary has not read all messages */
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s: messages with unknown compression, delivered as stored: %llu",
+                          model.name, (unsigned long long)c->unknown);
     }
     return fill_metadata(t, c, &model, err) && reel_scan_channel_update(t->scan, c->id, &model, err);
 }

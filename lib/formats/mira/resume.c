@@ -1,11 +1,11 @@
-/* Finds where the walk goes on after damage: where the size of the damaged field leads, or else at the next bytes that are a field. The
- * work is linear in the size of the file: the search stops when its allowance is used up. */
+/* Finds the position where the walk continues after damage: after the damaged field, by the size in its header, or else at the next
+ * plausible field. The search has an allowance, so that the scan stays linear in the size of the file. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 
-enum { COST = 4096 }; /* bytes that a look elsewhere may read */
+enum { COST = 4096 }; /* deducted from the allowance for each read elsewhere */
 
-/* A field whose own lengths are those that its header says. */
+/* See mira.h. */
 static bool is_strict(const struct mira_field *f) {
     return mira_size_agrees(f) && (f->type != MIRA_BLOCK || f->size >= MIRA_BLOCK_HEAD) &&
            (f->type != MIRA_MESSAGE || f->message.channel.size > 0);
@@ -18,7 +18,7 @@ bool mira_inspect(struct mira *t, uint64_t at, struct mira_field *f, bool *yes, 
     return *yes || why.code == REEL_DAMAGED || why.code == REEL_OK || reel_error_pass(err, &why);
 }
 
-bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err) {
+bool mira_is_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *err) {
     struct mira_field f;
     uint64_t left = at < t->source->size ? t->source->size - at : 0;
     *yes = at == t->source->size;
@@ -32,7 +32,7 @@ bool mira_looks_like_field(struct mira *t, uint64_t at, bool *yes, struct reel_e
     return true;
 }
 
-/* Is there a field at `at`, with another one behind it? Its first bytes are at p. */
+/* Is there a field at `at` that another one follows? Its first bytes are at p. */
 static bool is_candidate(struct mira *t, const uint8_t *p, uint64_t at, bool *yes, struct reel_error *err) {
     struct cursor c = cursor_of(bytes_of(p + 1, MIRA_FIELD_HEAD - 1));
     uint32_t size = mira_u32(&c, t->header.big);
@@ -52,7 +52,7 @@ static bool is_candidate(struct mira *t, const uint8_t *p, uint64_t at, bool *ye
     return true;
 }
 
-/* *to = the end of the file when there is none. */
+/* *to: the next plausible field; the end of the file if there is none. */
 static bool search(struct mira *t, uint64_t from, uint64_t *to, struct reel_error *err) {
     uint64_t size = t->source->size;
     *to = size;
@@ -79,7 +79,7 @@ static bool search(struct mira *t, uint64_t from, uint64_t *to, struct reel_erro
     return true;
 }
 
-/* Where the damaged field's own size leads, when a field is there. */
+/* Uses the size of the damaged field, if a field follows there. */
 static bool by_size(struct mira *t, uint64_t *to, struct reel_error *err) {
     uint64_t left = t->source->size - t->at;
     *to = t->source->size;
@@ -92,7 +92,7 @@ static bool by_size(struct mira *t, uint64_t *to, struct reel_error *err) {
     }
     struct cursor c = cursor_of(bytes_of(p + 1, MIRA_FIELD_HEAD - 1));
     uint64_t size = mira_u32(&c, t->header.big);
-    for (int with = 0; with < 2; with++, size -= MIRA_FIELD_HEAD) { /* the header not counted, and counted */
+    for (int with = 0; with < 2; with++, size -= MIRA_FIELD_HEAD) { /* the size without the header, and with it */
         struct mira_field f;
         bool yes;
         if (size <= MIRA_FIELD_HEAD || size >= left - MIRA_FIELD_HEAD) {

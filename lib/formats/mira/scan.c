@@ -1,5 +1,5 @@
-/* Scans MIRA tapes. No real tape was available, so every reading of what the documentation leaves open is tried, and the tape's bytes
- * decide; see wire.h. */
+/* Scans MIRA tapes. No real tape was available, so every interpretation that the documentation allows is tried, and the one that fits the
+ * tape is used; see wire.h. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -47,7 +47,7 @@ static bool report_header(const struct mira *t, struct reel_error *err) {
     reel_scan_container(t->scan, container);
     if (h->start_ns < MIRA_WALL_MIN_NS) {
         reel_scan_clock(t->scan, REEL_CLOCK_RELATIVE,
-                        h->start_ns == 0 ? "times count from the start of the recording" : "the clock of a simulation");
+                        h->start_ns == 0 ? "times are relative to the start of the recording" : "the clock of a simulation");
     }
     snprintf(version, sizeof version, "0x%08x", h->version);
     snprintf(start, sizeof start, "%llu", (unsigned long long)h->start_ns);
@@ -60,7 +60,7 @@ static bool report_header(const struct mira *t, struct reel_error *err) {
 bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, struct reel_error *err) {
     *t = (struct mira){.scan = scan};
     if (scan->n_parts != 1) {
-        return reel_fail(err, REEL_UNSUPPORTED, "a MIRA tape is one file, here are %u", scan->n_parts);
+        return reel_fail(err, REEL_UNSUPPORTED, "a MIRA tape is one file, not %u", scan->n_parts);
     }
     if (!mira_open(t, scan, window_bytes, err)) {
         return false;
@@ -71,8 +71,7 @@ bool mira_begin(struct mira *t, struct reel_scan *scan, size_t window_bytes, str
         return false;
     }
     if (mira_header_read(bytes_of(p, look), t->source, &t->header) == 0) {
-        return reel_fail(err, REEL_NOT_MINE,
-                         "no MIRA tape: its first 32 bytes are no header with a version, a start and a channel info that could be");
+        return reel_fail(err, REEL_NOT_MINE, "not a MIRA tape: the first 32 bytes are not a plausible header");
     }
     return report_header(t, err);
 }

@@ -10,25 +10,25 @@
 #include <stdlib.h>
 
 enum {
-    LOOK = 4096, /* one read */
-    LOOK_BYTES_MAX = 64 << 20,
+    READ_BYTES = 4096, /* of one read */
+    READ_BYTES_MAX = 64 << 20,
 };
 
 typedef unsigned long long ull;
 
-struct place { /* of a message, as the table says */
+struct position { /* of a message, from the index table */
     uint64_t at;
     int64_t time;
 };
 
 struct summary {
     struct mira tape;
-    uint64_t *infos; /* where they stand, sorted */
+    uint64_t *infos; /* their positions, sorted */
     size_t n_infos, cap_infos;
-    uint32_t looks_left;
+    uint32_t reads_left;
 };
 
-struct listed { /* the channel at hand */
+struct current { /* the current channel */
     struct mira_channel *channel;
     uint64_t info_at, entries_at;
     uint32_t count;
@@ -42,15 +42,15 @@ static void summary_close(struct summary *o) {
 }
 
 static bool spend(struct summary *o, uint64_t at, struct reel_error *err) {
-    o->tape.peek.capacity = LOOK;
-    if (o->looks_left-- == 0) {
-        o->looks_left = 0;
-        return reel_fail(err, REEL_DAMAGED, "its channels are not known without reading more than 64 MiB");
+    o->tape.peek.capacity = READ_BYTES;
+    if (o->reads_left-- == 0) {
+        o->reads_left = 0;
+        return reel_fail(err, REEL_DAMAGED, "its channels cannot be determined by reading 64 MiB");
     }
-    return o->looks_left % 256 != 0 || reel_scan_progress(o->tape.scan, at, o->tape.source->size, err);
+    return o->reads_left % 256 != 0 || reel_scan_progress(o->tape.scan, at, o->tape.source->size, err);
 }
 
-/* The field that a link means: at its header or behind it. */
+/* Reads the field that a link refers to: the link is the position of its header, or of its content. */
 static bool field_at(struct summary *o, uint64_t link, enum mira_type type, struct mira_field *f, struct reel_error *err) {
     for (uint64_t behind = 0; behind <= MIRA_FIELD_HEAD; behind += MIRA_FIELD_HEAD) {
         bool yes;
@@ -64,13 +64,13 @@ static bool field_at(struct summary *o, uint64_t link, enum mira_type type, stru
             return true;
         }
     }
-    return reel_fail(err, REEL_DAMAGED, "no %s stands at %llu, where there should be one", type == MIRA_INFO ? "channel info" : "index",
+    return reel_fail(err, REEL_DAMAGED, "there is no %s at %llu, where a link points", type == MIRA_INFO ? "channel info" : "index",
                      (ull)link);
 }
 
 /* ---- messages of a channel ---- */
 
-static bool place_at(struct summary *o, struct listed *l, uint32_t i, struct place *out, struct reel_error *err) {
+static bool position_at(struct summary *o, struct current *l, uint32_t i, struct position *out, struct reel_error *err) {
     struct mira *t = &o->tape;
     uint64_t at = l->entries_at + (uint64_t)i * MIRA_INDEX_ENTRY;
     const uint8_t *p = window_at(&t->window, at, MIRA_INDEX_ENTRY, err);
@@ -82,32 +82,33 @@ static bool place_at(struct summary *o, struct listed *l, uint32_t i, struct pla
     if (i == 0 && !mira_resolve(t, &e, &l->how, &found, err)) {
         return false;
     }
-    *out = (struct place){.at = e.block - l->how.link + e.relative + l->how.place, .time = e.time};
+    *out = (struct position){.at = e.block - l->how.link + e.relative + l->how.message, .time = e.time};
     bool good = found && out->at > l->info_at && out->at < t->source->size && e.time >= l->first && e.time <= l->last;
-    return good || reel_fail(err, REEL_DAMAGED, "the index entry at %llu names no message of its channel", (ull)at);
+    return good || reel_fail(err, REEL_DAMAGED, "the index entry at %llu does not refer to a message of its channel", (ull)at);
 }
 
-static bool message_at(struct summary *o, const struct listed *l, const struct place *place, struct mira_field *f, bool *known,
+static bool message_at(struct summary *o, const struct current *l, const struct position *position, struct mira_field *f, bool *known,
                        struct reel_error *err) {
     struct mira *t = &o->tape;
-    if (!spend(o, place->at, err) || !mira_field_read(t, &t->peek, place->at, f, err)) {
+    if (!spend(o, position->at, err) || !mira_field_read(t, &t->peek, position->at, f, err)) {
         return false;
     }
-    if (f->type != MIRA_MESSAGE || f->message.time != place->time || !bytes_equal(f->message.channel, l->channel->name)) {
-        return reel_fail(err, REEL_DAMAGED, "no message of its channel and time stands at %llu, where an index names one", (ull)place->at);
+    if (f->type != MIRA_MESSAGE || f->message.time != position->time || !bytes_equal(f->message.channel, l->channel->name)) {
+        return reel_fail(err, REEL_DAMAGED, "there is no message with its channel and time at %llu, where an index entry points",
+                         (ull)position->at);
     }
     return mira_codec_known(&t->window, f, known, err);
 }
 
-/* Have the sampled messages one frame id, and one sort of compression? */
-static bool sample(struct summary *o, struct listed *l, bool *alike, struct reel_error *err) {
+/* Do all sampled messages have the same frame id and kind of compression? */
+static bool sample(struct summary *o, struct current *l, bool *alike, struct reel_error *err) {
     uint64_t kind = 0;
     *alike = true;
     for (uint32_t k = 0; k < SAMPLE_MESSAGES && *alike; k++) {
-        struct place place;
+        struct position position;
         struct mira_field f;
         bool known;
-        if (!place_at(o, l, sample_number(k, l->count), &place, err) || !message_at(o, l, &place, &f, &known, err)) {
+        if (!position_at(o, l, sample_number(k, l->count), &position, err) || !message_at(o, l, &position, &f, &known, err)) {
             return false;
         }
         uint64_t h = mira_hash(&o->tape, known, f.message.frame);
@@ -117,31 +118,31 @@ static bool sample(struct summary *o, struct listed *l, bool *alike, struct reel
     return true;
 }
 
-static int place_compare(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
+static int position_compare(const void *a, const void *b) {
+    const struct position *x = a, *y = b;
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Takes what the heads of `n` messages tell, in file order. */
-static bool take_messages(struct summary *o, struct listed *l, uint32_t n, struct reel_error *err) {
-    if (n > o->looks_left) {
-        return reel_fail(err, REEL_DAMAGED, "too many messages would have to be looked at for their frame ids");
+/* Reads the heads of `n` messages, in file order. */
+static bool take_messages(struct summary *o, struct current *l, uint32_t n, struct reel_error *err) {
+    if (n > o->reads_left) {
+        return reel_fail(err, REEL_DAMAGED, "too many messages would have to be read for their frame ids");
     }
-    AUTO_MEM struct place *places = malloc(n * sizeof *places);
-    if (!places) {
+    AUTO_MEM struct position *positions = malloc(n * sizeof *positions);
+    if (!positions) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (!place_at(o, l, i, &places[i], err)) {
+        if (!position_at(o, l, i, &positions[i], err)) {
             return false;
         }
     }
-    qsort(places, n, sizeof *places, place_compare);
+    qsort(positions, n, sizeof *positions, position_compare);
     for (uint32_t i = 0; i < n; i++) {
         struct mira_field f;
         bool known;
         uint32_t number;
-        if (!message_at(o, l, &places[i], &f, &known, err) ||
+        if (!message_at(o, l, &positions[i], &f, &known, err) ||
             !mira_frame_number(&o->tape, l->channel, f.message.frame, f.at, &number, err)) {
             return false;
         }
@@ -159,16 +160,16 @@ static bool take_channel(struct summary *o, uint64_t at, struct reel_error *err)
         return false;
     }
     if (f.info.meta_size > MIRA_META_MAX || mira_table_get(t, 0, f.info.name) > 0) {
-        return reel_fail(err, REEL_DAMAGED, "the channel info at %llu is of a channel that another one describes, or too large", (ull)at);
+        return reel_fail(err, REEL_DAMAGED, "the channel info at %llu is too large, or its channel has another one", (ull)at);
     }
-    if (!mira_take_info(t, &f, err)) {
+    if (!mira_read_info(t, &f, err)) {
         return false;
     }
-    struct listed l = {.channel = t->channels[t->n_channels - 1], .info_at = at, .first = f.info.first, .last = f.info.last};
+    struct current l = {.channel = t->channels[t->n_channels - 1], .info_at = at, .first = f.info.first, .last = f.info.last};
     if (f.info.index == 0 && f.info.first == 0 && f.info.last == 0 && f.info.data_size == 0) {
         return true; /* without messages */
     }
-    t->window.capacity = LOOK; /* what long meta data made it grow to is not read again and again; so with the other, in spend() */
+    t->window.capacity = READ_BYTES; /* long meta data may have enlarged it; spend() resets the other window */
     if (!field_at(o, f.info.index, MIRA_INDEX, &table, err)) {
         return false;
     }
@@ -191,7 +192,7 @@ static int info_compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A walk meets channels by their infos, which stand before their messages. */
+/* Channels are in the order of their infos, as in a walk, because an info precedes its messages. */
 static bool find_infos(struct summary *o, struct reel_error *err) {
     struct mira_field f;
     for (uint64_t link = o->tape.header.first_info; link != 0; link = f.info.next) {
@@ -215,7 +216,7 @@ static bool find_infos(struct summary *o, struct reel_error *err) {
 static bool summary_run(struct summary *o, struct reel_error *err) {
     const struct mira_header *h = &o->tape.header;
     if (h->first_info == 0 && o->tape.source->size > MIRA_HEADER) {
-        return reel_fail(err, REEL_DAMAGED, "the tape was not closed: it links no channel infos and no index");
+        return reel_fail(err, REEL_DAMAGED, "the tape was not closed: it has no links to channel infos and index");
     }
     if (!find_infos(o, err)) {
         return false;
@@ -229,9 +230,9 @@ static bool summary_run(struct summary *o, struct reel_error *err) {
 }
 
 bool mira_summary(struct reel_scan *scan, struct reel_error *err) {
-    AUTO_STRUCT(summary_close) struct summary o = {.looks_left = LOOK_BYTES_MAX / LOOK};
+    AUTO_STRUCT(summary_close) struct summary o = {.reads_left = READ_BYTES_MAX / READ_BYTES};
     struct reel_error why = {0};
-    if (!mira_begin(&o.tape, scan, LOOK, err)) {
+    if (!mira_begin(&o.tape, scan, READ_BYTES, err)) {
         return false;
     }
     bool good = summary_run(&o, &why);

@@ -1,5 +1,5 @@
-/* Walks a tape from field to field; payloads are skipped unless they are compressed. No stated position, count or size of another field
- * is needed to find a field. */
+/* Walks a tape from field to field; payloads are skipped unless they are compressed. Only the lengths inside a field determine where the
+ * next one begins, not the positions, counts or sizes stated elsewhere. */
 #include "formats/mira/mira.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void open_block(struct mira *t, const struct mira_field *f) {
 
 /* ---- messages ---- */
 
-/* Messages are kept in chunks that follow each other as in the file, so that those of one time stay in file order. */
+/* Chunks are in file order, so that messages with equal times stay in file order. */
 static bool plain_chunk(struct mira *t, const struct mira_field *f, struct reel_error *err) {
     if (!t->plain_old) {
         return true;
@@ -59,14 +59,14 @@ static bool plain_chunk(struct mira *t, const struct mira_field *f, struct reel_
 static bool place_compressed(struct mira *t, struct mira_channel *c, const struct mira_field *f, struct reel_entry *e, bool *done,
                              struct reel_error *err) {
     struct reel_chunk chunk = {.offset = f->message.data_at, .stored = f->message.stored};
-    if (!mira_decide(t, c, f, &chunk.codec, &chunk.raw, err)) {
+    if (!mira_choose_codec(t, c, f, &chunk.codec, &chunk.raw, err)) {
         return false;
     }
     *done = chunk.codec != REEL_CODEC_NONE;
     if (!*done) {
         return true;
     }
-    e->size = (uint32_t)chunk.raw; /* as said, or as much as codec_measure() was allowed: both fit */
+    e->size = (uint32_t)chunk.raw; /* the stated size, or the limit passed to codec_measure(): both fit */
     t->plain_old = true;
     return reel_scan_chunk(t->scan, &chunk, &e->chunk, err);
 }
@@ -87,7 +87,7 @@ static void count_message(struct mira *t, struct mira_channel *c, const struct m
     c->last = c->messages == 0 || time > c->last ? time : c->last;
     c->messages++;
     c->stored_bytes += f->message.stored;
-    c->sum += mira_place_hash(b->open ? b->at : 0, f->at, time);
+    c->sum += mira_position_hash(b->open ? b->at : 0, f->at, time);
     t->messages++;
     if (!b->open) {
         mira_count(&t->no_block, f->at);
@@ -143,21 +143,21 @@ static bool take_field(struct mira *t, const struct mira_field *f, struct reel_e
         if (t->block.open) {
             t->block.end = f->end;
         }
-        return mira_take_info(t, f, err);
+        return mira_read_info(t, f, err);
     case MIRA_MESSAGE:
         return take_message(t, f, err);
     default:
         mira_close_block(t);
-        return mira_take_index(t, f, err);
+        return mira_read_index(t, f, err);
     }
 }
 
-/* A field whose stated size differs from its content's: what follows decides which of the two is right. *whole: the field can be kept. */
+/* For a field whose stated size differs from that of its content: the one that a field follows is right. *whole: the field can be kept. */
 static bool resolve_size(struct mira *t, struct mira_field *f, bool *whole, struct reel_error *err) {
     *whole = true;
     bool natural = false, said = false;
     uint64_t end = f->at + MIRA_FIELD_HEAD + f->size;
-    if (!mira_looks_like_field(t, f->end, &natural, err) || (!natural && !mira_looks_like_field(t, end, &said, err))) {
+    if (!mira_is_field(t, f->end, &natural, err) || (!natural && !mira_is_field(t, end, &said, err))) {
         return false;
     }
     if (natural || (said && f->end <= end)) {
@@ -176,7 +176,7 @@ static bool walk_one(struct mira *t, struct reel_error *err) {
     if (!mira_field_read(t, &t->window, t->at, &f, &why)) {
         if (f.cut && f.type == MIRA_INDEX && mira_size_agrees(&f)) {
             reel_scan_finding(t->scan, REEL_WARNING, 0, t->at, t->source->size - t->at,
-                              "the tape breaks off in the index at %llu: behind the last message", (unsigned long long)t->at);
+                              "the tape is truncated in the index at %llu, after the last message", (unsigned long long)t->at);
             t->at = t->source->size;
             return true;
         }
@@ -187,7 +187,7 @@ static bool walk_one(struct mira *t, struct reel_error *err) {
     }
     if (!whole) {
         char text[160];
-        snprintf(text, sizeof text, "field of type %02x at %llu: its size of %u leads nowhere, nor does what it holds", f.type,
+        snprintf(text, sizeof text, "field of type %02x at %llu: no field follows, neither by its size of %u nor by its content", f.type,
                  (unsigned long long)f.at, f.size);
         return mira_resume(t, text, err);
     }

@@ -1,5 +1,5 @@
-/* How MIRA tapes lie in the file, as tables. Nothing is aligned. No real tape could be had: what the documentation leaves open (byte order,
- * whether a field's size counts its header, where links point) is read in every way, and written in the one that stands here.
+/* Layout of MIRA tapes. Nothing is aligned. No real tape was available: where the documentation is ambiguous (byte order, whether the size
+ * of a field includes its header, where links point), the reader accepts every interpretation, and the writer uses the one described here.
  *
  * File header (32 bytes; there is no magic)
  *   0    u32  version
@@ -11,12 +11,13 @@
  * Then fields to the end of the file: u8 type, u32 size of what follows, and
  *   0A  message block   u32 messages, u32 bytes of the fields in it, i64 first time, i64 last time; the fields follow
  *   0B  channel info    u64 offset of the next one, i64 first, i64 last, string name, string type, u64 n, n bytes of meta data,
- *                       u64 bytes of all messages as they are stored, u64 offset of the index
+ *                       u64 stored bytes of all messages, u64 offset of the index
  *   0C  message         i64 time, string channel, string frame id, u32 sequence, u32 stored size, u8 compressed, [u32 size, when it is],
- * data 0D  index           u32 count, count x { u64 offset of the block, u64 offset of the message in it, i64 time } A string is u32 length
- * + bytes. All is little-endian (or, in other tapes, big-endian). Offsets are those of field headers; a message's counts from the header of
- * its block.
- */
+ *                       data
+ *   0D  index           u32 count, count x { u64 offset of the block, u64 offset of the message in it, i64 time }
+ *
+ * A string is u32 length + bytes. Tapes are little-endian or big-endian. Offsets are those of field headers; the offset of a message is
+ * relative to the header of its block. */
 #ifndef REEL_FORMATS_MIRA_WIRE_H
 #define REEL_FORMATS_MIRA_WIRE_H
 
@@ -27,30 +28,29 @@ enum mira_type { MIRA_BLOCK = 0x0a, MIRA_INFO = 0x0b, MIRA_MESSAGE = 0x0c, MIRA_
 enum {
     MIRA_HEADER = 32,
     MIRA_FIELD_HEAD = 5,
-    MIRA_BLOCK_HEAD = 24,    /* what a block has of its own */
+    MIRA_BLOCK_HEAD = 24,    /* content of a block before its fields */
     MIRA_INFO_FIXED = 56,    /* an info without name, type and meta data */
     MIRA_INFO_LINKS = 24,    /* next, first, last: before its name */
     MIRA_INFO_END = 16,      /* data size and index: after its meta data */
     MIRA_MESSAGE_FIXED = 25, /* a message without channel, frame id, size and data */
     MIRA_INDEX_ENTRY = 24,
-    MIRA_VERSION_USUAL = 0x10000, /* no value is documented */
+    MIRA_VERSION_DEFAULT = 0x10000, /* for tapes of Reel; no value is documented */
 };
 
 #define MIRA_FRAME_KEY "frame_id"   /* channel metadata: the frame ids of its messages, in order of appearance */
-#define MIRA_CODEC_KEY "mira.codec" /* channel metadata: "unknown" when messages are delivered as they are stored */
+#define MIRA_CODEC_KEY "mira.codec" /* channel metadata: "unknown" if messages are delivered as stored */
 #define MIRA_VERSION_KEY "mira.version"
 #define MIRA_START_KEY "mira.start_ns"
 #define MIRA_UTC_KEY "mira.utc_offset_ns"
-#define MIRA_NAME_FIELD                                                                                                                    \
-    "reel.name" /* beside the fields of ros_wrap.h, in the meta data of a foreign channel: its name, where a tape has room for one */
+#define MIRA_NAME_FIELD "reel.name" /* in the meta data of a foreign channel, with the fields of ros_wrap.h: its original name */
 #define MIRA_LATCHED_FIELD "reel.latched"
 
 #define MIRA_UTC_MAX_NS (15 * 3600 * 1000000000LL)
-#define MIRA_WALL_MIN_NS 946684800000000000  /* 2000: a start before is a simulated clock */
+#define MIRA_WALL_MIN_NS 946684800000000000  /* 2000: an earlier start is a simulated clock */
 #define MIRA_WALL_MAX_NS 4102444800000000000 /* 2100 */
 
-/* entry.extra[0]: u32 sequence, and above it the size a message of unknown compression says it would have; extra[1]: 1 + the number of its
- * frame id among the channel's (0: none), and MIRA_STORED_FLAG for such a message. */
+/* entry.extra[0]: sequence in the low 32 bits; in the high ones the stated decoded size of a message with unknown compression. extra[1]: 1
+ * + index of its frame id among those of the channel (0: none), and MIRA_STORED_FLAG for a message with unknown compression. */
 #define MIRA_STORED_FLAG (1ull << 32)
 
 #endif

@@ -1,6 +1,6 @@
 /* Writes MIRA tapes: the header, message blocks with each channel's info before its first message, then the index tables (write_index.c).
  * Field contents are defined once, in functions that both count and render. Values that precede what they describe (counts, sums, links)
- * come from the plan. */
+ * come from planning. */
 #include "formats/mira/write.h"
 #include "core/codec.h"
 #include "wire/bytes.h"
@@ -11,7 +11,7 @@
 enum {
     BLOCK_USUAL = 256 << 10,
     BLOCK_MAX = 1 << 30,
-    COMPRESS_MIN = 1 << 10, /* smaller messages are not worth it */
+    COMPRESS_MIN = 1 << 10, /* smaller messages are not compressed */
 };
 
 /* ---- a run ---- */
@@ -39,7 +39,7 @@ static bool mira_open(struct reel_write *w, struct reel_error *err) {
     size_t n = (size_t)w->stream->n_channels + 1;
     run->zlib = strcmp(compression, "zlib") == 0;
     if (!run->zlib && compression[0] != '\0') {
-        return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes are written with compression zlib or none, not \"%s\"", compression);
+        return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"", compression);
     }
     run->block_max = w->options->block_bytes > 0 ? w->options->block_bytes : BLOCK_USUAL;
     run->block_max = run->block_max < BLOCK_MAX ? run->block_max : BLOCK_MAX;
@@ -50,7 +50,7 @@ static bool mira_open(struct reel_write *w, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     return mira_out_channels(&run->arena, w->stream, &run->channels, err) &&
-           (w->planning ? keep_totals(w, err) : mira_place_tables(w, err));
+           (w->planning ? keep_totals(w, err) : mira_position_tables(w, err));
 }
 
 static void mira_close(struct reel_write *w) {
@@ -72,7 +72,7 @@ static bool all_relative(const struct reel_stream *stream) {
     return true;
 }
 
-/* What times count from: a whole tape keeps its start, other recordings begin at their first message, relative clocks at 0. */
+/* The start of the tape: that of a whole tape is kept, other recordings start at their first message, relative clocks at 0. */
 static int64_t start_of(const struct reel_write *w, int64_t first_ns) {
     const char *known = w->options->is_cut || w->stream->n_sources > 1 ? NULL : mira_metadata(w->stream, MIRA_START_KEY);
     uint64_t start = known ? strtoull(known, NULL, 10) : 0;
@@ -89,7 +89,7 @@ static bool mira_head(struct reel_write *w, struct reel_sink *out, struct reel_e
     const char *version = mira_metadata(w->stream, MIRA_VERSION_KEY), *utc = mira_metadata(w->stream, MIRA_UTC_KEY);
     uint64_t number = version ? strtoull(version, NULL, 16) : 0;
     int64_t utc_ns = utc ? strtoll(utc, NULL, 10) : 0;
-    reel_sink_u32le(out, number > 0 && number < 1 << 24 ? (uint32_t)number : MIRA_VERSION_USUAL);
+    reel_sink_u32le(out, number > 0 && number < 1 << 24 ? (uint32_t)number : MIRA_VERSION_DEFAULT);
     reel_sink_u64le(out, (uint64_t)(t->started ? t->start_ns : start_of(w, w->options->is_cut ? w->options->start_ns : 0)));
     reel_sink_u64le(out, (uint64_t)(utc_ns <= MIRA_UTC_MAX_NS && utc_ns >= -MIRA_UTC_MAX_NS ? utc_ns : 0));
     reel_sink_u32le(out, (uint32_t)reel_write_groups(w));
@@ -141,7 +141,7 @@ void mira_put_info(struct reel_write *w, uint32_t channel, struct reel_sink *out
 
 /* ---- messages ---- */
 
-/* A message of unknown compression, taken from a tape: its bytes stay as they are stored there. */
+/* A message of a tape with unknown compression: its stored bytes are copied. */
 static bool is_stored(const struct reel_write *w, const struct reel_message *m) {
     const struct mira_run *run = w->run;
     return !m->owned && run->channels[m->channel].native && (m->entry.extra[1] & MIRA_STORED_FLAG) != 0;
@@ -180,7 +180,7 @@ uint64_t mira_message_size(const struct reel_write *w, const struct reel_message
            (is_packed(w, m, stored) ? 4 : 0) + stored;
 }
 
-/* run->packed has the payload compressed when *stored is less than its size. */
+/* If *stored is less than the size, run->packed has the compressed payload. */
 static bool compress(struct reel_write *w, const struct reel_message *m, uint32_t *stored, struct reel_error *err) {
     struct mira_run *run = w->run;
     struct reel_bytes raw;
@@ -307,12 +307,12 @@ static bool leave_note(struct reel_write *w, const struct mira_note *note, struc
     return run->note.failed ? reel_fail_memory(err) : reel_write_note(w, run->note.data, run->note.size, err);
 }
 
-/* How many bytes the message would add to the block being planned; REEL_UNSUPPORTED when no field has room for it. */
+/* *size: bytes that the message adds to the block being planned. REEL_UNSUPPORTED if it is too large for a field. */
 static bool added_size(struct reel_write *w, const struct reel_message *m, uint32_t stored, uint64_t *size, struct reel_error *err) {
     const struct mira_run *run = w->run;
     const struct mira_totals *t = w->totals;
     *size = mira_message_size(w, m, stored) + (t->first_group[m->channel] == 0 ? mira_info_size(&run->channels[m->channel]) : 0);
-    return *size <= UINT32_MAX || reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes has no room in a tape",
+    return *size <= UINT32_MAX || reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes is too large for a tape",
                                             w->stream->channels[m->channel]->name, m->size);
 }
 

@@ -1,5 +1,5 @@
-/* What the parts of the MIRA tape writer share: channels (mira_write_channels.c), header and message blocks (mira_write.c), index tables
- * (mira_write_index.c). Layouts: mira_wire.h. */
+/* Internals of the MIRA tape writer. write.c: header and message blocks · write_channels.c: channels · write_index.c: index tables.
+ * Layouts: wire.h. */
 #ifndef REEL_FORMATS_MIRA_WRITE_H
 #define REEL_FORMATS_MIRA_WRITE_H
 
@@ -11,12 +11,12 @@
 extern const struct reel_format reel_format_mira;
 extern const struct reel_writer reel_writer_mira;
 
-enum { MIRA_OUT_META_MAX = 16 << 20 }; /* what our reader keeps */
+enum { MIRA_OUT_META_MAX = 16 << 20 }; /* the reader drops larger ones */
 
-/* A stream channel as it stands in the tape. */
+/* A channel of the stream as it is written. */
 struct mira_out {
     struct reel_bytes name, type, meta;
-    struct reel_bytes frame; /* of all its messages, where these are not known one by one */
+    struct reel_bytes frame; /* of all its messages, if they are not known individually */
     bool native, described;  /* from a tape; from another format with sequence numbers */
 };
 
@@ -25,8 +25,8 @@ struct mira_run {
     struct mira_out *channels;
     bool zlib;
     uint64_t block_max;
-    uint64_t *index_at;   /* by channel, when rendering: of its table in the output; 0: it has no messages */
-    uint64_t pass, *seen; /* by channel: the last pass over a group that met it */
+    uint64_t *index_at;   /* by channel, for rendering: position of its table in the output; 0: no messages */
+    uint64_t pass, *seen; /* by channel: the last pass over a group in which it had a message */
     uint32_t *counts;     /* by channel: messages in the group being planned; all 0 between groups */
     uint32_t *touched, n_touched;
     struct grow note;   /* of the group being planned */
@@ -34,7 +34,7 @@ struct mira_run {
     struct grow packed; /* one payload, compressed */
 };
 
-/* What is known after planning; arrays by channel. */
+/* The result of planning; arrays by channel. */
 struct mira_totals {
     int64_t start_ns;
     bool started;
@@ -57,19 +57,19 @@ struct mira_note mira_note_of(const struct reel_group *group);
 bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, struct mira_out **out, struct reel_error *err);
 bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss);
 bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
-const char *mira_metadata(const struct reel_stream *stream, const char *key); /* of the first recording; NULL: there is none */
+const char *mira_metadata(const struct reel_stream *stream, const char *key); /* of the first recording; NULL: not found */
 
 /* groups */
 bool mira_out_time(const struct reel_write *w, const struct reel_message *m, int64_t *time, struct reel_error *err);
 bool mira_may_compress(const struct reel_write *w, const struct reel_message *m);
 uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m, uint32_t stored); /* of the whole field */
 uint64_t mira_info_size(const struct mira_out *c);
-/* Does the channel's info stand before this message? `group` is the one passed over since run->pass was raised. */
+/* Does the channel's info precede this message? `group` is the current group; run->pass must be increased before each pass over a group. */
 bool mira_is_first(struct reel_write *w, uint32_t channel, uint64_t group);
 void mira_put_info(struct reel_write *w, uint32_t channel, struct reel_sink *out);
 
 /* index */
-bool mira_place_tables(struct reel_write *w, struct reel_error *err); /* run->index_at, from what was planned */
+bool mira_position_tables(struct reel_write *w, struct reel_error *err); /* sets run->index_at from the plan */
 uint64_t mira_tail_parts(struct reel_write *w);
 bool mira_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
 

@@ -1,5 +1,5 @@
-/* Stream channels as channels of a tape. Rule: a tape knows a channel by its name alone and says of it only a type and some bytes, so what
- * else is to be said of a channel stands in these bytes, as the fields of ros_wrap.h, and our reader restores it. */
+/* Converts channels of a stream to channels of a tape. In a tape a channel has a unique name, a type and meta data, so the other properties
+ * of a channel are stored in the meta data, as fields of ros_wrap.h; Reel's reader restores them. */
 #include "core/naming.h"
 #include "core/ros_write.h"
 #include "formats/mira/write.h"
@@ -14,12 +14,12 @@ static bool is_frame(const struct reel_pair *p) {
     return strcmp(p->key, MIRA_FRAME_KEY) == 0;
 }
 
-/* Metadata that a tape says otherwise. */
+/* Metadata that a tape stores elsewhere. */
 static bool is_derived(const struct reel_pair *p) {
     return is_frame(p) || strcmp(p->key, MIRA_CODEC_KEY) == 0;
 }
 
-/* A channel of a tape, whose meta data are its own. */
+/* A channel read from a tape: its meta data are kept. */
 static bool is_native(const struct reel_channel *c) {
     const struct reel_schema *s = c->n_schemas == 1 ? c->schemas : NULL;
     bool plain = strcmp(c->encoding, MIRA_ENCODING) == 0 && !c->latched && c->n_topics <= 1 &&
@@ -31,7 +31,7 @@ static bool is_native(const struct reel_channel *c) {
                                            (strcmp(s->encoding, MIRA_ENCODING) == 0 || (s->encoding[0] == '\0' && s->data.size == 0))));
 }
 
-/* The meta data of a foreign channel. `name`: where the tape has it under another. */
+/* The meta data of a channel of another format. `name`: its original name, if it differs in the tape. */
 static bool put_foreign(struct reel_sink *out, const struct reel_channel *c, const char *name) {
     struct reel_channel kept = *c;
     AUTO_MEM struct reel_pair *pairs = malloc((c->metadata.count + 1) * sizeof *pairs);
@@ -69,7 +69,7 @@ static bool make_meta(struct arena *arena, const struct reel_channel *c, bool re
 
 /* ---- channels ---- */
 
-/* Where messages do not say it, the only frame id that the channel has is that of all. */
+/* If messages have no frame id of their own, the only frame id of the channel applies to all. */
 static struct reel_bytes only_frame(const struct reel_channel *c) {
     const char *found = NULL;
     for (size_t i = 0; i < c->metadata.count; i++) {
@@ -132,13 +132,13 @@ bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     }
     struct reel_sink count = {0};
     if (!put_foreign(&count, c, c->name) || count.pos > MIRA_OUT_META_MAX) {
-        reel_loss_add(loss, REEL_REFUSES, c, "what there is to say of it (%llu bytes, mostly schemas) exceeds %d MiB",
-                      (unsigned long long)count.pos, MIRA_OUT_META_MAX >> 20);
+        reel_loss_add(loss, REEL_REFUSES, c, "its meta data (%llu bytes, mostly schemas) exceed %d MiB", (unsigned long long)count.pos,
+                      MIRA_OUT_META_MAX >> 20);
         return false;
     }
     reel_loss_add(loss, REEL_CHANGES, c,
-                  "messages keep their bytes and type; that they are in %s encoding, schemas and metadata stand in the channel's meta "
-                  "data, where only Reel reads them",
+                  "messages keep their bytes and type; encoding (%s), schemas and metadata are stored in the channel's meta data, "
+                  "which only Reel reads",
                   c->encoding[0] ? c->encoding : "an unknown");
     return true;
 }
@@ -159,10 +159,10 @@ static void report_recording(const struct reel_stream *stream, uint32_t source, 
         reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording", lost);
     }
     if (format == &reel_format_mira && strstr(reel_index_info(index)->container, "big-endian")) {
-        reel_loss_add(loss, REEL_CHANGES, NULL, "the tape's fields become little-endian; payloads keep their bytes");
+        reel_loss_add(loss, REEL_CHANGES, NULL, "the tape becomes little-endian; payloads are unchanged");
     }
     if (format != &reel_format_mira && format->describe) {
-        reel_loss_add(loss, REEL_LOSES, NULL, "publish times, where they are others than the log times");
+        reel_loss_add(loss, REEL_LOSES, NULL, "publish times that differ from the log times");
     }
 }
 
@@ -173,10 +173,10 @@ static void report_channel(const struct reel_stream *stream, uint32_t i, const c
         frames += is_frame(&c->metadata.items[k]);
     }
     if (name != c->name) {
-        reel_loss_add(loss, REEL_CHANGES, c, "a tape has one channel of a name: written as \"%s\"", name);
+        reel_loss_add(loss, REEL_CHANGES, c, "channel names must be unique in a tape: written as \"%s\"", name);
     }
     if (frames > 1 && format_of(stream, stream->channel_source[i]) != &reel_format_mira) {
-        reel_loss_add(loss, REEL_LOSES, c, "its %zu frame ids: which message has which is not known", frames);
+        reel_loss_add(loss, REEL_LOSES, c, "its %zu frame ids: it is unknown which message has which", frames);
     }
 }
 

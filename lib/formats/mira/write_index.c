@@ -1,6 +1,6 @@
 /* The end of a tape: index tables in the order of the channel infos, then the infos of channels without messages. Entries are numbered
- * through, table by table; a part of the tail is a run of these numbers. Rule: places of messages are never held – a part finds them again
- * by walking the groups that have its channels, with the sizes that messages() emits. */
+ * consecutively over all tables; a part of the tail is a range of these numbers. The positions of messages are not stored: each part
+ * computes them again by walking the groups that have its channels. */
 #include "formats/mira/write.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -20,7 +20,7 @@ static uint64_t entries_of(const struct mira_totals *t) {
     return entries;
 }
 
-bool mira_place_tables(struct reel_write *w, struct reel_error *err) {
+bool mira_position_tables(struct reel_write *w, struct reel_error *err) {
     struct mira_run *run = w->run;
     const struct mira_totals *t = w->totals;
     uint64_t at = reel_write_tail_offset(w, 0);
@@ -56,11 +56,11 @@ uint64_t mira_tail_parts(struct reel_write *w) {
 /* One part of the tables being gathered. */
 struct gather {
     uint64_t *next;    /* by channel: the number of its next entry */
-    uint64_t from, to; /* the part's numbers */
+    uint64_t from, to; /* the range of the part */
     uint8_t *entries;
-    uint64_t group, block, at; /* where the pass stands */
+    uint64_t group, block, at; /* current position of the pass */
     struct mira_note note;
-    uint32_t size_at; /* of the note's sizes: the next one */
+    uint32_t size_at; /* position of the next size in the note */
 };
 
 static bool gather_message(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err) {
@@ -89,7 +89,7 @@ static bool gather_message(struct reel_write *w, const struct reel_message *m, v
     return true;
 }
 
-/* Passes over the groups that have entries of the part; of the others only the counts are taken. */
+/* Walks the groups that have entries of the part; of the others only the counts are used. */
 static bool gather_groups(struct reel_write *w, struct gather *g, struct reel_error *err) {
     struct mira_run *run = w->run;
     for (g->group = 0; g->group < reel_write_groups(w); g->group++) {
@@ -138,7 +138,7 @@ static bool put_table_head(struct reel_write *w, uint32_t channel, struct reel_s
     const struct mira_totals *t = w->totals;
     uint64_t messages = t->messages[channel];
     if (messages > TABLE_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index of a tape can name (%u)",
+        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index of a tape can hold (%u)",
                          w->stream->channels[channel]->name, (unsigned long long)messages, (unsigned)TABLE_MAX);
     }
     reel_sink_u8(out, MIRA_INDEX);
