@@ -130,9 +130,6 @@ enum msgpack_result msgpack_read(struct cursor *c, struct msgpack_item *item) {
     return c->failed ? MSGPACK_SHORT : MSGPACK_OK;
 }
 
-static bool is_container(const struct msgpack_item *item) {
-    return item->kind == MSGPACK_ARRAY || item->kind == MSGPACK_MAP;
-}
 static void note_text(const struct msgpack_item *item, struct msgpack_faults *faults) {
     if (item->kind == MSGPACK_STR && !utf8_valid(item->bytes)) {
         faults->text = true;
@@ -148,7 +145,7 @@ static enum msgpack_result skip_inside(struct cursor *c, const struct msgpack_it
     unsigned level = 0;
     struct msgpack_item item = *outer;
     for (;;) {
-        if (is_container(&item) && item.count > 0) {
+        if (msgpack_is_container(&item) && item.count > 0) {
             if (level >= depth || level >= REEL_DEPTH_MAX) {
                 return MSGPACK_DEEP;
             }
@@ -179,7 +176,7 @@ enum msgpack_result msgpack_take(struct cursor *c, struct msgpack_item *item, un
         return r;
     }
     note_text(item, faults);
-    return is_container(item) ? skip_inside(c, item, depth, faults) : MSGPACK_OK;
+    return msgpack_is_container(item) ? skip_inside(c, item, depth, faults) : MSGPACK_OK;
 }
 
 enum msgpack_result msgpack_skip(struct cursor *c, unsigned depth, struct msgpack_faults *faults) {

@@ -45,6 +45,9 @@ enum msgpack_result msgpack_skip(struct cursor *c, unsigned depth, struct msgpac
 enum msgpack_result msgpack_take(struct cursor *c, struct msgpack_item *item, unsigned depth, struct msgpack_faults *faults);
 /* A map key: its text, or an item of another type, which is skipped and flagged (text is then empty). */
 enum msgpack_result msgpack_key(struct cursor *c, struct reel_bytes *text, unsigned depth, struct msgpack_faults *faults);
+static inline bool msgpack_is_container(const struct msgpack_item *item) {
+    return item->kind == MSGPACK_ARRAY || item->kind == MSGPACK_MAP;
+}
 static inline bool msgpack_is_number(const struct msgpack_item *item) {
     return item->kind == MSGPACK_INT || item->kind == MSGPACK_FLOAT;
 }

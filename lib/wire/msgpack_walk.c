@@ -140,12 +140,8 @@ bool msgpack_walk_key(struct msgpack_walk *t, struct reel_bytes *text) {
 
 /* ---- what is made of them */
 
-static bool is_container(const struct msgpack_item *item) {
-    return item->kind == MSGPACK_ARRAY || item->kind == MSGPACK_MAP;
-}
-
 static bool is_level(const struct msgpack_item *item) { /* a container on the stack */
-    return is_container(item) || item->kind == MSGPACK_EXT;
+    return msgpack_is_container(item) || item->kind == MSGPACK_EXT;
 }
 
 bool msgpack_walk_item(struct msgpack_walk *t, const struct msgpack_item *outer, unsigned depth) {
@@ -159,7 +155,7 @@ bool msgpack_walk_item(struct msgpack_walk *t, const struct msgpack_item *outer,
         if (is_level(&item) && (level >= depth || level >= REEL_DEPTH_MAX)) {
             return fail_result(t, t->at.at, MSGPACK_DEEP);
         }
-        if (is_container(&item)) {
+        if (msgpack_is_container(&item)) {
             stack[level].left = item.count;
             stack[level].map = item.kind == MSGPACK_MAP;
             if (!(stack[level++].map ? visit_begin_map(t->v) : visit_begin_list(t->v))) {

@@ -115,6 +115,10 @@ unsigned nanover_packed_columns(struct reel_bytes key);
 #define NANOVER_ENCODING "nanover"
 #define NANOVER_FRAME_INDEX "frame.index"
 
+static inline bool nanover_is_count(struct reel_bytes key) {
+    return bytes_is(key, "particle.count") || bytes_is(key, "residue.count") || bytes_is(key, "chain.count");
+}
+
 /* The channel of a list of message types. Texts are in the arena; false: no memory, or more than REEL_TEXT_MAX. */
 bool nanover_channel(struct arena *arena, const struct reel_bytes *types, unsigned n_types, struct reel_channel *out);
 /* Number of message types in a channel: n_topics, or 0 for the channel of empty messages. */

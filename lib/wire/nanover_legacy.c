@@ -367,10 +367,6 @@ static void add_frame_pairs(struct legacy_converter *c, struct reel_bytes data) 
     walked(c, &at);
 }
 
-static bool is_count(struct reel_bytes key) {
-    return bytes_is(key, "particle.count") || bytes_is(key, "residue.count") || bytes_is(key, "chain.count");
-}
-
 static void put_frame_value(struct legacy_converter *c, const struct legacy_pair *pair) {
     put_text(c, pair->key);
     if (pair->array) {
@@ -379,7 +375,7 @@ static void put_frame_value(struct legacy_converter *c, const struct legacy_pair
     }
     struct value v = read_value(c, pair->value);
     double number = v.kind == VALUE_NUMBER ? trunc(f64_of(v.bits)) : NAN;
-    if (is_count(pair->key) && fabs(number) < 0x1p63) {
+    if (nanover_is_count(pair->key) && fabs(number) < 0x1p63) {
         msgpack_packer pk = packer(c);
         msgpack_pack_int64(&pk, (int64_t)number);
     } else {

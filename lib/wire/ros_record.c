@@ -78,7 +78,7 @@ bool rosrecord_printable(struct reel_bytes name) {
 }
 
 bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct reel_error *err) {
-    AUTO_WINDOW struct window peek = {0};
+    AUTO_STRUCT(window_close) struct window peek = {0};
     *found = ROSRECORD_NOWHERE;
     if (!window_open(&peek, s->window->source, PEEK_BYTES, err)) {
         return false;

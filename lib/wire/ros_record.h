@@ -5,6 +5,7 @@
 
 #include "reel/scan.h"
 #include "reel/sink.h"
+#include "wire/cleanup.h"
 #include "wire/cursor.h"
 #include "wire/window.h"
 
@@ -69,10 +70,5 @@ struct rosrecord_search {
 };
 #define ROSRECORD_NOWHERE UINT64_MAX
 bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct reel_error *err); /* ROSRECORD_NOWHERE: none */
-
-static inline void rosrecord_auto_window(struct window *w) {
-    window_close(w);
-}
-#define AUTO_WINDOW __attribute__((cleanup(rosrecord_auto_window)))
 
 #endif

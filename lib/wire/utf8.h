@@ -41,4 +41,13 @@ static inline bool utf8_valid(struct reel_bytes text) {
     return true;
 }
 
+static inline bool utf8_has_control(const char *text) {
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include "api/grafana.h"
 #include "api/routes.h"
 #include "reel/series.h"
+#include "wire/order.h"
 
 enum { RECORDINGS_MAX = 200, SEARCHED_MAX = 5, FIELDS_MAX = 2000, TOPICS_MAX = 1000 /* whose fields are listed */, TEXT_MAX = 2048 };
 
@@ -60,10 +61,6 @@ static void reply_list(struct http_request *r, struct list *l) {
 
 /* --- contents of a recording --- */
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The recording's topics, each once, by name. NULL: no memory. */
 static const char **topics_of(const struct reel_index *index, size_t *count) {
     uint32_t n_channels = reel_index_info(index)->n_channels;
@@ -79,7 +76,7 @@ static const char **topics_of(const struct reel_index *index, size_t *count) {
         }
     }
     if (names && n > 0) {
-        qsort(names, n, sizeof *names, by_name);
+        qsort(names, n, sizeof *names, order_texts);
     }
     for (size_t i = 0; names && i < n; i++) {
         if (i == 0 || strcmp(names[i], names[kept - 1]) != 0) {

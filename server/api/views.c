@@ -13,6 +13,10 @@
 
 #define EXACT_MAX (UINT64_C(1) << 53)
 
+const char *view_severity(enum reel_severity severity) {
+    return severity == REEL_LOSS ? "loss" : severity == REEL_WARNING ? "warning" : "note";
+}
+
 json_t *view_u64(uint64_t value) {
     char text[24];
     if (value <= EXACT_MAX) {
@@ -347,17 +351,13 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
 
 /* ---- scan report, conversion report */
 
-static const char *severity_name(enum reel_severity severity) {
-    return severity == REEL_LOSS ? "loss" : severity == REEL_WARNING ? "warning" : "note";
-}
-
 static json_t *view_findings(const struct reel_index *index) {
     size_t n;
     const struct reel_finding *items = reel_index_findings(index, &n);
     json_t *findings = json_array();
     for (size_t i = 0; i < n && findings; i++) {
         struct object o = object_new();
-        put(&o, "severity", json_string(severity_name(items[i].severity)));
+        put(&o, "severity", json_string(view_severity(items[i].severity)));
         put(&o, "part", json_integer(items[i].part));
         put(&o, "offset", view_u64(items[i].offset));
         put(&o, "length", view_u64(items[i].length));

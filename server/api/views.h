@@ -23,6 +23,8 @@ json_t *view_scan(const struct reel_index *index);
 /* [{kind: "changes"|"loses"|"refuses", channel, text}] */
 json_t *view_loss(const struct reel_loss *loss);
 
+const char *view_severity(enum reel_severity severity);
+
 /* Integers beyond 2^53 as strings (systemd#32355: clients lose digits). */
 json_t *view_u64(uint64_t value);
 json_t *view_text(const char *text); /* null for none; bytes that are not UTF-8 as \xNN */

@@ -4,6 +4,7 @@
 
 #include "catalog/annotations.h"
 #include "wire/cleanup.h"
+#include "wire/utf8.h"
 
 static void drop_tags(struct catalog_tag *tags, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
@@ -137,15 +138,6 @@ bool catalog_text_check(const char *what, const char *text, size_t bytes_max, st
     return j || reel_fail(err, REEL_ARGUMENT, "%s is not UTF-8", what);
 }
 
-static bool has_control(const char *text) {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool catalog_tag_check(const char *key, const char *value, struct reel_error *err) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-";
     size_t size = strlen(key);
@@ -158,5 +150,5 @@ bool catalog_tag_check(const char *key, const char *value, struct reel_error *er
     if (!catalog_text_check("a tag's value", value, TAG_VALUE_MAX, err)) {
         return false;
     }
-    return !has_control(value) || reel_fail(err, REEL_ARGUMENT, "a tag's value has no control characters");
+    return !utf8_has_control(value) || reel_fail(err, REEL_ARGUMENT, "a tag's value has no control characters");
 }

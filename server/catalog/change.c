@@ -7,11 +7,6 @@
 #include "reel/time.h"
 #include "wire/cleanup.h"
 
-static inline void auto_recording(struct catalog_recording *r) {
-    catalog_recording_done(r);
-}
-#define AUTO_RECORDING __attribute__((cleanup(auto_recording)))
-
 /* ---- JSON merge patches (RFC 7396); both are objects no deeper than a body may be */
 
 static bool merge(json_t *target, const json_t *patch) {
@@ -163,7 +158,7 @@ bool catalog_change(struct catalog *c, const char *id, const struct catalog_chan
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO_RECORDING struct catalog_recording r = {0};
+    AUTO_STRUCT(catalog_recording_done) struct catalog_recording r = {0};
     int64_t row;
     unsigned n_tags = 0;
     if (!h || !annotations_find_row(h, id, &row, err) || !catalog_load(h, row, &r, err)) {

@@ -1,16 +1,13 @@
 /* reel check: reports damage in a file. Always scans the file itself; a kept index is not used. */
+#include "api/views.h"
 #include "cli/cli.h"
 #include "wire/cleanup.h"
 
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
 
-static const char *severity_name(enum reel_severity severity) {
-    return severity == REEL_LOSS ? "loss" : severity == REEL_WARNING ? "warning" : "note";
-}
-
 static void print_finding(const struct reel_finding *f) {
     char size[16];
-    printf("  %-7s  at %llu", severity_name(f->severity), (unsigned long long)f->offset);
+    printf("  %-7s  at %llu", view_severity(f->severity), (unsigned long long)f->offset);
     if (f->length > 0) {
         printf(", %s", cli_size_text(f->length, size));
     }

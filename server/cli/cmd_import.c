@@ -8,6 +8,7 @@
 #include "ingest/import.h"
 #include "store/reference.h"
 #include "wire/cleanup.h"
+#include "wire/order.h"
 
 struct command {
     struct app app;
@@ -22,16 +23,12 @@ static void report_failure(struct command *c, const char *path, const struct ree
     c->failed++;
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* "folder/a, folder/b: " */
 static void print_files(const struct import_report *t) {
     AUTO_MEM const char **names = calloc((size_t)t->n + 1, sizeof *names);
     if (names && t->n > 0) {
         memcpy(names, t->names, t->n * sizeof *names);
-        qsort(names, t->n, sizeof *names, by_name);
+        qsort(names, t->n, sizeof *names, order_texts);
     }
     for (uint32_t i = 0; names && i < t->n; i++) {
         printf("%s%s/%s", i > 0 ? ", " : "", strcmp(t->folder, "/") == 0 ? "" : t->folder, names[i]);

@@ -5,15 +5,6 @@
 
 #include <string.h>
 
-static bool has_control(const char *text) {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool check_text(const char *what, const char *text, struct reel_error *err) {
     if (!text || !*text) {
         return reel_fail(err, REEL_ARGUMENT, "%s is empty", what);
@@ -21,7 +12,7 @@ static bool check_text(const char *what, const char *text, struct reel_error *er
     if (strlen(text) > NAME_BYTES_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "%s is longer than %d bytes", what, NAME_BYTES_MAX);
     }
-    if (!utf8_valid(bytes_text(text)) || has_control(text)) {
+    if (!utf8_valid(bytes_text(text)) || utf8_has_control(text)) {
         return reel_fail(err, REEL_ARGUMENT, "%s is not UTF-8, or has control characters", what);
     }
     return true;

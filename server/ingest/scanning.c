@@ -13,6 +13,7 @@
 #include "ingest/references.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
+#include "wire/order.h"
 
 /* One table of locks for the process. */
 static pthread_mutex_t locks_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -66,10 +67,6 @@ void content_lock_release(struct content_lock *lock) {
     pthread_mutex_unlock(&locks_mutex);
 }
 
-static int by_content(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 bool content_locks_acquire(struct content_locks *l, const struct catalog_recording *r, const char *also, struct reel_error *err) {
     uint32_t n = 0;
     AUTO_MEM const char **contents = calloc((size_t)r->n_parts + 2, sizeof *contents);
@@ -83,7 +80,7 @@ bool content_locks_acquire(struct content_locks *l, const struct catalog_recordi
     contents[n++] = r->content;
     contents[n] = also;
     n += also != NULL;
-    qsort(contents, n, sizeof *contents, by_content);
+    qsort(contents, n, sizeof *contents, order_texts);
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(contents[i], contents[i - 1]) != 0) {
             content_lock_acquire(&l->items[l->n++], contents[i]);

@@ -191,17 +191,14 @@ static bool emit_array(struct emitter *t, const struct pair *pair) {
 
 /* ---- messages */
 
-static bool is_count(struct reel_bytes key) {
-    return bytes_is(key, "particle.count") || bytes_is(key, "residue.count") || bytes_is(key, "chain.count");
-}
-
 static bool emit_frame_value(struct emitter *t, const struct pair *pair) {
     struct proto_field value;
     if (!read_value(t, pair->value, &value)) {
         return false;
     }
     double number = value.number == VALUE_NUMBER ? trunc(f64_of(value.value)) : NAN;
-    return is_count(pair->key) && fabs(number) < 0x1p63 ? visit_integer(t->v, (int64_t)number) : emit_value(t, &value, VALUE_DEPTH_MAX);
+    return nanover_is_count(pair->key) && fabs(number) < 0x1p63 ? visit_integer(t->v, (int64_t)number)
+                                                                : emit_value(t, &value, VALUE_DEPTH_MAX);
 }
 
 static bool emit_data(struct emitter *t, struct reel_bytes data) {

@@ -3,16 +3,12 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
+#include "wire/order.h"
 
 enum { RECORDS_MAX = 65535 };
 
 static uint64_t key_of(enum carla_kind kind, struct reel_bytes record) {
     return load_u32le(record.data) | (carla_facts[kind].key > 4 ? (uint64_t)record.data[4] << 32 : 0);
-}
-
-static int by_value(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* Sorted keys of all records; *good false if the records do not end at the end of the packet. */
@@ -28,7 +24,7 @@ static uint64_t *keys_of(enum carla_kind kind, const struct carla_layout *layout
     }
     *good = *good && cursor_done(&c);
     if (keys && *good && *n > 1) {
-        qsort(keys, *n, sizeof *keys, by_value);
+        qsort(keys, *n, sizeof *keys, order_u64);
     }
     return keys;
 }
@@ -51,7 +47,7 @@ bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct 
     uint16_t n_front = cursor_u16le(&c);
     for (uint16_t i = 0; keys && good && i < n_front && (good = carla_record(kind, layout, &c, &record)); i++) {
         uint64_t key = key_of(kind, record);
-        if (!bsearch(&key, keys, n_own, sizeof key, by_value)) {
+        if (!bsearch(&key, keys, n_own, sizeof key, order_u64)) {
             grow_put(&data, record.data, record.size);
             total++;
         }

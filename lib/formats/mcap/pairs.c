@@ -4,16 +4,13 @@
 #include "reel/encoding.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/order.h"
 
 #include <stdlib.h>
 
 enum { NUMBERED_MAX = 4096 }; /* most pairs of a map that are searched for numbered keys */
 
 /* ---- maps ---- */
-
-static int compare_keys(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* "dc:Creator#2" after "dc:Creator" is the second dc:Creator (keys.c numbers repeated keys). */
 static bool restore_keys(struct mcap *m, struct reel_pairs *pairs, struct reel_error *err) {
@@ -27,7 +24,7 @@ static bool restore_keys(struct mcap *m, struct reel_pairs *pairs, struct reel_e
     for (size_t i = 0; i < pairs->count; i++) {
         keys[i] = pairs->items[i].key;
     }
-    qsort(keys, pairs->count, sizeof(const char *), compare_keys);
+    qsort(keys, pairs->count, sizeof(const char *), order_texts);
     for (size_t i = 0; i < pairs->count; i++) {
         const char *hash = strrchr(pairs->items[i].key, '#');
         if (!hash || hash[1] == '\0' || hash[1 + strspn(hash + 1, "0123456789")] != '\0') {
@@ -38,7 +35,7 @@ static bool restore_keys(struct mcap *m, struct reel_pairs *pairs, struct reel_e
             return mcap_no_room(m, err);
         }
         base[hash - pairs->items[i].key] = '\0';
-        if (bsearch(&base, keys, pairs->count, sizeof(const char *), compare_keys)) {
+        if (bsearch(&base, keys, pairs->count, sizeof(const char *), order_texts)) {
             pairs->items[i].key = base;
         }
     }

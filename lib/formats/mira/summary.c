@@ -6,6 +6,7 @@
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/order.h"
 
 #include <stdlib.h>
 
@@ -187,11 +188,6 @@ static bool take_channel(struct summary *o, uint64_t at, struct reel_error *err)
     return take_messages(o, &l, alike ? 1 : l.count, err) && reel_scan_count(t->scan, l.channel->id, &said, err);
 }
 
-static int info_compare(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Channels are in the order of their infos, as in a walk, because an info precedes its messages. */
 static bool find_infos(struct summary *o, struct reel_error *err) {
     struct mira_field f;
@@ -208,7 +204,7 @@ static bool find_infos(struct summary *o, struct reel_error *err) {
         o->infos[o->n_infos++] = f.at;
     }
     if (o->n_infos > 0) {
-        qsort(o->infos, o->n_infos, sizeof *o->infos, info_compare);
+        qsort(o->infos, o->n_infos, sizeof *o->infos, order_u64);
     }
     return true;
 }

@@ -49,7 +49,7 @@ bool rosbag1_log_0_check(struct rosbag1 *bag, int64_t time_ns, uint64_t end, boo
         bag->last_ns = time_ns;
         return true;
     }
-    AUTO_WINDOW struct window w = {0};
+    AUTO_STRUCT(window_close) struct window w = {0};
     if (!window_open(&w, bag->source, PEEK_BYTES, err) || !is_row(bag, &w, end, bag->last_ns, yes, err)) {
         return false;
     }
@@ -65,7 +65,7 @@ bool rosbag1_log_0_check(struct rosbag1 *bag, int64_t time_ns, uint64_t end, boo
 
 bool rosbag1_log_0_find(struct rosbag1 *bag, uint64_t from, uint64_t *found, struct reel_error *err) {
     int64_t from_ns = bag->messages > 0 ? bag->last_ns + 1 : 0;
-    AUTO_WINDOW struct window peek = {0};
+    AUTO_STRUCT(window_close) struct window peek = {0};
     *found = ROSBAG1_NOWHERE;
     if (!window_open(&peek, bag->source, PEEK_BYTES, err)) {
         return false;

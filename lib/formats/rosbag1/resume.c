@@ -3,6 +3,7 @@
  * size of the file: the index is read at most PASSES_MAX times, and the search stops when its allowance is used up. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
+#include "wire/order.h"
 
 #include <stdlib.h>
 
@@ -14,14 +15,9 @@ enum {
 
 /* ---- by the in-file index ---- */
 
-static int place_compare(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Keeps the smallest positions, each once. */
 static void positions_sort_unique(struct rosbag1_places *places) {
-    qsort(places->at, places->count, sizeof *places->at, place_compare);
+    qsort(places->at, places->count, sizeof *places->at, order_u64);
     size_t n = 0;
     for (size_t i = 0; i < places->count; i++) {
         if (n == 0 || places->at[i] != places->at[n - 1]) {
@@ -59,7 +55,7 @@ static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error
     if (!places->at && !(places->at = malloc(2 * (size_t)PLACES_KEPT * sizeof *places->at))) {
         return reel_fail_memory(err);
     }
-    AUTO_WINDOW struct window w = {0};
+    AUTO_STRUCT(window_close) struct window w = {0};
     if (!window_open(&w, bag->source, REEL_WINDOW_BYTES, err)) {
         return false;
     }
@@ -89,7 +85,7 @@ static bool index_is_there(struct rosbag1 *bag, uint64_t after, bool *there, str
     if (bag->index_pos <= after || bag->index_pos >= bag->source->size) {
         return true;
     }
-    AUTO_WINDOW struct window w = {0};
+    AUTO_STRUCT(window_close) struct window w = {0};
     struct rosbag1_record r;
     struct reel_error why = {0};
     if (!window_open(&w, bag->source, PEEK_BYTES, err)) {

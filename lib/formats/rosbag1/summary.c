@@ -8,6 +8,7 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
+#include "wire/order.h"
 
 enum {
     INDEX_WHOLE_MAX = 16 << 20,
@@ -82,11 +83,6 @@ static bool take_topic(struct rosbag1_summary *o, const struct rosbag1_record *r
     return all ? take_entries(o, t, 0, count, err) : take_entries(o, t, 0, EDGE, err) && take_entries(o, t, count - EDGE, count, err);
 }
 
-static int place_compare(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
     uint64_t size = o->bag.source->size, at = o->bag.index_pos;
     if (at < o->taken_to || at > size) {
@@ -105,7 +101,7 @@ static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
         }
     }
     if (o->n_places > 0) {
-        qsort(o->places, o->n_places, sizeof *o->places, place_compare);
+        qsort(o->places, o->n_places, sizeof *o->places, order_u64);
     }
     for (size_t i = 1; i < o->n_places; i++) {
         if (o->places[i] == o->places[i - 1]) {
@@ -150,7 +146,7 @@ static bool sample(struct rosbag1_summary *o, struct rosbag1_listed *t, struct r
 }
 
 static int visit_compare(const void *a, const void *b) {
-    return place_compare(&((const struct rosbag1_visit *)a)->pos, &((const struct rosbag1_visit *)b)->pos);
+    return order_u64(&((const struct rosbag1_visit *)a)->pos, &((const struct rosbag1_visit *)b)->pos);
 }
 
 static bool choose(struct rosbag1_summary *o, struct reel_error *err) {

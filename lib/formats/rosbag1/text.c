@@ -222,7 +222,7 @@ static bool find_record(const struct text_search *s, uint64_t from, uint64_t *fo
     for (const struct rosbag1_connection *c = bag->connections; c; c = c->next) {
         begins[c->topic_name.size > 0 ? c->topic_name.data[0] : '/'] = true;
     }
-    AUTO_WINDOW struct window peek = {0};
+    AUTO_STRUCT(window_close) struct window peek = {0};
     *found = ROSBAG1_NOWHERE;
     if (!window_open(&peek, bag->source, 2 * (SEARCH_HEAD + RECORD_TAIL), err)) {
         return false;

@@ -1,6 +1,7 @@
 /* Reports what a TIDE log cannot hold as it is, before one is written. */
 #include "formats/tide/write.h"
 #include "wire/cleanup.h"
+#include "wire/order.h"
 
 /* True when reading the channel's TIDE fields would restore the channel. */
 static bool is_native(const struct reel_channel *c, bool is_new) {
@@ -50,10 +51,6 @@ bool tide_accepts_new(const struct reel_channel *c, struct reel_loss *loss) {
     return accepts(c, true, loss);
 }
 
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void report_shared_names(const struct reel_stream *stream, struct reel_loss *loss) {
     AUTO_MEM const char **names = malloc(((size_t)stream->n_channels + 1) * sizeof(const char *));
     uint32_t shared = 0;
@@ -61,7 +58,7 @@ static void report_shared_names(const struct reel_stream *stream, struct reel_lo
         names[i] = stream->channels[i]->name;
     }
     if (names) {
-        qsort(names, stream->n_channels, sizeof(const char *), compare_names);
+        qsort(names, stream->n_channels, sizeof(const char *), order_texts);
     }
     for (uint32_t i = 1; names && i < stream->n_channels; i++) {
         shared += strcmp(names[i - 1], names[i]) == 0;

@@ -2,6 +2,7 @@
 #include "reports/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/carla_names.h"
+#include "wire/order.h"
 
 struct pairs {
     uint64_t *items; /* actor 1 in the high half, actor 2 in the low half */
@@ -29,23 +30,18 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
     return true;
 }
 
-static int by_value(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void next_frame(struct collisions *s) {
     struct pairs was = s->before;
     s->before = s->now;
     s->now = was;
     s->now.count = 0;
     if (s->before.count > 1) {
-        qsort(s->before.items, s->before.count, sizeof *s->before.items, by_value);
+        qsort(s->before.items, s->before.count, sizeof *s->before.items, order_u64);
     }
 }
 
 static bool goes_on(const struct collisions *s, uint64_t pair) {
-    return s->before.count > 0 && bsearch(&pair, s->before.items, s->before.count, sizeof pair, by_value);
+    return s->before.count > 0 && bsearch(&pair, s->before.items, s->before.count, sizeof pair, order_u64);
 }
 
 static bool remember(struct pairs *pairs, uint64_t pair, struct reel_error *err) {

@@ -14,7 +14,7 @@ enum { TAIL_WINDOW = 64 << 10, CHUNK_WINDOW = 512 };
 #define BAG1_FILE_HEADER 3
 
 bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct reel_error *err) {
-    AUTO_WINDOW struct window w = {0};
+    AUTO_STRUCT(window_close) struct window w = {0};
     const struct rosrecord_bounds bounds = {recording->parts[0]->size, "the file"};
     struct rosrecord r;
     struct reel_bytes name, value;
