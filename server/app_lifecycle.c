@@ -131,6 +131,8 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
     struct http_options options = {
         .listen = c->listen,
         .listen_fd = c->listen_fd,
+        .tls_cert = c->tls_cert,
+        .tls_key = c->tls_key,
         .routes = routes,
         .hosts = c->hosts.items,
         .origins = c->origins.items,

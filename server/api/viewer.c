@@ -32,7 +32,8 @@ static void put_escaped(FILE *f, const char *text) {
 static void put_base(FILE *f, const struct http_request *r) {
     const char *host = http_header(r, "Host"), *proto = http_header(r, "X-Forwarded-Proto");
     if (host) {
-        fprintf(f, "%s://%s", proto && strcmp(proto, "https") == 0 ? "https" : "http", host);
+        bool secure = http_server_is_tls(http_server_of(r)) || (proto && strcmp(proto, "https") == 0);
+        fprintf(f, "%s://%s", secure ? "https" : "http", host);
     } else {
         fputs(http_server_url(http_server_of(r)), f);
     }

@@ -41,15 +41,28 @@ static void block_signals(sigset_t *stop) {
     sigemptyset(stop);
     sigaddset(stop, SIGINT);
     sigaddset(stop, SIGTERM);
+    sigaddset(stop, SIGHUP);
     pthread_sigmask(SIG_BLOCK, stop, NULL); /* before the first thread: all threads inherit the mask */
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* While waiting, systemd is notified as long as the catalog answers. A second signal ends the process at once, without draining. */
+static void reload_certificate(const struct app *app) {
+    struct reel_error err = {0};
+    bool good = http_server_reload(app->http, &err);
+    fprintf(stderr, good ? "reel: read the certificate again\n" : "reel: the certificate in use stays: %s\n", err.text);
+}
+
+/* While waiting, systemd is notified as long as the catalog answers. SIGHUP stops a server without TLS, as a closed terminal should. A
+ * second signal ends the process at once, without draining. */
 static void wait_for_stop(const struct app *app, const sigset_t *stop) {
     int64_t every_ns = systemd_alive_every_ns();
     const struct timespec timeout = {.tv_sec = every_ns / 1000000000, .tv_nsec = every_ns % 1000000000};
-    while ((every_ns > 0 ? sigtimedwait(stop, NULL, &timeout) : sigwaitinfo(stop, NULL)) < 0) {
+    for (int got = 0; got <= 0;) {
+        got = every_ns > 0 ? sigtimedwait(stop, NULL, &timeout) : sigwaitinfo(stop, NULL);
+        if (got == SIGHUP && http_server_is_tls(app->http)) {
+            reload_certificate(app);
+            got = 0;
+        }
         if (every_ns > 0 && catalog_ready(app->catalog)) {
             systemd_alive();
         }
@@ -181,6 +194,9 @@ static int run(int argc, char **argv) {
     if (config.viewer && strncmp(config.viewer, "http://", 7) != 0 && strncmp(config.viewer, "https://", 8) != 0) {
         return cli_misused(&cli_serve, "--viewer must begin with http:// or https://");
     }
+    if (!config.tls_cert != !config.tls_key) {
+        return cli_misused(&cli_serve, "--tls-cert and --tls-key need each other");
+    }
     if (config.check_config) {
         cli_print_settings(&cli_serve, options, &sources);
         return CLI_DONE;
@@ -195,6 +211,6 @@ const struct cli_command cli_serve = {
     .details = "Every option can also be set in the environment: --cache-mb as REEL_CACHE_MB, lists separated by commas, flags as true or\n"
                "false. REEL_CACHE_MB_FILE names a file with the value. The command line overrides the environment; --check-config prints\n"
                "the result. Prints \"listening on http://…\" when ready. SIGTERM or Ctrl-C lets running requests finish, then the server\n"
-               "exits with status 0.",
+               "exits with status 0. SIGHUP reads the certificate of --tls-cert again.",
     .run = run,
 };

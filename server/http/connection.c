@@ -43,7 +43,8 @@ static void note_unparsed(struct http_connection *c) {
     struct http_request *r = &c->request;
     struct tcp_info info = {0};
     socklen_t size = sizeof info;
-    bool unread = !c->got_line && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_bytes_received > 0;
+    bool unread =
+        !c->got_line && !c->server->tls && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_bytes_received > 0;
     if (unread && !request_open(r, c, NULL, "")) {
         return;
     }

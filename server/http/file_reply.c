@@ -173,7 +173,7 @@ static struct MHD_Response *range_response(struct http_request *r, const struct 
         file_release(file);
         return response;
     }
-    if (file->fd >= 0) {
+    if (file->fd >= 0 && !r->server->tls) { /* with TLS the library would read 4 KiB at a time */
         struct http_file rest = *file;
         struct MHD_Response *response = descriptor_response(r, file->fd, offset, size);
         rest.fd = -1;

@@ -176,6 +176,7 @@ struct http_elapsed {
 struct http_options {
     const char *listen;                  /* "127.0.0.1:8040", "[::1]:0" */
     int listen_fd;                       /* a listening socket, taken over; 0: none, `listen` is used */
+    const char *tls_cert, *tls_key;      /* PEM files: TLS instead of plain HTTP; NULL: none */
     const struct http_route *routes;     /* ends with {0} */
     const struct http_param *everywhere; /* parameters of every route; may be NULL */
     const char *const *hosts;   /* further Host names to serve, NULL-terminated; the listener's addresses and localhost always are */
@@ -196,6 +197,8 @@ struct http_options {
 };
 struct http_server *http_server_start(const struct http_options *options, struct reel_error *err);
 const char *http_server_url(const struct http_server *server); /* "http://127.0.0.1:8040", with the real port */
+bool http_server_is_tls(const struct http_server *server);
+bool http_server_reload(struct http_server *server, struct reel_error *err); /* reads the certificate again; false: the old one stays */
 /* Stops accepting, lets running requests end for at most drain_s seconds, then cuts them. Frees. */
 void http_server_stop(struct http_server *server, unsigned drain_s);
 /* By class of route; the classes are fixed. buckets[i]: requests of at most http_bucket_bound(i) seconds that exceed the previous bound;

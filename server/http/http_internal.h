@@ -10,6 +10,7 @@
 #include <microhttpd.h>
 
 #include "http/http.h"
+#include "http/tls.h"
 #include "reel/bytes.h"
 #include "reel/cleanup.h"
 
@@ -64,7 +65,8 @@ struct http_server {
     struct http_options options;
     struct MHD_Daemon *daemon;
     struct http_router *router;
-    int fd; /* the listening socket */
+    struct tls *tls; /* NULL: plain HTTP */
+    int fd;          /* the listening socket */
     char url[128];
     char address[64]; /* the listening address without port and brackets */
     bool any_address; /* listens on all addresses: accept any literal address in Host */

@@ -51,7 +51,7 @@ static bool read_address(struct http_server *server, struct reel_error *err) {
     bool v6 = address.ss_family == AF_INET6;
     server->any_address = is_any(&address);
     const char *host = !server->any_address ? server->address : v6 ? "::1" : "127.0.0.1";
-    snprintf(server->url, sizeof server->url, v6 ? "http://[%s]:%s" : "http://%s:%s", host, port);
+    snprintf(server->url, sizeof server->url, v6 ? "%s://[%s]:%s" : "%s://%s:%s", server->tls ? "https" : "http", host, port);
     return true;
 }
 
@@ -102,8 +102,30 @@ static size_t leave_escaped(void *context, struct MHD_Connection *connection, ch
     return strlen(text);
 }
 
+/* The certificate for a new connection. */
+static int present_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n_authorities,
+                               const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **chain, unsigned *n,
+                               gnutls_privkey_t *key) {
+    struct MHD_Connection *mhd = gnutls_session_get_ptr(session); /* set by the library */
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    const struct http_connection *c = info ? info->socket_context : NULL;
+    (void)authorities, (void)n_authorities, (void)algorithms, (void)n_algorithms;
+    if (!c) { /* out of memory when the connection began */
+        return -1;
+    }
+    tls_certificate(c->server->tls, chain, n, key);
+    return 0;
+}
+
 static bool start_daemon(struct http_server *server, struct reel_error *err) {
     unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    struct MHD_OptionItem tls_options[] = {
+        {.option = MHD_OPTION_HTTPS_CERT_CALLBACK, .ptr_value = (void *)present_certificate},
+        {.option = MHD_OPTION_HTTPS_PRIORITIES,
+         .ptr_value = (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"},
+        {.option = MHD_OPTION_END},
+    };
+    flags |= server->tls ? MHD_USE_TLS : 0;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* its threads inherit the mask: only the main thread handles signals */
@@ -115,6 +137,7 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
                                           MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,                                  //
                                           MHD_OPTION_CONNECTION_LIMIT, server->options.connections_max + HTTP_CONNECTIONS_LEAVING, //
                                           MHD_OPTION_CONNECTION_TIMEOUT, server->options.idle_timeout_s,                           //
+                                          MHD_OPTION_ARRAY, server->tls ? tls_options : tls_options + 2,                           //
                                           MHD_OPTION_STRICT_FOR_CLIENT, 1,                                                         //
                                           MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                                       //
                                           MHD_OPTION_URI_LOG_CALLBACK, connection_on_target, server,                               //
@@ -140,6 +163,7 @@ static void server_free(struct http_server *server) {
     }
     deadline_stop(server);
     router_free(server->router);
+    tls_close(server->tls);
     free(server);
 }
 REEL_DEFINE_AUTO(struct http_server, server_free);
@@ -157,6 +181,9 @@ struct http_server *http_server_start(const struct http_options *options, struct
     for (const char *const *origin = options->origins; origin && *origin; origin++) {
         server->any_origin = server->any_origin || strcmp(*origin, "*") == 0;
     }
+    if (options->tls_cert && !(server->tls = tls_open(options->tls_cert, options->tls_key, err))) {
+        return NULL;
+    }
     server->router = router_new(options->routes, err);
     if (!server->router || !listen_on(server, err) || !start_daemon(server, err)) {
         return NULL;
@@ -166,6 +193,14 @@ struct http_server *http_server_start(const struct http_options *options, struct
 
 const char *http_server_url(const struct http_server *server) {
     return server->url;
+}
+
+bool http_server_is_tls(const struct http_server *server) {
+    return server->tls != NULL;
+}
+
+bool http_server_reload(struct http_server *server, struct reel_error *err) {
+    return !server->tls || tls_reload(server->tls, err);
 }
 
 void http_server_stop(struct http_server *server, unsigned drain_s) {

@@ -59,7 +59,7 @@ class Server:
             line = self.process.stdout.readline().decode()
             if not line:
                 raise AssertionError('the server ended before it listened: exit code %s\n%s' % (self.process.wait(), self.said()))
-            found = re.search(r'listening on (http://\S+:(\d+))', line)
+            found = re.search(r'listening on (https?://\S+:(\d+))', line)
             if found:
                 self.base, self.port = found.group(1), int(found.group(2))
         guard.cancel()
