@@ -256,8 +256,9 @@ static bool digest_holds(struct http_request *r, const struct upload *u, const c
 
 /* Repeats the first answer, or replies that the key was used for another request. False: the key is new. */
 static bool answer_again(struct http_request *r, const struct upload *u, const char *request, struct reel_error *err) {
+    char owner[UPLOAD_OWNER_TEXT];
     AUTO_STRUCT(catalog_response_done) struct catalog_response first = {0};
-    if (!u->key[0] || !catalog_response_get(http_app(r)->catalog, upload_owner(r), u->key, &first, err)) {
+    if (!u->key[0] || !catalog_response_get(http_app(r)->catalog, upload_owner(r, owner), u->key, &first, err)) {
         return false;
     }
     if (strcmp(first.request, request) != 0) {
@@ -276,9 +277,10 @@ static void answer(struct http_request *r, const struct upload *u, const char *r
     AUTO_MEM char *text = u->key[0] ? json_text(body) : NULL;
     if (text) {
         struct reel_error ignored;
+        char owner[UPLOAD_OWNER_TEXT];
         struct catalog_response first = {.status = a.status, .header = (char *)a.header, .address = a.address, .body = text};
         memcpy(first.request, request, sizeof first.request);
-        catalog_response_put(http_app(r)->catalog, upload_owner(r), u->key, &first, reel_now_ns() + ANSWER_LIVES_NS, &ignored);
+        catalog_response_put(http_app(r)->catalog, upload_owner(r, owner), u->key, &first, reel_now_ns() + ANSWER_LIVES_NS, &ignored);
     }
     http_add_header(r, a.header, a.address);
     http_reply_json(r, a.status, body);

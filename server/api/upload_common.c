@@ -1,6 +1,7 @@
 /* See upload.h. */
 #include "api/upload.h"
 
+#include <inttypes.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,9 +68,14 @@ const char *upload_key(struct http_request *r) {
     return key ? key : "";
 }
 
-const char *upload_owner(const struct http_request *r) {
-    const char *name = http_caller(r)->name;
-    return name ? name : "";
+const char *upload_owner(const struct http_request *r, char out[UPLOAD_OWNER_TEXT]) {
+    const struct http_caller *caller = http_caller(r);
+    if (caller->token) {
+        snprintf(out, UPLOAD_OWNER_TEXT, "token:%" PRId64, caller->token);
+    } else {
+        snprintf(out, UPLOAD_OWNER_TEXT, "%s:%s", caller->how, caller->name ? caller->name : "");
+    }
+    return out;
 }
 
 void upload_fingerprint(const char *const *texts, size_t n, char out[SHA256_HEX]) {

@@ -226,13 +226,14 @@ bool uploads_read_length(struct http_request *r, const struct call *c, uint64_t 
 }
 
 bool uploads_begin_bytes(struct http_request *r, struct call *c, const char *id, uint64_t offset) {
+    char owner[UPLOAD_OWNER_TEXT];
     struct session_piece piece = {.offset = offset, .checked = c->hash};
     struct reel_error err = {0};
     if (!uploads_read_length(r, c, offset, &piece.length)) {
         return false;
     }
     catalog_upload_done(&c->now);
-    enum session_answer answer = session_begin(http_app(r), upload_owner(r), id, &piece, &c->writer, &c->now, &err);
+    enum session_answer answer = session_begin(http_app(r), upload_owner(r, owner), id, &piece, &c->writer, &c->now, &err);
     if (answer != SESSION_OK) {
         reply_begin(r, c, answer, offset, &err);
     }

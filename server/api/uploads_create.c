@@ -135,8 +135,9 @@ static bool check_first_bytes(struct http_request *r, const struct call *c) {
 }
 
 void api_uploads_create_begin(struct http_request *r) {
+    char owner[UPLOAD_OWNER_TEXT];
     struct call *c = uploads_new_call(r);
-    AUTO_STRUCT(creation_done) struct creation n = {.request = {.owner = upload_owner(r), .length = -1}};
+    AUTO_STRUCT(creation_done) struct creation n = {.request = {.owner = upload_owner(r, owner), .length = -1}};
     if (!c || !uploads_read_sender(r, c) || !read_options(r, c, &n) || !read_total(r, c, &n.request) || !check_first_bytes(r, c) ||
         !(n.request.key = upload_key(r)) || !may_upload(r, c, &n) || !uploads_read_checksum(r, c)) {
         return;
@@ -207,19 +208,34 @@ static json_t *view_upload(const struct catalog_upload *u) {
     return body;
 }
 
-/* The caller's sessions only; an administrator sees all. */
-static const char *owner_filter(const struct http_request *r) {
-    return http_caller(r)->role == ROLE_ADMIN ? NULL : upload_owner(r);
+/* Its own sessions; an admin's are those of its collections. */
+static bool may_see(const struct http_request *r, const struct catalog_upload *u) {
+    char owner[UPLOAD_OWNER_TEXT];
+    const struct http_caller *caller = http_caller(r);
+    if (strcmp(upload_owner(r, owner), u->owner) == 0 || (caller->role == ROLE_ADMIN && !caller->collections)) {
+        return true;
+    }
+    json_auto_t *options = json_loads(u->options, 0, NULL);
+    const char *collection = json_string_value(json_object_get(options, "collection"));
+    return caller->role == ROLE_ADMIN && collection && http_caller_sees(caller, collection);
+}
+
+static bool find_session(struct http_request *r, struct catalog_upload *out) {
+    struct reel_error err = {0};
+    bool found = session_get(http_app(r), NULL, http_segment(r, "id"), out, &err);
+    if (found && !may_see(r, out)) {
+        catalog_upload_done(out);
+        found = reel_fail(&err, REEL_NOT_FOUND, "there is no such upload; it may have ended, or expired");
+    }
+    if (!found) {
+        http_reply_error(r, &err);
+    }
+    return found;
 }
 
 void api_uploads_get(struct http_request *r) {
     struct call *c = uploads_new_call(r);
-    struct reel_error err = {0};
-    if (!c || !uploads_read_protocol(r, c)) {
-        return;
-    }
-    if (!session_get(http_app(r), owner_filter(r), http_segment(r, "id"), &c->now, &err)) {
-        http_reply_error(r, &err);
+    if (!c || !uploads_read_protocol(r, c) || !find_session(r, &c->now)) {
         return;
     }
     char length[24];
@@ -247,10 +263,10 @@ void api_uploads_get(struct http_request *r) {
 void api_uploads_delete(struct http_request *r) {
     struct call *c = uploads_new_call(r);
     struct reel_error err = {0};
-    if (!c || !uploads_read_protocol(r, c)) {
+    if (!c || !uploads_read_protocol(r, c) || !find_session(r, &c->now)) {
         return;
     }
-    if (session_remove(http_app(r), owner_filter(r), http_segment(r, "id"), &err)) {
+    if (session_remove(http_app(r), NULL, http_segment(r, "id"), &err)) {
         http_reply_empty(r, 204);
     } else {
         http_reply_error(r, &err);

@@ -121,7 +121,22 @@ static void bind_changing(struct db_statement *s, const struct catalog_upload *u
     db_set_int(s, ":expires", u->expires_ns);
 }
 
-bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, struct reel_error *err) {
+/* Tells which limit was reached. */
+static bool refuse_upload(struct db_handle *h, const char *owner, unsigned most, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "uploads_unfinished", err);
+    if (!s) {
+        return false;
+    }
+    db_set_text(s, ":owner", owner);
+    if (db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    return db_int(s, 0) >= most
+               ? reel_fail(err, REEL_NO_SPACE, "%u uploads are unfinished already: end some, or wait until they expire", most)
+               : reel_fail(err, REEL_NO_SPACE, "there is no room: bytes are reserved for other unfinished uploads");
+}
+
+bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, unsigned most, uint64_t room, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_insert", err) : NULL;
     if (!s) {
@@ -136,11 +151,14 @@ bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, struc
     db_set_text(s, ":concat", u->concat);
     db_set_int(s, ":draft", u->draft);
     db_set_int(s, ":created", u->created_ns);
+    db_set_int(s, ":most", most);
+    db_set_int(s, ":room", room < INT64_MAX ? (int64_t)room : INT64_MAX);
     if (!db_run(s, err)) {
         return false;
     }
+    bool added = db_changes(s) == 1;
     db_done(TAKE(s));
-    return db_commit(h, err);
+    return added ? db_commit(h, err) : refuse_upload(h, u->owner, most, err);
 }
 
 bool catalog_upload_update(struct catalog *c, const struct catalog_upload *u, struct reel_error *err) {

@@ -6,7 +6,7 @@
 
 struct catalog_upload {
     char id[RECORDING_ID_TEXT];        /* 32 hex digits; also names the file of its bytes */
-    char *owner, *key;                 /* the caller; Idempotency-Key, "" = none */
+    char *owner, *key;                 /* the principal; Idempotency-Key, "" = none */
     char request[SHA256_HEX];          /* SHA-256 of the first request with that key */
     char *options, *metadata, *concat; /* see sql/migrations */
     bool draft, checked;
@@ -19,7 +19,8 @@ struct catalog_upload {
 };
 void catalog_upload_done(struct catalog_upload *u); /* empties; fine on a zeroed one */
 
-bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, struct reel_error *err);
+/* REEL_NO_SPACE: the owner has `most` unfinished ones, or `room` bytes do not suffice for it and for what the others were promised. */
+bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, unsigned most, uint64_t room, struct reel_error *err);
 bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out, struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key, struct catalog_upload *out,
                            struct reel_error *err); /* the same */

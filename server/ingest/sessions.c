@@ -180,7 +180,7 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
     bool made = make_row(app, q, out, err) && catalog_make_id(out->id, err);
     struct store_upload *file =
         made ? store_upload_open(app->store, out->id, true, err) : NULL; /* before the row, so that no row is without a file */
-    made = file && catalog_upload_add(app->catalog, out, err);
+    made = file && catalog_upload_add(app->catalog, out, SESSIONS_OF_ONE_MAX, store_room(app->store), err);
     if (file && !made) {
         store_upload_drop(file);
     }

@@ -12,6 +12,7 @@ struct session_writer;
 
 enum {
     SESSIONS_MAX = 10000,        /* including complete ones that have not expired yet */
+    SESSIONS_OF_ONE_MAX = 1000,  /* unfinished ones of a principal */
     SESSION_PARTS_MAX = 64,      /* of one final upload */
     SESSION_METADATA_MAX = 8192, /* Upload-Metadata, Upload-Concat */
 };

@@ -299,9 +299,14 @@ bool store_free_bytes(struct store *store, uint64_t *bytes) {
     return true;
 }
 
-bool store_has_room(struct store *store, uint64_t bytes) {
+uint64_t store_room(struct store *store) {
     uint64_t left;
-    return !store_free_bytes(store, &left) || (left > RESERVE_BYTES && left - RESERVE_BYTES >= bytes);
+    return !store_free_bytes(store, &left) ? UINT64_MAX : left > RESERVE_BYTES ? left - RESERVE_BYTES : 0;
+}
+
+bool store_has_room(struct store *store, uint64_t bytes) {
+    uint64_t room = store_room(store);
+    return room > 0 && room >= bytes;
 }
 
 /* ---- blobs */

@@ -60,8 +60,9 @@ bool store_blob_to_partial(struct store *store, const char *sha256, const char *
 /* Names the run of the system and the disk it is on: while it stays, the page cache has lost nothing. False when neither is known. */
 bool store_same_run(struct store *store, bool *same, struct reel_error *err);
 
-int64_t store_elapsed_ns(void);                           /* how long this thread has waited for the disk for uploads in total */
-bool store_has_room(struct store *store, uint64_t bytes); /* leaves a reserve of 64 MiB */
+int64_t store_elapsed_ns(void);           /* how long this thread has waited for the disk for uploads in total */
+uint64_t store_room(struct store *store); /* bytes that may be written: leaves a reserve of 64 MiB */
+bool store_has_room(struct store *store, uint64_t bytes);
 bool store_free_bytes(struct store *store, uint64_t *bytes);
 
 /* The bytes of a content: the blob, or the file that a reference (reference.h) names. REEL_NOT_FOUND, REEL_CHANGED. */

@@ -411,7 +411,7 @@ CREATE TABLE audit (
 CREATE TABLE uploads (
     row INTEGER PRIMARY KEY,
     id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
-    owner TEXT NOT NULL, -- the caller's name
+    owner TEXT NOT NULL, -- the principal: token:7, proxy:ann
     idempotency_key TEXT NOT NULL, -- '' none
     request BLOB NOT NULL CHECK (length(request) = 32), -- SHA-256 of the request that used this key first
     options TEXT NOT NULL, -- upload options as JSON: name, collection … (server/ingest/upload_options.h)
@@ -430,6 +430,8 @@ CREATE TABLE uploads (
 
 CREATE UNIQUE INDEX uploads_key ON uploads (owner, idempotency_key) WHERE idempotency_key <> '';
 CREATE INDEX uploads_expires ON uploads (expires_ns);
+CREATE INDEX uploads_owner ON uploads (owner);
+CREATE INDEX uploads_open ON uploads (length, offset) WHERE state = 0;
 
 -- The first response to each Idempotency-Key of uploads in one request.
 CREATE TABLE responses (
