@@ -116,16 +116,16 @@ static inline size_t make_message(struct maker *m, const char *topic, uint32_t s
     return make_message_of(m, topic, MAKE_MD5, MAKE_TYPE, NULL, sec, nsec, data, strlen(data));
 }
 
-struct make_place {
+struct make_entry {
     uint32_t sec, nsec;
     uint64_t pos;
 };
-static inline size_t make_index(struct maker *m, const char *topic, uint32_t ver, const struct make_place *places, uint32_t count) {
+static inline size_t make_index(struct maker *m, const char *topic, uint32_t ver, const struct make_entry *entries, uint32_t count) {
     struct maker data = {0};
     for (uint32_t i = 0; i < count; i++) {
-        make_number(&data, places[i].sec, 4);
-        make_number(&data, places[i].nsec, 4);
-        make_number(&data, places[i].pos, 8);
+        make_number(&data, entries[i].sec, 4);
+        make_number(&data, entries[i].nsec, 4);
+        make_number(&data, entries[i].pos, 8);
     }
     size_t record = make_record(m);
     make_field_number(m, "count", count, 4);
@@ -150,14 +150,14 @@ static inline void make_log_record(struct maker *m, const char *lines, uint32_t 
 /* Ten messages on two topics, indexed, as ROS' recorder left them. records[i]: where message i stands. */
 static inline struct maker make_ten(size_t records[10]) {
     struct maker m = {0};
-    struct make_place a[5], b[5];
+    struct make_entry a[5], b[5];
     make_text(&m, MAKE_LINE);
     size_t index_pos = make_file_header(&m, 0, 4066);
     for (uint32_t i = 0; i < 10; i++) {
         const char *topic = i % 2 ? "/b" : "/a", text[] = {'m', (char)('0' + i), 0};
         size_t at = i < 2 ? make_definition(&m, topic) : m.size;
         records[i] = make_message(&m, topic, 1000000000 + i, i, text);
-        (i % 2 ? b : a)[i / 2] = (struct make_place){1000000000 + i, i, at};
+        (i % 2 ? b : a)[i / 2] = (struct make_entry){1000000000 + i, i, at};
     }
     make_patch(&m, index_pos, m.size, 8);
     make_index(&m, "/a", 0, a, 5);

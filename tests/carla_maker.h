@@ -188,7 +188,7 @@ static inline void make_scene_light(struct maker *m, int32_t id, float intensity
 
 /* --- a small world: one frame of it, with every packet of the version ---
  * Actors: 1 spectator, 2 traffic light, 24 hero, 25 bicycle, 27 its sensor from frame 2 on, with a parent; 26 walker in frames 2 to 4.
- * The hero's place is 100 x frame. Frame 1 has all lights, frame 3 one of them and a door of the hero, frame 4 weather. */
+ * The hero's position is 100 x frame. Frame 1 has all lights, frame 3 one of them and a door of the hero, frame 4 weather. */
 
 struct make_list {
     struct maker *m;

@@ -17,7 +17,7 @@ struct tape_style {
     bool size_counts;  /* a field's size counts its header */
     bool links_behind; /* links point behind the field header */
     bool block_counts; /* a block's size counts what is in it */
-    unsigned place;    /* what a message's place in an index is counted from: 0 the block's header, 5 its content, 29 its first field */
+    unsigned origin;   /* what a message's origin in an index is counted from: 0 the block's header, 5 its content, 29 its first field */
     uint64_t start;
     int64_t utc;
     size_t block_max;
@@ -230,7 +230,7 @@ static inline size_t tape_index(struct tape *t, unsigned channel) {
         const struct tape_message *e = &t->messages[i];
         if (e->channel == channel) {
             tape_number(t, tape_link(t, e->block), 8);
-            tape_number(t, e->at - e->block - t->style.place, 8);
+            tape_number(t, e->at - e->block - t->style.origin, 8);
             tape_number(t, (uint64_t)e->time, 8);
         }
     }

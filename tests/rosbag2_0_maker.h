@@ -26,7 +26,7 @@ struct make2 {
     const char *compression;   /* of the chunks to come */
     struct make2_entry entries[MAKE2_ENTRIES];
     uint32_t n_entries, n_conns, n_chunks;
-    size_t index_pos_at, conn_count_at, chunk_count_at; /* places of these values in the file */
+    size_t index_pos_at, conn_count_at, chunk_count_at; /* positions of these values in the file */
     size_t chunk_at, chunk_data;                        /* of the last chunk */
     /* defects: */
     bool conns_only_at_end, no_index;

@@ -174,7 +174,7 @@ static bool chunk_raw(const struct reel_builder *b, uint32_t id, uint64_t *raw) 
 
 bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint32_t *id, struct reel_error *err) {
     uint64_t room = c->part < b->model.n_parts ? b->model.part_sizes[c->part] : 0;
-    bool known = c->part < b->model.n_parts || ((c->part & REEL_INSIDE) != 0 && chunk_raw(b, c->part & ~REEL_INSIDE, &room));
+    bool known = c->part < b->model.n_parts || ((c->part & REEL_CHUNK_PART) != 0 && chunk_raw(b, c->part & ~REEL_CHUNK_PART, &room));
     if (!known || (c->codec == REEL_CODEC_NONE && c->raw != c->stored)) {
         return reel_fail(err, REEL_ARGUMENT, "chunk at %llu: file %u, %llu plain bytes of %llu", (unsigned long long)c->offset, c->part,
                          (unsigned long long)c->raw, (unsigned long long)c->stored);

@@ -117,12 +117,12 @@ bool reel_fail_errno(struct reel_error *err, const char *format, ...) {
     return false;
 }
 
-bool reel_error_at(struct reel_error *err, const char *place, ...) {
+bool reel_error_at(struct reel_error *err, const char *where, ...) {
     if (err) {
         struct draft draft;
         va_list args;
-        va_start(args, place);
-        draft_format(&draft, place, args);
+        va_start(args, where);
+        draft_format(&draft, where, args);
         va_end(args);
         draft_join(&draft, err->text);
         draft_store(&draft, err);

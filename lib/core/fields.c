@@ -1,4 +1,4 @@
-/* See fields.h. What no path leads into is skipped unread. */
+/* See fields.h. Values that no path leads into are skipped without decoding them. */
 #include "core/fields.h"
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ bool field_set_add(struct field_set *set, const char *path, struct reel_error *e
         return true;
     }
     if (set->columns == FIELDS_MAX) {
-        return reel_fail(err, REEL_LIMIT, "more than %d fields: name those that are wanted", FIELDS_MAX);
+        return reel_fail(err, REEL_LIMIT, "more than %d fields: select fewer", FIELDS_MAX);
     }
     if (!s || !GROW_ARRAY(set->names, set->columns, set->cap_names) || !(set->names[set->columns] = strdup(path))) {
         return reel_fail_memory(err);
@@ -135,55 +135,55 @@ static void append(struct field_picker *p, const void *name, size_t size) {
     p->length += (uint32_t)(dot + size);
 }
 
-static void append_place(struct field_picker *p, uint32_t place) {
+static void append_index(struct field_picker *p, uint32_t index) {
     char text[12];
     size_t at = sizeof text;
     do {
-        text[--at] = (char)('0' + place % 10);
-        place /= 10;
-    } while (place > 0);
+        text[--at] = (char)('0' + index % 10);
+        index /= 10;
+    } while (index > 0);
     append(p, text + at, sizeof text - at);
 }
 
-/* In a list every value is at the next place. In a map key() has said where it is. */
+/* In a list every value advances the index. In a map key() has set the path. */
 static void arrive(struct field_picker *p) {
     struct field_level *level = &p->levels[p->depth];
     if (level->list) {
         p->length = level->length;
-        append_place(p, level->next++);
+        append_index(p, level->next++);
     }
 }
 
-static const struct slot *wanted(const struct field_picker *p) {
+static const struct slot *selected_slot(const struct field_picker *p) {
     const struct slot *s = p->length >= FIELD_PATH_MAX ? NULL : slot_of(p->set, p->path, p->length);
     return s;
 }
 
-static bool begin_telling(struct field_picker *p, const struct slot *s) {
+static bool begin_value(struct field_picker *p, const struct slot *s) {
     p->column = (uint32_t)s->column;
     p->inner = p->open(p->context, p->column);
     return p->inner;
 }
-static bool end_telling(struct field_picker *p) {
+static bool end_value(struct field_picker *p) {
     p->inner = NULL;
     p->found++;
     p->done = p->found == p->set->columns;
     return p->close(p->context, p->column) && !p->done;
 }
 
-/* What every single value does: told to whoever wants it. */
+/* All visitor functions for single values. */
 #define SINGLE(name, declared, ...)                                                                                                        \
     static bool name declared {                                                                                                            \
         struct field_picker *p = self(v);                                                                                                  \
-        if (p->outside > 0) {                                                                                                              \
+        if (p->skipped_depth > 0) {                                                                                                        \
             return true;                                                                                                                   \
         }                                                                                                                                  \
-        if (p->inside > 0) {                                                                                                               \
+        if (p->value_depth > 0) {                                                                                                          \
             return visit_##name(p->inner __VA_ARGS__);                                                                                     \
         }                                                                                                                                  \
         arrive(p);                                                                                                                         \
-        const struct slot *s = wanted(p);                                                                                                  \
-        return !s || s->column < 0 || !begin_telling(p, s) || (visit_##name(p->inner __VA_ARGS__) && end_telling(p));                      \
+        const struct slot *s = selected_slot(p);                                                                                           \
+        return !s || s->column < 0 || !begin_value(p, s) || (visit_##name(p->inner __VA_ARGS__) && end_value(p));                          \
     }
 SINGLE(null, (struct reel_visitor * v), )
 SINGLE(boolean, (struct reel_visitor * v, bool value), , value)
@@ -196,25 +196,25 @@ SINGLE(binary, (struct reel_visitor * v, struct reel_bytes value), , value)
 
 static bool begin(struct reel_visitor *v, bool list) {
     struct field_picker *p = self(v);
-    if (p->outside > 0) {
-        p->outside++;
+    if (p->skipped_depth > 0) {
+        p->skipped_depth++;
         return true;
     }
-    if (p->inside > 0) {
-        p->inside++;
+    if (p->value_depth > 0) {
+        p->value_depth++;
         return list ? visit_begin_list(p->inner) : visit_begin_map(p->inner);
     }
     bool root = p->depth == 0;
     if (!root) {
         arrive(p);
     }
-    const struct slot *s = root ? NULL : wanted(p);
-    if (s && s->column >= 0 && begin_telling(p, s)) {
-        p->inside = 1;
+    const struct slot *s = root ? NULL : selected_slot(p);
+    if (s && s->column >= 0 && begin_value(p, s)) {
+        p->value_depth = 1;
         return list ? visit_begin_list(p->inner) : visit_begin_map(p->inner);
     }
     if ((!root && (!s || !s->leads)) || p->depth == FIELD_DEPTH_MAX) {
-        p->outside = 1;
+        p->skipped_depth = 1;
         return true;
     }
     p->levels[++p->depth] = (struct field_level){.length = p->length, .list = list};
@@ -222,13 +222,13 @@ static bool begin(struct reel_visitor *v, bool list) {
 }
 static bool end(struct reel_visitor *v, bool list) {
     struct field_picker *p = self(v);
-    if (p->outside > 0) {
-        p->outside--;
+    if (p->skipped_depth > 0) {
+        p->skipped_depth--;
         return true;
     }
-    if (p->inside > 0) {
+    if (p->value_depth > 0) {
         bool goes_on = list ? visit_end_list(p->inner) : visit_end_map(p->inner);
-        return goes_on && (--p->inside > 0 || end_telling(p));
+        return goes_on && (--p->value_depth > 0 || end_value(p));
     }
     p->depth -= p->depth > 0;
     return true;
@@ -248,10 +248,10 @@ static bool end_list(struct reel_visitor *v) {
 
 static bool key(struct reel_visitor *v, struct reel_bytes name) {
     struct field_picker *p = self(v);
-    if (p->outside > 0) {
+    if (p->skipped_depth > 0) {
         return true;
     }
-    if (p->inside > 0) {
+    if (p->value_depth > 0) {
         return visit_key(p->inner, name);
     }
     p->length = p->levels[p->depth].length;
@@ -262,19 +262,19 @@ static bool key(struct reel_visitor *v, struct reel_bytes name) {
 /* Told as it is, or value by value to those who want some of them. */
 static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     struct field_picker *p = self(v);
-    if (p->outside > 0) {
+    if (p->skipped_depth > 0) {
         return true;
     }
-    if (p->inside > 0) {
+    if (p->value_depth > 0) {
         return visit_numbers(p->inner, type, data, columns);
     }
     struct field_level before = p->levels[p->depth];
     if (p->depth > 0) {
         arrive(p);
     }
-    const struct slot *s = p->depth > 0 ? wanted(p) : NULL;
-    if (s && s->column >= 0 && begin_telling(p, s)) {
-        return visit_numbers(p->inner, type, data, columns) && end_telling(p);
+    const struct slot *s = p->depth > 0 ? selected_slot(p) : NULL;
+    if (s && s->column >= 0 && begin_value(p, s)) {
+        return visit_numbers(p->inner, type, data, columns) && end_value(p);
     }
     if (p->depth > 0 && (!s || !s->leads)) {
         return true;
@@ -302,7 +302,7 @@ static const struct reel_visitor_ops ops = {
 
 void field_picker_start(struct field_picker *p) {
     p->visitor.ops = &ops;
-    p->found = p->inside = p->outside = p->depth = p->length = 0;
+    p->found = p->value_depth = p->skipped_depth = p->depth = p->length = 0;
     p->done = p->set->columns == 0;
     p->inner = NULL;
     p->levels[0] = (struct field_level){0};

@@ -173,13 +173,13 @@ static bool add_last(struct reel_front *f, const struct reel_selection *selectio
 /* ---- both kinds */
 
 /* True when an encoding earlier in the table has the same state function. */
-static bool is_first_with_state(size_t place) {
-    for (size_t i = 0; i < place; i++) {
-        if (reel_encodings[i]->state_at == reel_encodings[place]->state_at) {
+static bool is_first_with_state(size_t index) {
+    for (size_t i = 0; i < index; i++) {
+        if (reel_encodings[i]->state_at == reel_encodings[index]->state_at) {
             return false;
         }
     }
-    return reel_encodings[place]->state_at != NULL;
+    return reel_encodings[index]->state_at != NULL;
 }
 
 /* The selected channels of one source whose encodings share this state function. */

@@ -35,7 +35,7 @@ bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, ui
     enum reel_step step;
     int64_t before = 0;
     *gap_ns = 0;
-    merge_seek(m, &(struct merge_place){.key = {.time_ns = INT64_MIN}});
+    merge_seek(m, &(struct merge_position){.key = {.time_ns = INT64_MIN}});
     for (bool first = true; (step = merge_next(m, &entry, &source, &channel, err)) == REEL_STEP_MESSAGE; first = false) {
         uint64_t between = first ? 0 : (uint64_t)entry.time_ns - (uint64_t)before;
         *gap_ns = between > *gap_ns ? between : *gap_ns;

@@ -23,13 +23,13 @@ struct merge {
     struct merge_segment *segments; /* sorted by first position */
     int64_t *latest;                /* largest last time in segments[0 … i] */
     size_t n, next;
-    struct merge_place from;
+    struct merge_position from;
     struct slot *heap;
     size_t open, capacity;
     struct lane *free;
 };
 
-static int compare_places(const struct pack_key *a, uint32_t a_source, const struct pack_key *b, uint32_t b_source) {
+static int compare_positions(const struct pack_key *a, uint32_t a_source, const struct pack_key *b, uint32_t b_source) {
     if (a->time_ns != b->time_ns) {
         return a->time_ns < b->time_ns ? -1 : 1;
     }
@@ -41,7 +41,7 @@ static int compare_places(const struct pack_key *a, uint32_t a_source, const str
 
 static int compare_first(const void *a, const void *b) {
     const struct merge_segment *x = a, *y = b;
-    return compare_places(&x->first, x->source, &y->first, y->source);
+    return compare_positions(&x->first, x->source, &y->first, y->source);
 }
 
 struct merge *merge_new(struct merge_segment *segments, size_t n, struct reel_error *err) {
@@ -96,7 +96,7 @@ void merge_free(struct merge *m) {
     free(m);
 }
 
-void merge_seek(struct merge *m, const struct merge_place *from) {
+void merge_seek(struct merge *m, const struct merge_position *from) {
     while (m->open > 0) {
         close_lane(m, m->heap[--m->open].lane);
     }
@@ -120,7 +120,7 @@ static inline bool slot_before(const struct slot *a, const struct slot *b) {
         return a->time_ns < b->time_ns;
     }
     struct pack_key x = pack_key_of(&a->lane->entry), y = pack_key_of(&b->lane->entry);
-    return compare_places(&x, a->lane->of->source, &y, b->lane->of->source) < 0;
+    return compare_positions(&x, a->lane->of->source, &y, b->lane->of->source) < 0;
 }
 
 static void sift_down(struct merge *m, size_t at) {
@@ -197,7 +197,7 @@ static struct lane *take_lane(struct merge *m, struct reel_error *err) {
 
 /* Opens a segment at its first entry at or after m->from. */
 static bool open_segment(struct merge *m, const struct merge_segment *s, struct reel_error *err) {
-    if (compare_places(&s->last, s->source, &m->from.key, m->from.source) < 0) {
+    if (compare_positions(&s->last, s->source, &m->from.key, m->from.source) < 0) {
         return true;
     }
     struct lane *lane = take_lane(m, err);
@@ -210,7 +210,7 @@ static bool open_segment(struct merge *m, const struct merge_segment *s, struct 
     }
     while (lane_next(lane)) {
         struct pack_key key = pack_key_of(&lane->entry);
-        if (compare_places(&key, s->source, &m->from.key, m->from.source) >= 0) {
+        if (compare_positions(&key, s->source, &m->from.key, m->from.source) >= 0) {
             return push(m, lane, err);
         }
     }
@@ -224,7 +224,7 @@ static bool open_reached(struct merge *m, struct reel_error *err) {
         if (m->open > 0) {
             const struct lane *top = m->heap[0].lane;
             struct pack_key key = pack_key_of(&top->entry);
-            if (compare_places(&s->first, s->source, &key, top->of->source) > 0) {
+            if (compare_positions(&s->first, s->source, &key, top->of->source) > 0) {
                 break;
             }
         }
@@ -260,14 +260,14 @@ enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *s
 }
 
 /* Counts the entries of one segment in [from, to). */
-static bool count_in(struct merge *m, const struct merge_segment *s, const struct merge_place *from, const struct merge_place *to,
+static bool count_in(struct merge *m, const struct merge_segment *s, const struct merge_position *from, const struct merge_position *to,
                      uint64_t *count, struct reel_error *err) {
-    if (compare_places(&s->last, s->source, &from->key, from->source) < 0 ||
-        compare_places(&s->first, s->source, &to->key, to->source) >= 0) {
+    if (compare_positions(&s->last, s->source, &from->key, from->source) < 0 ||
+        compare_positions(&s->first, s->source, &to->key, to->source) >= 0) {
         return true;
     }
-    if (compare_places(&s->first, s->source, &from->key, from->source) >= 0 &&
-        compare_places(&s->last, s->source, &to->key, to->source) < 0) {
+    if (compare_positions(&s->first, s->source, &from->key, from->source) >= 0 &&
+        compare_positions(&s->last, s->source, &to->key, to->source) < 0) {
         *count += s->segment->count;
         return true;
     }
@@ -278,14 +278,15 @@ static bool count_in(struct merge *m, const struct merge_segment *s, const struc
     bool good = load(lane, s, err);
     while (good && lane_next(lane)) {
         struct pack_key key = pack_key_of(&lane->entry);
-        *count +=
-            compare_places(&key, s->source, &from->key, from->source) >= 0 && compare_places(&key, s->source, &to->key, to->source) < 0;
+        *count += compare_positions(&key, s->source, &from->key, from->source) >= 0 &&
+                  compare_positions(&key, s->source, &to->key, to->source) < 0;
     }
     close_lane(m, lane);
     return good;
 }
 
-bool merge_count(struct merge *m, const struct merge_place *from, const struct merge_place *to, uint64_t *counts, struct reel_error *err) {
+bool merge_count(struct merge *m, const struct merge_position *from, const struct merge_position *to, uint64_t *counts,
+                 struct reel_error *err) {
     for (size_t i = 0; i < m->n; i++) {
         if (!count_in(m, &m->segments[i], from, to, &counts[m->segments[i].channel], err)) {
             return false;

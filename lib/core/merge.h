@@ -19,7 +19,7 @@ static inline int64_t merge_shifted(int64_t time_ns, int64_t shift_ns) {
     return (int64_t)((uint64_t)time_ns + (uint64_t)shift_ns);
 }
 
-struct merge_place { /* position of a message in the stream's order */
+struct merge_position { /* position of a message in the stream's order */
     struct pack_key key;
     uint32_t source;
 };
@@ -31,13 +31,14 @@ struct merge *merge_new(struct merge_segment *segments, size_t n, struct reel_er
 void merge_free(struct merge *m);
 
 /* Starts (again) with the first entry at or after `from`. */
-void merge_seek(struct merge *m, const struct merge_place *from);
+void merge_seek(struct merge *m, const struct merge_position *from);
 
 /* The next entry, with its time shifted; its channel id is the recording's. */
 enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel, struct reel_error *err);
 
 /* Adds to counts[channel] the number of entries of each stream channel in [from, to): whole segments are counted from the index, only those
  * at the edges are read. */
-bool merge_count(struct merge *m, const struct merge_place *from, const struct merge_place *to, uint64_t *counts, struct reel_error *err);
+bool merge_count(struct merge *m, const struct merge_position *from, const struct merge_position *to, uint64_t *counts,
+                 struct reel_error *err);
 
 #endif

@@ -89,7 +89,7 @@ static bool has_entries(const struct reel_recording *r, struct reel_error *err) 
 }
 
 struct reel_recording *reel_recording_from_index(struct reel_index *index, struct reel_source **parts, uint32_t n_parts,
-                                           const struct reel_recording_options *options, struct reel_error *err) {
+                                                 const struct reel_recording_options *options, struct reel_error *err) {
     static _Atomic uint64_t numbers;
     struct reel_recording *r = calloc(1, sizeof *r);
     struct reel_source **copy = malloc((n_parts ? n_parts : 1) * sizeof *copy);
@@ -147,8 +147,8 @@ static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const 
     if (row->part < r->n_parts) {
         return r->parts[row->part];
     }
-    uint32_t in = row->part & ~REEL_INSIDE;
-    if (row->part < REEL_INSIDE || in >= id) {
+    uint32_t in = row->part & ~REEL_CHUNK_PART;
+    if (row->part < REEL_CHUNK_PART || in >= id) {
         reel_fail(err, REEL_CHANGED, "the index knows no file %u", row->part);
         return NULL;
     }
@@ -257,7 +257,7 @@ static struct reel_source *hold_chunk(struct reel_reader *r, uint32_t id, const 
 
 /* The source that contains a plain chunk. */
 static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
-    if (r->held && row->part == (REEL_INSIDE | r->held->chunk)) {
+    if (r->held && row->part == (REEL_CHUNK_PART | r->held->chunk)) {
         return r->held->source;
     }
     struct opened *pinned;

@@ -129,9 +129,9 @@ bool reel_write_payload(struct reel_write *w, const struct reel_message *m, stru
             return true;
         }
         if (out->pos >= out->lo && out->pos + m->size <= out->hi) {
-            uint8_t *place = out->buffer + (out->pos - out->lo);
+            uint8_t *direct = out->buffer + (out->pos - out->lo);
             out->pos += m->size;
-            return reel_stream_copy(w->stream, m, 0, place, m->size, err);
+            return reel_stream_copy(w->stream, m, 0, direct, m->size, err);
         }
     }
     return put_pieces((struct run *)w, m, out, err);

@@ -33,20 +33,20 @@ bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct 
 /* Ids below n_parts are the scan's own parts. In a nested scan these are chunks of the outer recording, which were added before, so
  * reel_scan_chunk() never returns an id this small. */
 static uint32_t chunk_of(const struct reel_scan *scan, uint32_t id) {
-    return scan->places && id < scan->n_parts ? scan->places[id].chunk : id;
+    return scan->locations && id < scan->n_parts ? scan->locations[id].chunk : id;
 }
 
 bool reel_scan_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, uint32_t *id, struct reel_error *err) {
     struct reel_chunk c = *chunk;
-    if (scan->places && c.part < scan->n_parts) {
-        uint32_t in = scan->places[c.part].chunk;
-        c.part = in < scan->builder->model.n_parts ? in : REEL_INSIDE | in;
+    if (scan->locations && c.part < scan->n_parts) {
+        uint32_t in = scan->locations[c.part].chunk;
+        c.part = in < scan->builder->model.n_parts ? in : REEL_CHUNK_PART | in;
     }
     return builder_add_chunk(scan->builder, &c, id, err);
 }
 
 bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, struct reel_error *err) {
-    if (!scan->places) {
+    if (!scan->locations) {
         return builder_add_entry(scan->builder, entry, err);
     }
     struct reel_entry e = *entry;
@@ -120,19 +120,19 @@ bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint
         return true;
     }
     char line[1024];
-    int place = 0;
-    if (scan->places && part < scan->n_parts) {
-        const struct reel_place *p = &scan->places[part];
-        place = snprintf(line, sizeof line / 2, "%s: ", scan->parts[part]->name);
-        place = place < 0 ? 0 : place < (int)sizeof line / 2 ? place : (int)sizeof line / 2 - 1;
+    int prefix = 0;
+    if (scan->locations && part < scan->n_parts) {
+        const struct reel_location *p = &scan->locations[part];
+        prefix = snprintf(line, sizeof line / 2, "%s: ", scan->parts[part]->name);
+        prefix = prefix < 0 ? 0 : prefix < (int)sizeof line / 2 ? prefix : (int)sizeof line / 2 - 1;
         offset = p->packed ? p->offset : p->offset + offset;
         part = p->part;
     }
     va_list arguments;
     va_start(arguments, text);
-    int n = vsnprintf(line + place, sizeof line - (size_t)place, text, arguments);
+    int n = vsnprintf(line + prefix, sizeof line - (size_t)prefix, text, arguments);
     va_end(arguments);
-    size_t size = n < 0 ? (size_t)place : (size_t)(place + n) < sizeof line ? (size_t)(place + n) : sizeof line - 1;
+    size_t size = n < 0 ? (size_t)prefix : (size_t)(prefix + n) < sizeof line ? (size_t)(prefix + n) : sizeof line - 1;
     const char *copy = arena_utf8(&m->arena, bytes_of(line, size));
     if (copy) {
         m->findings[m->n_findings++] =

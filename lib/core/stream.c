@@ -25,7 +25,7 @@ struct stream {
     struct merge *merge;
     struct reel_front *front;
     size_t front_at;
-    struct merge_place start;
+    struct merge_position start;
     int64_t end_ns;
     int64_t origin_ns; /* origin of the every_ns intervals */
     uint64_t every_n;
@@ -70,7 +70,7 @@ static uint64_t kept_of(const struct stream *s, uint64_t n) {
 }
 
 /* Sets the sampling state to what it would be had the stream run from its start to `to`. */
-static bool catch_up(struct stream *s, const struct merge_place *to, struct reel_error *err) {
+static bool catch_up(struct stream *s, const struct merge_position *to, struct reel_error *err) {
     if (s->every_n <= 1 && s->every_ns <= 0) {
         return true;
     }
@@ -78,13 +78,13 @@ static bool catch_up(struct stream *s, const struct merge_place *to, struct reel
     if (!before) {
         return reel_fail_memory(err);
     }
-    struct merge_place middle = s->start;
+    struct merge_position middle = s->start;
     int64_t bucket = -1;
     if (s->every_ns > 0) {
         bucket = bucket_of(s, to->key.time_ns);
         int64_t begins = (int64_t)((uint64_t)s->origin_ns + (uint64_t)bucket * (uint64_t)s->every_ns);
         if (begins > middle.key.time_ns) {
-            middle = (struct merge_place){.key = {.time_ns = begins}};
+            middle = (struct merge_position){.key = {.time_ns = begins}};
         }
     }
     memset(s->seen, 0, s->base.n_channels * sizeof *s->seen);
@@ -127,7 +127,7 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
 
 static bool stream_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
-    struct merge_place to = {.key = {.time_ns = mark->time_ns, .chunk = mark->chunk, .offset = mark->offset}, .source = mark->source};
+    struct merge_position to = {.key = {.time_ns = mark->time_ns, .chunk = mark->chunk, .offset = mark->offset}, .source = mark->source};
     if (mark->front > 0) {
         s->front_at = mark->front - 1;
         to = s->start;
@@ -172,9 +172,9 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
     if (!counts) {
         return reel_fail_memory(err);
     }
-    struct merge_place to = {.key = {.time_ns = before_ns < s->end_ns ? before_ns : s->end_ns}};
+    struct merge_position to = {.key = {.time_ns = before_ns < s->end_ns ? before_ns : s->end_ns}};
     if (to.key.time_ns == REEL_TIME_MAX) { /* no end: includes the last representable instant */
-        to = (struct merge_place){.key = {.time_ns = REEL_TIME_MAX, .chunk = UINT32_MAX, .offset = UINT64_MAX}, .source = UINT32_MAX};
+        to = (struct merge_position){.key = {.time_ns = REEL_TIME_MAX, .chunk = UINT32_MAX, .offset = UINT64_MAX}, .source = UINT32_MAX};
     }
     if (!merge_count(s->merge, &s->start, &to, counts, err)) {
         return false;
@@ -401,7 +401,7 @@ struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, u
         return NULL;
     }
     s->base.ops = &stream_ops;
-    s->start = (struct merge_place){.key = {.time_ns = selection->start_ns}};
+    s->start = (struct merge_position){.key = {.time_ns = selection->start_ns}};
     s->end_ns = selection->end_ns;
     struct naming naming;
     bool good = naming_open(&naming, recordings, n_recordings, selection, err) &&

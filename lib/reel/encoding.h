@@ -53,7 +53,7 @@ bool reel_number_visit(struct reel_visitor *v, enum reel_number type, const uint
 
 /* A field that every message of a channel has, for columns and for lists of what can be plotted. */
 struct reel_field {
-    const char *path; /* keys joined by '.', places in arrays of fixed length as numbers: "pose.covariance.35" */
+    const char *path; /* keys joined by '.', indexes of fixed-length arrays as numbers: "pose.covariance.35" */
     const char *type; /* "float64", "string", "time", "uint8[]"; the schema's own word where there is one */
     const char *unit; /* "m", "rad", "nm"; "" = unknown or none */
     bool numeric;     /* one number (a bool counts): can be plotted */

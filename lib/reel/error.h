@@ -1,5 +1,5 @@
 /* Errors: every function that can fail returns bool (or a pointer) and takes the caller's `struct reel_error *` last. The error is
- * described once, where it happens; callers add the place with reel_error_at(). No allocation, no globals. */
+ * described once, where it happens; callers add the location with reel_error_at(). No allocation, no globals. */
 #ifndef REEL_ERROR_H
 #define REEL_ERROR_H
 
@@ -40,8 +40,8 @@ __attribute__((format(printf, 3, 4))) bool reel_fail(struct reel_error *err, enu
 /* The same for a failed system call: appends strerror(errno), and turns ENOSPC/EDQUOT into REEL_NO_SPACE, EROFS into REEL_READ_ONLY. */
 __attribute__((format(printf, 2, 3))) bool reel_fail_errno(struct reel_error *err, const char *format, ...);
 
-/* Prepends "place: " to an error. Returns false. */
-__attribute__((format(printf, 2, 3))) bool reel_error_at(struct reel_error *err, const char *place, ...);
+/* Prepends "where: " to an error. Returns false. */
+__attribute__((format(printf, 2, 3))) bool reel_error_at(struct reel_error *err, const char *where, ...);
 
 /* Passes on an error that another call has filled, with its code, errno and text. Returns false. */
 bool reel_error_pass(struct reel_error *err, const struct reel_error *own);

@@ -59,14 +59,14 @@ struct reel_message {
     uint32_t source;      /* position of its recording in the stream */
     uint32_t size;        /* payload bytes */
     bool before_start;    /* put in front of the selection */
-    uint32_t front;       /* its place among the messages put in front, from 1; 0: an ordinary one */
+    uint32_t front;       /* index among the messages put before the selection, from 1; 0: an ordinary message */
     uint32_t again;       /* how many messages a view has made of the same one before it */
     const uint8_t *owned; /* payload held by a view or front, alive as long as the stream; NULL: the bytes are where `entry` says, or the
                              view makes them */
     struct reel_entry entry;
 };
 
-/* The place of a message in its stream. Plain data, good for any stream opened with the same recordings and selection. */
+/* The position of a message in its stream. Plain data, valid for any stream opened with the same recordings and selection. */
 struct reel_mark {
     int64_t time_ns;
     uint64_t offset;
@@ -109,7 +109,7 @@ void reel_stream_free(struct reel_stream *stream);
 REEL_DEFINE_AUTO(struct reel_stream, reel_stream_free);
 
 enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err);
-/* Goes on with the message at `mark` (or the first one after that place). What every_n / every_ns have counted up to there is found from
+/* Goes on with the message at `mark` (or the first one after that position). What every_n / every_ns have counted up to there is found from
  * the index. */
 bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, struct reel_error *err);
 
@@ -120,7 +120,7 @@ bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, 
 bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err);
 bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out, struct reel_error *err);
 
-/* The message of `channel_name` (glob) at place `index` in time order (negative: from the end), or the last at or before time_ns.
+/* The message of `channel_name` (glob) with index `index` in time order (negative: from the end), or the last at or before time_ns.
  * REEL_NOT_FOUND. */
 bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err);
 bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,

@@ -51,17 +51,17 @@ enum reel_codec {
     REEL_CODEC_BZIP2,
     REEL_CODEC_LZ4,
     REEL_CODEC_ZSTD,
-    REEL_CODEC_ROWS, /* a database: what is raw here are its rows, at the addresses that the format's open_rows() gives them */
+    REEL_CODEC_ROWS, /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns */
 };
 
-#define REEL_INSIDE UINT32_C(0x80000000)
+#define REEL_CHUNK_PART UINT32_C(0x80000000) /* reel_chunk.part refers to a chunk instead of a part */
 
 /* A run of bytes of one file, perhaps compressed; or of another chunk. Chunk ids 0 … n_parts-1 are the parts themselves, whole and plain.
  */
 struct reel_chunk {
-    uint32_t part; /* or REEL_INSIDE | id: it lies in the raw bytes of that earlier chunk (a member of an archive, a row) */
+    uint32_t part; /* or REEL_CHUNK_PART | id: inside the raw bytes of that earlier chunk (a member of an archive, a row) */
     enum reel_codec codec;
-    uint64_t offset, stored; /* where in the part, bytes as they lie there */
+    uint64_t offset, stored; /* position in the part, size there */
     uint64_t raw;            /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
     bool damaged;            /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair */
 };

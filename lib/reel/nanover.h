@@ -31,7 +31,7 @@ bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct ree
                       struct reel_error *err);
 
 enum reel_nanover_topic {
-    REEL_NANOVER_RESETS,   /* run, time, time_ns, index (place among all messages), messages, frames, duration_s, simulation_counter,
+    REEL_NANOVER_RESETS,   /* run, time, time_ns, index (among all messages), messages, frames, duration_s, simulation_counter,
                               simulation_name */
     REEL_NANOVER_CHANGES,  /* time, key, value, removed: of each state message first the updates, then the removals */
     REEL_NANOVER_ENERGIES, /* time_s, simulation_time_ps, …_kj_mol, temperature_k: of each frame that has one of these; empty: unknown

@@ -15,12 +15,12 @@ struct reel_progress { /* report() may be NULL; returning false cancels (REEL_CA
 
 struct reel_builder;
 
-/* Where a part lies that is itself inside of a recording: a member of an archive, one file among several. */
-struct reel_place {
+/* Location of a part that is inside another one: a member of an archive. */
+struct reel_location {
     uint32_t chunk;  /* its bytes are the raw bytes of this chunk */
-    uint32_t part;   /* findings point into this part of the recording, … */
-    uint64_t offset; /* … where it begins here */
-    bool packed;     /* it is compressed there: findings only point to its begin */
+    uint32_t part;   /* findings refer to this part of the recording …  */
+    uint64_t offset; /* … in which it begins here */
+    bool packed;     /* it is compressed: findings refer to its beginning */
 };
 
 struct reel_scan {
@@ -28,7 +28,8 @@ struct reel_scan {
     uint32_t n_parts;
     struct reel_builder *builder;
     const struct reel_progress *progress; /* may be NULL */
-    const struct reel_place *places; /* in a scan within a scan, by another format's scan(): one a part. NULL: parts of the recording */
+    const struct reel_location
+        *locations; /* one per part, if another format scans parts that are inside a recording. NULL: parts of the recording */
 };
 
 /* Call every few MiB. False when the work was cancelled (err is filled). */
@@ -71,7 +72,8 @@ const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw, struct
  */
 struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, struct reel_error *err);
 
-/* Scans `parts` and writes the index pack to `pack_path` (written to a temporary file beside it, flushed, renamed). `format` NULL = probe part 0. */
+/* Scans `parts` and writes the index pack to `pack_path` (written to a temporary file beside it, flushed, renamed). `format` NULL = probe
+ * part 0. */
 bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                    const struct reel_progress *progress, struct reel_error *err);
 

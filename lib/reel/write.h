@@ -127,8 +127,8 @@ void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err)
 uint64_t reel_write_groups(const struct reel_write *w); /* message groups planned so far */
 const struct reel_group *reel_write_group(const struct reel_write *w, uint64_t group);
 uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part); /* in the output; parts planned so far */
-/* Runs the messages of group g through visit(), in order, payloads not read; for tails that need places of single messages. Not inside
- * messages(). */
+/* Runs the messages of group g through visit(), in order, payloads not read; for tails that need the positions of single messages. Not
+ * inside messages(). */
 bool reel_write_walk(struct reel_write *w, uint64_t group,
                      bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err),
                      void *context, struct reel_error *err);

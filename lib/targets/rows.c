@@ -75,18 +75,18 @@ bool rows_limit_met(const struct reel_write *w, uint64_t count) {
     return w->options->limit > 0 && count >= w->options->limit;
 }
 
-bool rows_group(struct reel_write *w, struct rows_place *place,
+bool rows_group(struct reel_write *w, struct rows_position *position,
                 bool (*put)(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err),
                 struct reel_sink *out, struct reel_error *err) {
     enum { GROUP_BYTES = 64 << 10, GROUP_MESSAGES = 512 };
-    if (!place->began || place->group != w->group) {
-        place->began = true;
-        place->group = w->group;
-        place->before = place->count;
+    if (!position->began || position->group != w->group) {
+        position->began = true;
+        position->group = w->group;
+        position->before = position->count;
     }
-    place->count = place->before;
+    position->count = position->before;
     uint64_t start = out->pos;
-    while (!rows_limit_met(w, place->count) && place->count - place->before < GROUP_MESSAGES && out->pos - start < GROUP_BYTES) {
+    while (!rows_limit_met(w, position->count) && position->count - position->before < GROUP_MESSAGES && out->pos - start < GROUP_BYTES) {
         struct reel_message m;
         enum reel_step step = reel_write_next(w, &m, err);
         if (step != REEL_STEP_MESSAGE) {
@@ -95,7 +95,7 @@ bool rows_group(struct reel_write *w, struct rows_place *place,
         if (!put(w, &m, out, err)) {
             return false;
         }
-        place->count++;
+        position->count++;
     }
     return true;
 }

@@ -42,13 +42,13 @@ bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_mess
 bool rows_fields(const struct reel_write *w, struct field_set **out, struct reel_error *err);
 
 /* Position in the rows. A group that is rendered again (for another window on it) begins at the same position. */
-struct rows_place {
+struct rows_position {
     uint64_t group, before, count;
     bool began;
 };
 bool rows_limit_met(const struct reel_write *w, uint64_t count);
 /* messages() of these writers: put() writes one message, number `count`. */
-bool rows_group(struct reel_write *w, struct rows_place *place,
+bool rows_group(struct reel_write *w, struct rows_position *position,
                 bool (*put)(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err),
                 struct reel_sink *out, struct reel_error *err);
 /* Default accepts(), and an empty head() and tail(). */

@@ -130,7 +130,7 @@ static const struct reel_visitor_ops ops = {
 
 /* ---- the topic */
 
-struct telling { /* each path once */
+struct field_reports { /* each path is reported once */
     reel_field_visit visit;
     void *context;
     struct field_set *reported;
@@ -139,14 +139,14 @@ struct telling { /* each path once */
 };
 
 static bool report_field(void *context, const struct reel_field *field) {
-    struct telling *t = context;
+    struct field_reports *t = context;
     uint32_t before = field_set_count(t->reported);
     t->any = true;
     return field_set_add(t->reported, field->path, t->err) && (field_set_count(t->reported) == before || t->visit(t->context, field));
 }
 
-static bool tell_first_message(struct reel_recording *recording, const char *topic, uint32_t channel, const struct reel_decoder *decoder,
-                               struct telling *t, struct reel_error *err) {
+static bool report_first_message(struct reel_recording *recording, const char *topic, uint32_t channel, const struct reel_decoder *decoder,
+                                 struct field_reports *t, struct reel_error *err) {
     struct reel_selection q = reel_select_all;
     q.topics = &topic;
     q.n_topics = 1;
@@ -182,7 +182,7 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
     const struct reel_index *index = reel_recording_index(recording);
     struct reel_error why = {0}, undecoded = {0};
     AUTO(field_set_free) struct field_set *reported = field_set_new(NULL, 0, err);
-    struct telling t = {.visit = visit, .context = context, .reported = reported, .err = &why};
+    struct field_reports t = {.visit = visit, .context = context, .reported = reported, .err = &why};
     bool found = false, decoded = false;
     for (uint32_t i = 0; reported && i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
@@ -196,7 +196,7 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
         if (decoder) {
             reel_decoder_fields(decoder, report_field, &t);
         }
-        if (decoder && !t.any && !tell_first_message(recording, topic, i, decoder, &t, err)) {
+        if (decoder && !t.any && !report_first_message(recording, topic, i, decoder, &t, err)) {
             return false;
         }
     }

@@ -243,11 +243,11 @@ static struct walk walk_of(const struct packets *p, const struct carla_layout *l
 static bool walk_next(struct walk *w, struct reel_bytes *record) {
     return w->left > 0 && w->left-- > 0 && carla_record(CARLA_POSITION, &w->layout, &w->c, record);
 }
-static struct carla_place place_in(const struct carla_layout *layout, struct reel_bytes record) {
+static struct carla_pose pose_in(const struct carla_layout *layout, struct reel_bytes record) {
     double location[3], rotation[3];
     carla_vec_read(record.data + 4, layout, location);
     carla_vec_read(record.data + 4 + layout->vec, layout, rotation);
-    return carla_place_of(location, rotation);
+    return carla_pose_of(location, rotation);
 }
 
 /* True when the set of actors differs from the previous packet, or an actor drawn in "map" has moved. */
@@ -292,7 +292,7 @@ static bool show_frames(struct view_maker *m, const struct reel_message *message
         const struct carla_actor *a = carla_actor_of(&s->actors, load_u32le(record.data));
         if (a && carla_moves(a)) {
             carla_frame_name(a, name);
-            fg_transform(g, message->time_ns, "map", name, a->place.at, carla_turn_of(&a->place));
+            fg_transform(g, message->time_ns, "map", name, a->pose.at, carla_turn_of(&a->pose));
         }
     }
     if (ego) {
@@ -321,7 +321,7 @@ static bool take_position(struct view_maker *m, const struct carla_layout *layou
     while (walk_next(&w, &record)) {
         struct carla_actor *a = carla_actor_of(&s->actors, load_u32le(record.data));
         if (a) {
-            a->place = place_in(layout, record);
+            a->pose = pose_in(layout, record);
             a->seen = s->actors.packets;
         }
     }
@@ -338,15 +338,15 @@ static void show_actor(struct grow *g, const struct carla_actors *actors, const 
         return;
     }
     carla_frame_name(a, name);
-    const struct carla_place *place = seen ? &a->place : &a->created;
-    struct view_quat turn = moves ? VIEW_UPRIGHT : carla_turn_of(place);
+    const struct carla_pose *pose = seen ? &a->pose : &a->created;
+    struct view_quat turn = moves ? VIEW_UPRIGHT : carla_turn_of(pose);
     struct view_vec at = a->origin;
     if (!moves) { /* the box turned with the actor: v + 2 q × (q × v + w v) */
         struct view_vec c = {turn.y * at.z - turn.z * at.y + turn.w * at.x, turn.z * at.x - turn.x * at.z + turn.w * at.y,
                              turn.x * at.y - turn.y * at.x + turn.w * at.z};
-        at.x += place->at.x + 2 * (turn.y * c.z - turn.z * c.y);
-        at.y += place->at.y + 2 * (turn.z * c.x - turn.x * c.z);
-        at.z += place->at.z + 2 * (turn.x * c.y - turn.y * c.x);
+        at.x += pose->at.x + 2 * (turn.y * c.z - turn.z * c.y);
+        at.y += pose->at.y + 2 * (turn.z * c.x - turn.x * c.z);
+        at.z += pose->at.z + 2 * (turn.x * c.y - turn.y * c.x);
     }
     struct fg_entity e = fg_entity(g, time_ns, moves ? name : "map", name, true);
     fg_array(&e, "metadata");
@@ -389,9 +389,9 @@ static void put_speed(struct grow *g, const struct carla *s, const struct carla_
     double step = (double)(s->position.time_ns - s->before.time_ns) / CARLA_NS_PER_SEC;
     while (step > 0 && walk_next(&w, &record)) {
         if (load_u32le(record.data) == ego->id) {
-            struct carla_place before = place_in(&s->layout, record);
+            struct carla_pose before = pose_in(&s->layout, record);
             put_member(g, "speed",
-                       hypot(hypot(ego->place.at.x - before.at.x, ego->place.at.y - before.at.y), ego->place.at.z - before.at.z) / step);
+                       hypot(hypot(ego->pose.at.x - before.at.x, ego->pose.at.y - before.at.y), ego->pose.at.z - before.at.z) / step);
             return;
         }
     }
@@ -406,12 +406,12 @@ static bool show_ego(struct view_maker *m, struct reel_error *err) {
     }
     fg_put(g, "{\"id\":");
     fg_count(g, ego->id);
-    put_member(g, "x", ego->place.at.x);
-    put_member(g, "y", ego->place.at.y);
-    put_member(g, "z", ego->place.at.z);
-    put_member(g, "roll", ego->place.roll);
-    put_member(g, "pitch", ego->place.pitch);
-    put_member(g, "yaw", ego->place.yaw);
+    put_member(g, "x", ego->pose.at.x);
+    put_member(g, "y", ego->pose.at.y);
+    put_member(g, "z", ego->pose.at.z);
+    put_member(g, "roll", ego->pose.roll);
+    put_member(g, "pitch", ego->pose.pitch);
+    put_member(g, "yaw", ego->pose.yaw);
     put_speed(g, s, ego);
     if (s->driven && s->driver == ego->id) {
         put_member(g, "steering", (double)load_f32le(s->control));

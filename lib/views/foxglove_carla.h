@@ -9,21 +9,21 @@
 enum { CARLA_VEHICLE = 1, CARLA_WALKER = 2, CARLA_SENSOR = 5, CARLA_INVALID = 6 }; /* types of actors */
 
 /* Metres, right-handed: y, pitch and yaw are CARLA's negated. */
-struct carla_place {
+struct carla_pose {
     struct view_vec at;
     double roll, pitch, yaw; /* degrees */
 };
-struct carla_place carla_place_of(const double location[3], const double rotation[3]);
-struct view_quat carla_turn_of(const struct carla_place *p);
+struct carla_pose carla_pose_of(const double location[3], const double rotation[3]);
+struct view_quat carla_turn_of(const struct carla_pose *p);
 
 struct carla_actor {
     uint32_t id;
     uint8_t type;
-    bool hero, child;                  /* child: attached to another actor */
-    bool gone;                         /* its item is to be removed */
-    uint64_t seen;                     /* the last position packet that contains it (carla_actors.packets), 0: none */
-    struct carla_place created, place; /* location in that packet */
-    struct view_vec origin, size;      /* of its box */
+    bool hero, child;                /* child: attached to another actor */
+    bool gone;                       /* its item is to be removed */
+    uint64_t seen;                   /* the last position packet that contains it (carla_actors.packets), 0: none */
+    struct carla_pose created, pose; /* location in that packet */
+    struct view_vec origin, size;    /* of its box */
     struct view_color color;
     struct reel_bytes name; /* from the description */
 };

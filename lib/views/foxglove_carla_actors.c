@@ -6,15 +6,15 @@
 #include "wire/bytes.h"
 
 /* + 0: never -0 */
-struct carla_place carla_place_of(const double location[3], const double rotation[3]) {
-    return (struct carla_place){.at = {location[0] / 100, -location[1] / 100 + 0, location[2] / 100},
-                                .roll = rotation[0],
-                                .pitch = -rotation[1] + 0,
-                                .yaw = -rotation[2] + 0};
+struct carla_pose carla_pose_of(const double location[3], const double rotation[3]) {
+    return (struct carla_pose){.at = {location[0] / 100, -location[1] / 100 + 0, location[2] / 100},
+                               .roll = rotation[0],
+                               .pitch = -rotation[1] + 0,
+                               .yaw = -rotation[2] + 0};
 }
 
 /* Rotates about x, then y, then z. */
-struct view_quat carla_turn_of(const struct carla_place *p) {
+struct view_quat carla_turn_of(const struct carla_pose *p) {
     double r = p->roll * M_PI / 360, t = p->pitch * M_PI / 360, y = p->yaw * M_PI / 360;
     double cr = cos(r), sr = sin(r), cp = cos(t), sp = sin(t), cy = cos(y), sy = sin(y);
     struct view_quat q = {sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy,
@@ -23,8 +23,8 @@ struct view_quat carla_turn_of(const struct carla_place *p) {
 }
 
 struct carla_actor *carla_actor_of(const struct carla_actors *actors, uint32_t id) {
-    uint32_t place = carla_ids_find(&actors->ids, id);
-    struct carla_actor *a = place > 0 && place <= actors->count ? &actors->items[place - 1] : NULL;
+    uint32_t index = carla_ids_find(&actors->ids, id);
+    struct carla_actor *a = index > 0 && index <= actors->count ? &actors->items[index - 1] : NULL;
     return a && a->id == id && !a->gone ? a : NULL;
 }
 
@@ -103,7 +103,7 @@ bool carla_actor_add(struct carla_actors *actors, const struct carla_added *adde
     struct carla_actor *a = *actor;
     *a = (struct carla_actor){.id = added->id, .type = added->type, .color = color_of(added->type)};
     a->name = name ? bytes_of(name, added->description.size) : bytes_of("", 0);
-    a->created = a->place = carla_place_of(added->location, added->rotation);
+    a->created = a->pose = carla_pose_of(added->location, added->rotation);
     usual_box(a);
     read_attributes(added, a);
     return true;

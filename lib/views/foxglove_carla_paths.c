@@ -30,8 +30,8 @@ static void paths_done(struct paths *p) {
 }
 
 static struct path *path_of(const struct paths *p, uint32_t id) {
-    uint32_t place = carla_ids_find(&p->open, id);
-    return place > 0 && place <= p->count ? &p->items[place - 1] : NULL;
+    uint32_t index = carla_ids_find(&p->open, id);
+    return index > 0 && index <= p->count ? &p->items[index - 1] : NULL;
 }
 
 static bool path_begin(struct paths *p, uint32_t id, struct view_color color, struct reel_error *err) {
@@ -99,7 +99,7 @@ static bool take_packet(struct paths *p, const struct reel_channel *channel, str
         if (path) {
             double location[3], none[3] = {0};
             carla_vec_read(record.data + 4, &layout, location);
-            path_add(path, carla_place_of(location, none).at);
+            path_add(path, carla_pose_of(location, none).at);
         } else if (kind == CARLA_EVENT_ADD) {
             good = take_added(p, record, &layout, err);
         } else if (kind == CARLA_EVENT_DEL) {

@@ -378,11 +378,11 @@ enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
             return step;
         }
         struct view_maker *m = f->lanes[f->of.channel].maker;
-        struct reel_mark place = reel_mark_of(&f->of);
+        struct reel_mark current = reel_mark_of(&f->of);
         if (!m) {
             continue;
         }
-        m->opening = m->has_first && view_compare(&place, &m->first) == 0;
+        m->opening = m->has_first && view_compare(&current, &m->first) == 0;
         if (!update_state(m, f->stream, &f->of, err)) {
             return REEL_STEP_ERROR;
         }
@@ -407,17 +407,17 @@ bool view_feed_seek(struct view_feed *f, const struct reel_mark *mark, struct re
     while (mark->front == 0) { /* earlier messages of the same instant update the state too */
         struct reel_message message;
         enum reel_step step = reel_stream_next(f->stream, &message, err);
-        struct reel_mark place = step == REEL_STEP_MESSAGE ? reel_mark_of(&message) : begin;
+        struct reel_mark current = step == REEL_STEP_MESSAGE ? reel_mark_of(&message) : begin;
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
-        if (view_compare(&place, mark) >= 0) {
-            return reel_stream_seek(f->stream, &place, err);
+        if (view_compare(&current, mark) >= 0) {
+            return reel_stream_seek(f->stream, &current, err);
         }
         struct view_maker *m = f->lanes[message.channel].maker;
         if (m) {
             m->silent = true;
-            m->opening = m->has_first && view_compare(&place, &m->first) == 0;
+            m->opening = m->has_first && view_compare(&current, &m->first) == 0;
             bool good = update_state(m, f->stream, &message, err);
             m->silent = false;
             if (!good) {

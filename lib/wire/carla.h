@@ -37,7 +37,7 @@
  *   21…23 have two numberings, distinguished by position and size:
  *          0.9.15, 0.9.16:                         21 wheels, 22 biker, 23 door
  *          UE5, ue4-dev November 2023 to March 2025:  21 door, 22 wheels, 23 biker
- *       wheels               list of { u32 actor, u32 n, n x { u8 place, f32 steering, f32 rotation } }
+ *       wheels               list of { u32 actor, u32 n, n x { u8 position, f32 steering, f32 rotation } }
  *       biker                list of { u32 actor, f32 speed, f32 engine rotation }
  *       door                 list of { u32 actor, u8 door, u8 open }
  *   others: unknown, from 100 on the user's own

@@ -13,8 +13,8 @@ enum { VALUE_DEPTH_MAX = REEL_DEPTH_MAX - 4 };
 
 struct legacy_pair {
     struct reel_bytes key, value;
-    uint32_t place; /* position in the message */
-    bool array;     /* value is a ValueArray */
+    uint32_t position; /* position in the message */
+    bool array;        /* value is a ValueArray */
 };
 
 enum legacy_kind legacy_channel_kind(const struct reel_channel *channel) {
@@ -89,7 +89,7 @@ static bool add_pair(struct legacy_converter *c, struct reel_bytes entry, bool a
         return false;
     }
     struct legacy_pair *pair = &c->pairs[c->n_pairs];
-    *pair = (struct legacy_pair){.place = (uint32_t)c->n_pairs++, .array = array};
+    *pair = (struct legacy_pair){.position = (uint32_t)c->n_pairs++, .array = array};
     read_pair(c, entry, pair);
     return good(c);
 }
@@ -97,12 +97,12 @@ static bool add_pair(struct legacy_converter *c, struct reel_bytes entry, bool a
 static int compare_pairs(const void *a, const void *b) {
     const struct legacy_pair *x = a, *y = b;
     int order = bytes_compare(x->key, y->key);
-    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+    return order != 0 ? order : (x->position > y->position) - (x->position < y->position);
 }
 
 static int compare_places(const void *a, const void *b) {
     const struct legacy_pair *x = a, *y = b;
-    return (x->place > y->place) - (x->place < y->place);
+    return (x->position > y->position) - (x->position < y->position);
 }
 
 /* Sorts the pairs from `base` on and keeps the last of equal keys, in the order of the message. */

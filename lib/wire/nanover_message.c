@@ -262,13 +262,13 @@ static enum msgpack_result find_state(struct cursor *c, struct nanover_body *bod
     for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
         struct reel_bytes key;
         r = msgpack_key(c, &key, BODY_DEPTH, faults);
-        struct cursor place = *c;
+        struct cursor start = *c;
         r = r == MSGPACK_OK ? msgpack_skip(c, BODY_DEPTH, faults) : r;
         if (r == MSGPACK_OK && bytes_is(key, "updates")) {
-            body->updates = place;
+            body->updates = start;
             body->has_updates = true;
         } else if (r == MSGPACK_OK && bytes_is(key, "removals")) {
-            body->removals = place;
+            body->removals = start;
             body->has_removals = true;
         }
     }
@@ -276,9 +276,9 @@ static enum msgpack_result find_state(struct cursor *c, struct nanover_body *bod
 }
 
 /* Position of the header of a map or array; other types are ignored. */
-static bool is_kind(struct cursor place, enum msgpack_kind kind) {
+static bool is_kind(struct cursor start, enum msgpack_kind kind) {
     struct msgpack_item item;
-    return msgpack_read(&place, &item) == MSGPACK_OK && item.kind == kind;
+    return msgpack_read(&start, &item) == MSGPACK_OK && item.kind == kind;
 }
 
 enum msgpack_result nanover_message_body(struct reel_bytes message, struct nanover_body *body) {
@@ -293,17 +293,17 @@ enum msgpack_result nanover_message_body(struct reel_bytes message, struct nanov
     for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
         struct reel_bytes key;
         r = msgpack_key(&c, &key, REEL_DEPTH_MAX - 1, &faults);
-        struct cursor place = c;
+        struct cursor start = c;
         r = r == MSGPACK_OK ? msgpack_skip(&c, REEL_DEPTH_MAX - 1, &faults) : r;
-        if (r != MSGPACK_OK || !is_kind(place, MSGPACK_MAP)) {
+        if (r != MSGPACK_OK || !is_kind(start, MSGPACK_MAP)) {
             continue;
         }
         if (bytes_is(key, "frame")) {
-            body->frame = place;
+            body->frame = start;
             body->has_frame = true;
         } else if (bytes_is(key, "state")) {
             body->has_state = true;
-            r = find_state(&place, body, &faults);
+            r = find_state(&start, body, &faults);
         }
     }
     body->has_updates = body->has_updates && is_kind(body->updates, MSGPACK_MAP);

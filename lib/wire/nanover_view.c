@@ -23,12 +23,12 @@ struct view {
     const struct reel_channel **channels;
     struct mapping *mappings;
     struct legacy_converter converter;
-    bool holds; /* `held` is the message at `place` */
-    struct reel_mark place;
+    bool holds; /* `held` is the message at `position` */
+    struct reel_mark position;
     struct reel_bytes held;
 };
 
-static bool same_place(const struct reel_mark *a, const struct reel_mark *b) {
+static bool same_position(const struct reel_mark *a, const struct reel_mark *b) {
     return a->source == b->source && a->chunk == b->chunk && a->offset == b->offset;
 }
 
@@ -38,8 +38,8 @@ static bool load_message(struct view *v, const struct reel_message *m, struct re
     if (kind == LEGACY_NONE || m->owned) {
         return reel_stream_payload(v->below, m, out, err);
     }
-    struct reel_mark place = reel_mark_of(m);
-    if (!v->holds || !same_place(&v->place, &place)) {
+    struct reel_mark position = reel_mark_of(m);
+    if (!v->holds || !same_position(&v->position, &position)) {
         struct reel_message raw = *m; /* as in the source stream */
         struct reel_bytes bytes;
         raw.size = m->entry.size;
@@ -48,7 +48,7 @@ static bool load_message(struct view *v, const struct reel_message *m, struct re
             return reel_error_at(err, "message at %llu", (unsigned long long)m->entry.offset);
         }
         v->holds = true;
-        v->place = place;
+        v->position = position;
     }
     *out = v->held;
     return true;

@@ -138,7 +138,7 @@ static bool make_parts(struct arena *arena, struct parts *p) {
 }
 
 /* Destination of a field's text; NULL: none. */
-static const char **text_place(const struct parts *p, struct reel_channel *c, struct reel_bytes name) {
+static const char **text_member(const struct parts *p, struct reel_channel *c, struct reel_bytes name) {
     struct reel_bytes rest;
     uint32_t n;
     if (numbered(name, "reel.schema.", &n, &rest) && n < p->n_schemas) {
@@ -167,8 +167,8 @@ bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct reel_byte
     struct reel_bytes name, value, rest;
     uint32_t n;
     while (rosrecord_field(&fields, &name, &value)) {
-        const char **place = text_place(&p, c, name);
-        if (place && !(*place = reel_scan_text(scan, value, err))) {
+        const char **member = text_member(&p, c, name);
+        if (member && !(*member = reel_scan_text(scan, value, err))) {
             return false;
         }
         if (numbered(name, "reel.schema.", &n, &rest) && n < p.n_schemas && bytes_is(rest, ".data")) {

@@ -113,7 +113,7 @@ static void place_of(const struct reel_recording *recording, const struct reel_m
     uint32_t first, count;
     assert_true(index_read_chunks(reel_recording_index(recording), m->entry.chunk, rows, &first, &count, &err));
     const struct reel_chunk *row = &rows[m->entry.chunk - first];
-    bool plain = row->codec == REEL_CODEC_NONE && row->part < REEL_INSIDE;
+    bool plain = row->codec == REEL_CODEC_NONE && row->part < REEL_CHUNK_PART;
     s->begin = row->offset + (plain ? m->entry.offset : 0);
     s->end = plain ? s->begin + m->entry.head + m->entry.size : row->offset + row->stored;
 }

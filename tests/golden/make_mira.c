@@ -39,12 +39,12 @@ static void block_size_with_fields(struct tape *t) {
 }
 static void places_behind_block(struct tape *t) {
     struct tape_style style = tape_usual;
-    style.place = 29;
+    style.origin = 29;
     tape_six(t, &style);
     tape_finish(t);
 }
 static void all_other(struct tape *t) {
-    struct tape_style style = {.big = true, .size_counts = true, .links_behind = true, .block_counts = true, .place = 5};
+    struct tape_style style = {.big = true, .size_counts = true, .links_behind = true, .block_counts = true, .origin = 5};
     style.start = tape_usual.start;
     style.utc = -5 * TAPE_HOUR;
     style.block_max = 100;
@@ -188,7 +188,7 @@ static void links_loop(struct tape *t) {
 }
 static void index_wrong(struct tape *t) {
     usual(t);
-    tape_patch(t, t->m.size - 16, 3, 8); /* the place of the last entry */
+    tape_patch(t, t->m.size - 16, 3, 8); /* the position in the last entry */
 }
 
 /* --- damage --- */

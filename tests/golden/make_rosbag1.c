@@ -16,13 +16,13 @@ static void bag_line(struct maker *m) {
 static void message(struct maker *m, const char *topic, uint32_t sec, const char *data) {
     make_message(m, topic, T0 + sec, sec * 1000, data);
 }
-/* Three messages on each of /a and /b, T0 … T0+5, as `struct places` for an index. */
-struct places {
-    struct make_place a[3], b[3];
+/* Three messages on each of /a and /b, T0 … T0+5, as `struct entries` for an index. */
+struct entries {
+    struct make_entry a[3], b[3];
     size_t end[6]; /* where record i ends */
 };
-static struct places six_messages(struct maker *m) {
-    struct places p;
+static struct entries six_messages(struct maker *m) {
+    struct entries p;
     for (uint32_t i = 0; i < 6; i++) {
         const char *topic = i % 2 ? "/b" : "/a", text[] = {'m', (char)('0' + i), 0};
         size_t at = m->size;
@@ -30,15 +30,15 @@ static struct places six_messages(struct maker *m) {
             make_definition(m, topic);
         }
         message(m, topic, i, text);
-        (i % 2 ? p.b : p.a)[i / 2] = (struct make_place){T0 + i, i * 1000, at};
+        (i % 2 ? p.b : p.a)[i / 2] = (struct make_entry){T0 + i, i * 1000, at};
         p.end[i] = m->size;
     }
     return p;
 }
-static struct places six_indexed(struct maker *m, size_t padding) {
+static struct entries six_indexed(struct maker *m, size_t padding) {
     bag_line(m);
     size_t index_pos = make_file_header(m, 0, padding);
-    struct places p = six_messages(m);
+    struct entries p = six_messages(m);
     make_patch(m, index_pos, m->size, 8);
     make_index(m, "/a", 0, p.a, 3);
     make_index(m, "/b", 0, p.b, 3);
@@ -116,7 +116,7 @@ static void cut_in_index(struct maker *m) {
     m->size -= 20; /* one entry and a bit */
 }
 static void cut_before_index(struct maker *m) {
-    struct places p = six_indexed(m, PADDING);
+    struct entries p = six_indexed(m, PADDING);
     m->size = p.end[3]; /* a copy that broke off between two records */
 }
 static void header_past_end(struct maker *m) {
@@ -136,7 +136,7 @@ static void huge_header(struct maker *m) {
 
 static void first_pos_message(struct maker *m) {
     struct maker plain = {0};
-    struct places p = six_indexed(&plain, PADDING);
+    struct entries p = six_indexed(&plain, PADDING);
     struct maker definition = {0};
     make_definition(&definition, "/a");
     p.a[0].pos += definition.size;
@@ -154,15 +154,15 @@ static void first_pos_message(struct maker *m) {
 static void index_no_type(struct maker *m) {
     bag_line(m);
     size_t index_pos = make_file_header(m, 0, PADDING);
-    struct places p = six_messages(m);
+    struct entries p = six_messages(m);
     make_patch(m, index_pos, m->size, 8);
     for (int t = 0; t < 2; t++) {
         struct maker data = {0};
         for (int i = 0; i < 3; i++) {
-            const struct make_place *place = &(t ? p.b : p.a)[i];
-            make_number(&data, place->sec, 4);
-            make_number(&data, place->nsec, 4);
-            make_number(&data, place->pos, 8);
+            const struct make_entry *entry = &(t ? p.b : p.a)[i];
+            make_number(&data, entry->sec, 4);
+            make_number(&data, entry->nsec, 4);
+            make_number(&data, entry->pos, 8);
         }
         size_t record = make_record(m);
         make_field_number(m, "count", 3, 4);
@@ -174,10 +174,10 @@ static void index_no_type(struct maker *m) {
     }
 }
 /* Another index behind the six messages than the true one. */
-static void other_index(struct maker *m, uint32_t ver, void (*change)(struct places *p), uint32_t count_a) {
+static void other_index(struct maker *m, uint32_t ver, void (*change)(struct entries *p), uint32_t count_a) {
     bag_line(m);
     size_t index_pos = make_file_header(m, 0, PADDING);
-    struct places p = six_messages(m);
+    struct entries p = six_messages(m);
     make_patch(m, index_pos, m->size, 8);
     if (change) {
         change(&p);
@@ -191,7 +191,7 @@ static void index_ver_1(struct maker *m) {
 static void index_fewer(struct maker *m) {
     other_index(m, 0, NULL, 2);
 }
-static void move_place(struct places *p) {
+static void move_place(struct entries *p) {
     p->a[1].pos += 3;
 }
 static void index_wrong_position(struct maker *m) {
@@ -212,7 +212,7 @@ static void index_wrong_count(struct maker *m) {
 
 static void garbage_with_index(struct maker *m) {
     struct maker good = {0};
-    struct places p = six_indexed(&good, PADDING);
+    struct entries p = six_indexed(&good, PADDING);
     make_bytes(m, good.data, good.size);
     memset(m->data + p.end[1], 0xee, 40); /* the head of m2's record */
     free(good.data);
@@ -220,7 +220,7 @@ static void garbage_with_index(struct maker *m) {
 static void garbage_without_index(struct maker *m) {
     struct maker good = {0};
     bag_line(&good);
-    struct places p = six_messages(&good);
+    struct entries p = six_messages(&good);
     make_bytes(m, good.data, p.end[2]);
     make_text(m, "These are thirty-six bytes of rubble");
     make_bytes(m, good.data + p.end[2], good.size - p.end[2]);
@@ -361,17 +361,17 @@ static void out_of_order(struct maker *m) {
     bag_line(m);
     size_t index_pos = make_file_header(m, 0, PADDING);
     static const uint32_t seconds[] = {5, 3, 4, 3, 0};
-    struct make_place places[5];
+    struct make_entry entries[5];
     for (uint32_t i = 0; i < 5; i++) {
         const char text[] = {'m', (char)('0' + i), 0};
-        places[i] = (struct make_place){T0 + seconds[i], seconds[i] * 1000, m->size};
+        entries[i] = (struct make_entry){T0 + seconds[i], seconds[i] * 1000, m->size};
         if (i == 0) {
             make_definition(m, "/a");
         }
         message(m, "/a", seconds[i], text);
     }
     make_patch(m, index_pos, m->size, 8);
-    make_index(m, "/a", 0, places, 5);
+    make_index(m, "/a", 0, entries, 5);
 }
 static void nsec_carry(struct maker *m) {
     bag_line(m);

@@ -243,14 +243,14 @@ static void chunks_lie_in_chunks(void **state) {
     struct reel_chunk c = {.codec = REEL_CODEC_DEFLATE, .offset = 10, .stored = 90, .raw = 500};
     add_channels(b, 1);
     assert_true(builder_add_chunk(b, &c, &member, &err));
-    c = (struct reel_chunk){.part = REEL_INSIDE | member, .codec = REEL_CODEC_ROWS, .stored = 500, .raw = UINT64_MAX};
+    c = (struct reel_chunk){.part = REEL_CHUNK_PART | member, .codec = REEL_CODEC_ROWS, .stored = 500, .raw = UINT64_MAX};
     assert_true(builder_add_chunk(b, &c, &rows, &err));
     c.stored = 501;
     assert_false(builder_add_chunk(b, &c, &id, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
-    c = (struct reel_chunk){.part = REEL_INSIDE | rows, .codec = REEL_CODEC_ZSTD, .offset = UINT64_MAX - 20, .stored = 20, .raw = 40};
+    c = (struct reel_chunk){.part = REEL_CHUNK_PART | rows, .codec = REEL_CODEC_ZSTD, .offset = UINT64_MAX - 20, .stored = 20, .raw = 40};
     assert_true(builder_add_chunk(b, &c, &row, &err));
-    c.part = REEL_INSIDE | (row + 1);
+    c.part = REEL_CHUNK_PART | (row + 1);
     assert_false(builder_add_chunk(b, &c, &id, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
     assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = rows, .offset = UINT64_MAX - 7, .size = 7}, &err));
@@ -261,8 +261,8 @@ static void chunks_lie_in_chunks(void **state) {
     uint32_t first, count;
     assert_true(index_read_chunks(index, 0, all, &first, &count, &err));
     assert_int_equal(count, 4);
-    assert_true(all[rows].part == (REEL_INSIDE | member) && all[rows].codec == REEL_CODEC_ROWS && all[rows].raw == UINT64_MAX);
-    assert_true(all[row].part == (REEL_INSIDE | rows) && all[row].offset == UINT64_MAX - 20);
+    assert_true(all[rows].part == (REEL_CHUNK_PART | member) && all[rows].codec == REEL_CODEC_ROWS && all[rows].raw == UINT64_MAX);
+    assert_true(all[row].part == (REEL_CHUNK_PART | rows) && all[row].offset == UINT64_MAX - 20);
     free(all);
     reel_index_free(index);
     remove(path);

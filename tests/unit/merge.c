@@ -21,9 +21,9 @@ static struct merge *merge_of(struct reel_recording *const *recordings, uint32_t
     return m;
 }
 
-static struct merge_place position_of(const struct wanted *w) {
-    return (struct merge_place){.key = {.time_ns = w->entry.time_ns, .offset = w->entry.offset, .chunk = w->entry.chunk},
-                                .source = w->source};
+static struct merge_position position_of(const struct wanted *w) {
+    return (struct merge_position){.key = {.time_ns = w->entry.time_ns, .offset = w->entry.offset, .chunk = w->entry.chunk},
+                                   .source = w->source};
 }
 
 static void counts_are_those_of_a_walk(void **state) {
@@ -43,7 +43,7 @@ static void counts_are_those_of_a_walk(void **state) {
         for (int round = 0; round < 50; round++) {
             size_t from = toy_next(&seed) % n, to = toy_next(&seed) % n;
             uint64_t counts[3] = {0}, truth[3] = {0};
-            struct merge_place first = position_of(&w[from]), last = position_of(&w[to]);
+            struct merge_position first = position_of(&w[from]), last = position_of(&w[to]);
             assert_true(merge_count(m, &first, &last, counts, &err));
             for (size_t i = from; i < to; i++) {
                 truth[w[i].entry.channel]++;
@@ -75,7 +75,7 @@ static void an_empty_merge_ends(void **state) {
     (void)state;
     struct reel_error err = {0};
     struct merge *m = merge_new(NULL, 0, &err);
-    struct merge_place from = {0};
+    struct merge_position from = {0};
     struct reel_entry e;
     uint32_t source, channel;
     assert_int_equal(merge_next(m, &e, &source, &channel, &err), REEL_STEP_END);

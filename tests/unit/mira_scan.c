@@ -44,7 +44,7 @@ static void every_layout_is_read_without_a_finding(void **state) {
         style.size_counts = v & 2;
         style.links_behind = v & 4;
         style.block_counts = v & 8;
-        style.place = v / 16 == 0 ? 0 : v / 16 == 1 ? (style.links_behind ? 5 : 0) : 29;
+        style.origin = v / 16 == 0 ? 0 : v / 16 == 1 ? (style.links_behind ? 5 : 0) : 29;
         TAPE t;
         tape_six(&t, &style);
         tape_finish(&t);
@@ -232,7 +232,8 @@ static void wrong_counts_links_and_indexes_are_told(void **state) {
     tape_patch(&t, t.m.size - 24 + 8, message - first_block, 8); /* the last entry of /b */
     RECORDING *r = bag_scan(&t.m);
     assert_string_equal(bag_payloads(r), SIX);
-    bag_assert_finding(r, REEL_WARNING, "message blocks whose stated counts, sizes or times do not match their content: 1, the first at 32");
+    bag_assert_finding(r, REEL_WARNING,
+                       "message blocks whose stated counts, sizes or times do not match their content: 1, the first at 32");
     bag_assert_finding(r, REEL_WARNING, "the links between channel infos are broken: there is none at 77");
     bag_assert_finding(r, REEL_WARNING, "channel infos whose stated sums or times do not match their messages: 1");
     bag_assert_finding(r, REEL_WARNING, "the header states 4 message blocks, but 3 were found");
@@ -334,12 +335,12 @@ static void sizes_and_lengths_help_each_other(void **state) {
 
 static void hostile_lengths_allocate_nothing(void **state) {
     (void)state;
-    static const struct { unsigned from, bytes; } places[] = {{13, 4}, {19, 4}, {27, 4}}; /* of a message: channel, frame id, data */
+    static const struct { unsigned from, bytes; } lengths[] = {{13, 4}, {19, 4}, {27, 4}}; /* of a message: channel, frame id, data */
     for (unsigned i = 0; i < 3; i++) {
         TAPE t;
         tape_six(&t, &tape_usual);
         tape_finish(&t);
-        tape_patch(&t, t.messages[0].at + places[i].from, UINT32_MAX, places[i].bytes);
+        tape_patch(&t, t.messages[0].at + lengths[i].from, UINT32_MAX, lengths[i].bytes);
         RECORDING *r = bag_scan(&t.m);
         assert_string_equal(bag_payloads(r), "m1|m2|m3|m4|m5|");
     }

@@ -31,7 +31,7 @@ static void every_layout_is_summarized_as_scanned(void **state) {
         style.size_counts = v & 2;
         style.links_behind = v & 4;
         style.block_counts = v & 8;
-        style.place = v / 16 == 0 ? 0 : v / 16 == 1 ? (style.links_behind ? 5 : 0) : 29;
+        style.origin = v / 16 == 0 ? 0 : v / 16 == 1 ? (style.links_behind ? 5 : 0) : 29;
         TAPE t;
         tape_six(&t, &style);
         tape_finish(&t);
@@ -137,7 +137,7 @@ static void tapes_of_foreign_channels(void **state) {
 
 static void what_does_not_hold_together_is_refused(void **state) {
     (void)state;
-    TAPE open, time, loop, far, late, count, place;
+    TAPE open, time, loop, far, late, count, position;
     tape_six(&open, &tape_usual);
     assert_refused(&open, "was not closed");
     tape_six(&time, &tape_usual);
@@ -165,10 +165,10 @@ static void what_does_not_hold_together_is_refused(void **state) {
     tape_finish(&count);
     tape_patch(&count, count.m.size - 3 * 24 - 4, UINT32_MAX, 4);
     assert_refused(&count, "there is no index at");
-    tape_six(&place, &tape_usual);
-    tape_finish(&place);
-    tape_patch(&place, place.m.size - 24, UINT64_MAX - 3, 8);
-    assert_refused(&place, "does not refer to a message of its channel");
+    tape_six(&position, &tape_usual);
+    tape_finish(&position);
+    tape_patch(&position, position.m.size - 24, UINT64_MAX - 3, 8);
+    assert_refused(&position, "does not refer to a message of its channel");
 }
 
 static void damaged_tapes(void **state) {

@@ -214,7 +214,7 @@ static void rule_rosbag1_04_index_of_another_version_is_not_used(void **state) {
     make_definition(&m, "/a");
     make_message(&m, "/a", 1500000000, 0, "x");
     make_patch(&m, index_pos, m.size, 8);
-    make_index(&m, "/a", 1, &(struct make_place){7, 7, 7}, 1);
+    make_index(&m, "/a", 1, &(struct make_entry){7, 7, 7}, 1);
     RECORDING *r = bag_scan(&m);
     assert_string_equal(bag_payloads(r), "x|");
     bag_assert_finding(r, REEL_WARNING, "index of topic /a is of version 1: not used");
@@ -229,7 +229,7 @@ static void rule_rosbag1_05_first_position_may_be_the_definition(void **state) {
         size_t definition = make_definition(&m, "/a");
         size_t message = make_message(&m, "/a", 1500000000, 5, "x");
         make_patch(&m, index_pos, m.size, 8);
-        make_index(&m, "/a", 0, &(struct make_place){1500000000, 5, at_definition ? definition : message}, 1);
+        make_index(&m, "/a", 0, &(struct make_entry){1500000000, 5, at_definition ? definition : message}, 1);
         RECORDING *r = bag_scan(&m);
         assert_string_equal(bag_payloads(r), "x|");
         bag_assert_no_findings(r);

@@ -14,7 +14,7 @@ struct bag {
     struct maker m;
     struct {
         const char *name;
-        struct make_place places[64];
+        struct make_entry places[64];
         uint32_t count;
     } topics[4];
     size_t index_pos;
@@ -35,7 +35,7 @@ static void note(struct bag *b, const char *topic, uint32_t sec, uint64_t pos) {
         i++;
     }
     b->topics[i].name = topic;
-    b->topics[i].places[b->topics[i].count++] = (struct make_place){sec, 0, pos};
+    b->topics[i].places[b->topics[i].count++] = (struct make_entry){sec, 0, pos};
 }
 static void message(struct bag *b, const char *topic, const char *caller, uint32_t sec) {
     note(b, topic, sec, make_message_of(&b->m, topic, MAKE_MD5, MAKE_TYPE, caller, sec, 0, "payload", 7));
@@ -315,13 +315,13 @@ static void a_bag_of_20_gib(void **state) {
     (void)state;
     enum { TOPICS = 5, COUNT = 1024 };
     static const char *const names[TOPICS] = {"/a", "/b", "/c", "/d", "/e"};
-    static struct make_place places[TOPICS][COUNT];
+    static struct make_entry places[TOPICS][COUNT];
     const char *path = REEL_SCRATCH "/large.bag";
     struct large l = {.file = fopen(path, "w")};
     put_head(&l, 0);
     for (uint32_t i = 0; i < COUNT * TOPICS; i++) {
         const char *topic = names[i % TOPICS];
-        places[i % TOPICS][i / TOPICS] = (struct make_place){T0 + i, 0, l.at};
+        places[i % TOPICS][i / TOPICS] = (struct make_entry){T0 + i, 0, l.at};
         if (i < TOPICS) {
             MAKER d = {0};
             make_definition(&d, topic);
@@ -398,13 +398,13 @@ static void too_many_messages_of_nodes(void **state) {
     (void)state;
     enum { COUNT = 40000 };
     MAKER m = {0};
-    struct make_place *places = calloc(COUNT, sizeof *places);
+    struct make_entry *places = calloc(COUNT, sizeof *places);
     make_text(&m, MAKE_LINE);
     size_t index_pos = make_file_header(&m, 0, 0);
     make_definition(&m, "/rosout");
     for (uint32_t i = 0; i < COUNT; i++) {
         places[i] =
-            (struct make_place){T0 + i, 0, make_message_of(&m, "/rosout", MAKE_MD5, MAKE_TYPE, i % 2 ? "/a" : "/b", T0 + i, 0, "x", 1)};
+            (struct make_entry){T0 + i, 0, make_message_of(&m, "/rosout", MAKE_MD5, MAKE_TYPE, i % 2 ? "/a" : "/b", T0 + i, 0, "x", 1)};
     }
     make_patch(&m, index_pos, m.size, 8);
     make_index(&m, "/rosout", 0, places, COUNT);

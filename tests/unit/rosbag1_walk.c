@@ -112,12 +112,12 @@ static void index_beats_records_inside_a_payload(void **state) {
     make_message(&inner, "/inner", 1500000009, 0, "wrong");
     make_text(&m, MAKE_LINE);
     size_t index_pos = make_file_header(&m, 0, 10);
-    struct make_place places[3];
-    places[0] = (struct make_place){1500000000, 0, make_definition(&m, "/a")};
+    struct make_entry places[3];
+    places[0] = (struct make_entry){1500000000, 0, make_definition(&m, "/a")};
     make_message(&m, "/a", 1500000000, 0, "0");
     places[1] =
-        (struct make_place){1500000001, 0, make_message_of(&m, "/a", MAKE_MD5, MAKE_TYPE, NULL, 1500000001, 0, inner.data, inner.size)};
-    places[2] = (struct make_place){1500000002, 0, make_message(&m, "/a", 1500000002, 0, "2")};
+        (struct make_entry){1500000001, 0, make_message_of(&m, "/a", MAKE_MD5, MAKE_TYPE, NULL, 1500000001, 0, inner.data, inner.size)};
+    places[2] = (struct make_entry){1500000002, 0, make_message(&m, "/a", 1500000002, 0, "2")};
     make_patch(&m, index_pos, m.size, 8);
     make_index(&m, "/a", 0, places, 3);
     make_patch(&m, (size_t)places[1].pos + 4, 0xffffff, 4); /* its first field */
@@ -353,12 +353,12 @@ static void many_damages_with_a_large_index(void **state) {
     (void)state;
     enum { MESSAGES = 150000 };
     MAKER m = {0};
-    struct make_place *places = malloc(MESSAGES * sizeof *places);
+    struct make_entry *places = malloc(MESSAGES * sizeof *places);
     assert_non_null(places);
     make_text(&m, MAKE_LINE);
     size_t index_pos = make_file_header(&m, 0, 10);
     for (uint32_t i = 0; i < MESSAGES; i++) {
-        places[i] = (struct make_place){1500000000 + i, 0, make_message(&m, "/a", 1500000000 + i, 0, "x")};
+        places[i] = (struct make_entry){1500000000 + i, 0, make_message(&m, "/a", 1500000000 + i, 0, "x")};
     }
     make_patch(&m, index_pos, m.size, 8);
     make_index(&m, "/a", 0, places, MESSAGES);

@@ -259,7 +259,7 @@ static void index_that_disagrees_is_told(void **state) {
     make_patch(&b.out, b.chunk_count_at, 5, 4);
     RECORDING *r = bag_scan(&b.out);
     assert_string_equal(bag_payloads(r), "a|b|a|a|");
-    bag_assert_finding(r, REEL_WARNING, "name other times or places than the messages of topic /a");
+    bag_assert_finding(r, REEL_WARNING, "name other times or positions than the messages of topic /a");
     bag_assert_finding(r, REEL_WARNING, "names 1 messages of connection 9, of which the chunk at 4117 holds none");
     bag_assert_finding(r, REEL_WARNING, "name 0 messages of topic /b, it holds 1");
     bag_assert_finding(r, REEL_WARNING, "name 2 messages of topic /a, it holds 1");
@@ -286,7 +286,7 @@ static void chunk_infos_that_disagree_are_told(void **state) {
     RECORDING *r = bag_scan(&b.out);
     assert_string_equal(bag_payloads(r), "a|b|");
     bag_assert_finding(r, REEL_WARNING, "1 chunks have no chunk info, the first at 4117");
-    bag_assert_finding(r, REEL_WARNING, "1 chunk infos name places without a chunk, the first 4118");
+    bag_assert_finding(r, REEL_WARNING, "1 chunk infos name positions without a chunk, the first 4118");
 }
 
 static void raw_size_that_is_wrong_is_found_out(void **state) {

@@ -90,9 +90,9 @@ static void rule_rosbag1_03_zero_length_messages_count(void **state) {
     MAKER m = {0};
     make_text(&m, MAKE_LINE);
     size_t index_pos = make_file_header(&m, 0, 10);
-    struct make_place places[3];
+    struct make_entry places[3];
     for (uint32_t i = 0; i < 3; i++) {
-        places[i] = (struct make_place){1500000000 + i, i, m.size};
+        places[i] = (struct make_entry){1500000000 + i, i, m.size};
         if (i == 0) {
             make_definition(&m, "/empty");
         }
@@ -116,7 +116,7 @@ static void rule_rosbag1_04_neither_header_nor_index_is_needed(void **state) {
         make_text(&m, MAKE_LINE);
         size_t index_pos = bare ? 0 : make_file_header(&m, 0, 10);
         make_definition(&m, "/a");
-        struct make_place place = {1500000000, 7, make_message(&m, "/a", 1500000000, 7, "x")};
+        struct make_entry place = {1500000000, 7, make_message(&m, "/a", 1500000000, 7, "x")};
         if (!bare) {
             make_patch(&m, index_pos, m.size, 8);
             make_index(&m, "/a", 0, &place, 1);
@@ -138,10 +138,10 @@ static void rule_rosbag1_05_first_is_by_place_and_not_by_time(void **state) {
     MAKER m = {0};
     make_text(&m, MAKE_LINE);
     size_t index_pos = make_file_header(&m, 0, 10);
-    struct make_place places[3];
+    struct make_entry places[3];
     for (uint32_t i = 0; i < 3; i++) {
         const char text[] = {(char)('0' + seconds[i]), 0};
-        places[i] = (struct make_place){1500000000 + seconds[i], 0, m.size};
+        places[i] = (struct make_entry){1500000000 + seconds[i], 0, m.size};
         if (i == 0) {
             make_definition(&m, "/a");
         }

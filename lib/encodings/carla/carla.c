@@ -75,8 +75,8 @@ PARTS event_parent[] = {OF("actors", KEYED, child), {0}};
 PARTS collided[] = {P("id", U32), P("actor1", U32), P("actor2", U32), P("hero1", FLAG), P("hero2", FLAG), {0}};
 PARTS collision[] = {OF("collisions", LIST, collided), {0}};
 
-PARTS place[] = {P("location", XYZ), P("rotation", RPY), {0}};
-PARTS position[] = {{"actors", KEYED, place, "location cm, rotation deg"}, {0}};
+PARTS pose[] = {P("location", XYZ), P("rotation", RPY), {0}};
+PARTS position[] = {{"actors", KEYED, pose, "location cm, rotation deg"}, {0}};
 PARTS lamp[] = {P("frozen", FLAG), P("elapsed", F32), OF("state", NAMED, carla_state_names), {0}};
 PARTS traffic_light[] = {{"actors", KEYED, lamp, "elapsed s"}, {0}};
 PARTS control[] = {P("steering", F32), P("throttle", F32), P("brake", F32), P("handbrake", FLAG), P("gear", I32), {0}};

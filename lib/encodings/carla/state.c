@@ -17,64 +17,64 @@ enum {
 
 /* --- which packets count --- */
 
-struct spot { /* position of a packet's data; sorts in the order of the file */
+struct position { /* position of a packet's data; sorts in the order of the file */
     uint32_t chunk;
     uint64_t offset;
 };
-struct place {
-    struct spot spot;
+struct packet {
+    struct position position;
     uint32_t size;
     uint8_t kind;
 };
-struct places {
-    struct place *items;
+struct packets {
+    struct packet *items;
     size_t count, capacity;
     enum carla_kind kind; /* kind of the current channel */
     uint64_t bytes;
     enum reel_code failed;
 };
 
-static bool add_place(struct places *p, const struct reel_entry *entry) {
+static bool add_packet(struct packets *p, const struct reel_entry *entry) {
     if (p->count >= FOLD_PACKETS_MAX || !GROW_ARRAY(p->items, p->count, p->capacity)) {
         p->failed = p->count >= FOLD_PACKETS_MAX ? REEL_LIMIT : REEL_NO_MEMORY;
         return false;
     }
     p->items[p->count++] =
-        (struct place){.spot = {entry->chunk, entry->offset + entry->head}, .size = entry->size, .kind = (uint8_t)p->kind};
+        (struct packet){.position = {entry->chunk, entry->offset + entry->head}, .size = entry->size, .kind = (uint8_t)p->kind};
     return true;
 }
 static bool visit_all(void *context, const struct reel_entry *entry) {
-    return entry->size <= 2 || add_place(context, entry);
+    return entry->size <= 2 || add_packet(context, entry);
 }
 static bool visit_last(void *context, const struct reel_entry *entry) {
     if (entry->size > 0) {
-        add_place(context, entry);
+        add_packet(context, entry);
     }
     return entry->size == 0;
 }
 static bool visit_positions(void *context, const struct reel_entry *entry) {
-    struct places *p = context;
+    struct packets *p = context;
     p->bytes += entry->size;
     return p->bytes <= POSITION_BYTES_MAX && p->count < FOLD_PACKETS_MAX && visit_all(p, entry);
 }
 
-static int compare_spots(const struct spot *a, const struct spot *b) {
+static int compare_positions(const struct position *a, const struct position *b) {
     return a->chunk != b->chunk ? (a->chunk > b->chunk) - (a->chunk < b->chunk) : (a->offset > b->offset) - (a->offset < b->offset);
 }
 static int in_file_order(const void *a, const void *b) {
-    return compare_spots(&((const struct place *)a)->spot, &((const struct place *)b)->spot);
+    return compare_positions(&((const struct packet *)a)->position, &((const struct packet *)b)->position);
 }
 
 /* --- the fold --- */
 
 /* The last record for a key and kind. Actors have the kind CARLA_EVENT_ADD. */
 struct item {
-    uint64_t key;     /* kind in the upper bits, the record's key below */
-    struct spot spot; /* position of its packet: a record older than its actor belongs to another actor */
-    uint8_t *data;    /* NULL: deleted */
+    uint64_t key;             /* kind in the upper bits, the record's key below */
+    struct position position; /* position of its packet: a record older than its actor belongs to another actor */
+    uint8_t *data;            /* NULL: deleted */
     uint32_t size;
     bool moved;
-    uint8_t place[2 * CARLA_VEC_DOUBLE]; /* last location and rotation of an actor that has moved */
+    uint8_t pose[2 * CARLA_VEC_DOUBLE]; /* last location and rotation of an actor that has moved */
 };
 
 struct fold {
@@ -84,7 +84,7 @@ struct fold {
     struct reel_front *front;
     const struct reel_channel *channels[CARLA_KINDS]; /* NULL: the file has no such packet */
     struct carla_layout layouts[CARLA_KINDS];
-    struct places places;
+    struct packets packets;
     struct arena arena;
     struct item *items; /* in the order of their first records */
     size_t count, capacity;
@@ -93,7 +93,7 @@ struct fold {
 
 static void fold_free(struct fold *f) {
     arena_free(&f->arena);
-    free(f->places.items);
+    free(f->packets.items);
     free(f->items);
     hash_table_free(&f->by_key);
 }
@@ -107,8 +107,8 @@ static uint64_t actor_key(uint32_t id) {
 }
 
 static struct item *find(const struct fold *f, uint64_t key) {
-    uintptr_t place = hash_table_get(&f->by_key, hash_key_number(key));
-    return place > 0 ? &f->items[place - 1] : NULL;
+    uintptr_t index = hash_table_get(&f->by_key, hash_key_number(key));
+    return index > 0 ? &f->items[index - 1] : NULL;
 }
 
 /* Finds the item of a key; adds one when there is none, or when `anew` is set and the item was deleted. */
@@ -130,8 +130,8 @@ static struct item *item_of(struct fold *f, uint64_t key, bool anew, struct reel
     return hash_table_set(&f->by_key, hash_key_number(key), ++f->count, err) ? added : NULL; /* of an actor created again the later one */
 }
 
-static bool keep(struct fold *f, const struct place *place, struct reel_bytes record, struct reel_error *err) {
-    struct item *item = item_of(f, key_of((enum carla_kind)place->kind, record), true, err);
+static bool keep(struct fold *f, const struct packet *packet, struct reel_bytes record, struct reel_error *err) {
+    struct item *item = item_of(f, key_of((enum carla_kind)packet->kind, record), true, err);
     if (!item) {
         return false;
     }
@@ -143,42 +143,42 @@ static bool keep(struct fold *f, const struct place *place, struct reel_bytes re
     }
     memcpy(item->data, record.data, record.size);
     item->size = (uint32_t)record.size;
-    item->spot = place->spot;
+    item->position = packet->position;
     item->moved = false;
     return true;
 }
 
-static bool forget(struct fold *f, const struct place *place, struct reel_bytes record, struct reel_error *err) {
+static bool forget(struct fold *f, const struct packet *packet, struct reel_bytes record, struct reel_error *err) {
     struct item *item = item_of(f, actor_key(load_u32le(record.data)), false, err);
     if (!item) {
         return false;
     }
     item->data = NULL;
-    item->spot = place->spot;
+    item->position = packet->position;
     return true;
 }
 
-static void move(const struct fold *f, const struct place *place, struct reel_bytes record) {
+static void move(const struct fold *f, const struct packet *packet, struct reel_bytes record) {
     struct item *actor = find(f, actor_key(load_u32le(record.data)));
-    if (actor && actor->data && compare_spots(&place->spot, &actor->spot) > 0 && record.size - 4 <= sizeof actor->place) {
-        memcpy(actor->place, record.data + 4, record.size - 4);
+    if (actor && actor->data && compare_positions(&packet->position, &actor->position) > 0 && record.size - 4 <= sizeof actor->pose) {
+        memcpy(actor->pose, record.data + 4, record.size - 4);
         actor->moved = true;
     }
 }
 
 /* Applies every complete record of a packet. */
-static bool fold_packet(struct fold *f, const struct place *place, struct reel_error *err) {
+static bool fold_packet(struct fold *f, const struct packet *packet, struct reel_error *err) {
     struct reel_bytes data, record;
-    if (!reel_reader_view(f->reader, place->spot.chunk, place->spot.offset, place->size, &data, err)) {
+    if (!reel_reader_view(f->reader, packet->position.chunk, packet->position.offset, packet->size, &data, err)) {
         return false;
     }
-    enum carla_kind kind = (enum carla_kind)place->kind;
+    enum carla_kind kind = (enum carla_kind)packet->kind;
     struct cursor c = cursor_of(data);
     uint16_t total = cursor_u16le(&c);
     for (uint16_t i = 0; i < total && carla_record(kind, &f->layouts[kind], &c, &record); i++) {
         if (kind == CARLA_POSITION) {
-            move(f, place, record);
-        } else if (kind == CARLA_EVENT_DEL ? !forget(f, place, record, err) : !keep(f, place, record, err)) {
+            move(f, packet, record);
+        } else if (kind == CARLA_EVENT_DEL ? !forget(f, packet, record, err) : !keep(f, packet, record, err)) {
             return false;
         }
     }
@@ -187,27 +187,27 @@ static bool fold_packet(struct fold *f, const struct place *place, struct reel_e
 
 static bool back(struct fold *f, enum carla_kind kind, bool (*visit)(void *context, const struct reel_entry *entry),
                  struct reel_error *err) {
-    f->places.kind = kind;
-    f->places.failed = REEL_OK;
-    if (f->channels[kind] && !reel_reader_back(f->reader, f->channels[kind]->id, f->time_ns, visit, &f->places, err)) {
+    f->packets.kind = kind;
+    f->packets.failed = REEL_OK;
+    if (f->channels[kind] && !reel_reader_back(f->reader, f->channels[kind]->id, f->time_ns, visit, &f->packets, err)) {
         return false;
     }
-    if (f->places.failed == REEL_LIMIT) {
+    if (f->packets.failed == REEL_LIMIT) {
         return reel_fail(err, REEL_LIMIT, "more than %d packets make the state of this instant", FOLD_PACKETS_MAX);
     }
-    return f->places.failed == REEL_OK || reel_fail_memory(err);
+    return f->packets.failed == REEL_OK || reel_fail_memory(err);
 }
 
-static bool fold_places(struct fold *f, struct reel_error *err) {
-    if (f->places.count > 1) {
-        qsort(f->places.items, f->places.count, sizeof *f->places.items, in_file_order);
+static bool fold_packets(struct fold *f, struct reel_error *err) {
+    if (f->packets.count > 1) {
+        qsort(f->packets.items, f->packets.count, sizeof *f->packets.items, in_file_order);
     }
-    for (size_t i = 0; i < f->places.count; i++) {
-        if (!fold_packet(f, &f->places.items[i], err)) {
+    for (size_t i = 0; i < f->packets.count; i++) {
+        if (!fold_packet(f, &f->packets.items[i], err)) {
             return false;
         }
     }
-    f->places.count = 0;
+    f->packets.count = 0;
     return true;
 }
 
@@ -215,9 +215,9 @@ static bool fold_places(struct fold *f, struct reel_error *err) {
 
 /* The current actor; NULL: deleted, or not the one that the record was about. */
 
-static bool actor_lives(const struct fold *f, uint32_t id, const struct spot *record, bool must_be_known) {
+static bool actor_lives(const struct fold *f, uint32_t id, const struct position *record, bool must_be_known) {
     const struct item *actor = find(f, actor_key(id));
-    return actor ? actor->data && compare_spots(&actor->spot, record) <= 0 : !must_be_known;
+    return actor ? actor->data && compare_positions(&actor->position, record) <= 0 : !must_be_known;
 }
 
 static bool lives(const struct fold *f, const struct item *item) {
@@ -230,9 +230,9 @@ static bool lives(const struct fold *f, const struct item *item) {
         return find(f, item->key) == item;
     }
     if (kind == CARLA_EVENT_PARENT) {
-        return actor_lives(f, id, &item->spot, true) && actor_lives(f, load_u32le(item->data + 4), &item->spot, true);
+        return actor_lives(f, id, &item->position, true) && actor_lives(f, load_u32le(item->data + 4), &item->position, true);
     }
-    return actor_lives(f, id, &item->spot, false);
+    return actor_lives(f, id, &item->position, false);
 }
 
 /* --- the packets --- */
@@ -248,11 +248,11 @@ static bool put_packet(struct fold *f, enum carla_kind kind, struct grow *data, 
 
 /* Creates an actor at its last position; one with a parent where it was attached, because its position is then relative to the parent. */
 static void put_actor(const struct fold *f, const struct item *actor, struct grow *out) {
-    size_t at = out->size, place = 2 * (size_t)f->layouts[CARLA_EVENT_ADD].vec;
+    size_t at = out->size, pose_size = 2 * (size_t)f->layouts[CARLA_EVENT_ADD].vec;
     const struct item *parent = find(f, (uint64_t)CARLA_EVENT_PARENT << 40 | (uint32_t)actor->key);
     grow_put(out, actor->data, actor->size);
     if (actor->moved && !(parent && lives(f, parent)) && !out->failed) {
-        memcpy(out->data + at + 5, actor->place, place);
+        memcpy(out->data + at + 5, actor->pose, pose_size);
     }
 }
 
@@ -289,11 +289,11 @@ static bool put_packets(struct fold *f, enum carla_kind kind, bool (*visit)(void
     if (!back(f, kind, visit, err)) {
         return false;
     }
-    for (size_t i = f->places.count; i-- > 0;) { /* found from the newest backwards */
+    for (size_t i = f->packets.count; i-- > 0;) { /* found from the newest backwards */
         struct reel_bytes data;
         struct grow out = {0};
-        const struct place *place = &f->places.items[i];
-        if (!reel_reader_view(f->reader, place->spot.chunk, place->spot.offset, place->size, &data, err)) {
+        const struct packet *packet = &f->packets.items[i];
+        if (!reel_reader_view(f->reader, packet->position.chunk, packet->position.offset, packet->size, &data, err)) {
             return false;
         }
         grow_put(&out, data.data, data.size);
@@ -301,7 +301,7 @@ static bool put_packets(struct fold *f, enum carla_kind kind, bool (*visit)(void
             return false;
         }
     }
-    f->places.count = 0;
+    f->packets.count = 0;
     return true;
 }
 
@@ -335,7 +335,7 @@ static bool fold_all(struct fold *f, struct reel_error *err) {
     }
     const struct reel_channel *adds = f->channels[CARLA_EVENT_ADD];
     bool placed = adds && f->wanted[adds->id];
-    return fold_places(f, err) && (!placed || (back(f, CARLA_POSITION, visit_positions, err) && fold_places(f, err)));
+    return fold_packets(f, err) && (!placed || (back(f, CARLA_POSITION, visit_positions, err) && fold_packets(f, err)));
 }
 
 bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {

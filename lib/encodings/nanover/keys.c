@@ -5,7 +5,7 @@
     { "frame." key, type, unit, true }
 #define OTHER(key, type, unit)                                                                                                             \
     { "frame." key, type, unit, false }
-#define BOX(place) NUMBER("system.box.vectors." place, "float32", "nm")
+#define BOX(element) NUMBER("system.box.vectors." element, "float32", "nm")
 
 static const struct reel_field frame_fields[] = {
     NUMBER("frame.index", "int", ""),

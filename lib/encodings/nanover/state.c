@@ -34,7 +34,7 @@ struct picks {
     struct reel_error *err;
 };
 
-static int compare_places(const struct reel_entry *a, const struct reel_entry *b) {
+static int compare_positions(const struct reel_entry *a, const struct reel_entry *b) {
     if (a->time_ns != b->time_ns) {
         return a->time_ns < b->time_ns ? -1 : 1;
     }
@@ -44,7 +44,7 @@ static int compare_places(const struct reel_entry *a, const struct reel_entry *b
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 static int newest_first(const void *a, const void *b) {
-    return compare_places(&((const struct pick *)b)->entry, &((const struct pick *)a)->entry);
+    return compare_positions(&((const struct pick *)b)->entry, &((const struct pick *)a)->entry);
 }
 
 static bool pick_add(struct picks *p, const struct reel_entry *entry) {
@@ -75,7 +75,7 @@ static bool visit(void *context, const struct reel_entry *stored) {
     }
     if (p->frame && !p->frame_done && nanover_is_reset(entry)) {
         p->frame_done = true;
-        if (!p->has_reset || compare_places(&p->reset, entry) < 0) {
+        if (!p->has_reset || compare_positions(&p->reset, entry) < 0) {
             p->reset = *entry;
             p->has_reset = true;
         }
@@ -108,7 +108,7 @@ static bool pick_all(struct picks *p, int64_t time_ns, const bool *wanted) {
         }
     }
     for (size_t i = 0; i < p->count; i++) {
-        p->items[i].frame &= !p->has_reset || compare_places(&p->items[i].entry, &p->reset) >= 0;
+        p->items[i].frame &= !p->has_reset || compare_positions(&p->items[i].entry, &p->reset) >= 0;
     }
     if (p->count > 0) {
         qsort(p->items, p->count, sizeof *p->items, newest_first);
@@ -124,7 +124,7 @@ struct key {
 };
 struct keys { /* in the order of discovery, with a hash table */
     struct key *items;
-    struct hash_table places; /* → index in items + 1 */
+    struct hash_table indexes; /* → index in items + 1 */
     size_t count, capacity;
     size_t n_values; /* number of keys that are not removals */
 };
@@ -148,8 +148,8 @@ static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, str
     if (k->count == k->capacity && !keys_grow(k, err)) {
         return false;
     }
-    size_t place = hash_table_get(&k->places, hash_key_bytes(name));
-    if (place != 0 && k->items[place - 1].turn != f->turn) {
+    size_t index = hash_table_get(&k->indexes, hash_key_bytes(name));
+    if (index != 0 && k->items[index - 1].turn != f->turn) {
         return true;
     }
     uint8_t *copy = arena_alloc(&f->arena, name.size + value.size + 1);
@@ -162,14 +162,14 @@ static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, str
         memcpy(copy + name.size, value.data, value.size);
     }
     struct key key = {.turn = f->turn, .name = bytes_of(copy, name.size), .value = bytes_of(copy + name.size, value.size)};
-    if (place == 0) {
-        if (!hash_table_set(&k->places, hash_key_bytes(key.name), k->count + 1, err)) {
+    if (index == 0) {
+        if (!hash_table_set(&k->indexes, hash_key_bytes(key.name), k->count + 1, err)) {
             return false;
         }
-        place = ++k->count;
+        index = ++k->count;
         k->n_values += value.size > 0;
     }
-    k->items[place - 1] = key;
+    k->items[index - 1] = key;
     return true;
 }
 
@@ -285,9 +285,9 @@ static bool pack_message(const struct fold *f, struct nanover_sum *sum, struct r
 static void fold_free(struct fold *f) {
     arena_free(&f->arena);
     free(f->frame.items);
-    hash_table_free(&f->frame.places);
+    hash_table_free(&f->frame.indexes);
     free(f->state.items);
-    hash_table_free(&f->state.places);
+    hash_table_free(&f->state.indexes);
 }
 static inline void reel_auto_picks_free(struct picks **p) {
     if (*p) {

@@ -32,8 +32,8 @@ struct walk {
 static bool fail_at(struct walk *w, const uint8_t *at, const char *what, struct reel_bytes name) {
     bool inside =
         w->payload.size > 0 && at >= w->payload.data && at <= w->payload.data + w->payload.size; /* an empty run of bytes may be anywhere */
-    size_t place = inside ? (size_t)(at - w->payload.data) : 0;
-    return reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: %s%.*s", place, w->payload.size, what, name.size > 64 ? 64 : (int)name.size,
+    size_t position = inside ? (size_t)(at - w->payload.data) : 0;
+    return reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: %s%.*s", position, w->payload.size, what, name.size > 64 ? 64 : (int)name.size,
                      (const char *)name.data);
 }
 static bool out_of_steps(struct walk *w) {
@@ -116,7 +116,7 @@ static bool emit_value(struct walk *w, const struct pb_field *s, const struct pr
 
 /* ---- fields of one message, found by number */
 
-struct places {
+struct field_positions {
     struct reel_bytes bytes; /* of the message */
     struct cursor at;
     bool sorted;  /* fields are in the order of their numbers: one walk finds all */
@@ -124,7 +124,7 @@ struct places {
 };
 
 /* Walks over the message to check that it is complete and to set p->sorted and p->unknown. */
-static bool survey(struct walk *w, const struct pb_message *m, struct places *p) {
+static bool survey(struct walk *w, const struct pb_message *m, struct field_positions *p) {
     struct cursor at = cursor_of(p->bytes);
     struct proto_field f;
     uint32_t last = 0;
@@ -139,7 +139,7 @@ static bool survey(struct walk *w, const struct pb_message *m, struct places *p)
 }
 
 /* Finds the next field with that number; false when there are no more. */
-static bool next_of(struct walk *w, struct places *p, uint32_t number, struct proto_field *f) {
+static bool next_of(struct walk *w, struct field_positions *p, uint32_t number, struct proto_field *f) {
     struct cursor before = p->at;
     for (; pb_next(&p->at, f); before = p->at) {
         if (f->number == number) {
@@ -154,7 +154,7 @@ static bool next_of(struct walk *w, struct places *p, uint32_t number, struct pr
     return false;
 }
 
-static bool fits(struct walk *w, const struct pb_field *s, const struct proto_field *f, const struct places *p) {
+static bool fits(struct walk *w, const struct pb_field *s, const struct proto_field *f, const struct field_positions *p) {
     return f->wire == wire_of(s->type) || fail_at(w, p->bytes.data, "the message there has another kind of value in its field ", s->name);
 }
 
@@ -202,7 +202,7 @@ static bool is_packed(const struct pb_field *s, const struct proto_field *f) {
 }
 
 /* Emits a list of values, beginning with `f`. */
-static bool emit_list(struct walk *w, const struct pb_field *s, struct places *p, struct proto_field *f, unsigned depth) {
+static bool emit_list(struct walk *w, const struct pb_field *s, struct field_positions *p, struct proto_field *f, unsigned depth) {
     bool more = true, goes_on = visit_begin_list(w->v);
     while (goes_on && more) {
         goes_on = is_packed(s, f) ? emit_packed(w, s, f->bytes) : fits(w, s, f, p) && emit_value(w, s, f, depth - 1);
@@ -211,14 +211,14 @@ static bool emit_list(struct walk *w, const struct pb_field *s, struct places *p
     return goes_on && visit_end_list(w->v);
 }
 
-static bool emit_repeated(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
+static bool emit_repeated(struct walk *w, const struct pb_field *s, struct field_positions *p, unsigned depth) {
     struct proto_field f, second;
     enum reel_number type;
     if (!next_of(w, p, s->number, &f)) {
         return visit_begin_list(w->v) && visit_end_list(w->v);
     }
     if (is_packed(s, &f) && packed_type(s->type, &type) && f.bytes.size % reel_number_size(type) == 0) {
-        struct places ahead = *p;
+        struct field_positions ahead = *p;
         if (!next_of(w, &ahead, s->number, &second)) {
             return visit_numbers(w->v, type, f.bytes, 1);
         }
@@ -260,7 +260,7 @@ static bool emit_key(struct walk *w, const struct pb_field *s, const struct prot
 
 /* An entry without key or value has its default. */
 static bool emit_entry(struct walk *w, const struct pb_message *entry, struct reel_bytes bytes, unsigned depth) {
-    struct places p = {.bytes = bytes};
+    struct field_positions p = {.bytes = bytes};
     struct proto_field f, key = {.bytes = bytes_of("", 0)}, value = key;
     const struct pb_field *s[] = {pb_field_find(entry, 1), pb_field_find(entry, 2)};
     if (!s[0] || !s[1] || !survey(w, entry, &p)) {
@@ -276,7 +276,7 @@ static bool emit_entry(struct walk *w, const struct pb_message *entry, struct re
     return emit_key(w, s[0], &key) && emit_value(w, s[1], &value, depth);
 }
 
-static bool emit_map(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
+static bool emit_map(struct walk *w, const struct pb_field *s, struct field_positions *p, unsigned depth) {
     struct proto_field f;
     bool goes_on = visit_begin_map(w->v);
     while (goes_on && next_of(w, p, s->number, &f)) {
@@ -287,7 +287,7 @@ static bool emit_map(struct walk *w, const struct pb_field *s, struct places *p,
 
 /* ---- messages */
 
-static bool emit_singular(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
+static bool emit_singular(struct walk *w, const struct pb_field *s, struct field_positions *p, unsigned depth) {
     struct proto_field f, last = {.bytes = bytes_of("", 0)};
     bool met = false;
     while (next_of(w, p, s->number, &f)) {
@@ -300,7 +300,7 @@ static bool emit_singular(struct walk *w, const struct pb_field *s, struct place
     return (!met && !s->implicit) || s->type == PB_GROUP || (visit_key(w->v, s->name) && emit_value(w, s, &last, depth));
 }
 
-static bool emit_field(struct walk *w, const struct pb_field *s, struct places *p, unsigned depth) {
+static bool emit_field(struct walk *w, const struct pb_field *s, struct field_positions *p, unsigned depth) {
     if (!s->repeated) {
         return emit_singular(w, s, p, depth);
     }
@@ -343,7 +343,7 @@ static bool emit_time(struct walk *w, struct reel_bytes bytes) {
 }
 
 static bool emit_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth) {
-    struct places p = {.bytes = bytes};
+    struct field_positions p = {.bytes = bytes};
     if (depth <= 1) { /* a list or map in it is a level too */
         return reel_fail(w->err, REEL_LIMIT, "messages are nested more than %d levels deep", REEL_DEPTH_MAX);
     }

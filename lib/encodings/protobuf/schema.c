@@ -49,7 +49,7 @@ struct known {
     const char *name;
     struct reel_bytes body;
     bool implicit; /* plain fields of its file have no presence */
-    size_t place;
+    size_t position;
 };
 struct reading {
     struct pb_schema *schema;
@@ -173,7 +173,7 @@ static bool add_known(struct reading *r, const struct scope *scope, struct reel_
         return reel_fail_memory(r->err);
     }
     struct known *k = &(is_enum ? r->enums : r->messages)[*n];
-    *k = (struct known){.name = arena_text(&r->schema->arena, scope->name), .body = body, .implicit = scope->implicit, .place = *n};
+    *k = (struct known){.name = arena_text(&r->schema->arena, scope->name), .body = body, .implicit = scope->implicit, .position = *n};
     ++*n;
     return k->name || no_room(r);
 }
@@ -224,7 +224,7 @@ static bool collect_file(struct reading *r, struct reel_bytes file) {
 static int by_name(const void *a, const void *b) {
     const struct known *x = a, *y = b;
     int order = strcmp(x->name, y->name);
-    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+    return order != 0 ? order : (x->position > y->position) - (x->position < y->position);
 }
 static int by_field_number(const void *a, const void *b) {
     uint32_t x = ((const struct pb_field *)a)->number, y = ((const struct pb_field *)b)->number;

@@ -73,14 +73,15 @@ bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error 
     return true;
 }
 
-static void loss_of_message(struct mcap *m, uint64_t place, uint64_t length, const char *why) {
-    reel_scan_finding(m->scan, REEL_LOSS, m->part, place, MCAP_RECORD_HEAD + length, "message at %llu: %s", (unsigned long long)place, why);
+static void loss_of_message(struct mcap *m, uint64_t position, uint64_t length, const char *why) {
+    reel_scan_finding(m->scan, REEL_LOSS, m->part, position, MCAP_RECORD_HEAD + length, "message at %llu: %s", (unsigned long long)position,
+                      why);
 }
 
-bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t place, struct reel_error *err) {
+bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t position, struct reel_error *err) {
     const uint8_t *p = length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD ? NULL : window_at(run->window, run->at, MCAP_MESSAGE_HEAD, err);
     if (length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD) {
-        loss_of_message(m, place, length, "it is too short to be one");
+        loss_of_message(m, position, length, "it is too short to be one");
         return true;
     }
     if (!p) {
@@ -89,16 +90,16 @@ bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, ui
     uint64_t time = load_u64le(p + MCAP_MESSAGE_TIME_AT), size = length - (MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD);
     uint16_t channel = load_u16le(p + MCAP_MESSAGE_CHANNEL_AT);
     if (time > INT64_MAX) {
-        loss_of_message(m, place, length, "its log_time lies after the year 2262");
+        loss_of_message(m, position, length, "its log_time lies after the year 2262");
         return true;
     }
     if (size > UINT32_MAX) {
-        loss_of_message(m, place, length, "it is larger than 4 GiB");
+        loss_of_message(m, position, length, "it is larger than 4 GiB");
         return true;
     }
     struct reel_entry entry = {
         .time_ns = (int64_t)time, .offset = run->at, .chunk = run->chunk, .head = MCAP_MESSAGE_HEAD, .size = (uint32_t)size};
-    if (!mcap_channel_for(m, channel, place, &entry.channel, err) || !reel_scan_entry(m->scan, &entry, err)) {
+    if (!mcap_channel_for(m, channel, position, &entry.channel, err) || !reel_scan_entry(m->scan, &entry, err)) {
         return false;
     }
     run_count(m, run, channel, time);
@@ -112,10 +113,10 @@ static uint64_t position_of(const struct mcap *m, const struct mcap_run *run, co
     return run->window == &m->window ? run->at : c->at;
 }
 
-static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t place, struct reel_error *err) {
+static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t position, struct reel_error *err) {
     if (length > MCAP_RECORD_MAX) {
-        reel_scan_finding(m->scan, REEL_LOSS, m->part, place, 0,
-                          "chunk at %llu: a definition of %llu bytes, more than the %d that are taken", (unsigned long long)place,
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, position, 0,
+                          "chunk at %llu: a definition of %llu bytes, more than the %d that are taken", (unsigned long long)position,
                           (unsigned long long)length, MCAP_RECORD_MAX);
         return true;
     }
@@ -125,11 +126,11 @@ static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, ui
         return false;
     }
     struct reel_bytes content = bytes_of(p, (size_t)length);
-    if (op == MCAP_SCHEMA ? mcap_define_schema(m, content, place, &why) : mcap_define_channel(m, content, place, &why)) {
+    if (op == MCAP_SCHEMA ? mcap_define_schema(m, content, position, &why) : mcap_define_channel(m, content, position, &why)) {
         return true;
     }
     if (why.code == REEL_DAMAGED) {
-        return reel_scan_finding(m->scan, REEL_LOSS, m->part, place, 0, "chunk at %llu: %s", (unsigned long long)place, why.text);
+        return reel_scan_finding(m->scan, REEL_LOSS, m->part, position, 0, "chunk at %llu: %s", (unsigned long long)position, why.text);
     }
     return reel_error_pass(err, &why);
 }
@@ -152,7 +153,7 @@ static bool is_believed(struct mcap *m, struct mcap_run *run, uint8_t op, uint64
     return true;
 }
 
-static bool take_in_chunk(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t place, struct reel_error *err) {
+static bool take_in_chunk(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t position, struct reel_error *err) {
     bool believed;
     if (!is_believed(m, run, op, length, &believed, err)) {
         return false;
@@ -162,15 +163,15 @@ static bool take_in_chunk(struct mcap *m, struct mcap_run *run, uint8_t op, uint
     }
     switch (op) {
     case MCAP_MESSAGE:
-        return mcap_take_message(m, run, length, place, err);
+        return mcap_take_message(m, run, length, position, err);
     case MCAP_SCHEMA:
     case MCAP_CHANNEL:
-        return take_definition(m, run, op, length, place, err);
+        return take_definition(m, run, op, length, position, err);
     default:
         if (op > 0 && op <= MCAP_DATA_END) {
-            m->unclear_at = m->unclear_records++ == 0 ? place : m->unclear_at;
+            m->unclear_at = m->unclear_records++ == 0 ? position : m->unclear_at;
         } else {
-            m->unknown_at = m->unknown_records == 0 ? place : m->unknown_at;
+            m->unknown_at = m->unknown_records == 0 ? position : m->unknown_at;
             m->unknown_op = m->unknown_records++ == 0 ? op : m->unknown_op;
         }
         return true;

@@ -9,27 +9,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct key_place {
+struct key_position {
     const char *key;
-    size_t place;
+    size_t position;
 };
 static int compare_keys(const void *a, const void *b) {
-    return strcmp(((const struct key_place *)a)->key, ((const struct key_place *)b)->key);
+    return strcmp(((const struct key_position *)a)->key, ((const struct key_position *)b)->key);
 }
 static int compare_places(const void *a, const void *b) {
-    const struct key_place *l = a, *r = b;
+    const struct key_position *l = a, *r = b;
     int order = compare_keys(a, b);
-    return order ? order : (l->place > r->place) - (l->place < r->place);
+    return order ? order : (l->position > r->position) - (l->position < r->position);
 }
 
 /* An MCAP map holds each key once, Reel's metadata may repeat it: the second "dc:Creator" becomes "dc:Creator#2", and so on. */
 static bool number_keys(struct arena *arena, struct reel_pairs pairs, struct reel_error *err) {
-    AUTO_MEM struct key_place *keys = calloc(pairs.count + 1, sizeof *keys);
+    AUTO_MEM struct key_position *keys = calloc(pairs.count + 1, sizeof *keys);
     if (!keys) {
         return reel_fail_memory(err);
     }
     for (size_t i = 0; i < pairs.count; i++) {
-        keys[i] = (struct key_place){.key = pairs.items[i].key, .place = i};
+        keys[i] = (struct key_position){.key = pairs.items[i].key, .position = i};
     }
     qsort(keys, pairs.count, sizeof *keys, compare_places);
     unsigned number = 1;
@@ -45,8 +45,8 @@ static bool number_keys(struct arena *arena, struct reel_pairs pairs, struct ree
         }
         do { /* each number already taken is tried once, so this stays short */
             snprintf(name, room, "%s#%u", keys[i].key, ++number);
-        } while (bsearch(&(struct key_place){.key = name}, keys, pairs.count, sizeof *keys, compare_keys));
-        pairs.items[keys[i].place].key = name;
+        } while (bsearch(&(struct key_position){.key = name}, keys, pairs.count, sizeof *keys, compare_keys));
+        pairs.items[keys[i].position].key = name;
     }
     return true;
 }
@@ -175,16 +175,16 @@ static size_t prefix_of(const char *key) {
 
 /* For each pair, the index of the previous pair with the same key; SIZE_MAX: none. */
 static bool find_repeats(const struct reel_pairs *from, size_t *before, struct reel_error *err) {
-    AUTO_MEM struct key_place *keys = calloc(from->count + 1, sizeof *keys);
+    AUTO_MEM struct key_position *keys = calloc(from->count + 1, sizeof *keys);
     if (!keys) {
         return reel_fail_memory(err);
     }
     for (size_t i = 0; i < from->count; i++) {
-        keys[i] = (struct key_place){.key = from->items[i].key, .place = i};
+        keys[i] = (struct key_position){.key = from->items[i].key, .position = i};
     }
     qsort(keys, from->count, sizeof *keys, compare_places);
     for (size_t i = 0; i < from->count; i++) {
-        before[keys[i].place] = i > 0 && compare_keys(&keys[i - 1], &keys[i]) == 0 ? keys[i - 1].place : SIZE_MAX;
+        before[keys[i].position] = i > 0 && compare_keys(&keys[i - 1], &keys[i]) == 0 ? keys[i - 1].position : SIZE_MAX;
     }
     return true;
 }

@@ -232,14 +232,14 @@ static const char *choose_profile(const struct reel_stream *stream) {
 static bool build(struct mcap_model *model, struct reel_error *err) {
     const struct reel_stream *stream = model->stream;
     struct arena *arena = &model->arena;
-    size_t n = (size_t)stream->n_channels + 1, places = 1; /* an arena returns no empty tables */
+    size_t n = (size_t)stream->n_channels + 1, capacity = 1; /* an arena returns no empty tables */
     for (uint32_t i = 0; i < stream->n_channels; i++) {
-        places += 1 + (stream->channels[i]->n_schemas > 1 ? stream->channels[i]->n_schemas : 0);
+        capacity += 1 + (stream->channels[i]->n_schemas > 1 ? stream->channels[i]->n_schemas : 0);
     }
-    model->schemas = arena_alloc(arena, places * sizeof *model->schemas);
+    model->schemas = arena_alloc(arena, capacity * sizeof *model->schemas);
     model->first_schema = arena_alloc(arena, n * sizeof *model->first_schema);
-    model->schema_of = arena_alloc(arena, places * sizeof *model->schema_of);
-    model->first_with = arena_alloc(arena, places * sizeof *model->first_with);
+    model->schema_of = arena_alloc(arena, capacity * sizeof *model->schema_of);
+    model->first_with = arena_alloc(arena, capacity * sizeof *model->first_with);
     model->channel_pairs = arena_alloc(arena, n * sizeof *model->channel_pairs);
     if (!model->schemas || !model->first_schema || !model->schema_of || !model->first_with || !model->channel_pairs) {
         return reel_fail_memory(err);

@@ -218,7 +218,7 @@ static bool may_redefine(struct mcap *m, const char *what, uint16_t id, uint64_t
     }
     bool last = ++m->names->redefined == MCAP_REDEFINED_MAX;
     reel_scan_finding(m->scan, REEL_WARNING, m->part, at, 0, "%s %u is defined again at %llu, and not as before%s", what, id,
-                      (unsigned long long)at, last ? "; such places are no longer followed from here on" : "");
+                      (unsigned long long)at, last ? "; such positions are ignored from here on" : "");
     return true;
 }
 

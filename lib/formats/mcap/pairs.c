@@ -99,7 +99,7 @@ static const char **hash_slot(struct own_keys *own, const char *key, bool ros1) 
 /* Handles a pair that is not part of the channel's metadata; false when it is. */
 static bool take_own(struct own_keys *own, struct reel_channel *out, bool ros1, struct reel_pair *pair) {
     const struct {
-        const char *key, **place;
+        const char *key, **value;
     } keys[] = {{"reel.encoding", &own->encoding},
                 {"reel.type", &own->type},
                 {"reel.schema_encoding", &own->schema_encoding},
@@ -120,7 +120,7 @@ static bool take_own(struct own_keys *own, struct reel_channel *out, bool ros1, 
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (strcmp(pair->key, keys[i].key) == 0) {
-            *keys[i].place = pair->value;
+            *keys[i].value = pair->value;
             return true;
         }
     }

@@ -8,7 +8,7 @@
 
 #include <libdeflate.h>
 
-struct place { /* index entry of one message of the chunk being rendered */
+struct entry_position { /* index entry of one message of the chunk being rendered */
     uint64_t time_ns, offset;
     uint32_t channel;
 };
@@ -20,7 +20,7 @@ struct mcap_run {
     uint32_t *touched;        /* the channels of the chunk, in order of their first message */
     uint32_t n_touched;
     uint32_t *classes; /* by channel: messages of one class may share a chunk */
-    struct place *places;
+    struct entry_position *positions;
     uint8_t *index; /* MessageIndex entries of the chunk */
     enum reel_codec codec;
     uint8_t *raw; /* records of a chunk to be compressed */
@@ -87,9 +87,9 @@ static bool mcap_open(struct reel_write *w, struct reel_error *err) {
     run->counts = calloc(channels, sizeof *run->counts);
     run->touched = calloc(channels, sizeof *run->touched);
     run->classes = calloc(channels, sizeof *run->classes);
-    run->places = malloc(MCAP_CHUNK_MESSAGES * sizeof *run->places);
+    run->positions = malloc(MCAP_CHUNK_MESSAGES * sizeof *run->positions);
     run->index = malloc((size_t)MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY);
-    if (!run->described || !run->counts || !run->touched || !run->places || !run->index || !run->classes) {
+    if (!run->described || !run->counts || !run->touched || !run->positions || !run->index || !run->classes) {
         return reel_fail_memory(err);
     }
     mcap_classes(stream, run->classes);
@@ -115,7 +115,7 @@ static void mcap_close(struct reel_write *w) {
     free(run->counts);
     free(run->classes);
     free(run->touched);
-    free(run->places);
+    free(run->positions);
     free(run->index);
     free(run->raw);
     free(run->packed.data);
@@ -158,10 +158,10 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
         }
         d.publish_ns = d.publish_ns < 0 ? (int64_t)time_ns : d.publish_ns;
     }
-    /* Writes the head in place when the window has room for it: copying bytes just stored in small pieces stalls the CPU, and there are
+    /* Writes the head in direct when the window has room for it: copying bytes just stored in small pieces stalls the CPU, and there are
      * millions of messages. */
-    uint8_t aside[MCAP_MESSAGE_HEAD], *place = reel_sink_at(out, out->pos, MCAP_MESSAGE_HEAD),
-                                      *head = place && !out->hashing ? place : aside;
+    uint8_t aside[MCAP_MESSAGE_HEAD], *direct = reel_sink_at(out, out->pos, MCAP_MESSAGE_HEAD),
+                                      *head = direct && !out->hashing ? direct : aside;
     head[0] = MCAP_MESSAGE;
     store_u64le(head + 1, MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD + (uint64_t)m->size);
     store_u16le(head + 9, mcap_id(m->channel));
@@ -192,7 +192,7 @@ static bool book(struct reel_write *w, struct chunk *chunk, const struct reel_me
     chunk->end_ns = *time_ns > chunk->end_ns ? *time_ns : chunk->end_ns;
     chunk->disordered |= *time_ns < chunk->last_ns;
     chunk->last_ns = *time_ns;
-    run->places[chunk->count++] = (struct place){.time_ns = *time_ns, .offset = chunk->records, .channel = m->channel};
+    run->positions[chunk->count++] = (struct entry_position){.time_ns = *time_ns, .offset = chunk->records, .channel = m->channel};
     return true;
 }
 
@@ -304,7 +304,7 @@ static void put_message_indexes(struct mcap_run *run, const struct chunk *chunk,
         begin += messages;
     }
     for (uint32_t i = 0; i < chunk->count; i++) {
-        const struct place *p = &run->places[i];
+        const struct entry_position *p = &run->positions[i];
         uint8_t *entry = run->index + (size_t)run->counts[p->channel]++ * MCAP_MESSAGE_INDEX_ENTRY;
         store_u64le(entry, p->time_ns);
         store_u64le(entry + 8, p->offset);

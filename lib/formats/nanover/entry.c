@@ -40,7 +40,7 @@ static const struct {
     [QUIRK_SETS] = {REEL_NOTE, "have too many keys, or come after too many different sets of them: a cut behind them takes longer"},
 };
 
-static uint64_t place(const struct nanover_scan *s, uint64_t offset) {
+static uint64_t position(const struct nanover_scan *s, uint64_t offset) {
     return s->plain ? s->base + offset : 0;
 }
 
@@ -53,7 +53,7 @@ void nanover_quirk_note(struct nanover_scan *s, enum nanover_quirk q, uint64_t o
 void nanover_quirks_report(struct nanover_scan *s) {
     for (int q = 0; q < QUIRKS; q++) {
         if (s->quirks[q].count > 0) {
-            reel_scan_finding(s->scan, quirk_texts[q].severity, 0, place(s, s->quirks[q].first_offset), 0,
+            reel_scan_finding(s->scan, quirk_texts[q].severity, 0, position(s, s->quirks[q].first_offset), 0,
                               "%" PRIu64 " message(s) %s; the first is at %" PRIu64 " of messages.msgpack", s->quirks[q].count,
                               quirk_texts[q].text, s->quirks[q].first_offset);
         }
@@ -66,7 +66,7 @@ void nanover_lost(struct nanover_scan *s, uint64_t offset, uint64_t length, cons
     va_start(arguments, text);
     vsnprintf(why, sizeof why, text, arguments);
     va_end(arguments);
-    reel_scan_finding(s->scan, REEL_LOSS, 0, place(s, offset), length, "message at %" PRIu64 " of messages.msgpack: %s", offset, why);
+    reel_scan_finding(s->scan, REEL_LOSS, 0, position(s, offset), length, "message at %" PRIu64 " of messages.msgpack: %s", offset, why);
 }
 
 const uint8_t *nanover_scan_bytes(struct nanover_scan *s, uint64_t offset, size_t length, struct reel_error *err) {
@@ -162,7 +162,7 @@ static void check_run(struct nanover_scan *s, const struct nanover_message *m, u
     }
 }
 
-static void check_place(struct nanover_scan *s, uint64_t offset, uint32_t length) {
+static void check_position(struct nanover_scan *s, uint64_t offset, uint32_t length) {
     if (offset != s->end) {
         nanover_quirk_note(s, QUIRK_GAP, offset);
     }
@@ -198,7 +198,7 @@ bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m,
     if (m->has_frame) {
         check_run(s, m, offset);
     }
-    check_place(s, offset, length);
+    check_position(s, offset, length);
     if (!s->named && m->simulation_name.size > 0 && m->simulation_name.size < REEL_TEXT_MAX) {
         s->named = true;
         if (!reel_scan_metadata(s->scan, "system.simulation.name", m->simulation_name, err)) {

@@ -45,7 +45,7 @@ static enum msgpack_result claim_metadata(struct cursor *c, struct nanover_claim
         struct reel_bytes key;
         struct msgpack_item value = {.kind = MSGPACK_NIL};
         r = msgpack_key(c, &key, REEL_DEPTH_MAX - 2, faults);
-        struct cursor place = *c;
+        struct cursor before = *c;
         r = r == MSGPACK_OK ? msgpack_take(c, &value, REEL_DEPTH_MAX - 2, faults) : r;
         if (r != MSGPACK_OK) {
             break;
@@ -53,7 +53,7 @@ static enum msgpack_result claim_metadata(struct cursor *c, struct nanover_claim
         if (bytes_is(key, "types")) {
             e->has_types = value.kind == MSGPACK_ARRAY;
             e->n_types = value.count;
-            e->types = place;
+            e->types = before;
             msgpack_read(&e->types, &value);
         } else if (bytes_is(key, "timestamp")) {
             claim_time(e, &value);
@@ -152,15 +152,15 @@ static void compare_claim(struct nanover_scan *s, struct nanover_claim *e, const
 
 /* Keeps the position of the entry's metadata map, so that a writer can copy its other keys. */
 static void keep_metadata(const struct nanover_walk *w, const struct nanover_claim *e, uint64_t begin, struct reel_entry *entry) {
-    uint64_t place = w->base + begin + e->metadata_at;
+    uint64_t position = w->base + begin + e->metadata_at;
     if (!e->own_metadata) {
         return;
     }
-    if (e->metadata_size > NANOVER_KEPT_MAX || place >> 46 != 0) {
+    if (e->metadata_size > NANOVER_KEPT_MAX || position >> 46 != 0) {
         nanover_quirk_note(w->s, QUIRK_NOT_KEPT, e->offset);
         return;
     }
-    entry->extra[0] |= (uint64_t)w->chunk << 17 | place << 18;
+    entry->extra[0] |= (uint64_t)w->chunk << 17 | position << 18;
     entry->extra[1] |= (uint64_t)e->metadata_size << 48;
 }
 

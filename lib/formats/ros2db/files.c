@@ -129,7 +129,7 @@ static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned 
 
 /* Position of a finding about `offset` in the file. */
 static uint64_t position_in(const struct ros2db_file *outer, uint64_t offset) {
-    return outer->place.offset + (outer->place.packed ? 0 : offset);
+    return outer->location.offset + (outer->location.packed ? 0 : offset);
 }
 
 /* The most that `stored` packed bytes may unpack to. */
@@ -141,10 +141,10 @@ static uint64_t unpacked_max(uint64_t stored) {
 /* Adds bytes of `outer` as a file of their own. run.raw is UINT64_MAX when the unpacked size is unknown. */
 static bool add_inner(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run, unsigned depth,
                       struct reel_error *err) {
-    run.part = outer->place.chunk < f->scan->n_parts ? outer->place.chunk : REEL_INSIDE | outer->place.chunk;
-    struct ros2db_file inner = {.own = true, .name = name, .place = outer->place};
-    inner.place.offset = position_in(outer, run.offset);
-    inner.place.packed |= run.codec != REEL_CODEC_NONE;
+    run.part = outer->location.chunk < f->scan->n_parts ? outer->location.chunk : REEL_CHUNK_PART | outer->location.chunk;
+    struct ros2db_file inner = {.own = true, .name = name, .location = outer->location};
+    inner.location.offset = position_in(outer, run.offset);
+    inner.location.packed |= run.codec != REEL_CODEC_NONE;
     bool unmeasured = run.raw == UINT64_MAX;
     if (!unmeasured && run.codec != REEL_CODEC_NONE && run.raw > unpacked_max(run.stored)) {
         return reel_fail(err, REEL_LIMIT, "%s: %llu bytes unpack to %llu", name, (unsigned long long)run.stored,
@@ -158,7 +158,7 @@ static bool add_inner(struct finder *f, const struct ros2db_file *outer, const c
         return reel_error_at(err, "%s", name);
     }
     inner.source->name = name;
-    bool good = reel_scan_chunk(f->scan, &run, &inner.place.chunk, err);
+    bool good = reel_scan_chunk(f->scan, &run, &inner.location.chunk, err);
     if (!good) {
         reel_source_free(inner.source);
         return false;
@@ -176,7 +176,7 @@ static bool add_or_report(struct finder *f, const struct ros2db_file *outer, con
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT) {
         return reel_error_pass(err, &why);
     }
-    reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, position_in(outer, run.offset), run.stored, "%s", why.text);
+    reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, position_in(outer, run.offset), run.stored, "%s", why.text);
     return true;
 }
 
@@ -224,7 +224,7 @@ static bool check_crc(struct finder *f, const struct ros2db_file *outer, const c
         at += size;
     }
     if (crc != m->crc) {
-        reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, m->offset, 0, "member %s: its CRC-32 is %08x, the directory says %08x",
+        reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, m->offset, 0, "member %s: its CRC-32 is %08x, the directory says %08x",
                           name, crc, m->crc);
     }
     return true;
@@ -246,7 +246,7 @@ static bool add_zip(struct finder *f, const struct ros2db_file *outer, unsigned 
             continue;
         }
         if (m->problem) {
-            reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, m->offset, m->stored, "member %s: %s", name, m->problem);
+            reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, m->offset, m->stored, "member %s: %s", name, m->problem);
             continue;
         }
         size_t before = f->files->count;
@@ -268,7 +268,7 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
             if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
                 return reel_error_pass(err, &why);
             }
-            reel_scan_finding(f->scan, REEL_LOSS, outer->place.part, position_in(outer, tar.at), outer->source->size - tar.at,
+            reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, position_in(outer, tar.at), outer->source->size - tar.at,
                               "%s: what follows is not read", why.text);
             return true;
         }
@@ -277,7 +277,7 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         }
         const char *name = ros2db_last_part(m.name);
         if (m.missing > 0) {
-            reel_scan_finding(f->scan, REEL_WARNING, outer->place.part, position_in(outer, m.offset), m.missing,
+            reel_scan_finding(f->scan, REEL_WARNING, outer->location.part, position_in(outer, m.offset), m.missing,
                               "member %s: the archive is cut, %llu bytes are missing", name, (unsigned long long)m.missing);
         }
         if (!ros2db_names_data(name) && !names_yaml(name)) {
@@ -330,7 +330,8 @@ static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned 
         return add_tar(f, &outer, depth, err);
     }
     if (outer.kind == ROS2DB_OTHER || outer.kind >= ROS2DB_ZSTD) {
-        reel_scan_finding(f->scan, REEL_NOTE, outer.place.part, outer.place.offset, 0, "%s is no file of a bag: left out", outer.name);
+        reel_scan_finding(f->scan, REEL_NOTE, outer.location.part, outer.location.offset, 0, "%s is no file of a bag: left out",
+                          outer.name);
     }
     return true;
 }
@@ -338,7 +339,7 @@ static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned 
 bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struct arena *arena, struct reel_error *err) {
     struct finder f = {.files = files, .scan = scan, .arena = arena};
     for (uint32_t i = 0; i < scan->n_parts; i++) {
-        const struct ros2db_file file = {.source = scan->parts[i], .name = scan->parts[i]->name, .place = {.chunk = i, .part = i}};
+        const struct ros2db_file file = {.source = scan->parts[i], .name = scan->parts[i]->name, .location = {.chunk = i, .part = i}};
         if (!add_file(&f, &file, 0, err)) {
             return false;
         }

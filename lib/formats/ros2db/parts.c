@@ -88,13 +88,14 @@ bool ros2db_joins(struct reel_source *a, struct reel_source *b) {
 
 struct ranked {
     const struct ros2db_file *file;
-    size_t place;
+    size_t position;
     unsigned long number;
 };
 static int by_rank(const void *a, const void *b) {
     const struct ranked *x = a, *y = b;
-    int by_place = (x->place > y->place) - (x->place < y->place), by_number = (x->number > y->number) - (x->number < y->number);
-    return by_place ? by_place : by_number ? by_number : (x->file > y->file) - (x->file < y->file);
+    int by_position = (x->position > y->position) - (x->position < y->position),
+        by_number = (x->number > y->number) - (x->number < y->number);
+    return by_position ? by_position : by_number ? by_number : (x->file > y->file) - (x->file < y->file);
 }
 
 const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n, struct reel_error *err) {
@@ -111,7 +112,7 @@ const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros
         struct split split = {.number = 0};
         if (file->kind == kind) {
             split_of(file->name, &split);
-            all[(*n)++] = (struct ranked){.file = file, .place = index_of(&s->meta, file->name), .number = split.number};
+            all[(*n)++] = (struct ranked){.file = file, .position = index_of(&s->meta, file->name), .number = split.number};
         }
     }
     qsort(all, *n, sizeof *all, by_rank);

@@ -254,9 +254,9 @@ static bool add_damaged(struct repair_run *r, struct ros2db_repair *repair, uint
     for (size_t i = 0; i < n; i++) {
         put_u16be(copy + ROS2DB_LEAF_HEAD + 2 * i, cells[i].at);
     }
-    size_t place = find_leaf(p->leaves, p->count, leaf.first);
-    memmove(p->leaves + place + 1, p->leaves + place, (p->count - place) * sizeof *p->leaves);
-    p->leaves[place] = leaf;
+    size_t index = find_leaf(p->leaves, p->count, leaf.first);
+    memmove(p->leaves + index + 1, p->leaves + index, (p->count - index) * sizeof *p->leaves);
+    p->leaves[index] = leaf;
     p->count++;
     repair->kept += n;
     return true;

@@ -110,7 +110,7 @@ struct ros2db_file { /* a file of the bag, unpacked */
     enum ros2db_kind kind;
     struct reel_source *source;
     bool own; /* `source` belongs to this struct, not to the scan */
-    struct reel_place place;
+    struct reel_location location;
     const char *name;
 };
 struct ros2db_files {

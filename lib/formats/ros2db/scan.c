@@ -58,7 +58,7 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
     struct reel_error why = {0};
     uint64_t size = file->source->size;
     if (s->meta.present) {
-        reel_scan_finding(s->scan, REEL_NOTE, file->place.part, file->place.offset, size, "%s: a further one, left out", file->name);
+        reel_scan_finding(s->scan, REEL_NOTE, file->location.part, file->location.offset, size, "%s: a further one, left out", file->name);
         return true;
     }
     AUTO_MEM uint8_t *text = size <= ROS2DB_YAML_MAX ? malloc((size_t)size + 1) : NULL;
@@ -76,7 +76,8 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
     if (why.code == REEL_NO_MEMORY) {
         return reel_error_pass(err, &why);
     }
-    reel_scan_finding(s->scan, REEL_WARNING, file->place.part, file->place.offset, size, "%s cannot be read: %s", file->name, why.text);
+    reel_scan_finding(s->scan, REEL_WARNING, file->location.part, file->location.offset, size, "%s cannot be read: %s", file->name,
+                      why.text);
     return true;
 }
 
@@ -139,8 +140,9 @@ static bool repair(struct ros2db_base *b, struct reel_error *err) {
     struct reel_source *source = b->file->source;
     uint64_t missing = b->db.view.size - source->size;
     if (missing > 0) {
-        reel_scan_finding(b->s->scan, REEL_LOSS, b->file->place.part, b->file->place.offset + (b->file->place.packed ? 0 : source->size),
-                          missing, "%s is cut: %llu of %llu bytes are there", b->file->name, (unsigned long long)source->size,
+        reel_scan_finding(b->s->scan, REEL_LOSS, b->file->location.part,
+                          b->file->location.offset + (b->file->location.packed ? 0 : source->size), missing,
+                          "%s is cut: %llu of %llu bytes are there", b->file->name, (unsigned long long)source->size,
                           (unsigned long long)b->db.view.size);
     }
     if (!ros2db_repair_new(&b->db, source, &b->repair, err)) {
@@ -175,7 +177,8 @@ static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct
     if (head[SQLITE_READ_VERSION_AT] == 2) {
         ros2db_finding(b, REEL_NOTE, "the database is in WAL mode: what a file %s-wal beside it may have held is not here", file->name);
     }
-    const struct reel_chunk rows = {.part = file->place.chunk < s->scan->n_parts ? file->place.chunk : REEL_INSIDE | file->place.chunk,
+    const struct reel_chunk rows = {.part = file->location.chunk < s->scan->n_parts ? file->location.chunk
+                                                                                    : REEL_CHUNK_PART | file->location.chunk,
                                     .codec = REEL_CODEC_ROWS,
                                     .stored = file->source->size,
                                     .raw = UINT64_MAX,
@@ -193,7 +196,7 @@ static bool open_or_report(struct ros2db_scan *s, struct bases *all, const struc
     if (only || (why.code != REEL_DAMAGED && why.code != REEL_NOT_MINE && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT)) {
         return reel_error_pass(err, &why);
     }
-    reel_scan_finding(s->scan, REEL_LOSS, file->place.part, file->place.offset, file->source->size, "%s: %s", file->name, why.text);
+    reel_scan_finding(s->scan, REEL_LOSS, file->location.part, file->location.offset, file->source->size, "%s: %s", file->name, why.text);
     base_close(b);
     all->count--;
     return true;
@@ -241,15 +244,15 @@ static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
         return false;
     }
     AUTO_MEM struct reel_source **parts = calloc(n, sizeof(struct reel_source *));
-    AUTO_MEM struct reel_place *places = calloc(n, sizeof *places);
-    if (!parts || !places) {
+    AUTO_MEM struct reel_location *locations = calloc(n, sizeof *locations);
+    if (!parts || !locations) {
         return reel_fail_memory(err);
     }
     struct reel_scan inner = {
-        .parts = parts, .n_parts = (uint32_t)n, .builder = s->scan->builder, .progress = s->scan->progress, .places = places};
+        .parts = parts, .n_parts = (uint32_t)n, .builder = s->scan->builder, .progress = s->scan->progress, .locations = locations};
     for (size_t i = 0; i < n; i++) {
         parts[i] = files[i]->source;
-        places[i] = files[i]->place;
+        locations[i] = files[i]->location;
     }
     if (!mcap->scan(&inner, err)) {
         return false;

@@ -30,7 +30,7 @@ void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity, co
     va_start(arguments, text);
     vsnprintf(line, sizeof line, text, arguments);
     va_end(arguments);
-    const struct reel_place *p = &b->file->place;
+    const struct reel_location *p = &b->file->location;
     bool one = b->s->files.count == 1;
     reel_scan_finding(b->s->scan, severity, p->part, p->offset, 0, "%s%s%s", one ? "" : b->file->name, one ? "" : ": ", line);
 }
@@ -303,7 +303,7 @@ static bool walk_topics(struct ros2db_base *b, const struct definitions *all, st
 }
 
 /* Creates a channel for a topic id that the table lacks, and inserts it in the order of ids. */
-static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t place, struct ros2db_channel **out, struct reel_error *err) {
+static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t index, struct ros2db_channel **out, struct reel_error *err) {
     char name[64];
     snprintf(name, sizeof name, "topic_id_%lld", (long long)id);
     struct topic_row t = {
@@ -315,8 +315,8 @@ static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t place, str
         return false;
     }
     struct ros2db_topic made = b->topics[b->n_topics - 1];
-    memmove(&b->topics[place + 1], &b->topics[place], (b->n_topics - 1 - place) * sizeof *b->topics);
-    b->topics[place] = made;
+    memmove(&b->topics[index + 1], &b->topics[index], (b->n_topics - 1 - index) * sizeof *b->topics);
+    b->topics[index] = made;
     b->n_placeholders++;
     ros2db_finding(b, REEL_LOSS, "messages refer to topic id %lld, which the table topics does not have: kept as %s", (long long)id, name);
     return true;

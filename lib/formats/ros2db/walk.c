@@ -14,7 +14,7 @@
     "CASE typeof(data) WHEN 'blob' THEN length(data) END FROM messages NOT INDEXED WHERE rowid >= ?1 ORDER BY rowid"
 
 enum {
-    DAMAGED_MAX = 1000, /* most damaged places before the walk gives up */
+    DAMAGED_MAX = 1000, /* the walk stops after more damaged positions */
     REPORT_ROWS = 1024, /* between two reports of progress */
     PACKED_HEAD = 18,   /* enough of a zstd frame for its header */
 };
@@ -70,7 +70,7 @@ static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct ree
 /* Adds a chunk for the message, and unpacks it once to check it. */
 static bool unpack(struct walk *w, struct reel_entry *e, struct reel_error *err) {
     struct ros2db_scan *s = w->b->s;
-    struct reel_chunk chunk = {.part = REEL_INSIDE | w->b->rows, .codec = REEL_CODEC_ZSTD, .offset = e->offset, .stored = e->size};
+    struct reel_chunk chunk = {.part = REEL_CHUNK_PART | w->b->rows, .codec = REEL_CODEC_ZSTD, .offset = e->offset, .stored = e->size};
     uint64_t max = s->unpack_left < REEL_MESSAGE_MEMORY_MAX ? s->unpack_left : REEL_MESSAGE_MEMORY_MAX;
     AUTO(reel_source_free) struct reel_source *frame = reel_source_slice(w->source, e->offset, e->size, err);
     if (!frame || !codec_measure(REEL_CODEC_ZSTD, frame, 0, e->size, max, &chunk.raw, err)) {
@@ -156,7 +156,7 @@ static bool is_fatal(const struct walk *w, int rc) {
 }
 
 /* Finds the smallest id above `from` from which rows are readable again, by doubling steps and then bisection, as if all damage were in
- * one place. *found is false when there is none. */
+ * one position. *found is false when there is none. */
 static bool find_next(struct walk *w, int64_t from, int64_t *next, bool *found, struct reel_error *err) {
     int64_t bad = from, good = 0, rowid;
     *found = false;
@@ -219,7 +219,7 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
         char why[160];
         snprintf(why, sizeof why, "%s", rc == SQLITE_CORRUPT ? "pages are damaged or missing" : sqlite3_errmsg(w->b->db.sqlite));
         if (damaged >= DAMAGED_MAX) {
-            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on are left out: more than %d damaged places", (long long)at,
+            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on are omitted: more than %d damaged positions", (long long)at,
                            DAMAGED_MAX);
             return true;
         }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum {
-    PLACES_KEPT = 1 << 16, /* index positions held at a time, 8 bytes each (twice that while gathering) */
+    POSITIONS_KEPT = 1 << 16, /* index positions held at a time, 8 bytes each (twice that while gathering) */
     PASSES_MAX = 64,
     PEEK_BYTES = 4096,
 };
@@ -16,21 +16,21 @@ enum {
 /* ---- by the in-file index ---- */
 
 /* Keeps the smallest positions, each once. */
-static void positions_sort_unique(struct rosbag1_places *places) {
-    qsort(places->at, places->count, sizeof *places->at, order_u64);
+static void positions_sort_unique(struct rosbag1_positions *positions) {
+    qsort(positions->at, positions->count, sizeof *positions->at, order_u64);
     size_t n = 0;
-    for (size_t i = 0; i < places->count; i++) {
-        if (n == 0 || places->at[i] != places->at[n - 1]) {
-            places->at[n++] = places->at[i];
+    for (size_t i = 0; i < positions->count; i++) {
+        if (n == 0 || positions->at[i] != positions->at[n - 1]) {
+            positions->at[n++] = positions->at[i];
         }
     }
-    places->more |= n > PLACES_KEPT;
-    places->count = n > PLACES_KEPT ? PLACES_KEPT : n;
+    positions->more |= n > POSITIONS_KEPT;
+    positions->count = n > POSITIONS_KEPT ? POSITIONS_KEPT : n;
 }
 
 static bool places_add(struct rosbag1 *bag, struct window *w, const struct rosbag1_record *r, uint64_t after, struct reel_error *err) {
-    struct rosbag1_places *places = &bag->places;
-    uint64_t at = r->at + r->head, ceiling = places->more ? places->at[PLACES_KEPT - 1] : bag->index_pos;
+    struct rosbag1_positions *positions = &bag->positions;
+    uint64_t at = r->at + r->head, ceiling = positions->more ? positions->at[POSITIONS_KEPT - 1] : bag->index_pos;
     for (uint32_t left = r->size / ROSBAG1_INDEX_ENTRY; left > 0; left--, at += ROSBAG1_INDEX_ENTRY) {
         const uint8_t *p = window_at(w, at, ROSBAG1_INDEX_ENTRY, err);
         if (!p) {
@@ -40,10 +40,10 @@ static bool places_add(struct rosbag1 *bag, struct window *w, const struct rosba
         if (pos <= after || pos >= ceiling) {
             continue;
         }
-        places->at[places->count++] = pos;
-        if (places->count == 2 * (size_t)PLACES_KEPT) {
-            positions_sort_unique(places);
-            ceiling = places->more ? places->at[PLACES_KEPT - 1] : ceiling;
+        positions->at[positions->count++] = pos;
+        if (positions->count == 2 * (size_t)POSITIONS_KEPT) {
+            positions_sort_unique(positions);
+            ceiling = positions->more ? positions->at[POSITIONS_KEPT - 1] : ceiling;
         }
     }
     return true;
@@ -51,17 +51,17 @@ static bool places_add(struct rosbag1 *bag, struct window *w, const struct rosba
 
 /* Collects the next positions after `after` in one pass over the index records. */
 static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error *err) {
-    struct rosbag1_places *places = &bag->places;
-    if (!places->at && !(places->at = malloc(2 * (size_t)PLACES_KEPT * sizeof *places->at))) {
+    struct rosbag1_positions *positions = &bag->positions;
+    if (!positions->at && !(positions->at = malloc(2 * (size_t)POSITIONS_KEPT * sizeof *positions->at))) {
         return reel_fail_memory(err);
     }
     AUTO_STRUCT(window_close) struct window w = {0};
     if (!window_open(&w, bag->source, REEL_WINDOW_BYTES, err)) {
         return false;
     }
-    places->passes++;
-    places->count = places->next = 0;
-    places->more = false;
+    positions->passes++;
+    positions->count = positions->next = 0;
+    positions->more = false;
     for (uint64_t at = bag->index_pos; at < bag->source->size;) {
         struct rosbag1_record r;
         struct reel_error why = {0};
@@ -76,7 +76,7 @@ static bool places_gather(struct rosbag1 *bag, uint64_t after, struct reel_error
         }
         at += (uint64_t)r.head + r.size;
     }
-    positions_sort_unique(places);
+    positions_sort_unique(positions);
     return true;
 }
 
@@ -101,25 +101,26 @@ static bool index_is_there(struct rosbag1 *bag, uint64_t after, bool *there, str
 
 /* The first position after `after`, except bag->at: that record is damaged. *to = ROSBAG1_NOWHERE when there is no usable index. */
 static bool next_by_index(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
-    struct rosbag1_places *places = &bag->places;
+    struct rosbag1_positions *positions = &bag->positions;
     *to = ROSBAG1_NOWHERE;
     bool there;
     if (!index_is_there(bag, after, &there, err)) {
         return false;
     }
     while (there) {
-        while (places->next < places->count && (places->at[places->next] <= after || places->at[places->next] == bag->at)) {
-            places->next++;
+        while (positions->next < positions->count &&
+               (positions->at[positions->next] <= after || positions->at[positions->next] == bag->at)) {
+            positions->next++;
         }
-        if (places->next < places->count) {
-            *to = places->at[places->next];
+        if (positions->next < positions->count) {
+            *to = positions->at[positions->next];
             return true;
         }
-        if (places->passes > 0 && !places->more) {
+        if (positions->passes > 0 && !positions->more) {
             *to = bag->index_pos; /* the index lists no message between here and itself */
             return true;
         }
-        if (places->passes == PASSES_MAX) {
+        if (positions->passes == PASSES_MAX) {
             return true;
         }
         if (!places_gather(bag, after, err)) {

@@ -91,7 +91,7 @@ struct rosbag1_templates {
 };
 
 /* Record positions that the index lists, kept for going on after damage. */
-struct rosbag1_places {
+struct rosbag1_positions {
     uint64_t *at; /* sorted */
     size_t count, next;
     bool more; /* the index lists more, larger ones */
@@ -127,7 +127,7 @@ struct rosbag1 {
     bool has_header;
     uint64_t index_pos; /* from the file header; 0: none */
     uint64_t index_at;  /* position of the first index record */
-    struct rosbag1_places places;
+    struct rosbag1_positions positions;
     uint64_t search_left; /* bytes that searching may still read, so that it stays linear */
 };
 
@@ -164,7 +164,7 @@ bool rosbag1_is_message(const struct rosbag1_record *record);                   
 void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec);                                         /* sets the clock */
 bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err); /* reads the records that the window holds and templates match */
 bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes, struct reel_error *err);
-bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *place, uint32_t sec, uint32_t nsec,
+bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *record, uint32_t sec, uint32_t nsec,
                      struct reel_error *err);
 bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err);
 
@@ -179,7 +179,7 @@ bool rosbag1_log_0_check(struct rosbag1 *bag, int64_t time_ns, uint64_t end, boo
 /* Position of the first record from `from` on whose stamp is later than the last plausible one; ROSBAG1_NOWHERE: none. */
 bool rosbag1_log_0_find(struct rosbag1 *bag, uint64_t from, uint64_t *found, struct reel_error *err);
 
-/* resume: moves bag->at over a damaged place and reports it */
+/* resume: moves bag->at past damage and reports it */
 bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err);
 
 /* index */

@@ -52,7 +52,7 @@ void rosbag1_close(struct rosbag1 *bag) {
     hash_table_free(&bag->topic_table);
     free(bag->key);
     free(bag->templates);
-    free(bag->places.at);
+    free(bag->positions.at);
     window_close(&bag->window);
     arena_free(&bag->arena);
 }

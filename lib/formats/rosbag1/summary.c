@@ -27,7 +27,7 @@ static void summary_close(struct rosbag1_summary *o) {
     window_close(&o->index);
     free(o->topics);
     free(o->visits);
-    free(o->places);
+    free(o->positions);
 }
 
 /* ---- the index ---- */
@@ -54,7 +54,7 @@ static bool take_entries(struct rosbag1_summary *o, struct rosbag1_listed *t, ui
         t->first_pos = i == 0 || e.pos < t->first_pos ? e.pos : t->first_pos;
         o->last_pos = e.pos > o->last_pos ? e.pos : o->last_pos;
         if (o->whole) {
-            o->places[o->n_places++] = e.pos;
+            o->positions[o->n_positions++] = e.pos;
         }
     }
     return true;
@@ -91,7 +91,7 @@ static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
                          (ull)at);
     }
     o->whole = size - at <= INDEX_WHOLE_MAX;
-    if (o->whole && !(o->places = malloc(((size - at) / ROSBAG1_INDEX_ENTRY + 1) * sizeof *o->places))) {
+    if (o->whole && !(o->positions = malloc(((size - at) / ROSBAG1_INDEX_ENTRY + 1) * sizeof *o->positions))) {
         return reel_fail_memory(err);
     }
     for (struct rosbag1_record r; at < size; at = r.at + r.head + r.size) {
@@ -100,12 +100,12 @@ static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
             return false;
         }
     }
-    if (o->n_places > 0) {
-        qsort(o->places, o->n_places, sizeof *o->places, order_u64);
+    if (o->n_positions > 0) {
+        qsort(o->positions, o->n_positions, sizeof *o->positions, order_u64);
     }
-    for (size_t i = 1; i < o->n_places; i++) {
-        if (o->places[i] == o->places[i - 1]) {
-            return reel_fail(err, REEL_DAMAGED, "the in-file index names the message at %llu twice", (ull)o->places[i]);
+    for (size_t i = 1; i < o->n_positions; i++) {
+        if (o->positions[i] == o->positions[i - 1]) {
+            return reel_fail(err, REEL_DAMAGED, "the in-file index names the message at %llu twice", (ull)o->positions[i]);
         }
     }
     return true;

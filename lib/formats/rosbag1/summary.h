@@ -27,8 +27,8 @@ struct rosbag1_summary {
     struct rosbag1_listed *topics;
     struct rosbag1_visit *visits;
     size_t n_topics, cap_topics, n_visits, cap_visits;
-    uint64_t *places; /* all positions of a whole index, sorted */
-    size_t n_places;
+    uint64_t *positions; /* all positions of a whole index, sorted */
+    size_t n_positions;
     bool whole;
     uint64_t taken_to;                               /* definitions before this position were read */
     uint64_t last_pos, looks, look_left, index_left; /* …_left: bytes that may still be read */

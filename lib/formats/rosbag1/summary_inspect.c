@@ -59,10 +59,10 @@ static bool take_between(struct rosbag1_summary *o, uint64_t from, uint64_t to, 
 
 /* Index of the first position that is not before `pos`. */
 static size_t position_from(const struct rosbag1_summary *o, uint64_t pos) {
-    size_t low = 0, high = o->n_places;
+    size_t low = 0, high = o->n_positions;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (o->places[middle] < pos) {
+        if (o->positions[middle] < pos) {
             low = middle + 1;
         } else {
             high = middle;
@@ -76,7 +76,7 @@ bool rosbag1_summary_follow(struct rosbag1_summary *o, const struct rosbag1_reco
     while (o->whole && at < o->bag.index_pos) {
         size_t i = position_from(o, at);
         struct rosbag1_record next;
-        if (i < o->n_places && o->places[i] == at) {
+        if (i < o->n_positions && o->positions[i] == at) {
             break;
         }
         if (!rosbag1_summary_record(o, at, &next, err)) {
@@ -97,7 +97,7 @@ static bool end_before(struct rosbag1_summary *o, uint64_t pos, uint64_t *end, s
     size_t low = position_from(o, pos);
     struct rosbag1_record r;
     *end = low > 0 ? 0 : pos;
-    if (low > 0 && rosbag1_summary_message(o, o->places[low - 1], &r, err)) {
+    if (low > 0 && rosbag1_summary_message(o, o->positions[low - 1], &r, err)) {
         *end = r.at + r.head + r.size;
     }
     return *end > 0;

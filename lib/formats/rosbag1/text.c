@@ -140,23 +140,23 @@ static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_t
         return false;
     }
     const uint8_t *stamp = p + lines.size;
-    const struct rosbag1_record place = {.at = bag->at, .head = lines.size + RECORD_TAIL, .size = load_u32le(stamp + ROSBAG1_STAMP)};
-    if (place.size > left - RECORD_TAIL) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds the file", (unsigned long long)bag->at, place.size);
+    const struct rosbag1_record record = {.at = bag->at, .head = lines.size + RECORD_TAIL, .size = load_u32le(stamp + ROSBAG1_STAMP)};
+    if (record.size > left - RECORD_TAIL) {
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds the file", (unsigned long long)bag->at, record.size);
     }
     const struct rosbag1_template seen = {
         .channel = channel, .size = lines.size + ROSBAG1_STAMP, .sec_at = lines.size, .nsec_at = lines.size + 4};
     uint32_t sec = load_u32le(stamp), nsec = load_u32le(stamp + 4);
     bool sound = true;
-    if (log == ROSBAG1_LOG_0 && !rosbag1_log_0_check(bag, rosbag1_time(sec, nsec), place.at + place.head + place.size, &sound, err)) {
+    if (log == ROSBAG1_LOG_0 && !rosbag1_log_0_check(bag, rosbag1_time(sec, nsec), record.at + record.head + record.size, &sound, err)) {
         return false;
     }
     if (!sound) {
         return reel_fail(err, REEL_DAMAGED, "record at %llu: neither its stamp nor what follows it is right", (unsigned long long)bag->at);
     }
-    bag->last = bag->at + place.head;
-    bag->at = bag->last + place.size;
-    return rosbag1_message(bag, channel, &place, sec, nsec, err) && (log == ROSBAG1_LOG_0 || rosbag1_learn(bag, &seen, p, err));
+    bag->last = bag->at + record.head;
+    bag->at = bag->last + record.size;
+    return rosbag1_message(bag, channel, &record, sec, nsec, err) && (log == ROSBAG1_LOG_0 || rosbag1_learn(bag, &seen, p, err));
 }
 
 /* --- going on after damage --- */

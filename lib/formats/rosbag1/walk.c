@@ -64,7 +64,7 @@ void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec) {
     }
 }
 
-bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *place, uint32_t sec, uint32_t nsec,
+bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *record, uint32_t sec, uint32_t nsec,
                      struct reel_error *err) {
     if (bag->messages++ == 0) {
         rosbag1_first_stamp(bag, sec);
@@ -72,15 +72,15 @@ bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const
     bag->carried += nsec >= ROSBAG1_NS_PER_SEC;
     struct rosbag1_topic *topic = channel->topic;
     if (topic->messages++ == 0) {
-        topic->first_at = place->at;
+        topic->first_at = record->at;
     }
-    topic->sum += rosbag1_entry_hash(sec, nsec, place->at);
+    topic->sum += rosbag1_entry_hash(sec, nsec, record->at);
     const struct reel_entry entry = {
         .time_ns = rosbag1_time(sec, nsec),
-        .offset = place->at,
+        .offset = record->at,
         .channel = channel->model.id,
-        .head = place->head,
-        .size = place->size,
+        .head = record->head,
+        .size = record->size,
     };
     return reel_scan_entry(bag->scan, &entry, err);
 }
@@ -154,16 +154,16 @@ bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err) {
             }
             last->next = t;
         }
-        const struct rosbag1_record place = {.at = bag->at, .head = t->size + 4, .size = load_u32le(p + t->size)};
-        if (place.size > size - bag->at - place.head) {
+        const struct rosbag1_record record = {.at = bag->at, .head = t->size + 4, .size = load_u32le(p + t->size)};
+        if (record.size > size - bag->at - record.head) {
             break; /* the parsing path reports the problem */
         }
-        if (!rosbag1_message(bag, t->channel, &place, load_u32le(p + t->sec_at), load_u32le(p + t->nsec_at), err)) {
+        if (!rosbag1_message(bag, t->channel, &record, load_u32le(p + t->sec_at), load_u32le(p + t->nsec_at), err)) {
             return false;
         }
         bag->unknown_fields += t->unknown;
-        bag->last = bag->at + place.head;
-        uint64_t step = (uint64_t)place.head + place.size;
+        bag->last = bag->at + record.head;
+        uint64_t step = (uint64_t)record.head + record.size;
         bag->at += step;
         last = t;
         left = step < left ? left - (size_t)step : 0;

@@ -277,7 +277,7 @@ static void compare_index(struct bag2 *bag) {
                               (ull)c->in_index, c->model.name, (ull)c->in_chunk);
         } else if (c->index_sum != c->sum) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
-                              "the index data of the chunk at %llu name other times or places than the messages of topic %s have",
+                              "the index data of the chunk at %llu name other times or positions than the messages of topic %s have",
                               (ull)chunk->at, c->model.name);
         }
     }

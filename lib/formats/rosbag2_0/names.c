@@ -104,11 +104,11 @@ static bool keep_metadata(struct bag2 *bag, struct rosbag2_0_connection *c, cons
     return true;
 }
 
-static bool describe(struct bag2 *bag, struct rosbag2_0_connection *c, uint64_t place, struct reel_error *err) {
+static bool describe(struct bag2 *bag, struct rosbag2_0_connection *c, uint64_t position, struct reel_error *err) {
     struct inner inner = {0};
     if (!inner_read(c->header, &inner) || !inner.type.data) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, place, 0, "the record of connection %u at %llu does not say all it should", c->id,
-                          (unsigned long long)place);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0, "the record of connection %u at %llu does not say all it should", c->id,
+                          (unsigned long long)position);
     }
     uint32_t id = c->model.id;
     const char *name = text_of(bag, c->topic, err);
@@ -130,34 +130,34 @@ static bool describe(struct bag2 *bag, struct rosbag2_0_connection *c, uint64_t 
     return type && hash && keep_metadata(bag, c, &inner, err);
 }
 
-static bool collect(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_bytes topic, struct reel_bytes header, uint64_t place,
+static bool collect(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_bytes topic, struct reel_bytes header, uint64_t position,
                     struct reel_error *err) {
     if (c->described) {
         if (!c->told && (!bytes_equal(topic, c->topic) || !bytes_equal(header, c->header))) {
             c->told = true;
-            reel_scan_finding(bag->scan, REEL_WARNING, 0, place, 0,
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0,
                               "connection %u (topic %s) is described again at %llu, differently: the first counts", c->id, c->model.name,
-                              (unsigned long long)place);
+                              (unsigned long long)position);
         }
         return true;
     }
     c->described = true;
-    if (!keep_bytes(bag, topic, &c->topic, err) || !keep_bytes(bag, header, &c->header, err) || !describe(bag, c, place, err)) {
+    if (!keep_bytes(bag, topic, &c->topic, err) || !keep_bytes(bag, header, &c->header, err) || !describe(bag, c, position, err)) {
         return false;
     }
     if (!c->has_channel) {
         return true;
     }
-    reel_scan_finding(bag->scan, REEL_WARNING, 0, place, 0, "the record of connection %u (topic %s) stands after its first message", c->id,
-                      c->model.name);
+    reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0, "the record of connection %u (topic %s) stands after its first message",
+                      c->id, c->model.name);
     return reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
 }
 
-bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r, uint64_t place,
+bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r, uint64_t position,
                                  struct reel_error *err) {
     const struct rosbag2_0_fields *f = &r->fields;
     if (f->conn.size != 4 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || r->size > REEL_CONNECTION_MAX) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, place, 0, "record at %llu: a connection without a proper number, topic or length",
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, position, 0, "record at %llu: a connection without a proper number, topic or length",
                           (unsigned long long)r->at);
         return true;
     }
@@ -165,7 +165,7 @@ bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const 
     uint32_t topic_size = (uint32_t)f->topic.size;
     struct rosbag2_0_connection *c = rosbag2_0_connection_of(bag, load_u32le(f->conn.data), err);
     const uint8_t *p = c ? window_at(window, r->at, (size_t)r->head + r->size, err) : NULL; /* the fields may have moved with it */
-    return p && collect(bag, c, bytes_of(p + 4 + topic_at, topic_size), bytes_of(p + r->head, r->size), place, err);
+    return p && collect(bag, c, bytes_of(p + 4 + topic_at, topic_size), bytes_of(p + r->head, r->size), position, err);
 }
 
 bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_error *err) {

@@ -15,16 +15,16 @@ bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at
 }
 
 /* Where the search goes on. */
-struct place {
+struct resume {
     struct bag2 *bag;
     struct rosbag2_0_run *run;
 };
 
 /* True when a record at `at` is followed by another one, by the end, or by one that the end cuts. */
 static bool looks_like_record(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err) {
-    struct place *place = context;
-    struct bag2 *bag = place->bag;
-    const struct rosrecord_bounds bounds = {place->run->end, "the file"};
+    struct resume *resume = context;
+    struct bag2 *bag = resume->bag;
+    const struct rosrecord_bounds bounds = {resume->run->end, "the file"};
     struct rosbag2_0_record r;
     struct reel_error why = {0};
     *yes = false;
@@ -47,7 +47,7 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
         at += (uint64_t)r.head + (plain                     ? 0
                                   : r.op == ROSBAG2_0_INDEX ? (uint64_t)load_u32le(r.fields.count.data) * ROSBAG2_0_INDEX_ENTRY
                                                             : r.size);
-        if (at >= place->run->end) {
+        if (at >= resume->run->end) {
             break;
         }
     }
@@ -56,8 +56,8 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
 }
 
 static bool search_progress(void *context, uint64_t at, struct reel_error *err) {
-    struct place *place = context;
-    return rosbag2_0_progress(place->bag, place->run, at, err);
+    struct resume *resume = context;
+    return rosbag2_0_progress(resume->bag, resume->run, at, err);
 }
 
 /* The next chunk that the index lists, or index_pos itself; `end` when there is none before it. */
@@ -124,14 +124,14 @@ bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *w
     if (!next_by_tail(bag, run, &limit, err)) {
         return false;
     }
-    struct place place = {bag, run};
+    struct resume resume = {bag, run};
     const struct rosrecord_search search = {.window = run->window,
                                             .from = search_from(bag, run),
                                             .to = limit,
                                             .allowance = &bag->search_left,
                                             .looks_like = looks_like_record,
                                             .progress = search_progress,
-                                            .context = &place};
+                                            .context = &resume};
     if (!rosrecord_search(&search, &found, err)) {
         return false;
     }

@@ -51,7 +51,7 @@ struct rosbag2_0_chunk {
     bool distrusted; /* index data of another version has followed */
     bool unfinished; /* its header was never rewritten: length 0 */
     bool plain;
-    uint64_t number, at, data, size; /* place of its record and its data in the file; stored bytes */
+    uint64_t number, at, data, size; /* position of its record and its data in the file; stored bytes */
     uint64_t walked;                 /* plain: where its records end; 0 = not yet known */
     uint64_t messages, first, last;  /* stamps as sec << 32 | nsec */
     struct rosbag2_0_connection *touched;
@@ -107,7 +107,7 @@ struct bag2 {
 };
 
 /* Position in the file of `at` in the run. */
-static inline uint64_t rosbag2_0_place(const struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t at) {
+static inline uint64_t rosbag2_0_position(const struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t at) {
     return run == &bag->file ? at : bag->chunk.at;
 }
 
@@ -119,7 +119,7 @@ void rosbag2_0_close(struct bag2 *bag);
 /* names */
 struct rosbag2_0_connection *rosbag2_0_find(const struct bag2 *bag, uint32_t id); /* NULL: not met */
 struct rosbag2_0_connection *rosbag2_0_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err);
-bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r, uint64_t place,
+bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r, uint64_t position,
                                  struct reel_error *err);
 bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_error *err); /* makes its channel */
 void rosbag2_0_finish_connections(struct bag2 *bag);
@@ -142,7 +142,7 @@ bool rosbag2_0_tail_open(struct bag2 *bag, struct reel_error *err);
 bool rosbag2_0_tail_next(struct bag2 *bag, struct reel_error *err);
 bool rosbag2_0_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */
 bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err);
-/* resume: moves run->at over a damaged place and reports it */
+/* resume: moves run->at past damage and reports it */
 bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err);
 bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *why, struct reel_error *err);
 

@@ -153,7 +153,7 @@ bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err) {
                           (ull)tail->missing, (ull)tail->missing_at);
     }
     if (tail->strays > 0) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_pos, 0, "%llu chunk infos name places without a chunk, the first %llu",
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_pos, 0, "%llu chunk infos name positions without a chunk, the first %llu",
                           (ull)tail->strays, (ull)tail->strays_at);
     }
     if (tail->connections != bag->conn_count || tail->infos != bag->chunk_count) {

@@ -43,7 +43,7 @@ static inline bool take(struct bag2 *bag, const struct rosbag2_0_run *run, struc
             entry->head += ROS_WRAP_HEAD;
             entry->size -= ROS_WRAP_HEAD;
         } else if (bag->unwrapped++ == 0) {
-            bag->unwrapped_at = rosbag2_0_place(bag, run, entry->offset);
+            bag->unwrapped_at = rosbag2_0_position(bag, run, entry->offset);
         }
     }
     entry->time_ns = rosbag2_0_stamp_ns(stamp);
@@ -53,7 +53,7 @@ static inline bool take(struct bag2 *bag, const struct rosbag2_0_run *run, struc
 
 static bool take_message(struct bag2 *bag, struct rosbag2_0_run *run, const struct rosbag2_0_record *r, struct reel_error *err) {
     if (r->fields.conn.size != 4 || r->fields.time.size != 8) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, rosbag2_0_place(bag, run, r->at), (uint64_t)r->head + r->size,
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, rosbag2_0_position(bag, run, r->at), (uint64_t)r->head + r->size,
                           "record at %llu: a message without a proper connection and time", (unsigned long long)r->at);
         bag->chunk.broken = true;
         return true;
@@ -140,7 +140,7 @@ static void count_unknown_fields(struct bag2 *bag, const struct rosbag2_0_run *r
         return;
     }
     if (bag->unknown_fields == 0) {
-        bag->unknown_fields_at = rosbag2_0_place(bag, run, r->at);
+        bag->unknown_fields_at = rosbag2_0_position(bag, run, r->at);
         struct reel_bytes name = f->odd ? bytes_text("(unprintable)") : f->unknown_name;
         snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s", (int)(name.size < 63 ? name.size : 63), (const char *)name.data);
     }
@@ -161,7 +161,7 @@ static bool take_record(struct bag2 *bag, struct rosbag2_0_run *run, struct rosb
         shape_remember(bag, r);
         good = take_message(bag, run, r, err);
     } else if (r->op == ROSBAG2_0_CONNECTION) {
-        good = rosbag2_0_connection_record(bag, run->window, r, rosbag2_0_place(bag, run, r->at), err);
+        good = rosbag2_0_connection_record(bag, run->window, r, rosbag2_0_position(bag, run, r->at), err);
     } else if (!inside && r->op == ROSBAG2_0_CHUNK) {
         stays = false;
         good = rosbag2_0_chunk_open(bag, r, err);
@@ -174,7 +174,7 @@ static bool take_record(struct bag2 *bag, struct rosbag2_0_run *run, struct rosb
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "another file header, at %llu, is not used", (unsigned long long)r->at);
     } else if (bag->unknown_ops++ == 0) {
         bag->unknown_op = r->op;
-        bag->unknown_ops_at = rosbag2_0_place(bag, run, r->at);
+        bag->unknown_ops_at = rosbag2_0_position(bag, run, r->at);
     }
     run->at = stays ? next : run->at;
     return good;

@@ -64,10 +64,10 @@ static bool rosbag2_0_open_run(struct reel_write *w, struct reel_error *err) {
     run->connections = arena_alloc(&run->arena, n * sizeof *run->connections);
     run->counts = calloc(n, sizeof *run->counts);
     run->touched = calloc(n, sizeof *run->touched);
-    run->places = malloc(ROSBAG2_0_CHUNK_MESSAGES * sizeof *run->places);
+    run->positions = malloc(ROSBAG2_0_CHUNK_MESSAGES * sizeof *run->positions);
     run->entries = malloc((size_t)ROSBAG2_0_CHUNK_MESSAGES * ROSBAG2_0_INDEX_ENTRY);
     run->note = malloc(ROSBAG2_0_NOTE_HEAD + rows * ROSBAG2_0_NOTE_ROW);
-    if (!run->connections || !run->counts || !run->touched || !run->places || !run->entries || !run->note) {
+    if (!run->connections || !run->counts || !run->touched || !run->positions || !run->entries || !run->note) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < w->stream->n_channels; i++) {
@@ -86,7 +86,7 @@ static void rosbag2_0_close_run(struct reel_write *w) {
     arena_free(&run->arena);
     free(run->counts);
     free(run->touched);
-    free(run->places);
+    free(run->positions);
     free(run->entries);
     free(run->note);
     free(run->raw);
@@ -211,8 +211,8 @@ static void book(struct reel_write *w, struct chunk *chunk, const struct reel_me
     chunk->end = chunk->count == 0 || stamp > chunk->end ? stamp : chunk->end;
     chunk->disordered |= stamp < chunk->last;
     chunk->last = stamp;
-    run->places[chunk->count++] =
-        (struct rosbag2_0_place){.stamp = stamp, .offset = (uint32_t)(chunk->records + connection), .channel = m->channel};
+    run->positions[chunk->count++] =
+        (struct rosbag2_0_position){.stamp = stamp, .offset = (uint32_t)(chunk->records + connection), .channel = m->channel};
     chunk->records += size;
 }
 

@@ -32,7 +32,7 @@ struct rosbag2_0_totals {
     uint32_t connections;  /* channels with a message */
 };
 
-struct rosbag2_0_place { /* one message of the chunk at hand */
+struct rosbag2_0_position { /* one message of the chunk at hand */
     uint64_t stamp;
     uint32_t offset, channel;
 };
@@ -44,7 +44,7 @@ struct rosbag2_0_write_run {
     uint32_t *counts;  /* by channel: messages in the chunk; all 0 between chunks */
     uint32_t *touched; /* the channels of the chunk, in order of their first message */
     uint32_t n_touched;
-    struct rosbag2_0_place *places;
+    struct rosbag2_0_position *positions;
     uint8_t *entries, *note; /* index data of the chunk */
     uint8_t *raw;            /* a chunk that is to be compressed */
     size_t raw_room;
@@ -54,7 +54,7 @@ struct rosbag2_0_write_run {
 
 /* The connection record of the channel `id`. */
 void rosbag2_0_put_connection(struct reel_sink *out, const struct ros_connection *ros, uint32_t id);
-/* Index data of the chunk whose messages stand in run->places; resets run->counts. */
+/* Index data of the chunk whose messages stand in run->positions; resets run->counts. */
 void rosbag2_0_put_index(struct rosbag2_0_write_run *run, uint32_t count, bool disordered, struct reel_sink *out);
 uint64_t rosbag2_0_index_size(uint32_t connections, uint32_t count);
 

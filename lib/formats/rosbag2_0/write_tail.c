@@ -98,13 +98,14 @@ static int compare_entries(const void *a, const void *b) {
 /* One pass lays every message into the run of its channel; the runs are then written as they lie. */
 void rosbag2_0_put_index(struct rosbag2_0_write_run *run, uint32_t count, bool disordered, struct reel_sink *out) {
     uint32_t begin = 0;
-    for (uint32_t i = 0; i < run->n_touched; i++) { /* a count becomes the place of the channel's first entry, then moves to its end */
+    for (uint32_t i = 0; i < run->n_touched;
+         i++) { /* turns the count into the index of the channel's first entry; it then advances to its end */
         uint32_t *at = &run->counts[run->touched[i]], messages = *at;
         *at = begin;
         begin += messages;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct rosbag2_0_place *p = &run->places[i];
+        const struct rosbag2_0_position *p = &run->positions[i];
         uint8_t *entry = run->entries + (size_t)run->counts[p->channel]++ * ROSBAG2_0_INDEX_ENTRY;
         store_u32le(entry, (uint32_t)(p->stamp >> 32));
         store_u32le(entry + 4, (uint32_t)p->stamp);

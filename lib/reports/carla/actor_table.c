@@ -61,8 +61,8 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
             }
             continue;
         }
-        uint32_t place = carla_ids_find(&s->ids, load_u32le(record.data));
-        struct actor *actor = place > 0 ? &s->actors[place - 1] : NULL;
+        uint32_t index = carla_ids_find(&s->ids, load_u32le(record.data));
+        struct actor *actor = index > 0 ? &s->actors[index - 1] : NULL;
         if (actor && p->kind == CARLA_EVENT_DEL && !actor->destroyed) {
             actor->destroyed = true;
             actor->last = carla_now(pass);

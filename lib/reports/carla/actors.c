@@ -41,15 +41,15 @@ uint32_t carla_ids_find(const struct hash_table *ids, uint32_t id) {
     return (uint32_t)hash_table_get(ids, hash_key_number(id));
 }
 
-bool carla_ids_put(struct hash_table *ids, uint32_t id, uint32_t place, struct reel_error *err) {
-    return hash_table_set(ids, hash_key_number(id), place, err);
+bool carla_ids_put(struct hash_table *ids, uint32_t id, uint32_t index, struct reel_error *err) {
+    return hash_table_set(ids, hash_key_number(id), index, err);
 }
 
 /* --- actor table --- */
 
 struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *people, uint32_t id, struct reel_error *err) {
-    uint32_t place = carla_ids_find(&people->ids, id);
-    if (place == 0) {
+    uint32_t index = carla_ids_find(&people->ids, id);
+    if (index == 0) {
         if (people->count >= CARLA_ACTORS_MAX) {
             reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_ACTORS_MAX);
             return NULL;
@@ -58,13 +58,13 @@ struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *people, uin
             reel_fail_memory(err);
             return NULL;
         }
-        place = (uint32_t)people->count + 1;
-        if (!carla_ids_put(&people->ids, id, place, err)) {
+        index = (uint32_t)people->count + 1;
+        if (!carla_ids_put(&people->ids, id, index, err)) {
             return NULL;
         }
         people->items[people->count++] = (struct carla_actor_row){.id = id};
     }
-    struct carla_actor_row *person = &people->items[place - 1];
+    struct carla_actor_row *person = &people->items[index - 1];
     person->known = true; /* looking up an id adds it, as in CARLA's own table */
     return person;
 }
@@ -95,10 +95,10 @@ bool carla_actor_table_update(struct carla_actor_table *people, const struct car
             return false;
         }
     }
-    uint32_t place =
+    uint32_t index =
         p->kind == CARLA_EVENT_DEL && p->total > 0 && !rows && people->any_added ? carla_ids_find(&people->ids, people->last_added) : 0;
-    if (place > 0) {
-        people->items[place - 1] = (struct carla_actor_row){.id = people->last_added};
+    if (index > 0) {
+        people->items[index - 1] = (struct carla_actor_row){.id = people->last_added};
     }
     return true;
 }

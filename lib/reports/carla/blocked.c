@@ -6,7 +6,7 @@
 #include "wire/carla_names.h"
 
 struct stop {
-    uint32_t id, place; /* in the order found */
+    uint32_t id, position; /* in the order found */
     uint8_t type;
     struct reel_bytes name;
     double since, duration;
@@ -42,7 +42,7 @@ static bool stopped(struct blocked *s, const struct carla_actor_row *person, str
         return reel_fail_memory(err);
     }
     s->stops[s->count] = (struct stop){.id = person->id,
-                                       .place = (uint32_t)s->count,
+                                       .position = (uint32_t)s->count,
                                        .type = person->type,
                                        .name = person->name,
                                        .since = person->since,
@@ -102,7 +102,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
 static int longest_first(const void *a, const void *b) {
     const struct stop *x = a, *y = b;
     double dx = isnan(x->duration) ? INFINITY : x->duration, dy = isnan(y->duration) ? INFINITY : y->duration;
-    return dx != dy ? (dx < dy) - (dx > dy) : (x->place > y->place) - (x->place < y->place);
+    return dx != dy ? (dx < dy) - (dx > dy) : (x->position > y->position) - (x->position < y->position);
 }
 
 static bool close_all(struct reel_carla *pass, struct blocked *s, struct reel_error *err) {

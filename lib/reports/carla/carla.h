@@ -105,7 +105,7 @@ static inline struct reel_cell carla_metres(double cm, const struct carla_layout
 
 /* Map from actor ids to positions, counted from 1. */
 uint32_t carla_ids_find(const struct hash_table *ids, uint32_t id); /* 0: not found */
-bool carla_ids_put(struct hash_table *ids, uint32_t id, uint32_t place, struct reel_error *err);
+bool carla_ids_put(struct hash_table *ids, uint32_t id, uint32_t index, struct reel_error *err);
 
 /* The actor table, as CARLA's queries keep it. */
 struct carla_actor_row {

@@ -91,13 +91,13 @@ static void print_added(struct grow *text, struct cursor *c, const struct carla_
 
 struct point {
     float x, y;
-    uint32_t place;
+    uint32_t position;
 };
 /* CARLA inserts the points of a curve into a sorted container; NaN comes last. */
 static int by_x(const void *a, const void *b) {
     const struct point *p = a, *q = b;
     float x = isnan(p->x) ? INFINITY : p->x, y = isnan(q->x) ? INFINITY : q->x;
-    return x != y ? (x > y) - (x < y) : (p->place > q->place) - (p->place < q->place);
+    return x != y ? (x > y) - (x < y) : (p->position > q->position) - (p->position < q->position);
 }
 
 static void print_curve(struct grow *text, const char *name, struct reel_bytes packed) {

@@ -173,12 +173,12 @@ void carla_print_record(struct grow *text, const char *form, struct cursor *reco
         }
         form++;
         if (*form >= '0' && *form <= '9') {
-            size_t place = 0;
+            size_t number = 0;
             for (; *form >= '0' && *form <= '9'; form++) {
-                place = place * 10 + (size_t)(*form - '0');
+                number = number * 10 + (size_t)(*form - '0');
             }
             *record = cursor_of(bytes_of(begin, (size_t)(record->end - begin)));
-            cursor_take(record, place);
+            cursor_take(record, number);
         }
         print_part(text, *form++, record, layout);
     }

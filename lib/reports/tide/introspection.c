@@ -274,7 +274,7 @@ static int compare_processes(const struct participant *a, const struct participa
     int by_host = compare_hosts(a, b), by_id = by_host ? by_host : compare(a->value[PROCESS], b->value[PROCESS]);
     return by_id ? by_id : compare(a->value[START_TIME], b->value[START_TIME]);
 }
-static int by_place(const void *x, const void *y) {
+static int by_position(const void *x, const void *y) {
     const struct participant *a = *(struct participant *const *)x, *b = *(struct participant *const *)y;
     int order = compare_processes(a, b);
     return order ? order : a->first_ns < b->first_ns ? -1 : a->first_ns > b->first_ns ? 1 : compare(a->value[ID], b->value[ID]);
@@ -306,7 +306,7 @@ static void put(struct grow *out, const char *text) {
 }
 
 static void put_tree(struct grow *out, struct system *s, enum reel_clock clock) {
-    qsort(s->items, s->count, sizeof *s->items, by_place);
+    qsort(s->items, s->count, sizeof *s->items, by_position);
     put(out, "{\"hosts\":[");
     for (size_t i = 0; i < s->count; i++) {
         const struct participant *p = s->items[i], *before = i > 0 ? s->items[i - 1] : NULL;
