@@ -128,6 +128,7 @@ static const struct {
     {"too-large", "The upload is larger than this server accepts."},
     {"too-many", "The request asks for too many items at once; the detail has the limit."},
     {"too-many-failures", "Too many failed log-ins from this address. Requests with a valid token are still accepted."},
+    {"too-many-parameters", "The request has more query parameters than the server reads."},
     {"trashed", "The recording is in the trash. POST …/restore brings it back."},
     {"tus-version", "The upload protocol is missing: send Tus-Resumable: 1.0.0, or Upload-Complete."},
     {"unauthorized", "The request is not authenticated. Send a token as Authorization: Bearer TOKEN or as the password of any user name, "

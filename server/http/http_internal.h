@@ -21,7 +21,7 @@ enum {
     HTTP_METHOD_MAX = 15,
     HTTP_PATH_PARTS_MAX = 32,         /* segments of a request's path */
     HTTP_ROUTE_PARTS_MAX = 12,        /* segments of a route's template */
-    HTTP_PARAMS_MAX = 256,            /* of one request; at about twice as many the library closes the connection */
+    HTTP_PARAMS_MAX = 256,            /* of one request */
     HTTP_RANGES_MAX = 32,             /* of one request; with more the whole body is sent */
     HTTP_FILE_NAME_MAX = 512,         /* in Content-Disposition */
     HTTP_BODY_IGNORED_MAX = 64 << 10, /* sent to a route that accepts none */
@@ -227,6 +227,7 @@ size_t router_capture(const struct http_route *route, const struct http_path *pa
                       const char **values);
 
 /* params.c */
+size_t params_count(const char *raw);
 /* Decodes into `buffer` (room for the query + 1) and checks against `table` and the parameters of every route (NULL = none). Problems are
  * added to `errors` as {param, detail}. */
 bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere,

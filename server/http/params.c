@@ -159,7 +159,7 @@ static void take_pair(const struct http_param *param, char *name, char *value, s
     out->values[out->count++] = (struct http_text){.name = name, .value = value};
 }
 
-static size_t count_pairs(const char *raw) {
+size_t params_count(const char *raw) {
     size_t count = 0;
     for (const char *p = raw; *p;) {
         size_t size = strcspn(p, "&");
@@ -184,13 +184,9 @@ static char *decode_to(char **buffer, const char *text, size_t size) {
 bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere,
                   struct http_query *out, json_t *errors) {
     *out = (struct http_query){0};
-    size_t count = count_pairs(raw);
+    size_t count = params_count(raw);
     if (count == 0) {
         return true;
-    }
-    if (count > HTTP_PARAMS_MAX) {
-        add_error(errors, "?", "a request may have at most %d parameters", HTTP_PARAMS_MAX);
-        return false;
     }
     out->values = calloc(count, sizeof out->values[0]);
     if (!out->values) {

@@ -51,6 +51,10 @@ void reply_note_error(struct http_request *r, const char *text) {
 
 /* Durations up to the response's first byte; the log has the total. Zero durations are left out. */
 static void add_timing(const struct http_request *r, struct MHD_Response *response) {
+    const struct http_caller *caller = http_caller(r);
+    if (caller->role < ROLE_EDIT || caller->collections) {
+        return; /* how long an upload took tells whether another collection has the same bytes */
+    }
     char text[160];
     const struct http_elapsed *elapsed = r->server->options.elapsed;
     int64_t total = reel_now_ns() - r->started_ns;
