@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/table.h"
+#include "app.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -21,12 +22,21 @@ static bool put_text(void *context, const char *text, size_t size) {
     return fwrite(text, 1, size, context) == size;
 }
 
-/* `text` owns the text that the cell points to. */
-static struct reel_cell cell_of(const json_t *value, char **text) {
+/* Spreadsheets run what begins like this as a formula; a number, such as a relative time, is none. */
+static bool is_formula(const char *text) {
+    char *end;
+    return text[0] && strchr("=+-@\t\r", text[0]) && (strtod(text, &end), end == text || *end);
+}
+
+/* `text` owns the text that the cell points to. `raw`: formulas stay as they are. */
+static struct reel_cell cell_of(const json_t *value, bool raw, char **text) {
     switch (json_typeof(value ? value : json_null())) {
     case JSON_NULL:
         return (struct reel_cell){.kind = REEL_CELL_NULL};
     case JSON_STRING:
+        if (!raw && is_formula(json_string_value(value)) && asprintf(text, "'%s", json_string_value(value)) > 0) {
+            return reel_cell_text(bytes_text(*text));
+        }
         return reel_cell_text(bytes_of(json_string_value(value), json_string_length(value)));
     case JSON_INTEGER:
         return reel_cell_integer(json_integer_value(value));
@@ -41,11 +51,11 @@ static struct reel_cell cell_of(const json_t *value, char **text) {
     }
 }
 
-static bool put_row(const struct reel_table *to, const json_t *item, const char *const *columns, unsigned n) {
+static bool put_row(const struct reel_table *to, const json_t *item, const char *const *columns, unsigned n, bool raw) {
     struct reel_cell cells[COLUMNS_MAX] = {{0}};
     char *texts[COLUMNS_MAX] = {NULL};
     for (unsigned i = 0; i < n; i++) {
-        cells[i] = cell_of(json_object_get(item, columns[i]), &texts[i]);
+        cells[i] = cell_of(json_object_get(item, columns[i]), raw, &texts[i]);
     }
     bool good = to->row(to->context, cells, n);
     for (unsigned i = 0; i < n; i++) {
@@ -54,7 +64,7 @@ static bool put_row(const struct reel_table *to, const json_t *item, const char 
     return good;
 }
 
-static bool write_csv(FILE *out, const json_t *items, const char *const *columns) {
+static bool write_csv(FILE *out, const json_t *items, const char *const *columns, bool raw) {
     AUTO(reel_table_text_free)
     struct reel_table_text *text = reel_table_text_new(REEL_TABLE_CSV, &(struct reel_text_sink){.put = put_text, .context = out}, NULL);
     const struct reel_table *to = text ? reel_table_of_text(text) : NULL;
@@ -66,7 +76,7 @@ static bool write_csv(FILE *out, const json_t *items, const char *const *columns
     }
     bool good = to && to->columns(to->context, columns, n);
     json_array_foreach((json_t *)items, i, item) {
-        good = good && put_row(to, item, columns, n);
+        good = good && put_row(to, item, columns, n, raw);
     }
     return good && to->end(to->context);
 }
@@ -91,7 +101,8 @@ void rows_reply(struct http_request *r, const struct rows_form *form, json_t *bo
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    bool good = out && items && (form->form == REEL_TABLE_CSV ? write_csv(out, items, columns) : write_lines(out, items));
+    bool good = out && items &&
+                (form->form == REEL_TABLE_CSV ? write_csv(out, items, columns, http_app(r)->config.csv_raw) : write_lines(out, items));
     good = out && fclose(out) == 0 && good;
     if (good) {
         http_reply_text(r, 200, form->media_type, text);

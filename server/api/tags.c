@@ -1,6 +1,7 @@
 /* /recordings/{id}/tags/{key}, /tags and /tags:batch. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/body.h"
 #include "api/change.h"
@@ -49,7 +50,24 @@ static bool change_tag(struct http_request *r, const struct api_recording *a, co
     return true;
 }
 
-/* The value: the parameter, or the body without its last line end. NULL: replied. */
+/* {"value": "r1"}: its text; NULL: the body is something else. */
+static const char *json_value(struct http_request *r, const char *body) {
+    const char *type = http_header(r, "Content-Type"), *value;
+    bool is_json = type && strncasecmp(type, "application/json", strlen("application/json")) == 0;
+    if (body[0] != '{') {
+        return NULL;
+    }
+    json_auto_t *check = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
+    bool alone = json_object_size(check) == 1 && json_string_value(json_object_get(check, "value"));
+    if (!alone && !is_json) {
+        return NULL;
+    }
+    const json_t *object = body_json(r);
+    value = object ? json_string_value(json_object_get(object, "value")) : NULL;
+    return alone ? value : "";
+}
+
+/* The value: the parameter, JSON, or the body without its last line end. NULL: replied. */
 static const char *value_of(struct http_request *r, char text[TAG_VALUE_MAX + 2]) {
     size_t size;
     const char *given = http_param(r, "value"), *body = body_text(r, &size);
@@ -60,7 +78,16 @@ static const char *value_of(struct http_request *r, char text[TAG_VALUE_MAX + 2]
     if (given) {
         return given;
     }
+    const char *json = json_value(r, body);
+    if (json) {
+        body = json;
+        size = strlen(json);
+    }
     size -= size > 0 && body[size - 1] == '\n';
+    if (size == 0) {
+        http_reply_problem(r, 400, "bad-body", "the value is missing: send it as the body, as {\"value\": \"…\"}, or as ?value=");
+        return NULL;
+    }
     if (size > TAG_VALUE_MAX || memchr(body, '\0', size)) {
         http_reply_problem(r, 400, "bad-argument", "a tag's value has at most %d bytes, without control characters", TAG_VALUE_MAX);
         return NULL;

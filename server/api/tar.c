@@ -16,6 +16,7 @@ struct member {
     char *name; /* in the archive */
     char tag[48];
     char sha256[SHA256_HEX];
+    char *text;        /* its content, if that is no stored file */
     uint64_t size, at; /* at: its offset in the archive */
     int64_t modified_s;
 };
@@ -24,6 +25,9 @@ struct archive {
     struct store *store;
     struct member *members;
     size_t n, room;
+    FILE *missing; /* a line for each recording that is left out */
+    char *missing_text;
+    size_t missing_size, n_missing;
     uint64_t length;
     struct reel_source *open; /* the bytes of members[opened] */
     size_t opened;
@@ -36,7 +40,12 @@ static void archive_free(void *context) {
     }
     for (size_t i = 0; i < a->n; i++) {
         free(a->members[i].name);
+        free(a->members[i].text);
     }
+    if (a->missing) {
+        fclose(a->missing);
+    }
+    free(a->missing_text);
     free(a->members);
     reel_source_free(a->open);
     free(a);
@@ -58,19 +67,29 @@ static void make_safe(char *name) {
     }
 }
 
-static bool add_part(struct archive *a, const struct catalog_recording *r, uint32_t i, struct reel_error *err) {
+static struct member *add_member(struct archive *a, struct reel_error *err) {
     if (a->n == FILES_MAX) {
-        return reel_fail(err, REEL_LIMIT, "more than the %d files that one archive may have; narrow the search", FILES_MAX);
+        reel_fail(err, REEL_LIMIT, "more than the %d files that one archive may have; narrow the search", FILES_MAX);
+        return NULL;
     }
     if (a->n == a->room) {
         struct member *more = realloc(a->members, (a->room ? 2 * a->room : 64) * sizeof *more);
         if (!more) {
-            return reel_fail_memory(err);
+            reel_fail_memory(err);
+            return NULL;
         }
         a->members = more;
         a->room = a->room ? 2 * a->room : 64;
     }
-    struct member *m = &a->members[a->n];
+    a->members[a->n] = (struct member){0};
+    return &a->members[a->n];
+}
+
+static bool add_part(struct archive *a, const struct catalog_recording *r, uint32_t i, struct reel_error *err) {
+    struct member *m = add_member(a, err);
+    if (!m) {
+        return false;
+    }
     *m = (struct member){.size = r->parts[i].size, .modified_s = r->created_ns / 1000000000};
     memcpy(m->sha256, r->parts[i].sha256, sizeof m->sha256);
     snprintf(m->tag, sizeof m->tag, "%s-%u", r->id, i);
@@ -82,6 +101,39 @@ static bool add_part(struct archive *a, const struct catalog_recording *r, uint3
     make_safe(m->name);
     return strlen(m->name) + sizeof m->tag < USTAR_NAME_MAX ||
            reel_fail(err, REEL_LIMIT, "a name is too long for an archive: %.80s…", m->name);
+}
+
+/* Whether all files of the recording can be read; else it is noted. */
+static bool is_complete(struct archive *a, const struct catalog_recording *r) {
+    struct reel_error err = {0};
+    bool good = true;
+    for (uint32_t i = 0; good && i < r->n_parts; i++) {
+        AUTO_FD int fd = store_open_file_sized(a->store, r->parts[i].sha256, r->parts[i].size, &err);
+        good = fd >= 0;
+    }
+    if (!good) {
+        a->n_missing++;
+        fprintf(a->missing, "%s/%s (%s): %s\n", r->collection, r->name, r->id, err.text);
+    }
+    return good;
+}
+
+/* The last member lists what is left out. */
+static bool add_missing(struct archive *a, struct reel_error *err) {
+    if (a->n_missing == 0) {
+        return true;
+    }
+    struct member *m = fflush(a->missing) == 0 ? add_member(a, err) : NULL;
+    if (!m || !(m->text = strndup(a->missing_text, a->missing_size)) || !(m->name = strdup("LEFT-OUT.txt"))) {
+        if (m) {
+            free(m->text);
+        }
+        return reel_fail_memory(err);
+    }
+    m->size = a->missing_size;
+    snprintf(m->tag, sizeof m->tag, "left-out");
+    a->n++;
+    return true;
 }
 
 static bool list_members(struct archive *a, struct catalog *catalog, struct catalog_query *q, struct reel_error *err) {
@@ -97,7 +149,8 @@ static bool list_members(struct archive *a, struct catalog *catalog, struct cata
         }
         for (uint32_t i = 0; ok && i < page.n_items; i++) {
             const struct catalog_recording *r = &page.items[i];
-            for (uint32_t k = 0; ok && k < r->n_parts && r->state != STATE_MISSING; k++) {
+            bool complete = ok && is_complete(a, r);
+            for (uint32_t k = 0; ok && complete && k < r->n_parts; k++) {
                 ok = add_part(a, r, k, err);
             }
         }
@@ -105,7 +158,7 @@ static bool list_members(struct archive *a, struct catalog *catalog, struct cata
         cursor = TAKE(page.next);
         catalog_page_done(&page);
     } while (ok && cursor);
-    return ok;
+    return ok && add_missing(a, err);
 }
 
 static bool part_names(struct archive *a, struct reel_error *err) {
@@ -133,7 +186,7 @@ static void lay_out(struct archive *a, char etag[64]) {
         m->at = a->length;
         a->length += ustar_head(m->name, m->size, m->modified_s, head) + m->size + ustar_padding(m->size);
         if (f) {
-            fprintf(f, "%s %s %" PRId64 "\n", m->sha256, m->name, m->modified_s);
+            fprintf(f, "%s %s %" PRId64 "\n", m->text ? m->text : m->sha256, m->name, m->modified_s);
         }
     }
     a->length += USTAR_END;
@@ -155,6 +208,10 @@ static size_t member_at(const struct archive *a, uint64_t offset) {
 }
 
 static bool read_content(struct archive *a, size_t i, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    if (a->members[i].text) {
+        memcpy(buffer, a->members[i].text + offset, size);
+        return true;
+    }
     if (!a->open || a->opened != i) {
         reel_source_free(TAKE(a->open));
         a->open = store_open_blob(a->store, a->members[i].sha256, a->members[i].name, err);
@@ -215,11 +272,20 @@ void api_recordings_tar(struct http_request *r) {
         return;
     }
     a->store = http_app(r)->store;
+    if (!(a->missing = open_memstream(&a->missing_text, &a->missing_size))) {
+        http_reply_no_memory(r);
+        return;
+    }
     if (!list_members(a, http_app(r)->catalog, &query.q, &err) || !part_names(a, &err)) {
         http_reply_error(r, &err);
         return;
     }
     lay_out(a, etag);
+    if (a->n_missing > 0) {
+        char left_out[24];
+        snprintf(left_out, sizeof left_out, "%zu", a->n_missing);
+        http_add_header(r, "X-Left-Out", left_out);
+    }
     struct http_file file = {.length = a->length,
                              .etag = etag,
                              .media_type = "application/x-tar",

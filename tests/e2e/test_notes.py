@@ -166,7 +166,14 @@ class Notes(Case):
         self.assertEqual(self.ask('PUT', path + 'robot?value=r%C3%A4', None), {'key': 'robot', 'value': 'rä'})
         self.assertEqual(self.ask('GET', path + 'robot')['value'], 'rä')
         self.assertEqual(manifest(self.server.data, data)[one]['tags'], {'robot': 'rä'})
-        self.ask('PUT', path + 'empty', b'', 201)
+        self.ask('PUT', path + 'empty?value=', None, 201)
+        for headers in ({}, {'Content-Type': 'application/json'}):
+            answer = self.server.request('PUT', API + path + 'json', '{"value": "r1"}', headers)
+            self.assertEqual(answer.json(), {'key': 'json', 'value': 'r1'})
+        self.assertProblem(self.server.request('PUT', API + path + 'json', '{"valu": "r1"}', {'Content-Type': 'application/json'}), 400, 'value')
+        self.assertEqual(send(self.server, 'DELETE', path + 'json').status, 204)
+        for body in (b'', b'\n'):
+            self.assertProblem(send(self.server, 'PUT', path + 'k', body), 400, 'value is missing')
         self.assertEqual(self.get('%s/recordings/%s' % (API, one)).json()['tags'], {'empty': '', 'robot': 'rä'})
         self.assertEqual(send(self.server, 'DELETE', path + 'robot').status, 204)
         self.assertProblem(send(self.server, 'DELETE', path + 'robot'), 404)

@@ -493,6 +493,20 @@ class Uploads(Case):
         self.assertEqual(empty.body, bytes(1024))
         self.assertProblem(self.server.get(API + '/recordings.tar?nonsense=1'), 400)
 
+    def test_tar_says_what_it_leaves_out(self):
+        for name, salt in (('here.bag', 160), ('gone.bag', 161), ('short.bag', 162)):
+            self.server.added(name, bag(lab_messages(2, salt=salt)), collection='holes')
+        blob = lambda salt: os.path.join(self.server.data, 'blobs', sha256(bag(lab_messages(2, salt=salt)))[:2], sha256(bag(lab_messages(2, salt=salt))))
+        os.unlink(blob(161))
+        os.truncate(blob(162), 100)
+        answer = self.get(API + '/recordings.tar?collection=holes')
+        self.assertEqual((answer.headers['X-Left-Out'], int(answer.headers['Content-Length'])), ('2', len(answer.body)))
+        with tarfile.open(fileobj=io.BytesIO(answer.body)) as tar:
+            found = {m.name: tar.extractfile(m).read() for m in tar}
+        self.assertEqual(sorted(found), ['LEFT-OUT.txt', 'holes/here.bag'])
+        lines = found['LEFT-OUT.txt'].decode().splitlines()
+        self.assertEqual(sorted(line.split(' ')[0] for line in lines), ['holes/gone.bag', 'holes/short.bag'])
+
     # --- reel push
 
     def push(self, *args, server=None, check=0, env=None):
