@@ -93,7 +93,7 @@ struct reel_encoding {
     const char *const *languages; /* NULL-terminated: how the names of languages begin that define such payloads; the longest that fits
                                    * decides. NULL: none */
     bool is_map;                  /* every payload is one map, also where no schema says so */
-    bool is_viewable;             /* viewers of the Foxglove lineage decode it themselves */
+    bool is_viewable;             /* Foxglove and compatible viewers decode it themselves */
 
     unsigned version; /* of what decode() emits: part of every ETag of decoded text */
 };

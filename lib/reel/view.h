@@ -1,5 +1,5 @@
-/* A view shows a stream's messages as others want to see them: it wraps the stream and is one. Who opens a stream for a target names it in
- * the selection. */
+/* A view converts the messages of a stream for another program, or adds messages for it. It is a stream that wraps another one, and is
+ * chosen in the selection. */
 #ifndef REEL_VIEW_H
 #define REEL_VIEW_H
 
@@ -9,14 +9,22 @@
 extern "C" {
 #endif
 
+/* How a 3D panel shows a recording best. */
+struct reel_view_camera {
+    const char *frame;          /* coordinate frame that the camera follows */
+    double distance, near_clip; /* in units of the frame */
+};
+
 struct reel_view {
     const char *name; /* of ?view= */
     const char *help;
-    unsigned version; /* part of every ETag, by the stream's view_version: raise it when one byte changes */
-    /* Takes `below` over, also when it fails, and gives it back as it is when there is nothing to show. `recordings` and `selection` are
-     * those it was opened with; referenced and copied as far as they are needed. */
+    unsigned version; /* part of every ETag, as view_version of the stream: raise it when any output byte changes */
+    /* Takes ownership of `below`, also when it fails. Returns `below` itself if the view has nothing to add. `recordings` and `selection`
+     * are those that `below` was opened with; they are referenced or copied as needed. */
     struct reel_stream *(*open)(struct reel_stream *below, struct reel_recording *const *recordings, uint32_t n_recordings,
                                 const struct reel_selection *selection, struct reel_error *err);
+    /* The camera for recordings whose view has this channel; NULL: the channel does not determine it. */
+    const struct reel_view_camera *(*camera)(const struct reel_channel *channel);
 };
 
 /* The table of views, NULL-terminated (views/views.c). */

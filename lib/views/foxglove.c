@@ -1,6 +1,7 @@
 /* The stream of view=foxglove: the selected messages and those that the transforms generate, merged by time; a generated message follows
  * its source message. Generated messages are not stored: a second feed seeks to the source message and generates them again. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "reel/encoding.h"
 #include "views/foxglove.h"
@@ -293,9 +294,24 @@ static struct reel_stream *view_open(struct reel_stream *below, struct reel_reco
     return &v->base;
 }
 
+static const struct reel_view_camera *view_camera(const struct reel_channel *channel) {
+    static const struct {
+        const struct view_schema *schema;
+        struct reel_view_camera camera;
+    } cameras[] = {{&view_schema_ego, {.frame = "ego", .distance = 40, .near_clip = 0.5}},
+                   {&view_schema_energies, {.frame = "simulation", .distance = 8, .near_clip = 0.05}}}; /* m; nm */
+    for (size_t i = 0; i < sizeof cameras / sizeof *cameras; i++) {
+        if (strcmp(channel->type, cameras[i].schema->name) == 0) {
+            return &cameras[i].camera;
+        }
+    }
+    return NULL;
+}
+
 const struct reel_view reel_view_foxglove = {
     .name = "foxglove",
-    .help = "also messages that viewers of the Foxglove lineage draw: scenes, frames, logs, plots",
+    .help = "adds messages for Foxglove and compatible viewers: scenes, frames, logs, plots",
     .version = VIEW_VERSION,
     .open = view_open,
+    .camera = view_camera,
 };

@@ -15,6 +15,6 @@ const struct reel_view *reel_view_named(const char *name, struct reel_error *err
         int n = snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", reel_views[i]->name);
         used += n > 0 && used + (size_t)n < sizeof list ? (size_t)n : 0;
     }
-    reel_fail(err, REEL_ARGUMENT, "\"%.32s\" is no view; there is: %s", name, list);
+    reel_fail(err, REEL_ARGUMENT, "\"%.32s\" is not a view; there is: %s", name, list);
     return NULL;
 }

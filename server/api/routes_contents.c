@@ -169,7 +169,7 @@ const struct api_route api_routes_contents[] = {
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/recordings/{id}/layout.json", ROLE_READ, api_no_params,
-              "Returns a panel layout for viewers of the Foxglove lineage.", api_layout, NULL, NULL, NULL},
+              "Returns a panel layout for Foxglove and compatible viewers.", api_layout, NULL, NULL, NULL},
      .id = "getLayout",
      .tag = "contents",
      .headers = "prefer",

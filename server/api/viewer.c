@@ -170,12 +170,12 @@ struct layout {
     char ids[PANELS_MAX][32];
     const char *topics[PANELS_MAX]; /* topic of each panel */
     unsigned n, images, plots, maps, logs;
-    json_t *drawn; /* topics in the 3D panel */
-    bool pictures; /* there are topics for the 3D panel, or frames */
-    const char *follow;
+    json_t *drawn;                         /* topics in the 3D panel */
+    bool pictures;                         /* there are topics for the 3D panel, or frames */
+    const struct reel_view_camera *camera; /* NULL: the default */
 };
 
-/* Several channels may share a topic; it gets one panel. False: it has one already. */
+/* Adds one panel per topic, which several channels may share. False: the topic has one, or there are too many panels. */
 static bool add_panel(struct layout *l, const char *kind, const char *topic, json_t *config) {
     bool there = l->n == PANELS_MAX;
     for (unsigned i = 0; i < l->n; i++) {
@@ -268,7 +268,7 @@ static void add_plot(struct layout *l, const struct reel_channel *c) {
     l->plots += add_panel(l, "Plot", c->name, config);
 }
 
-static void add_channel(struct layout *l, const struct reel_channel *c) {
+static void add_channel(struct layout *l, const struct reel_view *view, const struct reel_channel *c) {
     enum panel panel = panel_of_channel(c);
     if (panel == PANEL_3D) {
         json_object_set_new(l->drawn, c->name, json_pack("{s:b}", "visible", 1));
@@ -282,22 +282,19 @@ static void add_channel(struct layout *l, const struct reel_channel *c) {
         l->logs +=
             add_panel(l, "RosOut", c->name, json_pack("{s:s, s:i, s:[]}", "topicToRender", c->name, "minLogLevel", 1, "searchTerms"));
     }
-    if (strcmp(c->type, "reel.CarlaEgo") == 0) {
-        l->follow = "ego";
-    } else if (strcmp(c->type, "reel.NanoverEnergies") == 0) {
-        l->follow = "simulation";
-    }
+    const struct reel_view_camera *camera = view->camera(c);
+    l->camera = camera ? camera : l->camera;
 }
 
 static void add_scene(struct layout *l) {
-    bool small = l->follow && strcmp(l->follow, "simulation") == 0; /* nanometres */
     json_t *camera = json_pack("{s:b, s:f, s:f, s:f, s:[f,f,f], s:[f,f,f], s:[f,f,f,f], s:i, s:f, s:i}", "perspective", 1, "distance",
-                               small ? 8.0 : 40.0, "phi", 55.0, "thetaOffset", 45.0, "target", 0.0, 0.0, 0.0, "targetOffset", 0.0, 0.0, 0.0,
-                               "targetOrientation", 0.0, 0.0, 0.0, 1.0, "fovy", 45, "near", small ? 0.05 : 0.5, "far", 5000);
+                               l->camera ? l->camera->distance : 40.0, "phi", 55.0, "thetaOffset", 45.0, "target", 0.0, 0.0, 0.0,
+                               "targetOffset", 0.0, 0.0, 0.0, "targetOrientation", 0.0, 0.0, 0.0, 1.0, "fovy", 45, "near",
+                               l->camera ? l->camera->near_clip : 0.5, "far", 5000);
     json_t *config = json_pack("{s:o, s:s, s:{}, s:{}, s:{}, s:o}", "cameraState", camera, "followMode", "follow-pose", "scene",
                                "transforms", "layers", "topics", l->drawn);
-    if (l->follow) {
-        json_object_set_new(config, "followTf", json_string(l->follow));
+    if (l->camera) {
+        json_object_set_new(config, "followTf", json_string(l->camera->frame));
     }
     l->drawn = NULL;
     json_object_set_new(l->configs, SCENE_ID, config);
@@ -320,11 +317,11 @@ static json_t *arranged(const struct layout *l) {
     return json_pack("{s:s, s:s, s:o, s:f}", "direction", "row", "first", SCENE_ID, "second", stacked(l, 0), "splitPercentage", 62.0);
 }
 
-static json_t *layout_of(const struct reel_stream *stream) {
+static json_t *layout_of(const struct reel_view *view, const struct reel_stream *stream) {
     struct layout l = {.configs = json_object(), .drawn = json_object()};
     const char *shown = stream->n_channels > 0 ? stream->channels[0]->name : "";
     for (uint32_t i = 0; i < stream->n_channels; i++) {
-        add_channel(&l, stream->channels[i]);
+        add_channel(&l, view, stream->channels[i]);
     }
     for (uint32_t i = stream->n_channels; i-- > 0;) { /* backwards: the channels that the view adds for plotting come last */
         add_plot(&l, stream->channels[i]);
@@ -351,7 +348,7 @@ void api_layout(struct http_request *r) {
     const struct reel_writer *mcap = reel_writer_named(".mcap", NULL, &err);
     AUTO(reel_stream_free) struct reel_stream *stream = all.view && mcap ? reel_writer_stream(mcap, &a.recording, 1, &all, &err) : NULL;
     if (stream) {
-        http_reply_json(r, 200, layout_of(stream));
+        http_reply_json(r, 200, layout_of(all.view, stream));
     } else {
         http_reply_error(r, &err);
     }

@@ -107,7 +107,7 @@ class Viewer(Case):
                 self.assertEqual(f.read(), self.get(self.path(self.log, 'as/show.mcap?view=foxglove')).body)
             refused = reel('convert', '--view', 'picasso', before, after, check=False)
             self.assertEqual(refused.returncode, 1)
-            self.assertIn(b'"picasso" is no view; there is: foxglove', refused.stderr)
+            self.assertIn(b'"picasso" is not a view; there is: foxglove', refused.stderr)
 
     def test_unknown_view(self):
         self.assertProblem(self.server.get(self.path(self.log, 'as/show.mcap?view=picasso')), 400, 'view', 'foxglove')
