@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reel/cleanup.h"
 #include "reel/time.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"

@@ -3,12 +3,10 @@
 
 #include "api/annotation_views.h"
 #include "api/body.h"
-#include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
 #include "catalog/notes.h"
 #include "ingest/manifests.h"
-#include "ingest/names.h"
 
 void api_collections_list(struct http_request *r) {
     struct catalog_collections page;

@@ -2,7 +2,6 @@
  * recording with a relative clock that is requested by name, relative to the start of the panel. */
 #include <stdio.h>
 
-#include "api/annotation_views.h"
 #include "api/body.h"
 #include "api/events.h"
 #include "api/grafana.h"

@@ -6,7 +6,6 @@
 
 #include "api/common.h"
 #include "api/routes.h"
-#include "api/views.h"
 #include "catalog/maintenance.h"
 #include "ingest/scanning.h"
 #include "maintenance/backup.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/routes.h"
 #include "api/series.h"
 #include "reel/table.h"
 #include "wire/bytes.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "api/body.h"
-#include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
 #include "maintenance/settings.h"

@@ -124,7 +124,7 @@ static int run_import(struct command *c, const char *data, char *const *paths, i
 }
 
 static int run(int argc, char **argv) {
-    struct command c = {.options = {.wait_for_scans = true, .on_report = on_report}};
+    struct command c = {.options = {.collection = "default", .wait_for_scans = true, .on_report = on_report}};
     const char *data;
     bool recursive = false;
     int first, code, mode = IMPORT_COPY;
@@ -137,8 +137,7 @@ static int run(int argc, char **argv) {
          .kind = CLI_TEXT,
          .to = &c.options.collection,
          .value = "NAME",
-         .initial = "default",
-         .help = "collection of the recordings"},
+         .help = "collection of the recordings (default: \"default\")"},
         {.name = "tag",
          .kind = CLI_LIST,
          .to = &tags,

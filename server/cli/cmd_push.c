@@ -283,7 +283,7 @@ static int push_paths(struct pushing *p, const struct paths *files, uint64_t job
 }
 
 static int run(int argc, char **argv) {
-    struct pushing p = {0};
+    struct pushing p = {.options.collection = "default"};
     AUTO(option_list_done) struct option_list tags = {0};
     AUTO(paths_done) struct paths files = {.n = 0};
     const char *token_file = NULL;
@@ -293,7 +293,7 @@ static int run(int argc, char **argv) {
     int first, code;
     /* clang-format off */
     const struct cli_option options[] = {
-        {.name = "collection", .kind = CLI_TEXT, .to = &p.options.collection, .value = "NAME", .initial = "default", .help = "collection of the recordings"},
+        {.name = "collection", .kind = CLI_TEXT, .to = &p.options.collection, .value = "NAME", .help = "collection of the recordings (default: \"default\")"},
         {.name = "group", .kind = CLI_TEXT, .to = &p.options.group, .value = "NAME", .help = "group of the recordings (parts of one run, split into several recordings)"},
         {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "tag for each recording; may be repeated"},
         {.name = "replace", .kind = CLI_FLAG, .to = &p.options.replace, .help = "if a name is taken by other content, add a new revision"},

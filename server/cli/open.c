@@ -6,7 +6,6 @@
 
 #include "cli/cli.h"
 #include "reel/open.h"
-#include "wire/cleanup.h"
 
 /* $XDG_CACHE_HOME/reel or ~/.cache/reel; NULL when there is none that can be written. */
 static const char *cache_folder(char path[PATH_MAX]) {

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "reel/cleanup.h"
 #include "store/roots.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
