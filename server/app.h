@@ -5,21 +5,19 @@
 #include "app_config.h"
 #include "catalog/catalog.h"
 #include "http/http.h"
-#include "ingest/job_statistics.h"
+#include "ingest/import_totals.h"
 #include "reel/write.h"
 #include "store/store.h"
 
 struct access;
 struct feed;
-struct imports;
 struct jobs;
+struct locks;
 struct derived_cache;
 struct recordings;
-struct retention_daily;
 struct roots;
 struct sessions;
 struct watches;
-struct webhooks;
 
 struct app {
     struct app_config config;
@@ -27,25 +25,23 @@ struct app {
     struct store *store;
     struct catalog *catalog;
     struct feed *feed;             /* events/feed.h */
-    struct webhooks *webhooks;     /* events/webhooks.h; while it serves */
-    struct retention_daily *daily; /* maintenance/retention.h; while it serves */
-    struct jobs *jobs;             /* ingest/jobs.h */
+    struct locks *locks;           /* work/locks.h */
+    struct jobs *jobs;             /* work/jobs.h */
     struct recordings *recordings; /* ingest/recordings.h: open recordings, an LRU cache */
     struct sessions *sessions;     /* ingest/sessions.h: upload sessions */
-    struct imports *imports;       /* ingest/import.h */
     struct watches *watches;       /* ingest/watch.h; while it serves */
     struct derived_cache *derived; /* api/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
     struct access *access; /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
     int64_t started_ns;
-    struct job_statistics job_statistics; /* ingest/job_statistics.h */
-    _Atomic bool logs;                    /* log events on stderr (while it serves) */
-    _Atomic bool swept;                   /* the sweep after start has finished */
-    _Atomic bool backs_up, scrubs;        /* maintenance/: one at a time */
-    _Atomic bool retains;                 /* maintenance/retention.h: a run is under way */
-    _Atomic bool manifests_queued;        /* ingest/manifests.h: a job to write them is queued */
-    _Atomic bool manifests_missed;        /* some could not be written and must be retried */
+    struct import_totals imports;
+    struct {
+        _Atomic uint64_t delivered, failed, dropped; /* changes delivered, failed attempts, changes given up; since the start */
+        _Atomic bool any;                            /* there are webhooks */
+    } webhooks;
+    _Atomic bool logs;  /* log events on stderr (while it serves) */
+    _Atomic bool swept; /* the sweep after start has finished */
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);

@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,21 +10,23 @@
 #include "api/derived_cache.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
+#include "events/feed.h"
 #include "events/webhooks.h"
 #include "http/line.h"
-#include "ingest/import.h"
 #include "ingest/ingest.h"
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "ingest/sessions.h"
 #include "ingest/watch.h"
+#include "job_kinds.h"
 #include "maintenance/rebuild.h"
-#include "maintenance/retention.h"
 #include "maintenance/settings.h"
 #include "store/reference.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
+#include "work/jobs.h"
+#include "work/locks.h"
 
 enum { LINE_BYTES = 2048 };
 static const int64_t MANIFESTS_WAIT_NS = 5000000000;
@@ -64,48 +67,37 @@ static void write_line(void *context, const char *line) {
     fprintf(stderr, "%s\n", line);
 }
 
-static void job_ended(void *context, const struct job_view *view) {
-    struct app *app = context;
+static void job_ended(struct app *app, const struct catalog_job *job) {
     char line[LINE_BYTES], when[REEL_TIME_TEXT];
-    job_statistics_count(&app->job_statistics, view);
-    bool cut = view->state != JOB_DONE && jobs_closing(app->jobs); /* it starts again with the server */
-    if (!view->quiet && !cut) {
-        const struct change_job change = {.id = view->id,
-                                          .kind = view->kind,
-                                          .state = job_state_name(view->state),
-                                          .subject = view->subject,
-                                          .collection = view->collection};
-        catalog_change_job(app->catalog, &change, NULL);
-    }
     if (!app->logs) {
         return;
     }
-    reel_time_rfc3339(view->ended_ns, when);
+    reel_time_rfc3339(job->ended_ns, when);
     const struct line_field fields[] = {{.key = "ts", .text = when},
-                                        {.key = "job", .text = view->id},
-                                        {.key = "kind", .text = view->kind},
-                                        {.key = "subject", .text = view->subject},
-                                        {.key = "state", .text = job_state_name(view->state)},
-                                        {.key = "ms", .number = (view->ended_ns - view->created_ns) / 1000000},
-                                        {.key = "error", .text = view->state == JOB_DONE ? "" : view->error.text}};
+                                        {.key = "job", .text = job->id},
+                                        {.key = "kind", .text = job->kind},
+                                        {.key = "subject", .text = job->subject},
+                                        {.key = "state", .text = job_state_name(job->state)},
+                                        {.key = "ms", .number = (job->ended_ns - job->created_ns) / 1000000},
+                                        {.key = "error", .text = job->state == JOB_DONE ? "" : job->error.text}};
     line_write(app->config.log_format == LOG_JSON, fields, sizeof fields / sizeof *fields, line, sizeof line);
     write_line(NULL, line);
 }
 
-static bool watch_jobs(struct app *app) {
-    const struct jobs_watch watch = {.ended = job_ended, .context = app};
-    jobs_watch(app->jobs, &watch);
-    return true;
+static struct jobs *open_jobs(struct app *app, struct reel_error *err) {
+    const struct jobs_options options = {
+        .app = app, .catalog = app->catalog, .scan_threads = app->config.scan_threads, .kinds = job_kinds, .ended = job_ended};
+    return jobs_open(&options, err);
 }
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
     bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) &&
               rebuild_catalog(app, err) && (app->feed = feed_open(app->catalog, err)) &&
-              (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->jobs = jobs_open(config->scan_threads, err)) &&
-              watch_jobs(app) && (app->recordings = recordings_new(app, err)) && (app->sessions = sessions_open(app, err)) &&
-              (app->derived = derived_cache_new(app->jobs, config->cache_bytes / 4, err)) &&
-              (app->imports = imports_open(app, config->scan_threads, err)) && settings_save(app, err) && ingest_resume(app, err);
+              (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->locks = locks_new(err)) &&
+              (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
+              (app->sessions = sessions_open(app, err)) && (app->derived = derived_cache_new(app->jobs, config->cache_bytes / 4, err)) &&
+              settings_save(app, err) && ingest_resume(app, err);
     if (!ok) {
         app_close(app);
     }
@@ -113,6 +105,29 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
 }
 
 /* For Server-Timing: waiting for scans and other jobs, for the catalog, for the store's disk. */
+static void on_commit(void *context) {
+    struct app *app = context;
+    if (atomic_load(&app->webhooks.any)) {
+        jobs_poke(app->jobs, "webhook");
+    }
+}
+
+/* From now on jobs run by themselves. */
+static bool serve_jobs(struct app *app, struct reel_error *err) {
+    struct webhook hooks[WEBHOOKS_MAX];
+    uint32_t n;
+    if (!catalog_webhooks(app->catalog, hooks, &n, err)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        webhook_done(&hooks[i]);
+    }
+    app->webhooks.any = n > 0;
+    feed_on_commit(app->feed, on_commit, app);
+    jobs_serve(app->jobs, job_schedule);
+    return true;
+}
+
 static const struct http_elapsed elapsed[] = {{"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
 
 bool app_serve(struct app *app, const struct http_route *routes, struct reel_error *err) {
@@ -153,25 +168,31 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
         .app = app,
     };
     /* Everything that requests use must exist before the HTTP server starts. */
-    return import_resume(app, err) && watches_start(app, &app->watches, err) &&
-           (app->webhooks = webhooks_start(app->catalog, app->feed, c->webhook_private, err)) &&
-           (app->daily = retention_daily_start(app, err)) && (app->http = http_server_start(&options, err));
+    return watches_start(app, &app->watches, err) && serve_jobs(app, err) && (app->http = http_server_start(&options, err));
+}
+
+/* Threads that do not end in time may use anything: the process ends without freeing. What they did is done again at the next start. */
+static void stop_jobs(struct app *app) {
+    const int64_t wait_ns = (int64_t)(app->config.drain_s > 0 ? app->config.drain_s : 1) * 1000000000;
+    if (app->jobs && !jobs_stop(app->jobs, wait_ns)) {
+        fprintf(stderr, "reel: some work did not stop in time; it continues at the next start\n");
+        _exit(EXIT_SUCCESS);
+    }
 }
 
 void app_close(struct app *app) {
+    if (app->jobs) {
+        jobs_close(app->jobs);
+    }
     feed_stop(app->feed); /* before the drain: ends open change feeds */
     if (app->http) {
         http_server_stop(app->http, app->config.drain_s);
     }
     access_close(app->access);
-    retention_daily_stop(app->daily);
-    webhooks_stop(app->webhooks);
     watches_stop(app->watches);
-    imports_stop(app->imports);
+    stop_jobs(app); /* before the objects that jobs use */
     sessions_close(app->sessions);
-    jobs_close(app->jobs); /* before the objects that jobs use */
     watches_free(app->watches);
-    imports_free(app->imports);
     if (app->catalog && app->store) {
         struct reel_error ignored;
         manifests_write_due(app, reel_now_ns() + MANIFESTS_WAIT_NS, NULL, &ignored); /* the rest is written at the next start */
@@ -182,6 +203,8 @@ void app_close(struct app *app) {
     feed_free(app->feed); /* no thread uses it any more */
     derived_cache_free(app->derived);
     recordings_free(app->recordings);
+    jobs_free(app->jobs);
+    locks_free(app->locks);
     reel_cache_free(app->cache);
     catalog_close(app->catalog);
     store_close(app->store);

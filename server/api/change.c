@@ -13,6 +13,8 @@
 #include "catalog/quota.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
+#include "wire/cleanup.h"
+#include "work/locks.h"
 
 enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };
 
@@ -164,16 +166,17 @@ static void change_recording(struct http_request *r, struct api_recording *a, st
     bool changed;
     p->change.version = change_version(r, &a->row);
     p->change.has_version = p->change.version != CATALOG_ANY_VERSION;
-    quota_hold();
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    lock_take(app->locks, &lock, QUOTA_LOCK, p->change.collection ? p->change.collection : a->row.collection);
     bool good = (!p->change.collection || quota_check_move(app->catalog, a->row.id, p->change.collection, &err)) &&
                 catalog_change(app->catalog, a->row.id, &p->change, &changed, &err);
-    quota_release();
+    lock_release(&lock);
     if (!good) {
         change_refuse(r, &err);
         return;
     }
     if (changed) {
-        manifests_reconcile(app, a->row.id);
+        manifests_changed(app);
     }
     change_reply(r, &a->row);
 }

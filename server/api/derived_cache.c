@@ -111,7 +111,7 @@ static bool run(void *context, const struct reel_progress *progress, struct reel
     void *object = NULL;
     uint64_t memory = 0;
     bool good = m->kind->make(m->context, progress, &object, &memory, err);
-    m->kind->free_context(m->context); /* the job is listed for an hour; its files must not stay open that long */
+    m->kind->free_context(m->context); /* the cache keeps the job; its files must not stay open that long */
     m->context = NULL;
     if (!good) {
         return false;
@@ -152,7 +152,9 @@ static struct job *start(struct derived_cache *cache, struct lookup *q, struct r
     computation->kind = k->kind = q->kind;
     computation->context = q->context;
     q->context = NULL;
-    if (!(k->job = jobs_add(cache->jobs, q->kind->job, q->subject, NULL, run, computation, free_computation, err))) {
+    const struct job_work work = {
+        .kind = q->kind->job, .lane = LANE_PLANS, .subject = q->subject, .run = run, .free = free_computation, .context = computation};
+    if (!(k->job = job_start(cache->jobs, &work, err))) {
         free_entry(k);
         return NULL;
     }
@@ -176,7 +178,7 @@ static bool find_or_start(struct derived_cache *cache, struct lookup *q, void **
 }
 
 /* After the job has ended: the object, or its error. */
-static void *collect(struct derived_cache *cache, const struct lookup *q, const struct job_view *view, struct reel_error *err) {
+static void *collect(struct derived_cache *cache, const struct lookup *q, struct job *job, struct reel_error *err) {
     void *object = NULL;
     pthread_mutex_lock(&cache->lock);
     struct entry **at = find(cache, q->key);
@@ -188,8 +190,7 @@ static void *collect(struct derived_cache *cache, const struct lookup *q, const 
     }
     pthread_mutex_unlock(&cache->lock);
     if (!object) {
-        reel_error_pass(err, &view->error);
-        if (err->code == REEL_OK) {
+        if (job_result(job, err)) {
             reel_fail(err, REEL_CANCELLED, "it was cancelled");
         }
     }
@@ -209,13 +210,11 @@ void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, 
     if (!good || object) {
         return object;
     }
-    bool ended = job_wait(job, wait_ns);
-    struct job_view view;
-    job_view(job, &view);
-    job_unref(job);
-    if (!ended) {
-        memcpy(job_id, view.id, sizeof view.id);
-        return NULL;
+    const struct job_spec spec = {.key = key, .subject = subject};
+    bool left = !job_wait(job, wait_ns) && job_leave(job, &spec, job_id, err);
+    if (!left && err->code == REEL_OK) {
+        object = collect(cache, &q, job, err);
     }
-    return collect(cache, &q, &view, err);
+    job_unref(job);
+    return object;
 }

@@ -3,7 +3,7 @@
 #ifndef SERVER_API_DERIVED_CACHE_H
 #define SERVER_API_DERIVED_CACHE_H
 
-#include "ingest/jobs.h"
+#include "work/jobs.h"
 
 struct derived_cache;
 

@@ -167,7 +167,7 @@ static void add_event(struct http_request *r, const json_t *body, const struct c
         char address[96];
         snprintf(address, sizeof address, "/api/v1/events/%s", e.id);
         http_add_header(r, "Location", address);
-        manifests_reconcile(app, row->id);
+        manifests_changed(app);
         http_reply_json(r, 201, view_event(&e));
     } else {
         http_reply_error(r, &err);
@@ -252,7 +252,7 @@ void api_event_change(struct http_request *r) {
     char *tags = read_change(r, body, &a.row, &change) ? tags_of(r, body) : NULL;
     change.tags = tags && tags[0] ? tags : NULL;
     if (tags && catalog_event_change(app->catalog, e.id, &change, &now, &err)) {
-        manifests_reconcile(app, a.row.id);
+        manifests_changed(app);
         http_reply_json(r, 200, view_event(&now));
         catalog_event_done(&now);
     } else if (tags) {
@@ -271,7 +271,7 @@ void api_event_delete(struct http_request *r) {
         return;
     }
     if (catalog_event_remove(http_app(r)->catalog, e.id, &err)) {
-        manifests_reconcile(http_app(r), a.row.id);
+        manifests_changed(http_app(r));
         http_reply_empty(r, 204);
     } else {
         http_reply_error(r, &err);

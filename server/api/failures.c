@@ -9,7 +9,7 @@
 #include "api/routes.h"
 #include "api/views.h"
 #include "ingest/import.h"
-#include "ingest/scanning.h"
+#include "ingest/scan_job.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
 #include "wire/number.h"
@@ -124,31 +124,25 @@ void api_failure_forget(struct http_request *r) {
 }
 
 /* Imports the file again, or scans the stored recording again. */
-static bool try_again(struct app *app, const struct catalog_failure *f, char job[33], struct reel_error *err) {
+static bool try_again(struct app *app, const struct catalog_failure *f, char job[JOB_ID_TEXT], struct reel_error *err) {
     if (!f->recording[0]) {
         AUTO_STRUCT(import_request_done) struct import_request q = {.failure = f->row};
         q.collection = strdup(f->collection);
         return q.collection ? import_start(app, &q, job, err) : reel_fail_memory(err);
     }
     struct catalog_recording row;
-    struct job_view view;
     if (!catalog_get(app->catalog, f->recording, &row, err)) {
         return false;
     }
-    struct job *scan = scan_again(app, &row, err);
+    bool added = scan_again(app, &row, job, err);
     catalog_recording_done(&row);
-    if (scan) {
-        job_view(scan, &view);
-        memcpy(job, view.id, sizeof view.id);
-        job_unref(scan);
-    }
-    return scan;
+    return added;
 }
 
 void api_failure_retry(struct http_request *r) {
     AUTO_STRUCT(catalog_failure_done) struct catalog_failure f = {0};
     struct reel_error err = {0};
-    char job[33];
+    char job[JOB_ID_TEXT];
     if (!find(r, &f)) {
         return;
     }

@@ -7,32 +7,29 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "catalog/maintenance.h"
-#include "ingest/scanning.h"
+#include "ingest/scan_job.h"
 #include "maintenance/backup.h"
 #include "maintenance/scrub.h"
 
 enum { MB = 1000000, SCRUB_DEFAULT_MB = 50, SCRUB_MOST_MB = 100000 };
 
-/* Replies 202 with the job, whose reference it takes; NULL: replies with the error. */
-static void reply_job(struct http_request *r, struct job *job, const struct reel_error *err) {
-    if (!job) {
+static void reply_job(struct http_request *r, bool started, const char *id, const struct reel_error *err) {
+    if (started) {
+        api_reply_job(r, id);
+    } else {
         http_reply_error(r, err);
-        return;
     }
-    struct job_view view;
-    job_view(job, &view);
-    job_unref(job);
-    api_reply_job(r, view.id);
 }
 
 void api_backup(struct http_request *r) {
     const char *options = http_param(r, "blobs");
     struct reel_error err = {0};
+    char id[JOB_ID_TEXT];
     enum backup_blobs blobs = BACKUP_NO_BLOBS;
     for (unsigned i = 0; options && backup_blobs_names[i]; i++) {
         blobs = strcmp(backup_blobs_names[i], options) == 0 ? (enum backup_blobs)i : blobs;
     }
-    reply_job(r, backup_start(http_app(r), blobs, &err), &err);
+    reply_job(r, backup_start(http_app(r), blobs, id, &err), id, &err);
 }
 
 void api_backup_last(struct http_request *r) {
@@ -52,6 +49,7 @@ void api_backup_last(struct http_request *r) {
 void api_scrub(struct http_request *r) {
     struct scrub_options options = {0};
     struct reel_error err = {0};
+    char id[JOB_ID_TEXT];
     uint64_t rate = SCRUB_DEFAULT_MB;
     if (http_param_u64(r, "rate", &rate) && (rate < 1 || rate > SCRUB_MOST_MB)) {
         http_reply_bad_param(r, "rate", "MB a second, 1 to %d", SCRUB_MOST_MB);
@@ -59,7 +57,7 @@ void api_scrub(struct http_request *r) {
     }
     options.bytes_per_s = rate * MB;
     http_param_bool(r, "restart", &options.from_start);
-    reply_job(r, scrub_start(http_app(r), &options, &err), &err);
+    reply_job(r, scrub_start(http_app(r), &options, id, &err), id, &err);
 }
 
 static bool sees(const void *context, const char *collection) {
@@ -79,13 +77,14 @@ void api_scrub_last(struct http_request *r) {
 void api_rescan(struct http_request *r) {
     struct api_recording a;
     struct reel_error err = {0};
+    char id[JOB_ID_TEXT];
     if (!api_find(r, &a)) {
         return;
     }
     if (a.row.state == STATE_TRASHED) {
         http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
     } else {
-        reply_job(r, scan_again(http_app(r), &a.row, &err), &err);
+        reply_job(r, scan_again(http_app(r), &a.row, id, &err), id, &err);
     }
     api_recording_done(&a);
 }

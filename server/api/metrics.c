@@ -9,7 +9,7 @@
 #include "catalog/uploads.h"
 #include "events/webhooks.h"
 #include "ingest/import.h"
-#include "ingest/job_statistics.h"
+#include "work/jobs.h"
 
 enum { FAILURES_COUNTED = 10000, LABELS = 80 };
 
@@ -70,23 +70,23 @@ static void put_http(FILE *f, const struct http_server *server) {
 /* ---- jobs */
 
 static void put_jobs(FILE *f, struct app *app) {
-    static const char *const ends[JOB_STATISTICS_ENDS] = {"done", "failed", "cancelled"};
     char labels[LABELS];
-    unsigned queued = 0, running = 0;
-    for (unsigned i = 0; i < JOB_STATISTICS_KINDS; i++) {
-        for (unsigned k = 0; k < JOB_STATISTICS_ENDS; k++) {
-            snprintf(labels, sizeof labels, "{kind=\"%s\",end=\"%s\"}", job_statistics_kinds[i], ends[k]);
+    struct job_statistics j;
+    uint64_t queued = 0, running = 0;
+    for (unsigned i = 0; jobs_statistics(app->jobs, i, &j); i++) {
+        const struct {
+            const char *name;
+            uint64_t n;
+        } ends[] = {{"done", j.done}, {"failed", j.failed}, {"cancelled", j.cancelled}};
+        for (unsigned k = 0; k < sizeof ends / sizeof *ends; k++) {
+            snprintf(labels, sizeof labels, "{kind=\"%s\",end=\"%s\"}", j.kind, ends[k].name);
             put_figure(f, "reel_jobs_total", "counter",
-                       i == 0 && k == 0 ? "Jobs that have ended, by kind: scans and other background work." : NULL, labels,
-                       atomic_load(&app->job_statistics.ended[i][k]));
+                       i == 0 && k == 0 ? "Jobs that have ended, by kind: scans and other background work." : NULL, labels, ends[k].n);
         }
     }
-    for (unsigned i = 0; i < JOB_STATISTICS_KINDS; i++) {
-        if (i == 0) {
-            put_head(f, "reel_job_seconds_total", "counter", "Time from a job's queueing to its end.");
-        }
-        fprintf(f, "reel_job_seconds_total{kind=\"%s\"} %.3f\n", job_statistics_kinds[i],
-                (double)atomic_load(&app->job_statistics.ms[i]) / 1000.0);
+    put_head(f, "reel_job_seconds_total", "counter", "Time from a job's queueing to its end.");
+    for (unsigned i = 0; jobs_statistics(app->jobs, i, &j); i++) {
+        fprintf(f, "reel_job_seconds_total{kind=\"%s\"} %.3f\n", j.kind, (double)j.ms / 1000.0);
     }
     jobs_count(app->jobs, &queued, &running);
     put_figure(f, "reel_jobs", "gauge", "Jobs now.", "{state=\"queued\"}", queued);
@@ -94,19 +94,18 @@ static void put_jobs(FILE *f, struct app *app) {
 }
 
 static void put_imports(FILE *f, struct app *app) {
-    struct imports_statistics i;
+    const struct import_totals *i = &app->imports;
     uint64_t failures = 0;
     struct reel_error ignored;
-    imports_statistics(app->imports, &i);
     for (unsigned k = IMPORT_CREATED; k < IMPORT_OUTCOMES; k++) {
         char labels[LABELS];
         snprintf(labels, sizeof labels, "{outcome=\"%s\"}", import_outcome_name((enum import_outcome)k));
         put_figure(f, "reel_imports_total", "counter",
                    k == IMPORT_CREATED ? "Recordings, or files, that imports and watched folders have processed." : NULL, labels,
-                   i.outcomes[k]);
+                   i->outcomes[k]);
     }
-    put_figure(f, "reel_import_read_bytes_total", "counter", "Bytes read of files that were imported.", "", i.bytes_read);
-    put_figure(f, "reel_import_queue", "gauge", "Recordings that are being imported, or wait for it.", "", i.queued);
+    put_figure(f, "reel_import_read_bytes_total", "counter", "Bytes read of files that were imported.", "", i->bytes_read);
+    put_figure(f, "reel_import_queue", "gauge", "Recordings that are being imported, or wait for it.", "", i->under_way);
     if (catalog_failures_count(app->catalog, FAILURES_COUNTED, &failures, &ignored)) {
         put_figure(f, "reel_failures", "gauge",
                    "Files that could not be imported and recordings that could not be scanned, counted up to 10000.", "", failures);
@@ -115,7 +114,6 @@ static void put_imports(FILE *f, struct app *app) {
 
 static void put_changes(FILE *f, struct app *app) {
     struct webhook hooks[WEBHOOKS_MAX];
-    struct webhooks_statistics delivery;
     uint32_t n = 0;
     int64_t first = 0, last = 0;
     uint64_t waiting = 0, failing = 0;
@@ -131,15 +129,14 @@ static void put_changes(FILE *f, struct app *app) {
         failing += hooks[i].tries > 0;
         webhook_done(&hooks[i]);
     }
-    webhooks_statistics(app->webhooks, &delivery);
     put_figure(f, "reel_webhooks", "gauge", "Webhooks, by result of the last attempt.", "{last=\"good\"}", n - failing);
     put_figure(f, "reel_webhooks", "gauge", NULL, "{last=\"failed\"}", failing);
     put_figure(f, "reel_webhook_waiting", "gauge", "Changes that webhooks have not read yet, summed over all webhooks.", "", waiting);
     put_figure(f, "reel_webhook_tries_total", "counter", "Attempts to deliver a change to a webhook.", "{result=\"delivered\"}",
-               delivery.delivered);
-    put_figure(f, "reel_webhook_tries_total", "counter", NULL, "{result=\"failed\"}", delivery.failed);
+               app->webhooks.delivered);
+    put_figure(f, "reel_webhook_tries_total", "counter", NULL, "{result=\"failed\"}", app->webhooks.failed);
     put_figure(f, "reel_webhook_dropped_total", "counter", "Changes dropped without delivery to a webhook: failed for a day, or trimmed.",
-               "", delivery.dropped);
+               "", app->webhooks.dropped);
 }
 
 /* ---- contents of the archive */

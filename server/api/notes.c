@@ -59,7 +59,7 @@ void api_note_add(struct http_request *r) {
         char address[128];
         snprintf(address, sizeof address, "/api/v1/recordings/%s/notes/%s", a.row.id, note.id);
         http_add_header(r, "Location", address);
-        manifests_reconcile(app, a.row.id);
+        manifests_changed(app);
         http_reply_json(r, 201, view_note(&note));
     } else {
         http_reply_error(r, &err);
@@ -77,7 +77,7 @@ void api_note_change(struct http_request *r) {
         return;
     }
     if (catalog_note_change(app->catalog, a.row.id, http_segment(r, "note"), text, &note, &err)) {
-        manifests_reconcile(app, a.row.id);
+        manifests_changed(app);
         http_reply_json(r, 200, view_note(&note));
         catalog_note_done(&note);
     } else {
@@ -94,7 +94,7 @@ void api_note_delete(struct http_request *r) {
         return;
     }
     if (catalog_note_remove(app->catalog, a.row.id, http_segment(r, "note"), &err)) {
-        manifests_reconcile(app, a.row.id);
+        manifests_changed(app);
         http_reply_empty(r, 204);
     } else {
         http_reply_error(r, &err);

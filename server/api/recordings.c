@@ -14,6 +14,7 @@
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "wire/cleanup.h"
+#include "work/locks.h"
 
 static bool read_interval(struct http_request *r, struct catalog_query *q) {
     struct reel_time t;
@@ -161,13 +162,14 @@ void api_recording_get(struct http_request *r) {
 /* Restores from the trash, if the quota allows it; reads `row` again. */
 static bool restore(struct app *app, struct catalog_recording *row, struct reel_error *err) {
     char id[RECORDING_ID_TEXT];
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
     memcpy(id, row->id, sizeof id);
+    lock_take(app->locks, &lock, QUOTA_LOCK, row->collection);
     catalog_recording_done(row);
-    quota_hold();
     bool good = quota_check_move(app->catalog, id, NULL, err) && catalog_restore(app->catalog, id, err);
-    quota_release();
+    lock_release(&lock);
     if (good) {
-        manifests_reconcile(app, id);
+        manifests_changed(app);
     }
     return good && catalog_get(app->catalog, id, row, err);
 }
@@ -178,7 +180,7 @@ static bool trash(struct app *app, const struct catalog_recording *row, int64_t 
     }
     bool good = catalog_trash_at(app->catalog, row->id, version, err);
     if (good) {
-        manifests_reconcile(app, row->id);
+        manifests_changed(app);
     }
     return good;
 }

@@ -12,6 +12,7 @@
 #include "api/views.h"
 #include "maintenance/settings.h"
 #include "wire/cleanup.h"
+#include "work/jobs.h"
 
 /* The stored document, with the settings of the configuration and the last run. */
 static void reply_document(struct http_request *r) {
@@ -105,14 +106,14 @@ void api_retention_run(struct http_request *r) {
         reply_dry(r);
         return;
     }
-    struct job *job = retention_run(http_app(r), &err);
-    if (!job) {
+    char id[JOB_ID_TEXT];
+    const struct job_spec spec = {.kind = "retention", .subject = "retention rules and trash", .alone = true};
+    struct app *app = http_app(r);
+    if (!jobs_add(app->jobs, &spec, id, &err)) {
         http_reply_error(r, &err);
         return;
     }
-    struct job_view view;
-    job_wait(job, api_wait_ns(r, 0));
-    job_view(job, &view);
-    job_unref(job);
-    api_reply_job(r, view.id);
+    struct reel_error ignored; /* the job has it */
+    (void)jobs_wait(app->jobs, id, api_wait_ns(r, 0), &ignored);
+    api_reply_job(r, id);
 }

@@ -1,7 +1,7 @@
 /* Endpoints of changes, jobs, webhooks, access and maintenance. */
 #include "api/route_params.h"
 
-static const struct http_param jobs_params[] = {PARAM_ROW_OUTPUT, {0}};
+static const struct http_param jobs_params[] = {PAGING_PARAMS, {0}};
 static const struct http_param changes_params[] = {
     {.name = "since",
      .type = HTTP_TEXT,

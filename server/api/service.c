@@ -6,7 +6,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "ingest/jobs.h"
+#include "work/jobs.h"
 
 static json_t *view_formats(void) {
     json_t *out = json_array();

@@ -45,7 +45,7 @@ static bool change_tag(struct http_request *r, const struct api_recording *a, co
         return false;
     }
     if (changed) {
-        manifests_reconcile(http_app(r), a->row.id);
+        manifests_changed(http_app(r));
     }
     return true;
 }
@@ -279,7 +279,7 @@ static void run_batch(struct http_request *r, struct batch *b) {
         return;
     }
     if (batch.changed > 0) {
-        manifests_later(http_app(r));
+        manifests_changed(http_app(r));
     }
     http_reply_json(r, 200, json_pack("{s:i, s:i, s:O}", "matched", (int)b->n, "changed", (int)batch.changed, "not_found", b->missing));
 }

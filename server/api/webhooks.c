@@ -2,6 +2,7 @@
 #include "events/webhooks.h"
 
 #include <openssl/rand.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "maintenance/settings.h"
 #include "wire/hex.h"
 #include "wire/number.h"
+#include "work/jobs.h"
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
 
@@ -155,7 +157,8 @@ void api_webhook_add(struct http_request *r) {
     }
     if (add(app, &hook, &err)) {
         char address[64];
-        feed_poke(app->feed);
+        atomic_store(&app->webhooks.any, true);
+        jobs_poke(app->jobs, "webhook");
         snprintf(address, sizeof address, "/api/v1/webhooks/%lld", (long long)hook.row);
         json_t *answer = view(&hook);
         json_object_set_new(answer, "secret", json_string(hook.secret));

@@ -60,10 +60,15 @@ bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err); /* ra
 /* Fills revision and row, and id and created_ns unless they are set. One small transaction: recording, parts, channels (from index, may be
  * NULL), FTS. Fails with REEL_CONFLICT when (collection, name) is taken by other content and !replace. */
 bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err);
+/* The same, with the job that scans it (catalog/jobs.h) in the same transaction; NULL: none. */
+struct catalog_job;
+bool catalog_add_scanning(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace,
+                          struct catalog_job *job, struct reel_error *err);
 /* Replaces what a scan found (state, times, channels, damage …) of the recording r->id. */
 bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
-/* The same for a recording that has become another content of other parts (r->content, r->parts, r->size). */
-bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
+/* The same for a recording that has become another content of other parts (r->content, r->parts, r->size). `job`: as above. */
+bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct catalog_job *job,
+                       struct reel_error *err);
 bool catalog_set_state(struct catalog *c, const char *id, enum recording_state state, const char *problem, struct reel_error *err);
 bool catalog_trash(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err);

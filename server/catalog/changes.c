@@ -69,25 +69,19 @@ bool catalog_changes(struct catalog *c, const struct change_filter *filter, int6
     return step != DB_FAILED;
 }
 
-bool catalog_change_job(struct catalog *c, const struct change_job *job, struct reel_error *err) {
+bool catalog_change_job(struct db_handle *h, const struct change_job *job, struct reel_error *err) {
     char kind[32];
-    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    {
-        AUTO(db_done) struct db_statement *s = h ? db_statement(h, "change_job", err) : NULL;
-        if (!s) {
-            return false;
-        }
-        snprintf(kind, sizeof kind, "job.%s", job->state);
-        db_set_text(s, ":kind", kind);
-        db_set_hex(s, ":id", job->id);
-        db_set_text(s, ":collection", job->collection);
-        db_set_text(s, ":subject", job->subject);
-        db_set_text(s, ":work", job->kind);
-        if (!db_run(s, err)) {
-            return false;
-        }
+    AUTO(db_done) struct db_statement *s = db_statement(h, "change_job", err);
+    if (!s) {
+        return false;
     }
-    return db_commit(h, err);
+    snprintf(kind, sizeof kind, "job.%s", job->state);
+    db_set_text(s, ":kind", kind);
+    db_set_hex(s, ":id", job->id);
+    db_set_text(s, ":collection", job->collection);
+    db_set_text(s, ":subject", job->subject);
+    db_set_text(s, ":work", job->kind);
+    return db_run(s, err);
 }
 
 bool catalog_changes_ends(struct catalog *c, int64_t *first, int64_t *last, struct reel_error *err) {

@@ -24,7 +24,8 @@ struct change_filter {
 struct change_job {
     const char *id, *kind, *state, *subject, *collection; /* kind "import", state "done"; collection "": of the server as a whole */
 };
-bool catalog_change_job(struct catalog *c, const struct change_job *job, struct reel_error *err);
+struct db_handle;
+bool catalog_change_job(struct db_handle *h, const struct change_job *job, struct reel_error *err);
 
 /* Appends to the array at most `max` changes behind *seq that the filter lets through: {seq, time, kind, recording (or
  * job), collection, name[, detail]}. *seq becomes that of the last one read; unchanged: there are no more. */
@@ -35,7 +36,7 @@ bool catalog_changes_ends(struct catalog *c, int64_t *first, int64_t *last, stru
 
 /* ---- webhooks */
 
-enum { WEBHOOKS_MAX = 32, WEBHOOK_RESULTS = 20 };
+enum { WEBHOOKS_MAX = 256, WEBHOOK_RESULTS = 20 };
 
 struct webhook { /* texts belong to it */
     int64_t row;
@@ -51,6 +52,8 @@ bool catalog_webhook_add(struct catalog *c, struct webhook *w, struct reel_error
 bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out, struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_webhook_delete(struct catalog *c, int64_t row, struct reel_error *err);                   /* REEL_NOT_FOUND */
 bool catalog_webhooks(struct catalog *c, struct webhook out[WEBHOOKS_MAX], uint32_t *n, struct reel_error *err);
+/* Rows of those that have changes to deliver and for which no job is queued. */
+bool catalog_webhooks_due(struct catalog *c, int64_t out[WEBHOOKS_MAX], uint32_t *n, struct reel_error *err);
 
 /* The result of an attempt to deliver change `seq`; a failed one is retried at next_ns. */
 struct webhook_result {

@@ -122,6 +122,13 @@ bool catalog_manifest_is_due(struct catalog *c, int64_t row, bool *due, struct r
     return query_flag(c, "manifest_is_due", "", row, due, err);
 }
 
+bool catalog_manifests_any(struct catalog *c) {
+    struct reel_error ignored;
+    AUTO(db_end) struct db_handle *h = db_read_once(c->db, &ignored);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "manifests_any", &ignored) : NULL;
+    return s && db_next(s, &ignored) == DB_ROW && db_int(s, 0);
+}
+
 bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "manifest_mark", err) : NULL;

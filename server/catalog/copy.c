@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
+#include "catalog/jobs.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
@@ -20,7 +21,8 @@ static bool mark_copy(const char *path, uint64_t *recordings, struct reel_error 
     struct catalog_statistics f;
     char when[24];
     snprintf(when, sizeof when, "%lld", (long long)reel_now_ns());
-    bool good = copy && catalog_set_maintenance(copy, "copied", when, err) && catalog_statistics(copy, &f, err);
+    bool good =
+        copy && catalog_jobs_drop(copy, err) && catalog_set_maintenance(copy, "copied", when, err) && catalog_statistics(copy, &f, err);
     for (unsigned i = 0; good && i < sizeof f.recordings / sizeof *f.recordings; i++) {
         *recordings += f.recordings[i];
     }

@@ -38,15 +38,6 @@ static char *keep(struct db_statement *s, int column, bool *ok) {
     return text;
 }
 
-/* Runs what was bound, and ends its transaction. */
-static bool finish(struct db_handle *h, struct db_statement **s, struct reel_error *err) {
-    if (!db_run(*s, err)) {
-        return false;
-    }
-    db_done(TAKE(*s));
-    return db_commit(h, err);
-}
-
 /* ---- files */
 
 static bool read_import(struct db_statement *s, struct catalog_imports *out, uint32_t *room, struct reel_error *err) {
@@ -211,11 +202,11 @@ bool catalog_referenced_after(struct catalog *c, const char *folder, const char 
     return true;
 }
 
-bool catalog_recordings_of_file(struct catalog *c, const char *sha256, char (*ids)[RECORDING_ID_TEXT], uint32_t max, uint32_t *n,
-                                struct reel_error *err) {
+static bool recordings_with(struct catalog *c, const char *statement, const char *sha256, char (*ids)[RECORDING_ID_TEXT], uint32_t max,
+                            uint32_t *n, struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "recordings_of_file", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
     if (!s) {
         return false;
     }
@@ -226,6 +217,16 @@ bool catalog_recordings_of_file(struct catalog *c, const char *sha256, char (*id
         db_hex(s, 0, ids[(*n)++], RECORDING_ID_TEXT);
     }
     return step == DB_END;
+}
+
+bool catalog_recordings_of_file(struct catalog *c, const char *sha256, char (*ids)[RECORDING_ID_TEXT], uint32_t max, uint32_t *n,
+                                struct reel_error *err) {
+    return recordings_with(c, "recordings_of_file", sha256, ids, max, n, err);
+}
+
+bool catalog_recordings_of_content(struct catalog *c, const char *content, char (*ids)[RECORDING_ID_TEXT], uint32_t max, uint32_t *n,
+                                   struct reel_error *err) {
+    return recordings_with(c, "recordings_of_content", content, ids, max, n, err);
 }
 
 /* ---- failures */
@@ -333,48 +334,4 @@ bool catalog_failures_count(struct catalog *c, uint64_t most, uint64_t *count, s
     }
     *count = db_size(s, 0);
     return true;
-}
-
-/* ---- imports under way */
-
-bool catalog_import_run_add(struct catalog *c, const char *request, int64_t *row, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "import_run_insert", err) : NULL;
-    if (!s) {
-        return false;
-    }
-    db_set_text(s, ":request", request);
-    if (db_next(s, err) != DB_ROW) {
-        return false;
-    }
-    *row = db_int(s, 0);
-    db_done(TAKE(s));
-    return db_commit(h, err);
-}
-
-bool catalog_import_run_over(struct catalog *c, int64_t row, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "import_run_delete", err) : NULL;
-    if (!s) {
-        return false;
-    }
-    db_set_int(s, ":row", row);
-    return finish(h, &s, err);
-}
-
-bool catalog_import_run_after(struct catalog *c, int64_t *row, char **request, struct reel_error *err) {
-    *request = NULL;
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "import_run_after", err) : NULL;
-    if (!s) {
-        return false;
-    }
-    db_set_int(s, ":row", *row);
-    enum db_step step = db_next(s, err);
-    if (step != DB_ROW) {
-        return step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no more imports");
-    }
-    *row = db_int(s, 0);
-    *request = strdup(db_text(s, 1));
-    return *request || reel_fail_memory(err);
 }

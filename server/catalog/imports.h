@@ -1,4 +1,4 @@
-/* Local files as rows: what was inspected, what failed, imports that run. Texts belong to the structs. */
+/* Local files as rows: what was inspected, what failed. Texts belong to the structs. */
 #ifndef SERVER_CATALOG_IMPORTS_H
 #define SERVER_CATALOG_IMPORTS_H
 
@@ -43,6 +43,9 @@ void catalog_referenced_done(struct catalog_referenced *items, uint32_t n);
 /* The recordings that have this file as a part: their ids, at most `max`. */
 bool catalog_recordings_of_file(struct catalog *c, const char *sha256, char (*ids)[RECORDING_ID_TEXT], uint32_t max, uint32_t *n,
                                 struct reel_error *err);
+/* The same of a content. */
+bool catalog_recordings_of_content(struct catalog *c, const char *content, char (*ids)[RECORDING_ID_TEXT], uint32_t max, uint32_t *n,
+                                   struct reel_error *err);
 
 struct catalog_failure {
     int64_t row;
@@ -62,10 +65,5 @@ bool catalog_failures_after(struct catalog *c, int64_t row, struct catalog_failu
 bool catalog_failure_get(struct catalog *c, int64_t row, struct catalog_failure *out, struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_failure_forget(struct catalog *c, int64_t row, struct reel_error *err);                           /* REEL_NOT_FOUND */
 bool catalog_failures_count(struct catalog *c, uint64_t most, uint64_t *count, struct reel_error *err);
-
-bool catalog_import_run_add(struct catalog *c, const char *request, int64_t *row, struct reel_error *err);
-bool catalog_import_run_over(struct catalog *c, int64_t row, struct reel_error *err);
-/* The first one behind `row`; *request malloc'd; REEL_NOT_FOUND at the end. */
-bool catalog_import_run_after(struct catalog *c, int64_t *row, char **request, struct reel_error *err);
 
 #endif

@@ -30,6 +30,7 @@ bool catalog_is_new(struct catalog *c, bool *fresh, struct reel_error *err); /* 
 bool catalog_has(struct catalog *c, const char *id, bool *has, struct reel_error *err);
 bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error *err); /* it has to be written again */
 bool catalog_manifest_is_due(struct catalog *c, int64_t row, bool *due, struct reel_error *err);
+bool catalog_manifests_any(struct catalog *c); /* some are due */
 
 /* The texts of the table maintenance; NULL deletes one. catalog_maintenance() returns a malloc'd text, "" when there is none. */
 bool catalog_set_maintenance(struct catalog *c, const char *key, const char *value, struct reel_error *err);

@@ -2,20 +2,10 @@
 #include "catalog/quota.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "catalog/retention_rows.h"
 #include "catalog/retention_rules.h"
-
-static pthread_mutex_t quota_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void quota_hold(void) {
-    pthread_mutex_lock(&quota_lock);
-}
-void quota_release(void) {
-    pthread_mutex_unlock(&quota_lock);
-}
 
 bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool added, struct reel_error *err) {
     json_auto_t *document = retention_get(c, err);

@@ -6,11 +6,9 @@
 
 /* Is there room for `bytes` more and, with `added`, for one more recording? REEL_NO_SPACE with the numbers. */
 bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool added, struct reel_error *err);
-/* The same for a recording that moves to another collection (NULL: stays in its own and is restored from the trash). Call it between
- * quota_hold() and quota_release(). */
+/* The same for a recording that moves to another collection (NULL: stays in its own and is restored from the trash). */
 bool quota_check_move(struct catalog *c, const char *id, const char *collection, struct reel_error *err);
-/* Around a check and the write that uses the room, so that two requests do not use the same. */
-void quota_hold(void);
-void quota_release(void);
+/* The lock (work/locks.h) to hold from a check to the write that uses the room, by collection: two requests do not use the same room. */
+#define QUOTA_LOCK "quota"
 
 #endif

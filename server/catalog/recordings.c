@@ -5,6 +5,7 @@
 
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
+#include "catalog/jobs.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
@@ -279,20 +280,26 @@ bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err) {
     return true;
 }
 
-bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err) {
+bool catalog_add_scanning(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace,
+                          struct catalog_job *job, struct reel_error *err) {
     if (!r->id[0] && !catalog_make_id(r->id, err)) {
         return false;
     }
     int64_t now = r->created_ns ? r->created_ns : reel_now_ns();
     unsigned n_tags = 0;
+    bool added;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !row_insert_parts(h, r, err) ||
         !annotations_write_tags(h, r->row, r->annotations.tags, r->annotations.n_tags, false, &n_tags, err) ||
-        !catalog_label(h, r, index, true, err) || !db_commit(h, err)) {
+        !catalog_label(h, r, index, true, err) || (job && !catalog_job_insert(h, job, &added, err)) || !db_commit(h, err)) {
         return false;
     }
     r->created_ns = r->updated_ns = now;
     return true;
+}
+
+bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err) {
+    return catalog_add_scanning(c, r, index, replace, NULL, err);
 }
 
 /* Runs a statement that changes the recording `id` and returns its row. */
@@ -339,11 +346,13 @@ static bool replace_parts(struct db_handle *h, const struct catalog_recording *r
     return changed && delete_where_row(h, "parts_delete", now.row, err) && row_insert_parts(h, &now, err);
 }
 
-bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
+bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct catalog_job *job,
+                       struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     struct catalog_recording now = *r;
+    bool added;
     return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) && catalog_label(h, &now, index, false, err) &&
-           db_commit(h, err);
+           (!job || catalog_job_insert(h, job, &added, err)) && db_commit(h, err);
 }
 
 /* Is it still what somebody saw? In the transaction that is to change it. */

@@ -58,6 +58,17 @@ bool catalog_webhooks(struct catalog *c, struct webhook out[WEBHOOKS_MAX], uint3
     return read_after(c, 0, out, WEBHOOKS_MAX, n, err);
 }
 
+bool catalog_webhooks_due(struct catalog *c, int64_t out[WEBHOOKS_MAX], uint32_t *n, struct reel_error *err) {
+    *n = 0;
+    AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "webhooks_due", err) : NULL;
+    enum db_step step = DB_FAILED;
+    while (s && *n < WEBHOOKS_MAX && (step = db_next(s, err)) == DB_ROW) {
+        out[(*n)++] = db_int(s, 0);
+    }
+    return step != DB_FAILED;
+}
+
 static bool not_found(struct reel_error *err) {
     return reel_fail(err, REEL_NOT_FOUND, "there is no such webhook");
 }

@@ -3,7 +3,7 @@
 
 #include "app.h"
 #include "cli/cli.h"
-#include "ingest/scanning.h"
+#include "ingest/scan_job.h"
 
 struct rescan {
     struct app app;
@@ -12,24 +12,16 @@ struct rescan {
 };
 
 static void scan_one(struct rescan *s, const struct catalog_recording *r) {
-    struct job_view view;
     struct reel_error err = {0};
-    struct job *job = scan_again(&s->app, r, &err);
-    if (!job) {
-        s->failed++;
-        cli_fail(&cli_rescan, r->id, &err);
-        return;
-    }
-    job_wait(job, INT64_MAX);
-    job_view(job, &view);
-    job_unref(job);
-    s->failed += view.state != JOB_DONE;
-    s->done += view.state == JOB_DONE;
-    if (view.state == JOB_DONE) {
+    char id[JOB_ID_TEXT];
+    bool good = scan_again(&s->app, r, id, &err) && jobs_wait(s->app.jobs, id, INT64_MAX, &err);
+    s->failed += !good;
+    s->done += good;
+    if (good) {
         printf("%s %s/%s: scanned\n", r->id, r->collection, r->name);
         fflush(stdout);
     } else {
-        cli_fail(&cli_rescan, r->id, &view.error);
+        cli_fail(&cli_rescan, r->id, &err);
     }
 }
 

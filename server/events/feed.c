@@ -13,9 +13,10 @@ struct feed {
     pthread_cond_t poll;   /* for the thread */
     pthread_cond_t news;   /* for the watchers */
     int64_t last;          /* seq of the newest known change */
-    uint64_t pokes;
     unsigned watchers, waiting;
     bool committed, stop, running;
+    void (*on_commit)(void *context); /* set before other threads write */
+    void *context;
 };
 
 enum { NS = 1000000000 };
@@ -29,6 +30,9 @@ static void on_commit(void *context) {
         pthread_cond_signal(&f->poll);
     }
     pthread_mutex_unlock(&f->mutex);
+    if (f->on_commit) {
+        f->on_commit(f->context);
+    }
 }
 
 static void poll(struct feed *f) {
@@ -126,7 +130,7 @@ void feed_leave(struct feed *f) {
     pthread_mutex_unlock(&f->mutex);
 }
 
-static enum feed_news wait_for(struct feed *f, int64_t seq, const uint64_t *pokes, int64_t timeout_ns) {
+enum feed_news feed_wait(struct feed *f, int64_t seq, int64_t timeout_ns) {
     struct timespec until = clock_deadline(timeout_ns);
     bool waits = seq != INT64_MAX;
     pthread_mutex_lock(&f->mutex);
@@ -134,7 +138,7 @@ static enum feed_news wait_for(struct feed *f, int64_t seq, const uint64_t *poke
         f->committed = true;
         pthread_cond_signal(&f->poll);
     }
-    while (!f->stop && f->last <= seq && (!pokes || f->pokes == *pokes) && pthread_cond_timedwait(&f->news, &f->mutex, &until) == 0) {
+    while (!f->stop && f->last <= seq && pthread_cond_timedwait(&f->news, &f->mutex, &until) == 0) {
     }
     f->waiting -= waits;
     enum feed_news news = f->stop ? FEED_OVER : f->last > seq ? FEED_NEWS : FEED_QUIET;
@@ -142,24 +146,7 @@ static enum feed_news wait_for(struct feed *f, int64_t seq, const uint64_t *poke
     return news;
 }
 
-enum feed_news feed_wait(struct feed *f, int64_t seq, int64_t timeout_ns) {
-    return wait_for(f, seq, NULL, timeout_ns);
-}
-
-enum feed_news feed_wait_poked(struct feed *f, int64_t seq, uint64_t pokes, int64_t timeout_ns) {
-    return wait_for(f, seq, &pokes, timeout_ns);
-}
-
-uint64_t feed_pokes(struct feed *f) {
-    pthread_mutex_lock(&f->mutex);
-    uint64_t pokes = f->pokes;
-    pthread_mutex_unlock(&f->mutex);
-    return pokes;
-}
-
-void feed_poke(struct feed *f) {
-    pthread_mutex_lock(&f->mutex);
-    f->pokes++;
-    pthread_cond_broadcast(&f->news);
-    pthread_mutex_unlock(&f->mutex);
+void feed_on_commit(struct feed *f, void (*call)(void *context), void *context) {
+    f->on_commit = call;
+    f->context = context;
 }

@@ -19,10 +19,7 @@ void feed_leave(struct feed *feed);
 enum feed_news { FEED_QUIET, FEED_NEWS, FEED_OVER }; /* OVER: the server stops */
 /* Waits for a change after `seq` (INT64_MAX: for none). */
 enum feed_news feed_wait(struct feed *feed, int64_t seq, int64_t timeout_ns);
-/* The same, or until feed_poke() was called after feed_pokes() returned `pokes`. Read feed_pokes() before checking, so that no poke is
- * missed. */
-enum feed_news feed_wait_poked(struct feed *feed, int64_t seq, uint64_t pokes, int64_t timeout_ns);
-uint64_t feed_pokes(struct feed *feed);
-void feed_poke(struct feed *feed);
+/* Called after each commit of this process, on the committing thread; it must not block. Set before other threads write. */
+void feed_on_commit(struct feed *feed, void (*call)(void *context), void *context);
 
 #endif

@@ -20,8 +20,7 @@ enum { CONNECT_MS = 5000, WHOLE_MS = 10000, ANSWER_MAX = 64 << 10 };
 struct webhook_sender {
     CURL *curl;
     bool private, refused; /* refused: the address was a private one */
-    bool (*go_on)(void *context);
-    void *context;
+    const struct reel_progress *progress;
     size_t answered;
     char problem[256], library[CURL_ERROR_SIZE];
 };
@@ -126,7 +125,7 @@ static size_t on_answer(char *data, size_t size, size_t n, void *context) {
 static int on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {
     struct webhook_sender *s = context;
     (void)a, (void)b, (void)c, (void)d;
-    return !s->go_on(s->context);
+    return !s->progress->report(s->progress->context, 0, 0);
 }
 
 /* Options shared by all POSTs; connections are reused. */
@@ -151,7 +150,7 @@ static void set_up(struct webhook_sender *s) {
     curl_easy_setopt(s->curl, CURLOPT_XFERINFODATA, s);
 }
 
-struct webhook_sender *webhook_sender_new(bool private, bool (*go_on)(void *context), void *context, struct reel_error *err) {
+struct webhook_sender *webhook_sender_new(bool private, const struct reel_progress *progress, struct reel_error *err) {
     pthread_once(&once, start_library);
     struct webhook_sender *s = calloc(1, sizeof *s);
     if (!s || !(s->curl = curl_easy_init())) {
@@ -160,8 +159,7 @@ struct webhook_sender *webhook_sender_new(bool private, bool (*go_on)(void *cont
         return NULL;
     }
     s->private = private;
-    s->go_on = go_on;
-    s->context = context;
+    s->progress = progress;
     set_up(s);
     return s;
 }

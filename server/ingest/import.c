@@ -1,25 +1,18 @@
-/* See import.h: the threads that import, and the state of an import. Adding to a full queue waits, so memory and work stay bounded
- * however many files there are. */
+/* See import.h: the state of an import. Its files are imported by workers; adding another waits while many are under way, so memory and
+ * work stay bounded however many files there are. */
 #include "ingest/import_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { QUEUE_MAX = 256, THREADS_MAX = 64 };
+#include "core/disk.h"
+#include "wire/clock.h"
+#include "work/jobs.h"
 
-struct imports {
-    struct app *app;
-    pthread_mutex_t mutex; /* guards what follows except the atomic counters */
-    pthread_cond_t queued, has_room;
-    struct import_unit *queue, **queue_end;
-    unsigned n_queued;
-    struct import_unit *running[THREADS_MAX];
-    bool stopping, joined;
-    pthread_t threads[THREADS_MAX];
-    unsigned n_threads;
-    _Atomic uint64_t outcomes[IMPORT_OUTCOMES], bytes_read;
-};
+enum { UNDER_WAY_MAX = 256 }; /* of one import */
+static const int64_t POLL_NS = 200000000;
 
 const char *import_outcome_name(enum import_outcome outcome) {
     static const char *const names[] = {"would_take", "created", "exists", "scanning", "unchanged", "no_recording", "waits", "failed"};
@@ -61,8 +54,12 @@ void import_unit_free(struct import_unit *u) {
         return;
     }
     for (uint32_t i = 0; i < u->n; i++) {
+        if (u->locks) {
+            lock_release(&u->locks[i]);
+        }
         free(u->files[i].name);
     }
+    free(u->locks);
     free(u->files);
     free(u->folder);
     free(u->name);
@@ -82,7 +79,11 @@ bool import_unit_add(struct import_unit *u, const struct folder_file *file) {
 
 void run_begin(struct import_run *run) {
     pthread_mutex_init(&run->mutex, NULL);
-    pthread_cond_init(&run->over, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&run->over, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 void run_end(struct import_run *run) {
     pthread_cond_destroy(&run->over);
@@ -101,16 +102,14 @@ bool run_goes_on(struct import_run *run) {
     pthread_mutex_lock(&run->mutex);
     report(run);
     pthread_mutex_unlock(&run->mutex);
-    return !atomic_load(&run->cancelled) && !imports_stopping(run->app->imports);
+    return !atomic_load(&run->cancelled) && !jobs_stopping(run->app->jobs);
 }
 
 void run_report(struct import_run *run, const struct import_report *report) {
     const struct import_options *t = run->options;
     pthread_mutex_lock(&run->mutex);
     run->out->outcomes[report->outcome]++;
-    if (run->app->imports) {
-        atomic_fetch_add(&run->app->imports->outcomes[report->outcome], 1);
-    }
+    atomic_fetch_add(&run->app->imports.outcomes[report->outcome], 1);
     if (t->on_report) {
         t->on_report(t->context, report);
     }
@@ -119,199 +118,84 @@ void run_report(struct import_run *run, const struct import_report *report) {
 
 static void unit_over(struct import_unit *unit) {
     struct import_run *run = unit->run;
+    uint64_t size = unit->size;
+    import_unit_free(unit);
+    atomic_fetch_sub(&run->app->imports.under_way, 1);
     pthread_mutex_lock(&run->mutex);
     run->under_way--;
-    run->bytes_done += unit->size;
+    run->bytes_done += size;
     report(run);
     pthread_cond_broadcast(&run->over);
     pthread_mutex_unlock(&run->mutex); /* a waiting thread may free the run now */
-    import_unit_free(unit);
 }
 
-static struct timespec soon(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_nsec += 200000000;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
+static void wait_a_moment(struct import_run *run) {
+    struct timespec until = clock_deadline(POLL_NS);
+    pthread_cond_timedwait(&run->over, &run->mutex, &until);
+    report(run); /* notices a cancel while no unit ends */
+}
+
+/* ---- units under way */
+
+static bool lock_files(struct import_unit *u, struct reel_error *err) {
+    char path[PATH_MAX];
+    if (!(u->locks = calloc(u->n, sizeof *u->locks))) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < u->n; i++) {
+        if (disk_join(path, u->folder, u->files[i].name, NULL)) {
+            (void)lock_try(u->run->app->locks, &u->locks[i], IMPORT_LOCK, path);
+        }
+    }
+    return true;
+}
+
+bool import_is_under_way(struct app *app, const char *folder, const char *name) {
+    char path[PATH_MAX];
+    return disk_join(path, folder, name, NULL) && lock_is_held(app->locks, IMPORT_LOCK, path);
+}
+
+static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
+    struct import_unit *unit = context;
+    (void)progress; /* a unit is cancelled with its run */
+    (void)err;      /* what fails is reported */
+    if (run_goes_on(unit->run)) {
+        import_unit_import(unit);
+    }
+    return true;
+}
+
+static void work_free(void *unit) {
+    unit_over(unit);
 }
 
 bool run_push(struct import_run *run, struct import_unit *unit) {
-    struct imports *all = run->app->imports;
+    struct reel_error ignored;
+    char owner[64];
     unit->run = run;
+    snprintf(owner, sizeof owner, "import:%p", (void *)run);
     pthread_mutex_lock(&run->mutex);
+    while (run->under_way >= UNDER_WAY_MAX && !atomic_load(&run->cancelled) && !jobs_stopping(run->app->jobs)) {
+        wait_a_moment(run);
+    }
     run->under_way++;
     run->bytes_total += unit->size;
     pthread_mutex_unlock(&run->mutex);
-    bool on = run_goes_on(run);
-    pthread_mutex_lock(&all->mutex);
-    while (on && all->n_queued >= QUEUE_MAX) {
-        struct timespec until = soon();
-        pthread_cond_timedwait(&all->has_room, &all->mutex, &until);
-        pthread_mutex_unlock(&all->mutex);
-        on = run_goes_on(run);
-        pthread_mutex_lock(&all->mutex);
-    }
-    on = on && !all->stopping;
-    if (on) {
-        unit->next = NULL;
-        *all->queue_end = unit;
-        all->queue_end = &unit->next;
-        all->n_queued++;
-        pthread_cond_signal(&all->queued);
-    }
-    pthread_mutex_unlock(&all->mutex);
-    if (!on) {
+    atomic_fetch_add(&run->app->imports.under_way, 1);
+    const struct job_work job = {.kind = "import", .lane = LANE_FILES, .owner = owner, .run = work, .free = work_free, .context = unit};
+    if (!run_goes_on(run) || !lock_files(unit, &ignored)) {
         unit_over(unit);
+        return false;
     }
-    return on;
+    struct job *started = job_start(run->app->jobs, &job, &ignored);
+    job_unref(started);
+    return started;
 }
 
 void run_wait(struct import_run *run) {
     pthread_mutex_lock(&run->mutex);
     while (run->under_way > 0) {
-        struct timespec until = soon();
-        pthread_cond_timedwait(&run->over, &run->mutex, &until);
-        report(run); /* notices a cancel while no unit ends */
+        wait_a_moment(run);
     }
     pthread_mutex_unlock(&run->mutex);
-}
-
-/* ---- the threads */
-
-static struct import_unit *next_unit(struct imports *all, unsigned number) {
-    pthread_mutex_lock(&all->mutex);
-    all->running[number] = NULL;
-    while (!all->queue && !all->stopping) {
-        pthread_cond_wait(&all->queued, &all->mutex);
-    }
-    struct import_unit *u = all->queue;
-    if (u) {
-        all->queue = u->next;
-        all->queue_end = all->queue ? all->queue_end : &all->queue;
-        all->n_queued--;
-        all->running[number] = u;
-        pthread_cond_signal(&all->has_room);
-    }
-    pthread_mutex_unlock(&all->mutex);
-    return u;
-}
-
-struct seat {
-    struct imports *all;
-    unsigned number;
-};
-
-static void *work(void *context) {
-    struct seat seat = *(struct seat *)context;
-    free(context);
-    for (struct import_unit *u; (u = next_unit(seat.all, seat.number));) {
-        if (!atomic_load(&u->run->cancelled) && !imports_stopping(seat.all)) {
-            import_unit_import(u);
-        }
-        pthread_mutex_lock(&seat.all->mutex);
-        seat.all->running[seat.number] = NULL; /* before it is freed */
-        pthread_mutex_unlock(&seat.all->mutex);
-        unit_over(u);
-    }
-    return NULL;
-}
-
-static bool is_of(const struct import_unit *u, const char *folder, const char *name) {
-    bool found = false;
-    for (uint32_t i = 0; u && i < u->n && !found; i++) {
-        found = strcmp(u->files[i].name, name) == 0 && strcmp(u->folder, folder) == 0;
-    }
-    return found;
-}
-
-bool import_is_under_way(struct imports *all, const char *folder, const char *name) {
-    bool found = false;
-    pthread_mutex_lock(&all->mutex);
-    for (const struct import_unit *u = all->queue; u && !found; u = u->next) {
-        found = is_of(u, folder, name);
-    }
-    for (unsigned i = 0; i < all->n_threads && !found; i++) {
-        found = is_of(all->running[i], folder, name);
-    }
-    pthread_mutex_unlock(&all->mutex);
-    return found;
-}
-
-struct imports *imports_open(struct app *app, unsigned threads, struct reel_error *err) {
-    struct imports *all = calloc(1, sizeof *all);
-    if (!all) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    all->app = app;
-    all->queue_end = &all->queue;
-    pthread_mutex_init(&all->mutex, NULL);
-    pthread_cond_init(&all->queued, NULL);
-    pthread_cond_init(&all->has_room, NULL);
-    threads = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
-    for (; all->n_threads < threads; all->n_threads++) {
-        struct seat *seat = malloc(sizeof *seat);
-        if (seat) {
-            *seat = (struct seat){all, all->n_threads};
-        }
-        if (!seat || pthread_create(&all->threads[all->n_threads], NULL, work, seat) != 0) {
-            free(seat);
-            reel_fail(err, REEL_NO_MEMORY, "no thread for imports");
-            imports_stop(all);
-            imports_free(all);
-            return NULL;
-        }
-    }
-    return all;
-}
-
-bool imports_stopping(struct imports *all) {
-    pthread_mutex_lock(&all->mutex);
-    bool stopping = all->stopping;
-    pthread_mutex_unlock(&all->mutex);
-    return stopping;
-}
-
-void imports_stop(struct imports *all) {
-    if (!all || all->joined) {
-        return;
-    }
-    pthread_mutex_lock(&all->mutex);
-    all->stopping = true;
-    pthread_cond_broadcast(&all->queued);
-    pthread_cond_broadcast(&all->has_room);
-    pthread_mutex_unlock(&all->mutex);
-    for (unsigned i = 0; i < all->n_threads; i++) { /* they drop the queued units */
-        pthread_join(all->threads[i], NULL);
-    }
-    all->joined = true;
-}
-
-void imports_free(struct imports *all) {
-    if (!all) {
-        return;
-    }
-    pthread_cond_destroy(&all->has_room);
-    pthread_cond_destroy(&all->queued);
-    pthread_mutex_destroy(&all->mutex);
-    free(all);
-}
-
-void import_count_bytes(struct imports *all, uint64_t bytes) {
-    atomic_fetch_add(&all->bytes_read, bytes);
-}
-
-void imports_statistics(struct imports *all, struct imports_statistics *out) {
-    for (unsigned i = 0; i < IMPORT_OUTCOMES; i++) {
-        out->outcomes[i] = atomic_load(&all->outcomes[i]);
-    }
-    out->bytes_read = atomic_load(&all->bytes_read);
-    pthread_mutex_lock(&all->mutex);
-    out->queued = all->n_queued;
-    for (unsigned i = 0; i < all->n_threads; i++) {
-        out->queued += all->running[i] != NULL;
-    }
-    pthread_mutex_unlock(&all->mutex);
 }

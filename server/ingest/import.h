@@ -1,28 +1,17 @@
 /* Imports local files: requested over HTTP, found in watched folders, or named on the command line. All use the same walk, the same
- * decisions and a bounded number of threads. */
+ * decisions and the same workers. */
 #ifndef SERVER_INGEST_IMPORT_H
 #define SERVER_INGEST_IMPORT_H
 
 #include "app.h"
 #include "catalog/imports.h"
-#include "ingest/jobs.h"
 #include "ingest/local.h"
+#include "work/jobs.h"
 
 enum {
     IMPORT_PATHS_MAX = 1000, /* of one request */
 };
 
-enum import_outcome {
-    IMPORT_WOULD, /* dry run: it would be imported */
-    IMPORT_CREATED,
-    IMPORT_EXISTS,    /* its content exists under its name */
-    IMPORT_SCANNING,  /* it is in the catalog, and its scan continues */
-    IMPORT_UNCHANGED, /* known from before, and not read */
-    IMPORT_PASSED,    /* not a recording, by content and by name */
-    IMPORT_WAITS,     /* still being written */
-    IMPORT_FAILED,
-    IMPORT_OUTCOMES
-};
 const char *import_outcome_name(enum import_outcome outcome);
 
 struct import_report { /* about one recording */
@@ -68,17 +57,7 @@ bool import_paths(struct app *app, const char *const *paths, uint32_t n, const s
 /* Retries a failed file. */
 bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err);
 
-/* The importing threads and their totals. */
-struct imports;
-struct imports *imports_open(struct app *app, unsigned threads, struct reel_error *err);
-void imports_stop(struct imports *imports); /* aborts imports under way and joins the threads. NULL is fine */
-void imports_free(struct imports *imports);
-struct imports_statistics {
-    uint64_t outcomes[IMPORT_OUTCOMES], bytes_read, queued;
-};
-void imports_statistics(struct imports *imports, struct imports_statistics *out);
-
-/* import_job.c: the same as a job, which is restarted after a crash. `request` is kept as JSON. */
+/* import_job.c: the same as the job "import". Its options are the request as JSON. */
 struct import_request {
     char **paths; /* resolved */
     uint32_t n;
@@ -90,9 +69,8 @@ struct import_request {
 };
 void import_request_done(struct import_request *q);
 struct import_options import_request_options(const struct import_request *q);
-/* Moves the content of q; job: receives the id of the job. */
-bool import_start(struct app *app, struct import_request *q, char job[33], struct reel_error *err);
-bool import_resume(struct app *app, struct reel_error *err);
+bool import_start(struct app *app, const struct import_request *q, char job[JOB_ID_TEXT], struct reel_error *err);
+bool import_run(struct app *app, const struct job_call *call, struct reel_error *err);
 
 enum import_mode import_mode_named(const char *name, bool *known);
 const char *import_mode_name(enum import_mode mode);

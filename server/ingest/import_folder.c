@@ -166,7 +166,7 @@ static void judge(struct inspection *l, uint32_t i) {
         }
         return;
     }
-    if (import_is_under_way(app->imports, l->folder, f->name)) {
+    if (import_is_under_way(app, l->folder, f->name)) {
         l->fates[i] = FATE_BUSY; /* another thread is importing it */
         return;
     }

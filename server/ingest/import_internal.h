@@ -7,6 +7,7 @@
 
 #include "ingest/folder_walk.h"
 #include "ingest/import.h"
+#include "work/locks.h"
 
 /* One import under way. The mutex guards all that is not set at its start. */
 struct import_run {
@@ -27,9 +28,9 @@ struct import_run {
 
 /* The files of one recording that are to be imported. */
 struct import_unit {
-    struct import_unit *next;
     struct import_run *run;
-    char *folder, *name; /* name of the recording */
+    struct key_lock *locks; /* one for each file, while it is under way */
+    char *folder, *name;    /* name of the recording */
     struct folder_file *files;
     uint32_t n;
     const struct reel_format *format; /* NULL: none that is known */
@@ -44,12 +45,11 @@ void run_begin(struct import_run *run);
 void run_end(struct import_run *run);
 bool run_goes_on(struct import_run *run); /* also polls its progress */
 void run_report(struct import_run *run, const struct import_report *report);
-/* Queues; waits while the queue is full. Takes the unit. False: cancelled. */
+/* A worker imports it; waits while too many are under way. Takes the unit. False: cancelled. */
 bool run_push(struct import_run *run, struct import_unit *unit);
 void run_wait(struct import_run *run); /* until all its units are over */
-bool import_is_under_way(struct imports *imports, const char *folder, const char *name);
-void import_count_bytes(struct imports *imports, uint64_t bytes);
-bool imports_stopping(struct imports *imports);
+#define IMPORT_LOCK "import"           /* by path: files under import */
+bool import_is_under_way(struct app *app, const char *folder, const char *name);
 
 /* import_unit.c */
 void import_unit_import(struct import_unit *unit);

@@ -1,5 +1,4 @@
-/* An import as a job. Its request is stored before the job is added and removed when the job has ended, so a crash restarts it; files
- * that were imported are known by then. */
+/* An import as a job. After a crash it starts again; files that were imported are known by then. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,12 +7,8 @@
 #include "wire/cleanup.h"
 
 struct import_job {
-    struct app *app;
-    struct import_request q;
-    struct import_options options; /* borrows from q */
     const struct reel_progress *progress;
     struct import_statistics statistics;
-    int64_t row; /* of import_runs */
 };
 
 void import_request_done(struct import_request *q) {
@@ -111,93 +106,34 @@ static void on_report(void *context, const struct import_report *report) {
     report_outcome(context);
 }
 
-static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct import_job *j = context;
-    struct reel_error ignored;
-    j->progress = progress;
-    j->options = import_request_options(&j->q);
-    j->options.on_report = on_report;
-    j->options.context = j;
-    bool good = j->q.failure ? import_again(j->app, j->q.failure, progress, err)
-                             : import_paths(j->app, (const char *const *)j->q.paths, j->q.n, &j->options, progress, &j->statistics, err);
-    if (!j->q.failure) {
-        report_outcome(j);
+bool import_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    AUTO_STRUCT(import_request_done) struct import_request q = {0};
+    struct import_job j = {.progress = call->progress};
+    if (!read_request(call->options, &q)) {
+        return reel_fail(err, REEL_ARGUMENT, "the request of this import is malformed");
     }
-    if (!jobs_closing(j->app->jobs) || (good && j->row)) { /* else it is restarted at the next start */
-        catalog_import_run_over(j->app->catalog, j->row, &ignored);
+    if (q.failure) {
+        return import_again(app, q.failure, call->progress, err);
     }
+    struct import_options options = import_request_options(&q);
+    options.on_report = on_report;
+    options.context = &j;
+    bool good = import_paths(app, (const char *const *)q.paths, q.n, &options, call->progress, &j.statistics, err);
+    report_outcome(&j);
     return good;
 }
 
-static void job_free(void *context) {
-    struct import_job *j = context;
-    import_request_done(&j->q);
-    free(j);
-}
-
-static bool queue(struct import_job *j, char id[33], struct reel_error *err) {
-    char subject[256];
-    struct job_view view;
-    struct app *app = j->app;
-    if (j->q.failure) {
-        snprintf(subject, sizeof subject, "failure %lld", (long long)j->q.failure);
-    } else {
-        snprintf(subject, sizeof subject, "%u path%s to %.150s, %s", j->q.n, j->q.n == 1 ? "" : "s", j->q.collection,
-                 import_mode_name(j->q.mode));
-    }
-    struct job *job = jobs_add_in(app->jobs, &(struct job_options){.kind = "import", .subject = subject, .collection = j->q.collection},
-                                  work, j, job_free, err);
-    if (!job) {
-        return false;
-    }
-    job_view(job, &view);
-    job_unref(job);
-    if (id) {
-        memcpy(id, view.id, sizeof view.id);
-    }
-    return true;
-}
-
-bool import_start(struct app *app, struct import_request *q, char id[33], struct reel_error *err) {
+bool import_start(struct app *app, const struct import_request *q, char id[JOB_ID_TEXT], struct reel_error *err) {
+    char subject[256], key[JOB_ID_TEXT];
     AUTO_MEM char *text = write_request(q);
-    int64_t row = 0;
-    struct reel_error ignored;
     if (!text) {
         return reel_fail(err, REEL_ARGUMENT, "a path is not UTF-8");
     }
-    struct import_job *j = catalog_import_run_add(app->catalog, text, &row, err) ? calloc(1, sizeof *j) : NULL;
-    if (!j) {
-        return row ? reel_fail_memory(err) : false;
+    if (q->failure) {
+        snprintf(subject, sizeof subject, "failure %lld", (long long)q->failure);
+    } else {
+        snprintf(subject, sizeof subject, "%u path%s to %.150s, %s", q->n, q->n == 1 ? "" : "s", q->collection, import_mode_name(q->mode));
     }
-    *j = (struct import_job){.app = app, .q = *q, .row = row};
-    *q = (struct import_request){0};
-    if (!queue(j, id, err)) {
-        catalog_import_run_over(app->catalog, row, &ignored);
-        return false;
-    }
-    return true;
-}
-
-bool import_resume(struct app *app, struct reel_error *err) {
-    int64_t row = 0;
-    char *text;
-    struct reel_error none = {0};
-    while (catalog_import_run_after(app->catalog, &row, &text, &none)) {
-        struct import_job *j = calloc(1, sizeof *j);
-        bool good = j && read_request(text, &j->q);
-        free(text);
-        if (good) {
-            j->app = app;
-            j->row = row;
-            if (!queue(j, NULL, err)) {
-                return false;
-            }
-            continue;
-        }
-        if (j) {
-            job_free(j);
-        }
-        catalog_import_run_over(app->catalog, row, &none);
-    }
-    return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
+    const struct job_spec spec = {.kind = "import", .key = key, .collection = q->collection, .subject = subject, .options = text};
+    return catalog_make_id(key, err) && jobs_add(app->jobs, &spec, id, err); /* its own key: each request is a job */
 }

@@ -86,7 +86,7 @@ static bool on_progress(void *context, uint64_t done, uint64_t total) {
     struct taking *t = context;
     (void)total;
     t->counted = done < t->counted ? 0 : t->counted; /* the next file */
-    import_count_bytes(t->unit->run->app->imports, done - t->counted);
+    atomic_fetch_add(&t->unit->run->app->imports.bytes_read, done - t->counted);
     t->counted = done;
     return run_goes_on(t->unit->run);
 }

@@ -202,7 +202,7 @@ bool import_paths(struct app *app, const char *const *paths, uint32_t n, const s
     run_begin(&run);
     bool good = read_cursor(&run, err) && go_through(&run, sorted, n, err);
     run_wait(&run);
-    bool cancelled = good && (atomic_load(&run.cancelled) || imports_stopping(app->imports));
+    bool cancelled = good && (atomic_load(&run.cancelled) || jobs_stopping(app->jobs));
     run_end(&run);
     return good && (!cancelled || reel_fail(err, REEL_CANCELLED, "cancelled"));
 }

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "catalog/quota.h"
-#include "ingest/fresh.h"
 #include "ingest/manifest_entry.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "ingest/recordings.h"
+#include "ingest/scan_job.h"
 #include "ingest/scanning.h"
 #include "reel/time.h"
 #include "store/manifest.h"
@@ -83,27 +83,27 @@ static bool keep_files(const struct ingestion *in, struct reel_error *err) {
 }
 
 /* Writes manifest and row; if the row fails, the manifest is undone. */
-static bool add_row(struct ingestion *in, const struct reel_index *index, struct reel_error *err) {
+static bool add_row(struct ingestion *in, const struct reel_index *index, struct catalog_job *job, struct reel_error *err) {
     struct catalog_recording *r = &in->r;
     uint32_t expected = r->revision;
     r->created_ns = reel_now_ns();
-    if (!catalog_make_id(r->id, err) || !manifest_write(in->app->store, r, NULL, err)) {
+    if ((!r->id[0] && !catalog_make_id(r->id, err)) || !manifest_write(in->app->store, r, NULL, err)) {
         return false;
     }
-    quota_hold();
-    bool added =
-        quota_check(in->app->catalog, r->collection, r->size, true, err) && catalog_add(in->app->catalog, r, index, in->q->replace, err);
-    quota_release();
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    lock_take(in->app->locks, &lock, QUOTA_LOCK, r->collection);
+    bool added = quota_check(in->app->catalog, r->collection, r->size, true, err) &&
+                 catalog_add_scanning(in->app->catalog, r, index, in->q->replace, job, err);
+    lock_release(&lock);
     if (!added) {
-        struct reel_error ignored;
-        store_forget_manifest(in->app->store, r->content, r->id, &ignored);
+        manifests_forget(in->app, r->content, r->id);
         return false;
     }
     return r->revision == expected || manifest_write(in->app->store, r, NULL, err); /* revisions in the trash count too */
 }
 
 static bool add_ready(struct ingestion *in, struct reel_index *index, struct reel_error *err) {
-    return scan_fill(&in->r, index, err) && add_row(in, index, err) ? succeed(in, INGEST_CREATED) : refuse(in);
+    return scan_fill(&in->r, index, err) && add_row(in, index, NULL, err) ? succeed(in, INGEST_CREATED) : refuse(in);
 }
 
 /* The scan failed: removes everything, or with `keep` adds a failed recording with the reason. */
@@ -119,7 +119,7 @@ static bool add_failed(struct ingestion *in, const struct reel_error *why, struc
     in->r.problem = strdup(why->text);
     in->r.state = STATE_FAILED;
     struct reel_error failed;
-    if (!add_row(in, NULL, &failed)) {
+    if (!add_row(in, NULL, NULL, &failed)) {
         if (err) {
             reel_error_pass(err, &failed);
         }
@@ -128,31 +128,33 @@ static bool add_failed(struct ingestion *in, const struct reel_error *why, struc
     return succeed(in, INGEST_KEPT);
 }
 
-static bool add_scanning(void *context, const struct reel_index *summary, struct reel_error *err) {
-    return add_row(context, summary, err);
+static bool add_scanning(void *context, const struct reel_index *summary, struct catalog_job *job, struct reel_error *err) {
+    return add_row(context, summary, job, err);
 }
 
-static bool add_scanned(struct ingestion *in, struct fresh *f, struct reel_error *err) {
+static bool add_scanned(struct ingestion *in, struct upload_scan *s, struct reel_error *err) {
     struct reel_error why = {0};
-    AUTO(reel_index_free) struct reel_index *index = fresh_result(f, &why);
+    AUTO(reel_index_free) struct reel_index *index = upload_scan_result(s, &why);
     return index ? add_ready(in, index, err) : add_failed(in, &why, err);
 }
 
 static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_error *err) {
-    AUTO(fresh_done) struct fresh f = {0};
-    const struct fresh_entry entry = {.enter = add_scanning, .context = in};
-    if (!fresh_start(&f, in->app, &in->r, in->format, in->q->collection, in->q->name, wait_ns, err)) {
+    AUTO_STRUCT(upload_scan_done) struct upload_scan scan = {0};
+    const struct upload_scan_entry entry = {.enter = add_scanning, .context = in};
+    const struct upload_scan_request q = {
+        .r = &in->r, .format = in->format, .collection = in->q->collection, .name = in->q->name, .owner = in->q->owner, .wait_ns = wait_ns};
+    if (!upload_scan_start(&scan, in->app, &q, err)) {
         return refuse(in);
     }
-    switch (job_wait(f.job, wait_ns) ? FRESH_OVER : fresh_leave(&f, &in->r, &entry, in->out->job, err)) {
-    case FRESH_LEFT:
+    switch (job_wait(scan.job, wait_ns) ? SCAN_OVER : upload_scan_leave(&scan, &in->r, &entry, in->out->job, err)) {
+    case SCAN_LEFT:
         return succeed(in, INGEST_SCANNING);
-    case FRESH_REFUSED:
-        return false;
-    case FRESH_OVER:
+    case SCAN_REFUSED:
+        return refuse(in);
+    case SCAN_OVER:
         break;
     }
-    return add_scanned(in, &f, err);
+    return add_scanned(in, &scan, err);
 }
 
 /* ---- existing recordings */
@@ -165,7 +167,7 @@ static bool is_lost(const struct catalog_recording *there) {
 static bool answer_existing(struct ingestion *in, struct catalog_recording *there, struct reel_error *err) {
     bool ok = keep_files(in, err);
     if (ok && is_lost(there) && there->n_parts > 1) {
-        if (!scan_restored(in->app, there, in->out->job, err)) {
+        if (!scan_again(in->app, there, in->out->job, err)) {
             return refuse(in);
         }
         catalog_recording_done(&in->r);
@@ -176,6 +178,7 @@ static bool answer_existing(struct ingestion *in, struct catalog_recording *ther
     if (ok && is_lost(there)) {
         ok = scan_content(in->app, there, NULL, NULL, err);
         ok = scan_finish(in->app, there->id, there->content, ok, err);
+        manifests_changed(in->app);
         char id[RECORDING_ID_TEXT];
         memcpy(id, there->id, sizeof id);
         catalog_recording_done(there);
@@ -285,8 +288,8 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
                     struct ingest_result *out, struct reel_error *err) {
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     struct ingestion in = {.app = app, .q = q, .files = files, .n = n, .out = out};
-    AUTO_CONTENTS struct content_locks locks = {0};
-    if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_acquire(&locks, &in.r, NULL, err) &&
+    AUTO_STRUCT(content_locks_release) struct content_locks locks = {0};
+    if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_acquire(app, &locks, &in.r, NULL, err) &&
         !ingest_locked(&in, wait_ns, err)) {
         struct reel_error ignored;
         for (uint32_t i = 0; i < n; i++) {
@@ -327,6 +330,7 @@ bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t leng
 
 /* ---- start and end */
 
+/* Scans that are under way have a job. These have none after a restore, or when the catalog was rebuilt. */
 bool ingest_resume(struct app *app, struct reel_error *err) {
     struct catalog_query q = {.has_state = true, .state = STATE_SCANNING, .limit = 1000};
     AUTO_MEM char *cursor = NULL;
@@ -338,12 +342,7 @@ bool ingest_resume(struct app *app, struct reel_error *err) {
         }
         bool ok = true;
         for (uint32_t i = 0; ok && i < page.n_items; i++) {
-            struct job *job = scan_again(app, &page.items[i], err);
-            ok = job;
-            if (ok) {
-                recordings_scanned_by(app->recordings, page.items[i].content, job);
-            }
-            job_unref(job);
+            ok = scan_again(app, &page.items[i], NULL, err);
         }
         free(cursor);
         cursor = TAKE(page.next);
@@ -352,7 +351,7 @@ bool ingest_resume(struct app *app, struct reel_error *err) {
             return false;
         }
     } while (cursor);
-    return sweep_start(app, err);
+    return jobs_add(app->jobs, &(struct job_spec){.kind = "sweep"}, NULL, err);
 }
 
 bool ingest_purge(struct app *app, const char *id, struct reel_error *err) {
@@ -366,17 +365,16 @@ bool ingest_purge_at(struct app *app, const char *id, int64_t version, struct re
     }
     bool used = true, ok;
     {
-        AUTO_CONTENT struct content_lock lock = {0};
-        content_lock_acquire(&lock, r.content);
+        AUTO_STRUCT(lock_release) struct key_lock lock = {0}, manifest = {0};
+        lock_take(app->locks, &lock, CONTENT_LOCK, r.content);
         sweep_ahead(app, r.content);
-        manifests_hold();
+        lock_take(app->locks, &manifest, MANIFEST_LOCK, r.content);
         ok = catalog_purge_at(app->catalog, r.id, version, err) && catalog_content_used(app->catalog, r.content, &used, err) &&
              (used ? store_forget_manifest(app->store, r.content, r.id, err) : scan_drop_unused(app, r.content, err));
-        manifests_release();
     }
     for (uint32_t i = 0; ok && !used && i < r.n_parts; i++) { /* parts of a recording that has several; its own lock each */
-        AUTO_CONTENT struct content_lock lock = {0};
-        content_lock_acquire(&lock, r.parts[i].sha256);
+        AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+        lock_take(app->locks, &lock, CONTENT_LOCK, r.parts[i].sha256);
         ok = scan_drop_unused(app, r.parts[i].sha256, err);
     }
     if (ok && !used) {

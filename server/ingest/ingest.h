@@ -4,7 +4,7 @@
 #define SERVER_INGEST_INGEST_H
 
 #include "app.h"
-#include "ingest/jobs.h"
+#include "work/jobs.h"
 
 struct ingest_request {
     const char *collection, *name; /* its name in the catalog; some formats are recognized by it */
@@ -13,6 +13,7 @@ struct ingest_request {
     const struct catalog_annotations
         *annotations;   /* annotations it starts with, in addition to those of the previous revision; validated. NULL: none */
     const char *group;  /* of the recording; NULL: none */
+    const char *owner;  /* whose upload it is: the scans of several are done in turn; NULL: nobody's */
     bool replace, keep; /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
 };
 
@@ -58,8 +59,8 @@ void ingest_undo(struct app *app, struct store_upload *upload, const char *sha25
 
 void ingest_result_done(struct ingest_result *r);
 
-/* At start: recordings in state scanning are scanned again; packs that are missing or of an older version are made again when first used
- * (recordings.h). */
+/* At start: jobs for recordings in state scanning, and for the sweep. Packs that are missing or of an older version are made again when
+ * first used (recordings.h). */
 bool ingest_resume(struct app *app, struct reel_error *err);
 
 /* Trash is a state; purge deletes rows, then unused blobs, packs and manifests. */

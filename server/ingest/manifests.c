@@ -1,29 +1,16 @@
-/* See manifests.h. Row, notes and events are read and written under one lock, so an older state never replaces a newer one; what changed
- * in between stays due. */
+/* See manifests.h. */
 #include "ingest/manifests.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "catalog/notes.h"
-#include "ingest/jobs.h"
 #include "ingest/manifest_entry.h"
 #include "store/manifest.h"
+#include "wire/cleanup.h"
+#include "work/jobs.h"
+#include "work/locks.h"
 
-enum {
-    AT_ONCE_MAX = 256, /* notes and events of a recording that are written while a request waits; above, many changes make one write */
-    BATCH = 64,        /* manifests that one transaction marks as written */
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-void manifests_hold(void) {
-    pthread_mutex_lock(&lock);
-}
-void manifests_release(void) {
-    pthread_mutex_unlock(&lock);
-}
+enum { BATCH = 64 }; /* manifests that one transaction marks as written */
 
 /* Every note, page by page. */
 static bool collect_notes(struct app *app, const char *id, struct catalog_notes *all, struct reel_error *err) {
@@ -100,47 +87,40 @@ static bool mark_written(struct app *app, struct batch *b, struct reel_error *er
     return n == 0 || catalog_manifests_written(app->catalog, b->written, n, err);
 }
 
-/* `at_once_max`: with more notes and events *left is set instead. A deleted recording needs no manifest. */
-static bool write_one(struct app *app, const char *id, uint64_t at_once_max, bool *left, struct batch *b, struct reel_error *err) {
+/* Reads the row again under the lock of its manifest, so an older state never replaces a newer one; *moved: it has another content by now.
+ */
+static bool write_locked(struct app *app, const char *id, const char *content, struct batch *b, bool *moved, struct reel_error *err) {
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
     struct catalog_recording r;
-    struct reel_error why = {0};
-    manifests_hold();
-    bool there = catalog_get(app->catalog, id, &r, &why), good = there;
-    if (there) {
-        *left = r.annotations.notes + r.annotations.events > at_once_max;
-        good = *left || write_row(app, &r, err);
-        if (good && !*left) {
-            memcpy(b->written[b->n].id, r.id, sizeof r.id);
-            b->written[b->n++].updated_ns = r.updated_ns;
-        }
-        catalog_recording_done(&r);
-    } else if (why.code == REEL_NOT_FOUND) {
-        good = true;
-    } else if (err) {
-        reel_error_pass(err, &why);
+    lock_take(app->locks, &lock, MANIFEST_LOCK, content);
+    if (!catalog_get(app->catalog, id, &r, err)) {
+        return false;
     }
-    manifests_release();
+    *moved = strcmp(r.content, content) != 0;
+    bool good = *moved || write_row(app, &r, err);
+    if (good && !*moved) {
+        memcpy(b->written[b->n].id, r.id, sizeof r.id);
+        b->written[b->n++].updated_ns = r.updated_ns;
+    }
+    catalog_recording_done(&r);
     return good;
 }
 
-void manifests_reconcile(struct app *app, const char *id) {
-    struct reel_error ignored;
-    struct batch batch = {.n = 0};
-    bool left = false;
-    bool good = write_one(app, id, AT_ONCE_MAX, &left, &batch, &ignored);
-    if (!mark_written(app, &batch, &ignored) || !good) {
-        atomic_store(&app->manifests_missed, true);
-    } else if (left) {
-        manifests_later(app);
-    } else {
-        manifests_again(app); /* the disk works again: retries the manifests that failed */
+/* A deleted recording needs no manifest. */
+static bool write_one(struct app *app, const char *id, struct batch *b, struct reel_error *err) {
+    struct reel_error why = {0};
+    bool moved = true, good = true;
+    while (moved && good) {
+        struct catalog_recording r;
+        char content[SHA256_HEX];
+        if (!(good = catalog_get(app->catalog, id, &r, &why))) {
+            break;
+        }
+        memcpy(content, r.content, sizeof content);
+        catalog_recording_done(&r);
+        good = write_locked(app, id, content, b, &moved, &why);
     }
-}
-
-void manifests_again(struct app *app) {
-    if (atomic_exchange(&app->manifests_missed, false)) {
-        manifests_later(app);
-    }
+    return good || why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
 }
 
 static bool write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct batch *b, struct reel_error *err) {
@@ -148,11 +128,11 @@ static bool write_due(struct app *app, int64_t until_ns, const struct reel_progr
     struct reel_error none = {0}, failed = {0};
     int64_t after = 0;
     for (uint64_t done = 0; catalog_manifest_due(app->catalog, &after, id, &none); done++) {
-        bool left, stop = progress && progress->report && !progress->report(progress->context, done, 0);
+        bool stop = progress && progress->report && !progress->report(progress->context, done, 0);
         if (stop || (until_ns && reel_now_ns() > until_ns)) {
             return reel_fail(err, REEL_CANCELLED, "stopped before all manifests were written");
         }
-        write_one(app, id, UINT64_MAX, &left, b, &failed); /* a failed one stays due and does not stop the others */
+        write_one(app, id, b, &failed); /* a failed one stays due and does not stop the others */
         if (b->n == BATCH) {
             mark_written(app, b, &failed);
         }
@@ -167,32 +147,28 @@ bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_pr
     return mark_written(app, &batch, written ? err : NULL) && written;
 }
 
-static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct app *app = context;
-    atomic_store(&app->manifests_queued, false); /* what becomes due from now on queues another job */
-    bool good = manifests_write_due(app, 0, progress, err);
-    if (!good) {
-        atomic_store(&app->manifests_missed, true);
-    }
-    return good;
+bool manifests_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    return manifests_write_due(app, 0, call->progress, err);
 }
 
-void manifests_later(struct app *app) {
-    struct reel_error ignored;
-    if (!atomic_exchange(&app->manifests_queued, true)) {
-        struct job *job = jobs_add(app->jobs, "manifests", "changed recordings", NULL, work, app, NULL, &ignored);
-        if (!job) {
-            atomic_store(&app->manifests_queued, false);
-        }
-        job_unref(job);
+void manifests_changed(struct app *app) {
+    if (app->jobs) { /* else what is due is written when the command ends */
+        jobs_poke(app->jobs, "manifests");
     }
+}
+
+void manifests_forget(struct app *app, const char *content, const char *id) {
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    struct reel_error ignored;
+    lock_take(app->locks, &lock, MANIFEST_LOCK, content);
+    store_forget_manifest(app->store, content, id, &ignored);
 }
 
 bool manifests_write_collections(struct app *app, struct reel_error *err) {
-    manifests_hold();
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    lock_take(app->locks, &lock, MANIFEST_LOCK, "collections");
     char *text = catalog_collection_descriptions(app->catalog, err);
     bool good = text && store_write_collections(app->store, text, err);
     free(text);
-    manifests_release();
     return good;
 }

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "catalog/quota.h"
-#include "ingest/fresh.h"
 #include "ingest/ingest.h"
 #include "ingest/manifest_entry.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "ingest/recordings.h"
+#include "ingest/scan_job.h"
 #include "ingest/scanning.h"
 #include "store/manifest.h"
 #include "wire/cleanup.h"
@@ -104,7 +104,7 @@ static bool belongs(struct joining *j, struct reel_error *err) {
     return true;
 }
 
-/* Is the row unchanged since it was read? The rows are held. */
+/* Is the row unchanged since it was read? It is locked. */
 static bool is_unchanged(struct joining *j, struct reel_error *err) {
     struct catalog_recording now = {0};
     bool found = catalog_get(j->app->catalog, j->r.id, &now, err);
@@ -114,34 +114,30 @@ static bool is_unchanged(struct joining *j, struct reel_error *err) {
 }
 
 /* Manifest and row. */
-static bool change_row(struct joining *j, const struct reel_index *index, struct reel_error *err) {
-    struct reel_error ignored;
+static bool change_row(struct joining *j, const struct reel_index *index, struct catalog_job *job, struct reel_error *err) {
+    AUTO_STRUCT(lock_release) struct key_lock row = {0}, quota = {0};
     if (!manifest_write(j->app->store, &j->r, NULL, err)) {
         return false;
     }
-    quota_hold();
-    scan_hold_rows();
-    manifests_hold();
+    lock_take(j->app->locks, &row, ROW_LOCK, j->r.id);
+    lock_take(j->app->locks, &quota, QUOTA_LOCK, j->r.collection);
     bool changed = is_unchanged(j, err) && quota_check(j->app->catalog, j->r.collection, j->size, false, err) &&
-                   catalog_set_parts(j->app->catalog, &j->r, index, err);
-    store_forget_manifest(j->app->store, changed ? j->before : j->r.content, j->r.id, &ignored);
-    manifests_release();
-    scan_release_rows();
-    quota_release();
+                   catalog_set_parts(j->app->catalog, &j->r, index, job, err);
+    manifests_forget(j->app, changed ? j->before : j->r.content, j->r.id);
     return changed;
 }
 
 /* `index` is the summary while the scan runs. */
-static bool change_recording(void *context, const struct reel_index *index, struct reel_error *err) {
+static bool change_recording(void *context, const struct reel_index *index, struct catalog_job *job, struct reel_error *err) {
     struct joining *j = context;
     bool used = true;
     struct reel_error ignored;
-    if (!change_row(j, index, err)) {
+    if (!change_row(j, index, job, err)) {
         return false;
     }
-    manifests_reconcile(j->app, j->r.id); /* with notes and events */
+    manifests_changed(j->app); /* with notes and events */
     if (catalog_content_used(j->app->catalog, j->before, &used, &ignored) && !used) {
-        recordings_stop(j->app->recordings, j->before);
+        scan_stop(j->app, j->before);
     }
     recordings_forget(j->app->recordings, j->before);
     char id[RECORDING_ID_TEXT];
@@ -151,18 +147,24 @@ static bool change_recording(void *context, const struct reel_index *index, stru
 }
 
 static bool scan_together(struct joining *j, struct reel_error *err) {
-    AUTO(fresh_done) struct fresh f = {0};
-    const struct fresh_entry entry = {.enter = change_recording, .context = j, .before = j->before};
-    if (!fresh_start(&f, j->app, &j->r, j->format, j->q->collection, j->q->part_of, j->wait_ns, err)) {
+    AUTO_STRUCT(upload_scan_done) struct upload_scan scan = {0};
+    const struct upload_scan_entry entry = {.enter = change_recording, .context = j, .before = j->before};
+    const struct upload_scan_request q = {.r = &j->r,
+                                          .format = j->format,
+                                          .collection = j->q->collection,
+                                          .name = j->q->part_of,
+                                          .owner = j->q->owner,
+                                          .wait_ns = j->wait_ns};
+    if (!upload_scan_start(&scan, j->app, &q, err)) {
         return false;
     }
-    enum fresh_left left = job_wait(f.job, j->wait_ns) ? FRESH_OVER : fresh_leave(&f, &j->r, &entry, j->job, err);
-    j->outcome = left == FRESH_LEFT ? INGEST_SCANNING : INGEST_JOINED;
-    if (left != FRESH_OVER) {
-        return left == FRESH_LEFT;
+    enum upload_scan_left left = job_wait(scan.job, j->wait_ns) ? SCAN_OVER : upload_scan_leave(&scan, &j->r, &entry, j->job, err);
+    j->outcome = left == SCAN_LEFT ? INGEST_SCANNING : INGEST_JOINED;
+    if (left != SCAN_OVER) {
+        return left == SCAN_LEFT;
     }
-    AUTO(reel_index_free) struct reel_index *index = fresh_result(&f, err);
-    return index && scan_fill(&j->r, index, err) && change_recording(j, index, err);
+    AUTO(reel_index_free) struct reel_index *index = upload_scan_result(&scan, err);
+    return index && scan_fill(&j->r, index, err) && change_recording(j, index, NULL, err);
 }
 
 /* The recording has this file already; restores the stored file if it was missing. */
@@ -173,7 +175,7 @@ static bool restore_part(struct joining *j, struct reel_error *err) {
     }
     bool rescan_restored = j->r.state == STATE_MISSING || j->r.state == STATE_CHANGED;
     j->outcome = rescan_restored ? INGEST_SCANNING : INGEST_EXISTS;
-    return !rescan_restored || scan_restored(j->app, &j->r, j->job, err);
+    return !rescan_restored || scan_again(j->app, &j->r, j->job, err);
 }
 
 /* All locks are held; `content` is the new content of the recording. */
@@ -207,8 +209,8 @@ static bool join_once(struct joining *j, struct reel_error *err) {
     char before[SHA256_HEX], after[SHA256_HEX];
     memcpy(before, j->before, sizeof before);
     memcpy(after, j->r.content, sizeof after);
-    AUTO_CONTENTS struct content_locks locks = {0};
-    if (!content_locks_acquire(&locks, &j->r, before, err)) {
+    AUTO_STRUCT(content_locks_release) struct content_locks locks = {0};
+    if (!content_locks_acquire(j->app, &locks, &j->r, before, err)) {
         return false;
     }
     struct reel_error ignored;

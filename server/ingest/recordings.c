@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ingest/references.h"
+#include "ingest/scan_job.h"
 #include "ingest/scanning.h"
 #include "wire/cleanup.h"
 
@@ -13,9 +14,8 @@ enum { RECORDINGS_OPEN_MAX = 256 };
 
 struct opened {
     char content[SHA256_HEX];
-    struct reel_recording *recording; /* NULL while its pack is rebuilt */
-    struct job *job;                  /* that rebuilds it */
-    uint64_t used;                    /* time of the last use, counted in calls */
+    struct reel_recording *recording;
+    uint64_t used; /* time of the last use, counted in calls */
 };
 
 struct recordings {
@@ -39,7 +39,6 @@ struct recordings *recordings_new(struct app *app, struct reel_error *err) {
 
 static void drop(struct recordings *all, struct opened *o) {
     reel_recording_free(o->recording);
-    job_unref(o->job);
     *o = all->items[--all->count];
 }
 
@@ -69,8 +68,7 @@ static struct opened *add(struct recordings *all, const char *content) {
         struct opened *oldest = &all->items[0];
         for (unsigned i = 1; i < all->count; i++) {
             struct opened *o = &all->items[i];
-            bool sooner = !o->job != !oldest->job ? !o->job : o->used < oldest->used; /* opening again is cheap, scanning again is not */
-            oldest = sooner ? o : oldest;
+            oldest = o->used < oldest->used ? o : oldest;
         }
         drop(all, oldest);
     }
@@ -126,105 +124,42 @@ static struct reel_recording *put_in(struct recordings *all, const char *content
     struct opened *o = find(all, content);
     if (!o) {
         o = add(all, content);
-    }
-    if (!o->recording) {
         o->recording = reel_recording_ref(opened);
     }
-    job_unref(TAKE(o->job));
     struct reel_recording *shared = reel_recording_ref(o->recording);
     pthread_mutex_unlock(&all->mutex);
     reel_recording_free(opened);
     return shared;
 }
 
-void recordings_scanned_by(struct recordings *all, const char *content, struct job *job) {
-    pthread_mutex_lock(&all->mutex);
-    struct opened *o = find(all, content);
-    if (!o) {
-        o = add(all, content);
-    }
-    if (!o->job && !o->recording) {
-        o->job = job_ref(job);
-    }
-    pthread_mutex_unlock(&all->mutex);
-}
-
-void recordings_stop(struct recordings *all, const char *content) {
-    pthread_mutex_lock(&all->mutex);
-    struct opened *o = find(all, content);
-    struct job *job = o && o->job ? job_ref(o->job) : NULL;
-    pthread_mutex_unlock(&all->mutex);
-    if (job) {
-        struct job_view view;
-        job_view(job, &view);
-        jobs_cancel(all->app->jobs, view.id);
-        job_unref(job);
-    }
-}
-
-/* The only job that builds this pack; a reference for the caller. */
-static struct job *rebuild(struct recordings *all, const struct catalog_recording *r, struct reel_error *err) {
-    pthread_mutex_lock(&all->mutex);
-    struct opened *o = find(all, r->content);
-    if (!o) {
-        o = add(all, r->content);
-    }
-    if (!o->job) {
-        o->job = scan_again(all->app, r, err);
-    }
-    struct job *job = o->job ? job_ref(o->job) : NULL;
-    if (!job) {
-        drop(all, o);
-    }
-    pthread_mutex_unlock(&all->mutex);
-    return job;
-}
-
-/* The job has ended: the next request without a pack starts another. */
-static void forget_job(struct recordings *all, const char *content, const struct job *job) {
-    pthread_mutex_lock(&all->mutex);
-    struct opened *o = find(all, content);
-    if (o && o->job == job && !o->recording) {
-        drop(all, o);
-    }
-    pthread_mutex_unlock(&all->mutex);
-}
-
 /* Waits a moment for the pack. False with job_id set: it takes longer. */
-static bool wait_for_pack(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job_id[33],
+static bool wait_for_pack(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job_id[JOB_ID_TEXT],
                           struct reel_error *err) {
-    struct job *job = rebuild(all, r, err);
-    if (!job) {
+    struct reel_error why = {0};
+    char id[JOB_ID_TEXT];
+    if (!scan_again(all->app, r, id, err)) {
         return false;
     }
-    struct job_view view;
-    bool ended = job_wait(job, wait_ns);
-    job_view(job, &view);
-    if (ended) {
-        forget_job(all, r->content, job);
+    if (jobs_wait(all->app->jobs, id, wait_ns, &why)) {
+        return true;
     }
-    job_unref(job);
-    if (!ended) {
-        memcpy(job_id, view.id, sizeof view.id);
-        return reel_fail(err, REEL_CONFLICT,
-                         r->state == STATE_SCANNING ? "the recording is still being scanned"
-                                                    : "the index of this recording is being rebuilt");
+    if (why.code != REEL_CONFLICT) {
+        return reel_error_pass(err, &why);
     }
-    if (view.state != JOB_DONE && err) {
-        reel_error_pass(err, &view.error);
-    }
-    return view.state == JOB_DONE;
+    memcpy(job_id, id, sizeof id);
+    return reel_fail(err, REEL_CONFLICT,
+                     r->state == STATE_SCANNING ? "the recording is still being scanned" : "the index of this recording is being rebuilt");
 }
 
 static struct reel_recording *find_open(struct recordings *all, const char *content) {
     pthread_mutex_lock(&all->mutex);
     struct opened *o = find(all, content);
-    struct reel_recording *shared = o && o->recording ? reel_recording_ref(o->recording) : NULL;
+    struct reel_recording *shared = o ? reel_recording_ref(o->recording) : NULL;
     pthread_mutex_unlock(&all->mutex);
     return shared;
 }
 
-struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job[33],
+struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job[JOB_ID_TEXT],
                                       struct reel_error *err) {
     job[0] = '\0';
     if (r->state != STATE_READY && r->state != STATE_SCANNING) {

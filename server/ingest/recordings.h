@@ -4,7 +4,7 @@
 #define SERVER_INGEST_RECORDINGS_H
 
 #include "app.h"
-#include "ingest/jobs.h"
+#include "work/jobs.h"
 
 struct recordings *recordings_new(struct app *app, struct reel_error *err);
 void recordings_free(struct recordings *recordings);
@@ -12,12 +12,8 @@ void recordings_free(struct recordings *recordings);
 /* A reference for the caller (reel_recording_free). Only for states ready and scanning. A vanished or changed blob sets the state missing
  * and fails with REEL_NOT_FOUND / REEL_CHANGED. When the pack has to be built first and that takes more than wait_ns:
  * REEL_CONFLICT with *job filled (503 + Retry-After); job[0] = 0 otherwise. */
-struct reel_recording *recordings_get(struct recordings *recordings, const struct catalog_recording *r, int64_t wait_ns, char job[33],
-                                      struct reel_error *err);
-/* `job` builds the pack of this content; opening the recording waits for it. */
-void recordings_scanned_by(struct recordings *recordings, const char *content, struct job *job);
-/* Cancels the job that builds the pack of a content that no recording has any more. */
-void recordings_stop(struct recordings *recordings, const char *content);
+struct reel_recording *recordings_get(struct recordings *recordings, const struct catalog_recording *r, int64_t wait_ns,
+                                      char job[JOB_ID_TEXT], struct reel_error *err);
 void recordings_forget(struct recordings *recordings, const char *content);
 
 #endif

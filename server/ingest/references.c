@@ -2,21 +2,19 @@
 #include "ingest/references.h"
 
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "catalog/imports.h"
 #include "ingest/file_read.h"
 #include "ingest/recordings.h"
+#include "ingest/scan_job.h"
 #include "ingest/scanning.h"
 #include "store/reference.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
 
 enum { PAGE = 256, RECORDINGS_MAX = 256 };
-
-static atomic_bool checking;
 
 bool references_has(struct app *app, const struct catalog_recording *r) {
     bool any = false;
@@ -54,7 +52,7 @@ static bool set_ready(struct app *app, struct catalog_recording *r) {
     struct reel_error ignored;
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(app, r->content, &ignored);
     if (!index) {
-        job_unref(scan_again(app, r, &ignored));
+        scan_again(app, r, NULL, &ignored);
         return false;
     }
     return set_state(app, r, STATE_READY, "");
@@ -93,8 +91,8 @@ void references_recheck(struct app *app, const char *sha256) {
 
 static bool replace_reference(struct app *app, const char *sha256, const struct store_reference *now) {
     struct reel_error ignored;
-    AUTO_CONTENT struct content_lock lock = {0};
-    if (!content_lock_try(&lock, sha256) || !store_is_reference(app->store, sha256) ||
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    if (!lock_try(app->locks, &lock, CONTENT_LOCK, sha256) || !store_is_reference(app->store, sha256) ||
         !store_keep_reference(app->store, sha256, now, &ignored)) {
         return false;
     }
@@ -181,8 +179,8 @@ static void check_one(struct app *app, const char *sha256, const struct reel_pro
     }
 }
 
-static bool check_all(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct app *app = context;
+bool references_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    const struct reel_progress *progress = call->progress;
     struct catalog_referenced page[PAGE];
     AUTO_MEM char *folder = strdup(""), *name = strdup("");
     uint32_t n = PAGE;
@@ -202,17 +200,9 @@ static bool check_all(void *context, const struct reel_progress *progress, struc
         }
         catalog_referenced_done(page, n);
     }
-    atomic_store(&checking, false);
     return good;
 }
 
 void references_check(struct app *app) {
-    struct reel_error ignored;
-    if (!atomic_exchange(&checking, true)) {
-        struct job *job = jobs_add(app->jobs, "references", "files that are not copied", NULL, check_all, app, NULL, &ignored);
-        if (!job) {
-            atomic_store(&checking, false);
-        }
-        job_unref(job);
-    }
+    jobs_poke(app->jobs, "references");
 }

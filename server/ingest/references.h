@@ -17,7 +17,9 @@ void references_recheck(struct app *app, const char *sha256);
 bool references_confirm(struct app *app, const char *sha256, const struct reel_progress *progress);
 /* Whether the catalog has the file of this reference in the store; a rebuilt catalog may not. */
 void references_note(struct app *app, const char *sha256);
-/* Queues a check of every referenced file, unless one runs. */
+/* The job "references": a check of every referenced file. references_check() adds it soon. */
+struct job_call;
+bool references_run(struct app *app, const struct job_call *call, struct reel_error *err);
 void references_check(struct app *app);
 
 #endif

@@ -3,71 +3,19 @@
 
 #include <limits.h>
 #include <openssl/sha.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
 #include "wire/order.h"
+#include "work/jobs.h"
 
-/* One table of locks for the process. */
-static pthread_mutex_t locks_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t locks_released = PTHREAD_COND_INITIALIZER;
-static struct content_lock *locks;
-
-static bool is_locked(const char *content) {
-    const struct content_lock *l = locks;
-    while (l && strcmp(l->content, content) != 0) {
-        l = l->next;
-    }
-    return l;
-}
-
-/* The mutex is held. */
-static void put_in(struct content_lock *lock, const char *content) {
-    strncpy(lock->content, content, sizeof lock->content - 1);
-    lock->content[sizeof lock->content - 1] = '\0';
-    lock->next = locks;
-    locks = lock;
-}
-
-void content_lock_acquire(struct content_lock *lock, const char *content) {
-    pthread_mutex_lock(&locks_mutex);
-    while (is_locked(content)) {
-        pthread_cond_wait(&locks_released, &locks_mutex);
-    }
-    put_in(lock, content);
-    pthread_mutex_unlock(&locks_mutex);
-}
-
-bool content_lock_try(struct content_lock *lock, const char *content) {
-    pthread_mutex_lock(&locks_mutex);
-    bool free_now = !is_locked(content);
-    if (free_now) {
-        put_in(lock, content);
-    }
-    pthread_mutex_unlock(&locks_mutex);
-    return free_now;
-}
-
-void content_lock_release(struct content_lock *lock) {
-    pthread_mutex_lock(&locks_mutex);
-    for (struct content_lock **at = &locks; *at; at = &(*at)->next) {
-        if (*at == lock) {
-            *at = lock->next;
-            pthread_cond_broadcast(&locks_released);
-            break;
-        }
-    }
-    pthread_mutex_unlock(&locks_mutex);
-}
-
-bool content_locks_acquire(struct content_locks *l, const struct catalog_recording *r, const char *also, struct reel_error *err) {
+bool content_locks_acquire(struct app *app, struct content_locks *l, const struct catalog_recording *r, const char *also,
+                           struct reel_error *err) {
     uint32_t n = 0;
     AUTO_MEM const char **contents = calloc((size_t)r->n_parts + 2, sizeof *contents);
     l->items = calloc((size_t)r->n_parts + 2, sizeof *l->items);
@@ -83,7 +31,7 @@ bool content_locks_acquire(struct content_locks *l, const struct catalog_recordi
     qsort(contents, n, sizeof *contents, order_texts);
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(contents[i], contents[i - 1]) != 0) {
-            content_lock_acquire(&l->items[l->n++], contents[i]);
+            lock_take(app->locks, &l->items[l->n++], CONTENT_LOCK, contents[i]);
         }
     }
     return true;
@@ -91,7 +39,7 @@ bool content_locks_acquire(struct content_locks *l, const struct catalog_recordi
 
 void content_locks_release(struct content_locks *l) {
     for (uint32_t i = 0; i < l->n; i++) {
-        content_lock_release(&l->items[i]);
+        lock_release(&l->items[i]);
     }
     free(l->items);
 }
@@ -221,7 +169,7 @@ static bool finish_scanned(struct app *app, struct catalog_recording *r, struct 
 
 static void finish_failed(struct app *app, const struct catalog_recording *r, const struct reel_error *why) {
     struct reel_error ignored;
-    bool stopping = why->code == REEL_CANCELLED && jobs_closing(app->jobs); /* restarted at the next start */
+    bool stopping = why->code == REEL_CANCELLED && jobs_stopping(app->jobs); /* restarted at the next start */
     if (why->code == REEL_NOT_FOUND) {
         catalog_set_state(app->catalog, r->id, STATE_MISSING, why->text, &ignored);
     } else if (why->code == REEL_CHANGED && references_has(app, r)) {
@@ -231,16 +179,7 @@ static void finish_failed(struct app *app, const struct catalog_recording *r, co
     }
 }
 
-static pthread_mutex_t rows_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-void scan_hold_rows(void) {
-    pthread_mutex_lock(&rows_mutex);
-}
-void scan_release_rows(void) {
-    pthread_mutex_unlock(&rows_mutex);
-}
-
-/* The rows are held. */
+/* The row is locked. */
 static bool finish_held(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err) {
     struct catalog_recording r;
     struct reel_error why;
@@ -260,15 +199,10 @@ static bool finish_held(struct app *app, const char *id, const char *content, bo
 }
 
 bool scan_finish(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err) {
-    scan_hold_rows();
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    lock_take(app->locks, &lock, ROW_LOCK, id);
     bool ok = finish_held(app, id, content, scanned, err);
-    scan_release_rows();
-    if (id[0]) {
-        manifests_reconcile(app, id);
-    }
-    if (app->recordings) {
-        recordings_forget(app->recordings, content);
-    }
+    recordings_forget(app->recordings, content);
     return ok;
 }
 
@@ -282,52 +216,8 @@ bool scan_drop_unused(struct app *app, const char *content, struct reel_error *e
 
 void scan_tidy(struct app *app, const char *content) {
     struct reel_error ignored;
-    AUTO_CONTENT struct content_lock lock = {0};
-    if (content_lock_try(&lock, content)) {
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    if (lock_try(app->locks, &lock, CONTENT_LOCK, content)) {
         scan_drop_unused(app, content, &ignored);
     }
-}
-
-/* ---- scanning again */
-
-struct again {
-    struct app *app;
-    char id[RECORDING_ID_TEXT];
-};
-
-static bool scan_recording(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct again *a = context;
-    struct catalog_recording r;
-    if (!catalog_get(a->app->catalog, a->id, &r, err)) {
-        return false;
-    }
-    bool ok = scan_content(a->app, &r, *r.format ? reel_format_named(r.format) : NULL, progress, err);
-    ok = scan_finish(a->app, a->id, r.content, ok, err);
-    scan_tidy(a->app, r.content); /* it may have been purged meanwhile */
-    catalog_recording_done(&r);
-    return ok;
-}
-
-struct job *scan_again(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
-    struct again *a = calloc(1, sizeof *a);
-    if (!a) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    a->app = app;
-    memcpy(a->id, r->id, sizeof a->id);
-    return jobs_add_in(app->jobs, &(struct job_options){.kind = "scan", .subject = r->id, .collection = r->collection}, scan_recording, a,
-                       free, err);
-}
-
-bool scan_restored(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err) {
-    struct job_view view;
-    struct job *queued = scan_again(app, r, err);
-    if (!queued) {
-        return false;
-    }
-    job_view(queued, &view);
-    memcpy(job, view.id, sizeof view.id);
-    job_unref(queued);
-    return true;
 }

@@ -1,32 +1,25 @@
-/* Scans of stored content, and the lock of a content. Shared by ingest.c (new recordings), recordings.c (packs that are rebuilt) and
- * sweep.c. */
+/* Scans of stored content. Shared by ingest.c (new recordings), scan_job.c, recordings.c (packs that are rebuilt) and sweep.c. */
 #ifndef SERVER_INGEST_SCANNING_H
 #define SERVER_INGEST_SCANNING_H
 
 #include "app.h"
-#include "ingest/jobs.h"
 #include "reel/cleanup.h"
+#include "work/locks.h"
 
-/* The lock of a content, allocated on the caller's stack. Required to add or remove its files or recordings. Jobs must only try to lock:
- * the holder may be waiting for that job, or for one queued behind it. */
-struct content_lock {
-    char content[SHA256_HEX];
-    struct content_lock *next;
-};
-void content_lock_acquire(struct content_lock *lock, const char *content);
-bool content_lock_try(struct content_lock *lock, const char *content); /* false: another thread has it and will clean up */
-void content_lock_release(struct content_lock *lock);                  /* also for a zeroed struct that was never locked */
-#define AUTO_CONTENT __attribute__((cleanup(content_lock_release)))
+/* The lock of a content is required to add or remove its files or recordings. */
+#define CONTENT_LOCK "content"
+#define ROW_LOCK                                                                                                                           \
+    "row" /* by recording id: while a row's content or state is read and then changed, as jobs do not hold the content's lock */
 
-/* Several at once, always in the same order, to avoid deadlocks. */
+/* Several contents at once, always in the same order, to avoid deadlocks. */
 struct content_locks {
-    struct content_lock *items;
+    struct key_lock *items;
     uint32_t n;
 };
 /* Of each of r's parts, of its content, and of `also` (NULL: none). Copies them: r may change. */
-bool content_locks_acquire(struct content_locks *locks, const struct catalog_recording *r, const char *also, struct reel_error *err);
+bool content_locks_acquire(struct app *app, struct content_locks *locks, const struct catalog_recording *r, const char *also,
+                           struct reel_error *err);
 void content_locks_release(struct content_locks *locks);
-#define AUTO_CONTENTS __attribute__((cleanup(content_locks_release)))
 
 /* Sets r's content: the SHA-256 of its only part; for several parts the SHA-256 of their hashes in hex, one per line. */
 bool content_of_parts(struct catalog_recording *r, struct reel_error *err);
@@ -46,13 +39,6 @@ bool scan_fill(struct catalog_recording *r, const struct reel_index *index, stru
 /* Writes the end of a scan of `content` into the catalog and the manifest: ready, failed or missing; nothing when a later scan may
  * succeed, or when the recording has another content by now. */
 bool scan_finish(struct app *app, const char *id, const char *content, bool scanned, struct reel_error *err);
-/* Held while a row's content or state is read and then changed, as jobs do not hold the content's lock. */
-void scan_hold_rows(void);
-void scan_release_rows(void);
-/* For a recording of several parts whose missing file was restored: queues a scan; `job` receives its id. */
-bool scan_restored(struct app *app, const struct catalog_recording *r, char job[33], struct reel_error *err);
-/* Queues a scan of a recording that the catalog has. */
-struct job *scan_again(struct app *app, const struct catalog_recording *r, struct reel_error *err);
 /* Removes the content's files when no recording needs them. The lock is held. */
 bool scan_drop_unused(struct app *app, const char *content, struct reel_error *err);
 /* The same for jobs: tries to lock, and does nothing if another thread has the lock. */
@@ -61,9 +47,10 @@ void scan_tidy(struct app *app, const char *content);
 /* store_upload_keep(), but received bytes replace a blob that is known to be corrupted. */
 bool content_keep_upload(struct app *app, struct store_upload *upload, const char *sha256, struct reel_error *err);
 
-/* Queues a check of every stored file and recording: files without a recording (after a crash) are removed, recordings without their file
- * become missing. */
-bool sweep_start(struct app *app, struct reel_error *err);
+/* Job "sweep": a check of every stored file and recording. Files without a recording (after a crash) are removed, recordings without their
+ * file become missing. */
+struct job_call;
+bool sweep_run(struct app *app, const struct job_call *call, struct reel_error *err);
 /* The sweep skips locked contents. Until it has ended, a thread that locks a content to add or remove recordings calls this for it. */
 void sweep_ahead(struct app *app, const char *content);
 /* Records a clean stop, after all data was written. */

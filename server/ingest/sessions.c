@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ingest/manifests.h"
 #include "ingest/sessions_internal.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
+#include "work/jobs.h"
 
 enum {
     LIVE_IDLE_MAX = 64,
@@ -18,9 +18,6 @@ static const int64_t SILENT_NS = 3000000000, SECOND_NS = 1000000000; /* after th
 struct sessions {
     struct app *app;
     pthread_mutex_t mutex;
-    pthread_cond_t wake; /* the sweeper */
-    pthread_t sweeper;
-    bool sweeping, stop;
     struct live *first;
     uint64_t calls, count; /* count: rows */
 };
@@ -387,39 +384,25 @@ bool session_end(struct session_writer *w, struct catalog_upload *now, struct re
     return ok;
 }
 
-/* ---- start, sweeping, stop */
+/* ---- start, expiry, stop */
 
-static void sweep(struct app *app) {
-    struct reel_error err = {0};
+bool sessions_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    struct reel_error none = {0};
     struct catalog_upload u;
     int64_t now = reel_now_ns();
     bool ok = true;
-    while (ok && catalog_upload_expired(app->catalog, now, &u, &err)) {
-        ok = session_sweep_one(app, u.id, now, &err); /* removed, unless it expires later by now */
+    while (ok && catalog_upload_expired(app->catalog, now, &u, &none)) {
+        ok = session_sweep_one(app, u.id, now, err); /* removed, unless it expires later by now */
         catalog_upload_done(&u);
+        ok = ok && (call->progress->report(call->progress->context, 0, 0) || reel_fail(err, REEL_CANCELLED, "cancelled"));
     }
-    catalog_responses_expire(app->catalog, &err);
-    store_trim_derived(app->store, app->config.derived_bytes, &err);
-    manifests_again(app);
+    return ok && (none.code == REEL_NOT_FOUND || reel_error_pass(err, &none)) && catalog_responses_expire(app->catalog, err) &&
+           store_trim_derived(app->store, app->config.derived_bytes, err);
 }
 
-static void *run_sweeper(void *context) {
-    struct sessions *all = context;
-    int64_t pause = (int64_t)all->app->config.upload_expiry_s * SECOND_NS / 4;
-    pause = pause <= 0 || pause > SWEEP_LONGEST_S * SECOND_NS ? SWEEP_LONGEST_S * SECOND_NS : pause;
-    pthread_mutex_lock(&all->mutex);
-    while (!all->stop) {
-        pthread_mutex_unlock(&all->mutex);
-        sweep(all->app);
-        int64_t until = reel_now_ns() + pause;
-        const struct timespec at = {.tv_sec = until / SECOND_NS, .tv_nsec = until % SECOND_NS};
-        pthread_mutex_lock(&all->mutex);
-        while (!all->stop && reel_now_ns() < until) {
-            pthread_cond_timedwait(&all->wake, &all->mutex, &at);
-        }
-    }
-    pthread_mutex_unlock(&all->mutex);
-    return NULL;
+int64_t sessions_every_ns(struct app *app) {
+    int64_t pause = (int64_t)app->config.upload_expiry_s * SECOND_NS / 4;
+    return pause <= 0 || pause > SWEEP_LONGEST_S * SECOND_NS ? SWEEP_LONGEST_S * SECOND_NS : pause;
 }
 
 struct sessions *sessions_open(struct app *app, struct reel_error *err) {
@@ -430,16 +413,8 @@ struct sessions *sessions_open(struct app *app, struct reel_error *err) {
     }
     all->app = app;
     pthread_mutex_init(&all->mutex, NULL);
-    pthread_cond_init(&all->wake, NULL);
     if (!sessions_reconcile(app, err) || !catalog_uploads_count(app->catalog, &all->count, err)) {
         sessions_close(all);
-        return NULL;
-    }
-    app->sessions = all;
-    all->sweeping = pthread_create(&all->sweeper, NULL, run_sweeper, all) == 0;
-    if (!all->sweeping) {
-        reel_fail(err, REEL_NO_MEMORY, "no thread can be started");
-        sessions_close(TAKE(app->sessions));
         return NULL;
     }
     return all;
@@ -449,19 +424,11 @@ void sessions_close(struct sessions *all) {
     if (!all) {
         return;
     }
-    pthread_mutex_lock(&all->mutex);
-    all->stop = true;
-    pthread_cond_signal(&all->wake);
-    pthread_mutex_unlock(&all->mutex);
-    if (all->sweeping) {
-        pthread_join(all->sweeper, NULL);
-    }
     while (all->first) {
         struct live *next = all->first->next;
         live_free(all->first);
         all->first = next;
     }
-    pthread_cond_destroy(&all->wake);
     pthread_mutex_destroy(&all->mutex);
     free(all);
 }

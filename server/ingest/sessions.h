@@ -17,9 +17,14 @@ enum {
     SESSION_METADATA_MAX = 8192, /* Upload-Metadata, Upload-Concat */
 };
 
-/* Reconciles rows and files after the last stop or crash, and starts the sweeper thread. */
+/* Reconciles rows and files after the last stop or crash. */
 struct sessions *sessions_open(struct app *app, struct reel_error *err);
 void sessions_close(struct sessions *sessions);
+
+/* The job "expiry": removes sessions, first responses and derived files that are kept no longer. */
+struct job_call;
+bool sessions_run(struct app *app, const struct job_call *call, struct reel_error *err);
+int64_t sessions_every_ns(struct app *app); /* how often */
 
 bool sessions_reconcile(struct app *app, struct reel_error *err); /* only reconciles (reconcile.c) */
 

@@ -9,6 +9,7 @@
 #include "catalog/maintenance.h"
 #include "ingest/manifests.h"
 #include "ingest/references.h"
+#include "ingest/scan_job.h"
 #include "ingest/scanning.h"
 #include "store/manifest.h"
 #include "wire/cleanup.h"
@@ -45,8 +46,8 @@ static void forget_unknown(struct app *app, const char *content) {
 }
 
 static void check_manifest(struct app *app, const char *content) {
-    AUTO_CONTENT struct content_lock lock = {0};
-    if (content_lock_try(&lock, content)) { /* else its holder has called sweep_ahead() */
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    if (lock_try(app->locks, &lock, CONTENT_LOCK, content)) { /* else its holder has called sweep_ahead() */
         forget_unknown(app, content);
     }
 }
@@ -106,7 +107,7 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     if (r->state == STATE_READY && !there) {
         catalog_set_state(s->app->catalog, r->id, STATE_MISSING, "the stored file is gone", &ignored);
     } else if (r->state == STATE_MISSING && there) {
-        job_unref(scan_again(s->app, r, &ignored)); /* its file exists again */
+        scan_again(s->app, r, NULL, &ignored); /* its file exists again */
     }
     return go_on(s);
 }
@@ -124,18 +125,12 @@ void sweep_record_stop(struct app *app) {
     catalog_set_maintenance(app->catalog, "stopped", now, &ignored);
 }
 
-static bool sweep(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct sweep s = {.app = context, .progress = progress, .ran_ns = sweep_last_stop(context)};
+bool sweep_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    struct sweep s = {.app = app, .progress = call->progress, .ran_ns = sweep_last_stop(app)};
     struct reel_error ignored;
-    manifests_write_due(s.app, 0, progress, &ignored); /* left from the last run */
+    manifests_write_due(app, 0, call->progress, &ignored); /* left from the last run */
     bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || store_each(s.app->store, visit_file, &s, err)) &&
                 (!s.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
     s.app->swept = good;
     return good;
-}
-
-bool sweep_start(struct app *app, struct reel_error *err) {
-    struct job *job = jobs_add(app->jobs, "sweep", "stored files", NULL, sweep, app, NULL, err);
-    job_unref(job);
-    return job;
 }

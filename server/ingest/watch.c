@@ -14,6 +14,7 @@
 #include "ingest/references.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
+#include "wire/number.h"
 
 enum { DIRTY_MAX = 4096, EVENT_BYTES = 64 << 10 };
 static const int64_t SECOND_NS = 1000000000, SOON_NS = 100000000;
@@ -39,6 +40,8 @@ struct watch {
     struct import_options options;
     struct import_run run;
     struct import_statistics statistics;
+    const struct reel_progress *job; /* of the job that runs; on its thread only */
+    bool queued;                     /* a job was added, and has not begun */
     enum watch_state state;
     char note[384];
     bool polling; /* some folders have no inotify watch */
@@ -89,12 +92,13 @@ static void add_dirty(struct watches *all, unsigned watch, const char *folder, i
     pthread_mutex_unlock(&all->mutex);
 }
 
-/* The next that is due; the caller frees its folder. */
-static bool next_dirty(struct watches *all, int64_t now, struct dirty *out) {
+/* The next of this watch that is due; the caller frees its folder. */
+static bool next_dirty(struct watch *w, int64_t now, struct dirty *out) {
+    struct watches *all = w->all;
     bool found = false;
     pthread_mutex_lock(&all->mutex);
     for (unsigned i = 0; i < all->n_dirty && !found; i++) {
-        if (all->dirty[i].due_ns <= now) {
+        if (all->dirty[i].watch == w->number && all->dirty[i].due_ns <= now) {
             *out = all->dirty[i];
             all->dirty[i] = all->dirty[--all->n_dirty];
             found = true;
@@ -171,7 +175,7 @@ static bool on_entered(void *context, const char *folder) {
         poll_instead(w, all->inotify < 0 ? "inotify is not available" : "more folders than --watch-folders");
     }
     pthread_mutex_unlock(&all->mutex);
-    return !atomic_load(&all->stopping);
+    return !atomic_load(&all->stopping) && w->job->report(w->job->context, w->statistics.files, 0);
 }
 
 static void on_event(struct watches *all, const struct inotify_event *e) {
@@ -263,46 +267,70 @@ static void mark_due(struct watches *all, const struct dirty *d) {
     set_state(w, w->polling ? WATCH_POLLING : before);
 }
 
-static int64_t next_due(struct watches *all) {
+bool watch_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    struct watches *all = app->watches;
+    struct dirty d;
+    uint64_t number;
+    if (!all || !number_u64(call->key, &number) || number >= all->n) { /* of an earlier configuration */
+        return true;
+    }
+    struct watch *w = &all->items[number];
+    w->job = call->progress;
     pthread_mutex_lock(&all->mutex);
-    int64_t due = INT64_MAX;
-    for (unsigned i = 0; i < all->n_dirty; i++) {
-        due = all->dirty[i].due_ns < due ? all->dirty[i].due_ns : due;
-    }
-    for (unsigned i = 0; i < all->n; i++) {
-        due = all->items[i].scan_due_ns < due ? all->items[i].scan_due_ns : due;
-    }
+    w->queued = false;
+    bool due = w->scan_due_ns <= reel_now_ns();
     pthread_mutex_unlock(&all->mutex);
+    if (due) {
+        scan(w);
+    }
+    while (!atomic_load(&all->stopping) && call->progress->report(call->progress->context, w->statistics.files, 0) &&
+           next_dirty(w, reel_now_ns(), &d)) {
+        mark_due(all, &d);
+        free(d.folder);
+    }
+    return call->progress->report(call->progress->context, w->statistics.files, 0) || reel_fail(err, REEL_CANCELLED, "cancelled");
+}
+
+/* When the first folder of this watch is due; INT64_MAX while a job is about to look. The mutex is held. */
+static int64_t due_of(const struct watch *w) {
+    int64_t due = w->queued ? INT64_MAX : w->scan_due_ns;
+    for (unsigned i = 0; i < w->all->n_dirty && !w->queued; i++) {
+        const struct dirty *d = &w->all->dirty[i];
+        due = d->watch == w->number && d->due_ns < due ? d->due_ns : due;
+    }
     return due;
 }
 
-/* Referenced files may be outside of watched folders. */
-static void check_references(struct watches *all, int64_t *due_ns) {
-    int64_t now = reel_now_ns();
-    if (now >= *due_ns) {
-        references_check(all->app);
-        *due_ns = now + (int64_t)all->app->config.rescan_s * SECOND_NS;
+/* Adds the jobs that are due; returns when the next is. */
+static int64_t add_jobs(struct watches *all) {
+    int64_t first = INT64_MAX;
+    struct reel_error ignored;
+    for (unsigned i = 0; i < all->n && !atomic_load(&all->stopping); i++) {
+        struct watch *w = &all->items[i];
+        pthread_mutex_lock(&all->mutex);
+        int64_t due = due_of(w);
+        bool now = due <= reel_now_ns();
+        w->queued = w->queued || now;
+        pthread_mutex_unlock(&all->mutex);
+        char key[16];
+        snprintf(key, sizeof key, "%u", i);
+        const struct job_spec spec = {.kind = "watched-folder", .key = key, .collection = w->collection, .subject = w->collection};
+        if (now && !jobs_add(all->app->jobs, &spec, NULL, &ignored)) { /* the catalog cannot be written now */
+            pthread_mutex_lock(&all->mutex);
+            w->queued = false;
+            pthread_mutex_unlock(&all->mutex);
+            now = false;
+            due = reel_now_ns() + SECOND_NS;
+        }
+        first = !now && due < first ? due : first;
     }
+    return first;
 }
 
 static void *watch_all(void *context) {
     struct watches *all = context;
-    int64_t references_due_ns = reel_now_ns() + (int64_t)all->app->config.rescan_s * SECOND_NS;
     while (!atomic_load(&all->stopping)) {
-        struct dirty d;
-        for (unsigned i = 0; i < all->n && !atomic_load(&all->stopping); i++) {
-            if (all->items[i].scan_due_ns <= reel_now_ns()) {
-                scan(&all->items[i]);
-            }
-        }
-        while (!atomic_load(&all->stopping) && next_dirty(all, reel_now_ns(), &d)) {
-            mark_due(all, &d);
-            free(d.folder);
-        }
-        check_references(all, &references_due_ns);
-        int64_t due = next_due(all), now = reel_now_ns(), wait_ms;
-        due = references_due_ns < due ? references_due_ns : due;
-        wait_ms = due > now ? (due - now) / 1000000 + 1 : 0;
+        int64_t due = add_jobs(all), now = reel_now_ns(), wait_ms = due > now ? (due - now) / 1000000 + 1 : 0;
         struct pollfd fds[] = {{.fd = all->wake, .events = POLLIN}, {.fd = all->inotify, .events = POLLIN}};
         if (poll(fds, all->inotify >= 0 ? 2 : 1, wait_ms < 1000 ? (int)wait_ms : 1000) > 0 &&
             (fds[1].revents & POLLIN)) { /* workers add folders, too */
@@ -355,7 +383,7 @@ static bool open_watch(struct watches *all, const char *text, struct reel_error 
 bool watches_start(struct app *app, struct watches **out, struct reel_error *err) {
     unsigned n = app->config.watches.count;
     *out = NULL;
-    if (n == 0 && roots_count(app->roots) == 0) {
+    if (n == 0) {
         return true;
     }
     struct watches *all = calloc(1, sizeof *all);
@@ -367,7 +395,7 @@ bool watches_start(struct app *app, struct watches **out, struct reel_error *err
     all->app = app;
     all->progress = (struct reel_progress){.report = goes_on, .context = all};
     pthread_mutex_init(&all->mutex, NULL);
-    all->inotify = n > 0 ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
+    all->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     all->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     for (unsigned i = 0; i < n; i++) {
         if (!open_watch(all, app->config.watches.items[i], err)) {

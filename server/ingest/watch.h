@@ -6,10 +6,12 @@
 
 struct watches;
 
-/* One thread for all of app->config.watches, as "DIR" or "DIR=COLLECTION". *out is NULL when no folder is configured. */
+/* One thread for all of app->config.watches, as "DIR" or "DIR=COLLECTION", notices what happens in them; jobs inspect and import it (kind
+ * "watched-folder", the key is its number). *out is NULL when no folder is configured. */
 bool watches_start(struct app *app, struct watches **out, struct reel_error *err);
 void watches_stop(struct watches *all); /* no new imports start any more; NULL is fine */
-void watches_free(struct watches *all); /* after imports_stop() */
+void watches_free(struct watches *all); /* after jobs_stop() */
+bool watch_run(struct app *app, const struct job_call *call, struct reel_error *err);
 /* The folder of such an option, malloc'd; *collection points into it or into `text`. */
 char *watch_folder(const char *text, const char **collection);
 

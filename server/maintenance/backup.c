@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,51 +93,34 @@ bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, co
 
 /* ---- the job */
 
-struct backup_job {
-    struct app *app;
-    enum backup_blobs blobs;
-    char name[64];
-};
-
-static bool work_alone(const struct backup_job *j, const struct reel_progress *progress, struct reel_error *err) {
-    char folder[PATH_MAX];
-    json_t *manifest = NULL;
-    bool good =
-        disk_join(folder, j->app->config.backup_dir, j->name, err) && backup_run(j->app, folder, j->blobs, progress, &manifest, err);
-    AUTO_MEM char *text =
-        good && json_object_set_new(manifest, "name", json_string(j->name)) == 0 ? json_dumps(manifest, JSON_COMPACT) : NULL;
-    json_decref(manifest);
-    return good && (text ? catalog_set_maintenance(j->app->catalog, "backup", text, err) : reel_fail_memory(err));
-}
-
-static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    const struct backup_job *j = context;
-    if (atomic_exchange(&j->app->backs_up, true)) {
-        return reel_fail(err, REEL_CONFLICT, "another backup is running");
-    }
-    bool good = work_alone(j, progress, err);
-    atomic_store(&j->app->backs_up, false);
-    return good;
-}
-
-struct job *backup_start(struct app *app, enum backup_blobs blobs, struct reel_error *err) {
+/* Each attempt makes a folder of its own: what an interrupted one has left is no complete backup. */
+static void name_of_now(char out[64]) {
     struct tm tm;
     time_t now = (time_t)(reel_now_ns() / 1000000000);
+    strftime(out, 64, "reel-%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
+}
+
+bool backup_job_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    char folder[PATH_MAX], name[64];
+    json_t *manifest = NULL;
+    enum backup_blobs blobs = BACKUP_NO_BLOBS;
+    for (unsigned i = 0; backup_blobs_names[i]; i++) {
+        blobs = strcmp(backup_blobs_names[i], call->options) == 0 ? (enum backup_blobs)i : blobs;
+    }
     if (!app->config.backup_dir) {
-        reel_fail(err, REEL_UNSUPPORTED, "this server has no folder for backups: it is started with --backup-dir for one");
-        return NULL;
+        return reel_fail(err, REEL_UNSUPPORTED, "this server has no folder for backups: start it with --backup-dir");
     }
-    if (atomic_load(&app->backs_up)) {
-        reel_fail(err, REEL_CONFLICT, "another backup is running");
-        return NULL;
+    name_of_now(name);
+    bool good = disk_join(folder, app->config.backup_dir, name, err) && backup_run(app, folder, blobs, call->progress, &manifest, err);
+    AUTO_MEM char *text = good && json_object_set_new(manifest, "name", json_string(name)) == 0 ? json_dumps(manifest, JSON_COMPACT) : NULL;
+    json_decref(manifest);
+    return good && (text ? catalog_set_maintenance(app->catalog, "backup", text, err) : reel_fail_memory(err));
+}
+
+bool backup_start(struct app *app, enum backup_blobs blobs, char id[JOB_ID_TEXT], struct reel_error *err) {
+    if (!app->config.backup_dir) {
+        return reel_fail(err, REEL_UNSUPPORTED, "this server has no folder for backups: start it with --backup-dir");
     }
-    struct backup_job *j = calloc(1, sizeof *j);
-    if (!j) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    j->app = app;
-    j->blobs = blobs;
-    strftime(j->name, sizeof j->name, "reel-%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
-    return jobs_add(app->jobs, "backup", j->name, "/api/v1/admin/backup/last", work, j, free, err);
+    const struct job_spec spec = {.kind = "backup", .subject = "catalog and files", .options = backup_blobs_names[blobs], .alone = true};
+    return jobs_add(app->jobs, &spec, id, err);
 }

@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 #include "app.h"
-#include "ingest/jobs.h"
 #include "maintenance/backup_files.h"
+#include "work/jobs.h"
 
 extern const char *const backup_blobs_names[]; /* "none", "link", "copy", NULL */
 
@@ -20,6 +20,7 @@ bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, co
 
 /* As a job, into a folder of its own below the one that is configured. REEL_UNSUPPORTED: none is configured; REEL_CONFLICT: another backup
  * is running. */
-struct job *backup_start(struct app *app, enum backup_blobs blobs, struct reel_error *err);
+bool backup_start(struct app *app, enum backup_blobs blobs, char id[JOB_ID_TEXT], struct reel_error *err);
+bool backup_job_run(struct app *app, const struct job_call *call, struct reel_error *err);
 
 #endif

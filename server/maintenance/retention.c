@@ -2,7 +2,6 @@
 #include "maintenance/retention.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "ingest/manifests.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
+#include "work/jobs.h"
 
 static const int64_t DAY_NS = INT64_C(86400) * 1000000000;
 static const char LAST[] = "retention-last";
@@ -146,12 +146,6 @@ struct run {
     uint64_t trashed, purged, failed, bytes;
 };
 
-static void free_run(void *context) {
-    struct run *run = context;
-    json_decref(run->document);
-    free(run);
-}
-
 static bool do_one(struct run *run, const struct retention_item *item, struct reel_error *err) {
     if (item->why == RETENTION_TRASH) {
         if (!ingest_purge(run->app, item->row.id, err)) {
@@ -164,7 +158,7 @@ static bool do_one(struct run *run, const struct retention_item *item, struct re
     if (!catalog_trash(run->app->catalog, item->row.id, err)) {
         return false;
     }
-    manifests_reconcile(run->app, item->row.id);
+    manifests_changed(run->app);
     run->trashed++;
     return true;
 }
@@ -228,37 +222,19 @@ static bool walk(struct run *run, const struct reel_progress *progress, struct r
                     reel_fail(err, REEL_IO, "%" PRIu64 " recordings could not be deleted; the next run tries again", run->failed));
 }
 
-static bool fail_busy(struct reel_error *err) {
-    return reel_fail(err, REEL_CONFLICT, "a run is under way already");
-}
-
-static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    struct run *run = context;
-    bool idle = false;
-    if (!atomic_compare_exchange_strong(&run->app->retains, &idle, true)) {
-        return fail_busy(err);
-    }
-    bool good = walk(run, progress, err);
-    atomic_store(&run->app->retains, false);
+bool retention_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    struct run run = {.app = app, .document = retention_get(app->catalog, err)};
+    bool good = run.document && walk(&run, call->progress, err);
+    json_decref(run.document);
     return good;
 }
 
-struct job *retention_run(struct app *app, struct reel_error *err) {
-    if (atomic_load(&app->retains)) {
-        fail_busy(err);
-        return NULL;
-    }
-    struct run *run = calloc(1, sizeof *run);
-    json_t *document = run ? retention_get(app->catalog, err) : NULL;
-    if (!document) {
-        if (!run) {
-            reel_fail_memory(err);
-        }
-        free(run);
-        return NULL;
-    }
-    *run = (struct run){.app = app, .document = document};
-    return jobs_add(app->jobs, "retention", "what the rules take", NULL, work, run, free_run, err);
+bool retention_is_due(struct app *app) {
+    json_auto_t *document = retention_get(app->catalog, NULL), *last = retention_last(app->catalog, NULL);
+    struct reel_time ended;
+    const char *text = json_string_value(json_object_get(last, "ended"));
+    bool any = document && (json_array_size(json_object_get(document, "rules")) > 0 || app->config.trash_days > 0);
+    return any && (!text || !reel_time_parse(text, 1, &ended, NULL) || reel_now_ns() - ended.ns >= DAY_NS);
 }
 
 json_t *retention_last(struct catalog *c, struct reel_error *err) {

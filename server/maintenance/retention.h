@@ -8,7 +8,6 @@
 #include "app.h"
 #include "catalog/retention_rows.h"
 #include "catalog/retention_rules.h"
-#include "ingest/jobs.h"
 
 /* ---- the walk over the recordings to delete, in resumable steps */
 
@@ -36,12 +35,10 @@ void retention_items_done(struct retention_item *items, uint32_t n);
 
 /* ---- deleting */
 
-struct job *retention_run(struct app *app, struct reel_error *err); /* REEL_CONFLICT: it runs already */
+struct job_call;
+bool retention_run(struct app *app, const struct job_call *call, struct reel_error *err); /* the job "retention" */
+bool retention_is_due(struct app *app); /* once a day, counted from the last run, whoever started it */
 json_t *retention_last(struct catalog *c,
                        struct reel_error *err); /* {ended, trashed, purged, failed, bytes}; NULL without an error: it has never run */
-
-struct retention_daily;
-struct retention_daily *retention_daily_start(struct app *app, struct reel_error *err);
-void retention_daily_stop(struct retention_daily *d); /* NULL is fine */
 
 #endif

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <openssl/evp.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -221,35 +220,27 @@ bool scrub_run(struct app *app, const struct scrub_options *options, const struc
 
 /* ---- the job */
 
-struct scrub_job {
-    struct app *app;
-    struct scrub_options options;
-};
-
-static bool work(void *context, const struct reel_progress *progress, struct reel_error *err) {
-    const struct scrub_job *j = context;
+bool scrub_job_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    json_auto_t *o = json_loads(call->options, 0, NULL);
     struct scrub_result result;
-    if (atomic_exchange(&j->app->scrubs, true)) {
-        return reel_fail(err, REEL_CONFLICT, "another scrub runs");
-    }
-    bool good = scrub_run(j->app, &j->options, progress, &result, err);
-    atomic_store(&j->app->scrubs, false);
-    manifests_later(j->app);
+    const struct scrub_options options = {.bytes_per_s = number(o, "bytes_per_s"),
+                                          .from_start = json_is_true(json_object_get(o, "from_start")) && call->attempts == 1};
+    bool good = scrub_run(app, &options, call->progress, &result, err);
+    manifests_changed(app);
     return good;
 }
 
-struct job *scrub_start(struct app *app, const struct scrub_options *options, struct reel_error *err) {
-    if (atomic_load(&app->scrubs)) {
-        reel_fail(err, REEL_CONFLICT, "another scrub runs");
-        return NULL;
-    }
-    struct scrub_job *j = calloc(1, sizeof *j);
-    if (!j) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    *j = (struct scrub_job){.app = app, .options = *options};
-    return jobs_add(app->jobs, "scrub", "stored files", "/api/v1/admin/scrub/last", work, j, free, err);
+bool scrub_start(struct app *app, const struct scrub_options *options, char id[JOB_ID_TEXT], struct reel_error *err) {
+    char text[96];
+    snprintf(text, sizeof text, "{\"bytes_per_s\":%llu,\"from_start\":%s}", (unsigned long long)options->bytes_per_s,
+             options->from_start ? "true" : "false");
+    return jobs_add(app->jobs, &(struct job_spec){.kind = "scrub", .subject = "stored files", .options = text, .alone = true}, id, err);
+}
+
+static bool is_running(struct app *app) {
+    char id[JOB_ID_TEXT];
+    struct reel_error ignored;
+    return catalog_job_by_key(app->catalog, "scrub", "", id, &ignored);
 }
 
 json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context,
@@ -267,7 +258,7 @@ json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char
         reel_time_rfc3339((int64_t)number(last, "ended_ns"), when);
         json_object_set_new(last, strcmp(state, "done") == 0 ? "ended" : "last_seen", json_string(when));
     }
-    if (state && strcmp(state, "running") == 0 && !atomic_load(&app->scrubs)) { /* its server was killed */
+    if (state && strcmp(state, "running") == 0 && !is_running(app)) { /* it was a command that was killed */
         json_object_set_new(last, "state", json_string("stopped"));
     }
     json_object_del(last, "started_ns");

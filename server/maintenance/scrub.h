@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "app.h"
-#include "ingest/jobs.h"
+#include "work/jobs.h"
 
 struct scrub_options {
     uint64_t bytes_per_s; /* 0: no limit */
@@ -20,7 +20,9 @@ struct scrub_result {
 /* `app` needs store and catalog only. A cancelled check has saved its position. */
 bool scrub_run(struct app *app, const struct scrub_options *options, const struct reel_progress *progress, struct scrub_result *out,
                struct reel_error *err);
-struct job *scrub_start(struct app *app, const struct scrub_options *options, struct reel_error *err); /* REEL_CONFLICT: one runs */
+/* As a job; REEL_CONFLICT: one has not ended. */
+bool scrub_start(struct app *app, const struct scrub_options *options, char id[JOB_ID_TEXT], struct reel_error *err);
+bool scrub_job_run(struct app *app, const struct job_call *call, struct reel_error *err);
 
 /* {state: "none"|"running"|"stopped"|"done", started, ended, files, size, files_total, size_total, corrupted, missing, corrupted_files:
  * […]} */

@@ -2,15 +2,14 @@
  * secrets of webhooks, so only its owner may read it. */
 #include "maintenance/settings.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "catalog/changes.h"
 #include "maintenance/retention.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#include "wire/cleanup.h"
+#include "work/locks.h"
 
 static json_t *webhooks_json(struct catalog *c, struct reel_error *err) {
     struct webhook hooks[WEBHOOKS_MAX];
@@ -45,10 +44,9 @@ static bool keep(struct app *app, struct reel_error *err) {
 }
 
 bool settings_save(struct app *app, struct reel_error *err) {
-    pthread_mutex_lock(&lock);
-    bool good = keep(app, err);
-    pthread_mutex_unlock(&lock);
-    return good;
+    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+    lock_take(app->locks, &lock, "file", "settings");
+    return keep(app, err);
 }
 
 /* ---- restoring */

@@ -33,7 +33,7 @@ struct store *store_open_readonly(const char *folder, bool *alone, struct reel_e
         return NULL;
     }
     store->lock = -1;
-    pthread_mutex_init(&store->manifests, NULL);
+    store_init_locks(store);
     store->folder = realpath(folder, NULL);
     if (!store->folder || !store_path(store, path, "blobs") || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
         reel_fail(err, REEL_NOT_FOUND, "there is no archive in %.200s", folder);

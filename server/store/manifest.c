@@ -70,18 +70,28 @@ static bool write_out(const struct store *store, const char *name, const char *s
     return text ? store_write_text(store, name, suffix, text, err) : reel_fail_memory(err);
 }
 
+void store_init_locks(struct store *store) {
+    for (unsigned i = 0; i < MANIFEST_LOCKS; i++) {
+        pthread_mutex_init(&store->manifests[i], NULL);
+    }
+}
+
+static pthread_mutex_t *lock_of(struct store *store, const char *name) {
+    return &store->manifests[(unsigned char)name[0] % MANIFEST_LOCKS];
+}
+
 bool store_update_manifest(struct store *store, const char *content, json_t *(*update)(void *context, const json_t *old), void *context,
                            struct reel_error *err) {
     char path[STORE_PATH];
     if (!store_content_path(store, content, ".json", path, sizeof path)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
-    pthread_mutex_lock(&store->manifests);
+    pthread_mutex_lock(lock_of(store, content));
     json_auto_t *old = json_load_file(path, 0, NULL);
     json_auto_t *manifest = update(context, old);
     bool same = old && manifest && json_equal(old, manifest); /* after a restore nearly all of them are */
     bool ok = same ? store_sync_bucket(store, content, err) : write_out(store, content, ".json", manifest, err);
-    pthread_mutex_unlock(&store->manifests);
+    pthread_mutex_unlock(lock_of(store, content));
     return ok;
 }
 
@@ -120,19 +130,19 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
     if (!store_content_path(store, content, ".json", path, sizeof path)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
-    pthread_mutex_lock(&store->manifests);
+    pthread_mutex_lock(lock_of(store, content));
     json_auto_t *manifest = json_load_file(path, 0, NULL);
     bool ok = !manifest || (json_object_set_new(manifest, "recordings", store_manifest_with(manifest, id, NULL)) == 0 &&
                             write_out(store, content, ".json", manifest, err));
-    pthread_mutex_unlock(&store->manifests);
+    pthread_mutex_unlock(lock_of(store, content));
     return ok;
 }
 
 bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err) {
     json_auto_t *file = json_pack("{s:i, s:o}", "reel_collections", 1, "descriptions", json_loads(descriptions, 0, NULL));
-    pthread_mutex_lock(&store->manifests);
+    pthread_mutex_lock(lock_of(store, "collections"));
     bool ok = write_out(store, "collections.json", NULL, file, err);
-    pthread_mutex_unlock(&store->manifests);
+    pthread_mutex_unlock(lock_of(store, "collections"));
     return ok;
 }
 

@@ -258,7 +258,7 @@ struct store *store_open(const char *folder, struct reel_error *err) {
         return NULL;
     }
     store->lock = -1;
-    pthread_mutex_init(&store->manifests, NULL);
+    store_init_locks(store);
     if (!store_make_folder(folder, NULL, err)) {
         return NULL;
     }
@@ -282,7 +282,9 @@ void store_close(struct store *store) {
     if (store->lock >= 0) {
         close(store->lock);
     }
-    pthread_mutex_destroy(&store->manifests);
+    for (unsigned i = 0; i < MANIFEST_LOCKS; i++) {
+        pthread_mutex_destroy(&store->manifests[i]);
+    }
     free(store->derived);
     free(store->folder);
     free(store);

@@ -9,10 +9,12 @@
 
 enum { STORE_PATH = PATH_MAX };
 
+enum { MANIFEST_LOCKS = 16 };
 struct store {
     char *folder, *derived;
-    int lock;                  /* held while open */
-    pthread_mutex_t manifests; /* a manifest is read, changed and written by one thread at a time */
+    int lock; /* held while open */
+    /* By the first letter of its name, a manifest is read, changed and written by one thread at a time. */
+    pthread_mutex_t manifests[MANIFEST_LOCKS];
     const struct roots *roots; /* borrowed; reference.h */
 };
 
@@ -36,5 +38,7 @@ bool store_sync_incoming(const struct store *store, struct reel_error *err);
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);
 /* Writes a new file that replaces blobs/ab/<name><suffix> or, without a suffix, `name` in the data folder. */
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err);
+
+void store_init_locks(struct store *store); /* manifest.c */
 
 #endif

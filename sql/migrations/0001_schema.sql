@@ -505,11 +505,40 @@ CREATE TABLE imports (
 CREATE INDEX imports_failure ON imports (failure) WHERE failure IS NOT NULL;
 CREATE INDEX imports_referenced ON imports (folder, name) WHERE mode = 2;
 
--- Running imports, which are restarted after a crash.
-CREATE TABLE import_runs (
+-- ---- background work
+
+-- A job: state 0 queued, 1 running, 2 done, 3 failed, 4 cancelled. A running one is leased to the process that runs it, which renews the lease; a job whose
+-- lease has run out is queued again, so every kind can be run twice. Ended jobs are kept for a week.
+CREATE TABLE jobs (
     row INTEGER PRIMARY KEY AUTOINCREMENT,
-    request TEXT NOT NULL -- JSON (server/ingest/import_job.c)
+    id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    kind TEXT NOT NULL, -- server/job_kinds.c
+    key TEXT NOT NULL, -- what it is about: at most one job of a kind and key has not ended
+    lane INTEGER NOT NULL, -- enum job_lane
+    collection TEXT NOT NULL, -- '' none: of the server as a whole
+    subject TEXT NOT NULL, -- what it is about, for people
+    options TEXT NOT NULL, -- JSON, of the kind
+    state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 4),
+    again INTEGER NOT NULL DEFAULT 0, -- added again while it ran: it is queued once more when it ends
+    not_before_ns INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    lease_owner TEXT NOT NULL DEFAULT '',
+    lease_until_ns INTEGER NOT NULL DEFAULT 0,
+    cancel INTEGER NOT NULL DEFAULT 0,
+    progress_done INTEGER NOT NULL DEFAULT 0,
+    progress_total INTEGER NOT NULL DEFAULT 0,
+    outcome TEXT NOT NULL DEFAULT '', -- JSON, '' none
+    code INTEGER NOT NULL DEFAULT 0, -- enum reel_code of the problem
+    problem TEXT NOT NULL DEFAULT '',
+    created_ns INTEGER NOT NULL,
+    started_ns INTEGER NOT NULL DEFAULT 0,
+    ended_ns INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+
+CREATE UNIQUE INDEX jobs_key ON jobs (kind, key) WHERE state < 2;
+CREATE INDEX jobs_queued ON jobs (lane, row) WHERE state = 0;
+CREATE INDEX jobs_running ON jobs (lease_until_ns) WHERE state = 1;
+CREATE INDEX jobs_ended ON jobs (ended_ns) WHERE state > 1;
 
 -- ---- the change feed and webhooks
 

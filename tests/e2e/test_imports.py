@@ -521,7 +521,7 @@ class Imports(unittest.TestCase):
         self.assertEqual([f for f in files_below(os.path.join(self.data, 'incoming')) if not os.path.basename(f).startswith('.')], [])
         self.server.stop()
         self.start()  # and only once
-        self.assertEqual([j['kind'] for j in self.server.get(API + '/jobs').json()['items'] if j['kind'] == 'import'], [])
+        self.assertEqual([j['state'] for j in self.server.get(API + '/jobs').json()['items'] if j['kind'] == 'import'], ['done'])
 
     # ---- the command line
 

@@ -1,11 +1,13 @@
 """What people say of recordings: PATCH with If-Match, tags, notes, events, epoch, collections; limits; all of it through scans, new revisions, restarts and
 into the manifest."""
+import contextlib
 import gzip
 import hashlib
 import json
 import os
 import shutil
 import signal
+import sqlite3
 import tempfile
 import threading
 import unittest
@@ -20,8 +22,15 @@ def send(server, method, path, body=None, **headers):
     return server.request(method, API + path, data, {'Content-Type': 'application/json', **{k.replace('_', '-'): v for k, v in headers.items()}})
 
 
+def wait_for_manifests(data_folder):
+    """A job writes them soon after a change."""
+    with contextlib.closing(sqlite3.connect(os.path.join(data_folder, 'catalog.db'))) as catalog:
+        assert eventually(lambda: catalog.execute('SELECT count(*) FROM manifests_due').fetchone() == (0,), 20)
+
+
 def manifest(data_folder, content):
     """Of these bytes: the entries of its recordings, by id."""
+    wait_for_manifests(data_folder)
     name = hashlib.sha256(content).hexdigest() + '.json'
     path, = [f for f in files_below(data_folder) if f.endswith(name)]
     with open(path) as f:
@@ -431,6 +440,7 @@ class Lasting(unittest.TestCase):
         self.assertEqual(server.put('run.state', state, '?part_of=run.traj').status, 200)
         r = server.get('%s/recordings/%s' % (API, one)).json()
         self.assertEqual((r['tags'], r['notes'], len(r['parts'])), ({'robot': 'r1'}, 1, 2))
+        wait_for_manifests(self.data)
         path, = [f for f in files_below(self.data) if f.endswith(r['content'].split(':')[1] + '.json')]
         with open(path) as f:
             entry, = json.load(f)['recordings']

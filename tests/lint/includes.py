@@ -39,7 +39,7 @@ def unit(path):
 ONE_UNIT = {
     ("store/reference", "store/store"),  # opening a stored file follows a reference, and a reference is a file of the store
     # A scan closes what was open and rechecks references; opening a recording or finding a changed reference starts a scan.
-    ("ingest/recordings", "ingest/references", "ingest/scanning"),
+    ("ingest/recordings", "ingest/references", "ingest/scan_job", "ingest/scanning"),
     ("api/annotation_views", "api/views"),  # the JSON of a recording, in two files for its length
 }
 

@@ -133,7 +133,7 @@ static void nothing_is_wrong_with_a_sound_archive(void **state) {
     (void)state;
     struct heard h;
     assert_true(catalog_trash(app.catalog, two.recording.id, &err));
-    manifests_reconcile(&app, two.recording.id);
+    manifests_write_due(&app, 0, NULL, &err);
     struct fsck_report r = fsck(false, false, &h); /* beside who has the lock */
     assert_false(r.alone);
     assert_int_equal(r.found, 0);
@@ -211,7 +211,7 @@ static void figures_are_counted_anew(void **state) {
     bool changed;
     const struct catalog_change tag = {.tags = &(struct catalog_tag){(char *)"robot", (char *)"r1"}, .n_tags = 1};
     assert_true(catalog_change(app.catalog, one.recording.id, &tag, &changed, &err));
-    manifests_reconcile(&app, one.recording.id);
+    manifests_write_due(&app, 0, NULL, &err);
     sql("UPDATE sums SET recordings = recordings + 1, bytes = 7 WHERE state = 1");
     expect(FSCK_TOTALS, 1);
     sql("DELETE FROM sums");
@@ -309,7 +309,7 @@ static void what_a_crash_left_in_a_manifest_goes(void **state) {
     sweep_record_stop(&app);
     assert_true(sweep_last_stop(&app) > other.recording.created_ns);
     sql("DELETE FROM maintenance WHERE key = 'stopped'");
-    assert_true(sweep_start(&app, &err));
+    assert_true(jobs_add(app.jobs, &(struct job_spec){.kind = "sweep"}, NULL, &err));
     wait_until_idle();
     assert_true(app.swept);
     app_down();
@@ -364,9 +364,9 @@ static void say_all(void) {
     catalog_event_done(&event);
     assert_true(catalog_collection_describe(app.catalog, "lab", "the lab's", &err));
     assert_true(manifests_write_collections(&app, &err));
-    manifests_reconcile(&app, one.recording.id);
+    manifests_write_due(&app, 0, NULL, &err);
     assert_true(catalog_trash(app.catalog, two.recording.id, &err));
-    manifests_reconcile(&app, two.recording.id);
+    manifests_write_due(&app, 0, NULL, &err);
 }
 
 static void all_is_said_again(void) {

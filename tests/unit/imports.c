@@ -28,19 +28,17 @@ static void age(const char *path, time_t seconds) {
     assert_int_equal(utime(path, &(struct utimbuf){.actime = seconds, .modtime = seconds}), 0);
 }
 
+static const struct job_schedule no_schedule[] = {{0}};
+
 static int begin(void **state) {
     nftw(PLACE, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     mkdir(PLACE, 0755);
     mkdir(ROOT, 0755);
     set_up(state);
-    app.imports = imports_open(&app, 2, &err);
-    return app.imports ? 0 : -1;
+    jobs_serve(app.jobs, no_schedule); /* imports are claimed */
+    return 0;
 }
 static int end(void **state) {
-    imports_stop(app.imports);
-    jobs_close(app.jobs);
-    imports_free(app.imports);
-    app.jobs = NULL;
     roots_without_openat2(false);
     return tear_down(state);
 }
@@ -147,9 +145,7 @@ static void import(const char *path, const struct import_options *options) {
     }
 }
 static uint64_t bytes_read(void) {
-    struct imports_statistics f;
-    imports_statistics(app.imports, &f);
-    return f.bytes_read;
+    return atomic_load(&app.imports.bytes_read);
 }
 static enum recording_state state_of(const char *id) {
     struct catalog_recording r;
@@ -348,6 +344,13 @@ static void a_moved_file_is_renamed_when_nobody_else_has_it(void **state) {
 
 /* ---- references */
 
+static void run_references(void) {
+    char job[JOB_ID_TEXT];
+    assert_true(jobs_add(app.jobs, &(struct job_spec){.kind = "references"}, job, &err));
+    assert_true(jobs_wait(app.jobs, job, INT64_MAX, &err));
+    wait_until_idle(); /* and the scans that it has added */
+}
+
 static void references_come_and_go(void **state) {
     (void)state;
     struct heard h;
@@ -383,14 +386,12 @@ static void references_come_and_go(void **state) {
     age(ROOT "/a.trial", 1000000001);
     assert_true(settle(id));
     assert_int_equal(state_of(id), STATE_CHANGED);
-    references_check(&app);
-    wait_until_idle();
+    run_references();
     assert_int_equal(state_of(id), STATE_READY);
     /* other bytes */
     put(ROOT "/a.trial", "TRIALxyz");
     age(ROOT "/a.trial", 1000000002);
-    references_check(&app);
-    wait_until_idle();
+    run_references();
     assert_int_equal(state_of(id), STATE_CHANGED);
     /* a link in its place is not followed */
     put(PLACE "/out.trial", "TRIALabc");
@@ -479,33 +480,27 @@ static void failed_recordings_are_failures_by_themselves(void **state) {
     ingest_result_done(&r);
 }
 
-static void imports_under_way_are_written_down(void **state) {
+static void an_import_survives_a_restart(void **state) {
     (void)state;
-    int64_t row = 0, other;
-    char *text;
-    assert_true(catalog_import_run_add(app.catalog, "{\"nonsense\":1}", &other, &err));
     put(ROOT "/a.trial", "TRIALs"); /* its scan waits */
     struct import_request q = {.paths = calloc(1, sizeof(char *)), .n = 1, .collection = strdup("lab")};
     q.paths[0] = strdup(ROOT "/a.trial");
-    char job[33];
-    struct job_view view;
+    char job[JOB_ID_TEXT];
+    struct catalog_job row;
     assert_true(import_start(&app, &q, job, &err));
-    assert_null(q.paths);
-    row = other;
-    assert_true(catalog_import_run_after(app.catalog, &row, &text, &err));
-    assert_non_null(strstr(text, ROOT "/a.trial"));
-    free(text);
+    import_request_done(&q);
+    while (atomic_load(&trial_waiting) == 0) {
+        usleep(500);
+    }
+    app_down(); /* it is put back */
+    app_up();
     atomic_store(&trial_gate, true);
-    wait_until_idle();
-    assert_true(jobs_find(app.jobs, job, &view));
-    assert_int_equal(view.state, JOB_DONE);
-    assert_non_null(strstr(view.outcome, "\"created\":1"));
-    row = other;
-    assert_false(catalog_import_run_after(app.catalog, &row, &text, &err));
-    assert_true(import_resume(&app, &err)); /* what nobody understands is struck out */
-    row = 0;
-    assert_false(catalog_import_run_after(app.catalog, &row, &text, &err));
-    assert_int_equal(err.code, REEL_NOT_FOUND);
+    jobs_serve(app.jobs, no_schedule);
+    assert_true(jobs_wait(app.jobs, job, INT64_MAX, &err));
+    assert_true(jobs_find(app.jobs, job, &row, &err));
+    assert_int_equal(row.state, JOB_DONE);
+    assert_non_null(strstr(row.outcome, "\"created\":1"));
+    catalog_job_done(&row);
 }
 
 int main(void) {
@@ -521,7 +516,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(purging_leaves_the_file, begin, end),
         cmocka_unit_test_setup_teardown(states_survive_the_trash, begin, end),
         cmocka_unit_test_setup_teardown(failed_recordings_are_failures_by_themselves, begin, end),
-        cmocka_unit_test_setup_teardown(imports_under_way_are_written_down, begin, end),
+        cmocka_unit_test_setup_teardown(an_import_survives_a_restart, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

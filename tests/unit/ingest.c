@@ -103,14 +103,11 @@ static void a_long_scan_goes_on_alone(void **state) {
     const struct ingest_request q = {.collection = "lab", .name = "slow"};
     assert_int_equal(send_with(&q, "TRIALs", 20 * MS, &r, &err), INGEST_SCANNING);
     assert_int_equal(r.recording.state, STATE_SCANNING);
-    struct job_view v;
-    assert_true(jobs_find(app.jobs, r.job, &v));
-    assert_int_equal(v.state, JOB_RUNNING);
+    assert_int_equal(job_state(r.job), JOB_RUNNING);
     assert_int_equal(state_of(r.recording.id), STATE_SCANNING);
     atomic_store(&trial_gate, true);
     wait_until_idle();
-    assert_true(jobs_find(app.jobs, r.job, &v));
-    assert_int_equal(v.state, JOB_DONE);
+    assert_int_equal(job_state(r.job), JOB_DONE);
     struct catalog_recording got;
     assert_true(catalog_get(app.catalog, r.recording.id, &got, &err));
     assert_int_equal(got.state, STATE_READY);
@@ -150,8 +147,7 @@ static void until_its_scan_ends_a_recording_is_what_it_says_of_itself(void **sta
     assert_true(reel_index_info(summary)->is_summary);
     assert_null(scan_open_pack(&app, got.content, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
-    assert_null(
-        recordings_get(app.recordings, &got, 0, job, &err)); /* a request for messages gets the running scan; no other is started */
+    assert_null(recordings_get(app.recordings, &got, 0, job, &err)); /* a request for messages gets the running scan; no other is started */
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_string_equal(job, r.job);
     atomic_store(&trial_gate, true);
@@ -205,7 +201,7 @@ static void a_scan_may_be_purged_or_cancelled(void **state) {
     assert_int_equal(all_recordings(), 0);
     atomic_store(&trial_gate, false);
     assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "b"}, "TRIALs", 20 * MS, &r, &err), INGEST_SCANNING);
-    assert_true(jobs_cancel(app.jobs, r.job));
+    assert_true(jobs_cancel(app.jobs, r.job, &err));
     wait_until_idle();
     assert_int_equal(state_of(r.recording.id), STATE_FAILED);
     ingest_result_done(&r);

@@ -13,10 +13,12 @@
 #include "app.h"
 #include "ingest/ingest.h"
 #include "ingest/recordings.h"
+#include "job_kinds.h"
 #include "reel/scan.h"
 #include "store/reference.h"
 #include "store/roots.h"
 #include "wire/bytes.h"
+#include "work/locks.h"
 
 #define DATA REEL_SCRATCH "/data"
 
@@ -110,7 +112,8 @@ static void app_up(void) {
     store_set_roots(app.store, app.roots);
     app.catalog = app.store ? catalog_open(DATA "/catalog.db", &err) : NULL;
     app.cache = reel_cache_new(1 << 20, &err);
-    app.jobs = jobs_open(2, &err);
+    app.locks = locks_new(&err);
+    app.jobs = jobs_open(&(struct jobs_options){.app = &app, .catalog = app.catalog, .scan_threads = 2, .kinds = job_kinds}, &err);
     app.recordings = recordings_new(&app, &err);
     if (!app.catalog || !app.cache || !app.jobs || !app.recordings) {
         fprintf(stderr, "app: %s\n", err.text);
@@ -118,8 +121,10 @@ static void app_up(void) {
     }
 }
 static void app_down(void) {
-    jobs_close(app.jobs);
+    jobs_stop(app.jobs, INT64_C(60000000000));
+    jobs_free(app.jobs);
     recordings_free(app.recordings);
+    locks_free(app.locks);
     reel_cache_free(app.cache);
     catalog_close(app.catalog);
     store_close(app.store);
@@ -163,15 +168,22 @@ static inline int stored_files(void) {
     return n_files;
 }
 
+static inline enum job_state job_state(const char *id) {
+    struct catalog_job job;
+    if (!jobs_find(app.jobs, id, &job, &err)) {
+        fprintf(stderr, "job %s: %s\n", id, err.text);
+        abort();
+    }
+    enum job_state state = job.state;
+    catalog_job_done(&job);
+    return state;
+}
+
 static inline void wait_until_idle(void) {
-    struct job_view views[64];
-    for (bool busy = true; busy;) {
-        size_t n = jobs_list(app.jobs, views, 64);
-        busy = false;
-        for (size_t i = 0; i < n; i++) {
-            busy = busy || views[i].state == JOB_QUEUED || views[i].state == JOB_RUNNING;
-        }
+    uint64_t queued = 1, running = 0;
+    while (queued + running > 0) {
         usleep(500);
+        jobs_count(app.jobs, &queued, &running);
     }
 }
 

@@ -78,7 +78,7 @@ static void tags_survive_a_scan(void **state) {
     struct catalog_recording r = describe(&part, "lab", "a", '1');
     assert_true(catalog_add(c, &r, NULL, false, &err) && set_tag(r.id, "robot", "r1"));
     assert_true(change(r.id, &(struct catalog_change){.description = "d", .custom = "{\"x\":1}"}));
-    assert_true(catalog_update_scan(c, &r, NULL, &err) && catalog_set_parts(c, &r, NULL, &err));
+    assert_true(catalog_update_scan(c, &r, NULL, &err) && catalog_set_parts(c, &r, NULL, NULL, &err));
     assert_tags(r.id, "robot=r1");
     struct catalog_recording now;
     assert_true(catalog_get(c, r.id, &now, &err));

@@ -113,9 +113,7 @@ static void a_long_rebuild_names_its_job(void **state) {
     remove_pack();
     assert_null(get());
     assert_int_equal(err.code, REEL_CONFLICT);
-    struct job_view v;
-    assert_true(jobs_find(app.jobs, job, &v));
-    assert_int_equal(v.state, JOB_RUNNING);
+    assert_int_equal(job_state(job), JOB_RUNNING);
     atomic_store(&trial_gate, true);
     wait_until_idle();
     struct reel_recording *r = get();

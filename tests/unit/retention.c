@@ -129,6 +129,13 @@ static void the_oldest_go_until_the_rest_fits(void **state) {
     assert_would_go("lab/a:a lab/b:b lab/c:b lab/d:b");
 }
 
+static void run_rules(void) {
+    char id[JOB_ID_TEXT];
+    if (!jobs_add(app.jobs, &(struct job_spec){.kind = "retention"}, id, &err) || !jobs_wait(app.jobs, id, INT64_C(20000000000), &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
 static void the_run_does_what_the_dry_run_says(void **state) {
     (void)state;
     char name[16];
@@ -139,13 +146,7 @@ static void the_run_does_what_the_dry_run_says(void **state) {
     set_rules("{\"rules\": [{\"collection\": \"odd\", \"max_age\": \"10d\", \"keep\": {\"robot\": \"r1\"}}, {\"collection\": \"e*\", "
               "\"max_size\": 100}]}");
     assert_would_go("even/n00:b even/n02:b even/n04:b even/n06:b even/n08:b odd/n01:a odd/n03:a odd/n07:a odd/n09:a");
-    struct job *job = retention_run(&app, &err);
-    assert_non_null(job);
-    assert_true(job_wait(job, INT64_C(20000000000)));
-    struct job_view view;
-    job_view(job, &view);
-    assert_int_equal(view.state, JOB_DONE);
-    job_unref(job);
+    run_rules();
     struct catalog_page page;
     char text[512] = "";
     assert_true(catalog_list(app.catalog, &(struct catalog_query){.has_state = true, .state = STATE_TRASHED, .limit = 100, .sort = "name"},
@@ -183,32 +184,13 @@ static void the_trash_is_emptied_when_that_is_wished(void **state) {
     app.config.trash_days = 7;
     assert_would_go("lab/a:p");
     int files = stored_files();
-    struct job *job = retention_run(&app, &err);
-    assert_true(job && job_wait(job, INT64_C(20000000000)));
-    job_unref(job);
+    run_rules();
     struct catalog_recording r;
     assert_false(catalog_get(app.catalog, page.items[0].id, &r, &err));
     assert_int_equal(stored_files(), files - 3);
     assert_true(catalog_get(app.catalog, page.items[1].id, &r, &err));
     catalog_recording_done(&r);
     catalog_page_done(&page);
-}
-
-static void only_one_runs(void **state) {
-    (void)state;
-    set_rules("{\"rules\": []}");
-    atomic_store(&app.retains, true);
-    assert_null(retention_run(&app, &err));
-    assert_int_equal(err.code, REEL_CONFLICT);
-    atomic_store(&app.retains, false);
-    for (int i = 0; i < 2; i++) { /* one after the other is fine */
-        struct job *job = retention_run(&app, &err);
-        assert_true(job && job_wait(job, INT64_C(20000000000)));
-        struct job_view view;
-        job_view(job, &view);
-        assert_int_equal(view.state, JOB_DONE);
-        job_unref(job);
-    }
 }
 
 static void what_is_not_understood_is_refused(void **state) {
@@ -285,7 +267,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_oldest_go_until_the_rest_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_run_does_what_the_dry_run_says, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_trash_is_emptied_when_that_is_wished, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(only_one_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_understood_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_collection_takes_no_more, set_up, tear_down),
     };

@@ -1,0 +1,113 @@
+/* See locks.h. The locks that are held form a list: the contents under change and the files under import, some hundreds at most. */
+#include "work/locks.h"
+
+#include <openssl/sha.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/hex.h"
+
+struct locks {
+    pthread_mutex_t mutex;
+    pthread_cond_t released;
+    struct key_lock *held;
+};
+
+struct locks *locks_new(struct reel_error *err) {
+    struct locks *locks = calloc(1, sizeof *locks);
+    if (!locks) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    pthread_mutex_init(&locks->mutex, NULL);
+    pthread_cond_init(&locks->released, NULL);
+    return locks;
+}
+
+void locks_free(struct locks *locks) {
+    if (locks) {
+        pthread_cond_destroy(&locks->released);
+        pthread_mutex_destroy(&locks->mutex);
+        free(locks);
+    }
+}
+
+static void make_key(char key[LOCK_KEY], const char *what, const char *name) {
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    char hex[2 * SHA256_DIGEST_LENGTH + 1];
+    int n = snprintf(key, LOCK_KEY, "%s:%s", what, name);
+    if (n >= LOCK_KEY) {
+        SHA256((const uint8_t *)name, strlen(name), digest);
+        hex_write(digest, sizeof digest, hex);
+        snprintf(key, LOCK_KEY, "%.20s:%s", what, hex);
+    }
+}
+
+/* The mutex is held. */
+static bool is_held(const struct locks *locks, const char *key) {
+    const struct key_lock *l = locks->held;
+    while (l && strcmp(l->key, key) != 0) {
+        l = l->next;
+    }
+    return l;
+}
+
+static void put_in(struct locks *locks, struct key_lock *lock) {
+    lock->locks = locks;
+    lock->next = locks->held;
+    locks->held = lock;
+}
+
+void lock_take(struct locks *locks, struct key_lock *lock, const char *what, const char *name) {
+    if (!locks) {
+        return;
+    }
+    make_key(lock->key, what, name);
+    pthread_mutex_lock(&locks->mutex);
+    while (is_held(locks, lock->key)) {
+        pthread_cond_wait(&locks->released, &locks->mutex);
+    }
+    put_in(locks, lock);
+    pthread_mutex_unlock(&locks->mutex);
+}
+
+bool lock_try(struct locks *locks, struct key_lock *lock, const char *what, const char *name) {
+    if (!locks) {
+        return true;
+    }
+    make_key(lock->key, what, name);
+    pthread_mutex_lock(&locks->mutex);
+    bool is_free = !is_held(locks, lock->key);
+    if (is_free) {
+        put_in(locks, lock);
+    }
+    pthread_mutex_unlock(&locks->mutex);
+    return is_free;
+}
+
+void lock_release(struct key_lock *lock) {
+    struct locks *locks = lock->locks;
+    if (!locks) {
+        return;
+    }
+    pthread_mutex_lock(&locks->mutex);
+    struct key_lock **at = &locks->held;
+    while (*at != lock) {
+        at = &(*at)->next;
+    }
+    *at = lock->next;
+    lock->locks = NULL;
+    pthread_cond_broadcast(&locks->released);
+    pthread_mutex_unlock(&locks->mutex);
+}
+
+bool lock_is_held(struct locks *locks, const char *what, const char *name) {
+    char key[LOCK_KEY];
+    make_key(key, what, name);
+    pthread_mutex_lock(&locks->mutex);
+    bool held = is_held(locks, key);
+    pthread_mutex_unlock(&locks->mutex);
+    return held;
+}

@@ -1,0 +1,28 @@
+/* Locks by name, allocated on the caller's stack. A key is "<what>:<name>". The order in which one thread takes several:
+ * content (several of them sorted) > row > quota > manifest. A lock other than of a content is held for one short write only; jobs only
+ * try to take a content, because its holder may be waiting for them. */
+#ifndef SERVER_WORK_LOCKS_H
+#define SERVER_WORK_LOCKS_H
+
+#include <stdbool.h>
+
+#include "reel/error.h"
+
+struct locks; /* of one process */
+struct locks *locks_new(struct reel_error *err);
+void locks_free(struct locks *locks); /* no lock is held; NULL is fine */
+
+enum { LOCK_KEY = 96 }; /* longer keys are hashed */
+struct key_lock {
+    struct locks *locks; /* NULL: not held */
+    char key[LOCK_KEY];
+    struct key_lock *next;
+};
+/* `locks` NULL: the process has one thread, as some commands, and nothing is locked. */
+void lock_take(struct locks *locks, struct key_lock *lock, const char *what, const char *name); /* waits */
+bool lock_try(struct locks *locks, struct key_lock *lock, const char *what, const char *name);  /* false: another has it */
+void lock_release(struct key_lock *lock);                                                       /* also for one that is not held */
+bool lock_is_held(struct locks *locks, const char *what, const char *name);                     /* by anybody */
+#define AUTO_LOCK __attribute__((cleanup(lock_release)))
+
+#endif

@@ -1,0 +1,279 @@
+/* The threads of the lanes. A thread is started when there is work and none is idle. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reel/time.h"
+#include "work/jobs_internal.h"
+
+static void *worker(void *argument);
+static const int64_t SECOND_NS = 1000000000;
+enum { PAUSE_STEPS = 12 }; /* pauses double up to an hour */
+
+/* ---- running one */
+
+static bool report(void *context, uint64_t done, uint64_t total) {
+    struct job *job = context;
+    atomic_store(&job->done, done);
+    atomic_store(&job->total, total);
+    return !atomic_load(&job->cancelled) && !atomic_load(&job->jobs->stopping) && !(job->claimed && atomic_load(&job->jobs->closing));
+}
+
+void job_report(const struct reel_progress *progress, const char *outcome) {
+    struct job *job = progress->report == report ? progress->context : NULL; /* else it is not the progress of a job */
+    if (job) {
+        pthread_mutex_lock(&job->jobs->mutex);
+        snprintf(job->outcome, sizeof job->outcome, "%s", outcome);
+        pthread_mutex_unlock(&job->jobs->mutex);
+    }
+}
+
+static bool run_claimed(struct job *job, int64_t *come_back_ns, struct reel_error *err) {
+    const struct reel_progress progress = {.report = report, .context = job};
+    const struct job_call call = {.id = job->row.id,
+                                  .key = job->row.key,
+                                  .options = job->row.options,
+                                  .attempts = job->row.attempts,
+                                  .progress = &progress,
+                                  .come_back_ns = come_back_ns};
+    return job->kind->run(job->jobs->app, &call, err);
+}
+
+/* Runs what job_start() was given. *over: no request has left it, and it has ended; else it has a row. */
+static bool run_started(struct job *job, bool *over, struct reel_error *err) {
+    const struct reel_progress progress = {.report = report, .context = job};
+    bool good = !atomic_load(&job->cancelled) && !atomic_load(&job->jobs->stopping)
+                    ? job->run(job->context, &progress, err)
+                    : reel_fail(err, REEL_CANCELLED, "cancelled before it began");
+    pthread_mutex_lock(&job->mutex);
+    *over = !atomic_load(&job->has_row);
+    if (*over) {
+        job->over = true;
+        job->good = good;
+        job->error = good ? (struct reel_error){0} : *err;
+        pthread_cond_broadcast(&job->ended);
+    }
+    pthread_mutex_unlock(&job->mutex);
+    return !*over && job->attached ? job->attached(job->context, good, err) : good;
+}
+
+static enum job_state state_of(struct job *job, bool good, const struct reel_error *err, struct catalog_job *row) {
+    bool stopped = err->code == REEL_CANCELLED && !atomic_load(&job->cancelled) && jobs_stopping(job->jobs);
+    if (good || stopped) {
+        return row->not_before_ns || stopped ? JOB_QUEUED : JOB_DONE;
+    }
+    if (err->code == REEL_CANCELLED) {
+        return JOB_CANCELLED;
+    }
+    if (!reel_is_transient(err->code) || row->attempts > job->kind->retries) {
+        return JOB_FAILED;
+    }
+    row->not_before_ns = row->ended_ns + (SECOND_NS << (row->attempts < PAUSE_STEPS ? row->attempts : PAUSE_STEPS));
+    return JOB_QUEUED;
+}
+
+/* Writes the end of a job with a row. If that fails, the lease runs out and the job runs again. */
+static void end_row(struct job *job, bool good, int64_t come_back_ns, const struct reel_error *err) {
+    struct catalog_job *row = &job->row;
+    struct reel_error why = {0};
+    row->done = atomic_load(&job->done);
+    row->total = atomic_load(&job->total);
+    row->ended_ns = reel_now_ns();
+    row->not_before_ns = good ? come_back_ns : 0;
+    row->error = good ? (struct reel_error){0} : *err;
+    memcpy(row->outcome, job->outcome, sizeof row->outcome);
+    row->state = state_of(job, good, err, row);
+    const struct catalog_job_ending ending = {
+        .counts = !good && err->code != REEL_CANCELLED, .change = !job->kind->quiet, .keep = !job->kind->brief};
+    if (!atomic_load(&job->lost) && !catalog_job_end(job->jobs->catalog, row, &ending, &why) && why.code != REEL_CHANGED) {
+        fprintf(stderr, "reel: the end of job %s (%s) could not be written: %s\n", row->id, row->kind, why.text);
+    }
+    if (row->state == JOB_QUEUED && row->not_before_ns <= row->ended_ns) {
+        lane_wake(job->jobs, job->lane);
+    }
+}
+
+static void count(const struct job *job) {
+    struct jobs *jobs = job->jobs;
+    ptrdiff_t kind = job->kind - jobs->kinds;
+    int64_t ns = job->row.ended_ns - job->row.created_ns;
+    atomic_fetch_add(&jobs->ends[kind][job->row.state == JOB_DONE ? 0 : job->row.state == JOB_FAILED ? 1 : 2], 1);
+    atomic_fetch_add(&jobs->ms[kind], (uint64_t)(ns > 0 ? ns / 1000000 : 0));
+}
+
+static void run(struct job *job) {
+    struct reel_error err = {0};
+    int64_t come_back_ns = 0;
+    bool over = false;
+    bool good = job->claimed ? run_claimed(job, &come_back_ns, &err) : run_started(job, &over, &err);
+    struct catalog_job *row = &job->row;
+    if (!over) {
+        end_row(job, good, come_back_ns, &err);
+        job_end(job, good, &err);
+    } else {
+        row->ended_ns = reel_now_ns();
+        row->state = good ? JOB_DONE : err.code == REEL_CANCELLED ? JOB_CANCELLED : JOB_FAILED;
+        row->error = err;
+    }
+    if (row->state != JOB_QUEUED && job->lane != LANE_FILES) {
+        count(job);
+        if (job->jobs->ended) {
+            job->jobs->ended(job->jobs->app, row);
+        }
+    }
+}
+
+/* ---- the next one; the mutex is held */
+
+static unsigned running_of(const struct lane *lane, const char *owner) {
+    unsigned n = 0;
+    for (const struct job *job = lane->jobs->newest; job; job = job->older) {
+        n += job->running && job->lane == lane->number && strcmp(job->owner, owner) == 0;
+    }
+    return n;
+}
+
+/* Of the owner with the fewest running jobs the oldest: nobody's many files delay another's few. */
+static struct job *pop_fair(struct lane *lane) {
+    struct job **best = &lane->queue;
+    unsigned fewest = lane->queue ? running_of(lane, lane->queue->owner) : 0;
+    for (struct job **at = &lane->queue; *at && fewest > 0; at = &(*at)->next_queued) {
+        unsigned n = strcmp((*at)->owner, (*best)->owner) != 0 ? running_of(lane, (*at)->owner) : fewest;
+        best = n < fewest ? at : best;
+        fewest = n < fewest ? n : fewest;
+    }
+    struct job *job = *best;
+    *best = job->next_queued;
+    lane->queued--;
+    lane->queue_end = &lane->queue;
+    while (*lane->queue_end) {
+        lane->queue_end = &(*lane->queue_end)->next_queued;
+    }
+    return job;
+}
+
+static void list_in(struct jobs *jobs, struct job *job) {
+    job->older = jobs->newest;
+    if (jobs->newest) {
+        jobs->newest->newer = job;
+    }
+    jobs->newest = job;
+}
+
+static void list_out(struct jobs *jobs, struct job *job) {
+    *(job->newer ? &job->newer->older : &jobs->newest) = job->older;
+    if (job->older) {
+        job->older->newer = job->newer;
+    }
+    jobs->changes++;
+    pthread_cond_broadcast(&jobs->changed);
+}
+
+/* ---- claiming rows */
+
+static struct job *claim(struct lane *lane) {
+    struct jobs *jobs = lane->jobs;
+    struct catalog_job row;
+    struct reel_error why = {0};
+    if (!catalog_job_claim(jobs->catalog, lane->number, jobs->owner, JOB_LEASE_NS, &row, &why)) {
+        return NULL; /* none, or the catalog cannot be written now: the heartbeat asks again */
+    }
+    const struct job_kind *kind = jobs_kind(jobs, row.kind);
+    struct job *job = kind ? job_new(jobs, kind, lane->number, &why) : NULL;
+    if (!job) { /* its lease runs out */
+        catalog_job_done(&row);
+        return NULL;
+    }
+    job->row = row;
+    job->claimed = true;
+    atomic_store(&job->has_row, true);
+    snprintf(job->owner, sizeof job->owner, "job:%.40s", row.collection);
+    return job;
+}
+
+/* Wakes a thread, or starts one when too few are idle. False: the lane has no thread at all. */
+static bool employ(struct lane *lane) {
+    struct jobs *jobs = lane->jobs;
+    if (lane->idle > lane->queued) {
+        pthread_cond_signal(&lane->wake);
+    } else if (lane->threads < lane->threads_max && jobs->n_threads < THREADS_MAX && !atomic_load(&jobs->stopping) &&
+               pthread_create(&jobs->threads[jobs->n_threads], NULL, worker, lane) == 0) {
+        jobs->n_threads++;
+        lane->threads++;
+    }
+    return lane->threads > 0;
+}
+
+/* The next job with a reference; NULL: the thread ends. */
+static struct job *next(struct lane *lane) {
+    struct jobs *jobs = lane->jobs;
+    struct job *job = NULL;
+    pthread_mutex_lock(&jobs->mutex);
+    while (!job) {
+        bool may_claim = lane->claims && lane->due && !atomic_load(&jobs->closing);
+        if (may_claim && (!lane->queue || lane->row_next)) {
+            lane->due = lane->row_next = false;
+            pthread_mutex_unlock(&jobs->mutex);
+            job = claim(lane);
+            pthread_mutex_lock(&jobs->mutex);
+            if (job) {
+                lane->due = true; /* there may be more */
+                list_in(jobs, job);
+                (void)employ(lane);
+            }
+        } else if (lane->queue) {
+            job = pop_fair(lane);
+            lane->row_next = true;
+        } else if (atomic_load(&jobs->stopping)) {
+            break;
+        } else {
+            lane->idle++;
+            pthread_cond_wait(&lane->wake, &jobs->mutex);
+            lane->idle--;
+        }
+    }
+    if (job) {
+        job->running = true;
+    }
+    pthread_mutex_unlock(&jobs->mutex);
+    return job;
+}
+
+static void *worker(void *argument) {
+    struct lane *lane = argument;
+    struct jobs *jobs = lane->jobs;
+    for (struct job *job; (job = next(lane));) {
+        run(job);
+        pthread_mutex_lock(&jobs->mutex);
+        list_out(jobs, job);
+        pthread_mutex_unlock(&jobs->mutex);
+        job_unref(job);
+    }
+    return NULL;
+}
+
+bool lane_push(struct jobs *jobs, struct job *job, struct reel_error *err) {
+    struct lane *lane = &jobs->lanes[job->lane];
+    pthread_mutex_lock(&jobs->mutex);
+    bool good = !atomic_load(&jobs->stopping) || reel_fail(err, REEL_CANCELLED, "the server is shutting down");
+    good = good && (employ(lane) || reel_fail(err, REEL_NO_MEMORY, "no thread can be started"));
+    if (good) {
+        list_in(jobs, job);
+        *lane->queue_end = job;
+        lane->queue_end = &job->next_queued;
+        lane->queued++;
+    }
+    pthread_mutex_unlock(&jobs->mutex);
+    return good;
+}
+
+void lane_wake(struct jobs *jobs, enum job_lane number) {
+    struct lane *lane = &jobs->lanes[number];
+    pthread_mutex_lock(&jobs->mutex);
+    lane->due = true;
+    if (lane->claims && !atomic_load(&jobs->closing)) {
+        (void)employ(lane);
+    }
+    pthread_mutex_unlock(&jobs->mutex);
+}

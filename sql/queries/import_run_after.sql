@@ -1,1 +1,0 @@
-SELECT row, request FROM import_runs WHERE row > :row ORDER BY row LIMIT 1;

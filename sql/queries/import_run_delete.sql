@@ -1,1 +1,0 @@
-DELETE FROM import_runs WHERE row = :row;

@@ -1,1 +1,0 @@
-INSERT INTO import_runs (request) VALUES (:request) RETURNING row;

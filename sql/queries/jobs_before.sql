@@ -1,0 +1,1 @@
+SELECT * FROM jobs WHERE row < :row ORDER BY row DESC LIMIT :limit;

@@ -1,0 +1,2 @@
+-- scan: jobs: the index of queued ones
+SELECT lane, min(not_before_ns) FROM jobs WHERE state = 0 GROUP BY lane;

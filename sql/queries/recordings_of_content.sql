@@ -1,0 +1,1 @@
+SELECT id FROM recordings WHERE content = :sha256 ORDER BY row LIMIT :limit;
