@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "wire/near.h"
 
 static const struct cli_command *const commands[] = {
     &cli_serve, &cli_info, &cli_cat,   &cli_convert, &cli_check, &cli_import, &cli_demo,   &cli_health, &cli_carla,  &cli_nanover,
@@ -26,6 +27,18 @@ static const struct cli_command *command_named(const char *name) {
     return NULL;
 }
 
+static void suggest(const char *name) {
+    struct near near = {0};
+    char list[256];
+    for (size_t i = 0; commands[i]; i++) {
+        if (commands[i]->summary[0]) {
+            near_add(&near, name, commands[i]->name);
+        }
+    }
+    fprintf(stderr, "reel: unknown command \"%s\"%s%s\n", name, near_text(&near, "; did you mean ", list, sizeof list),
+            near.n ? "?" : "; reel --help lists the commands");
+}
+
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
     signal(SIGPIPE, SIG_DFL); /* `reel cat … | head` ends quietly even if the caller ignored SIGPIPE; serve ignores it itself */
@@ -42,10 +55,11 @@ int main(int argc, char **argv) {
     char *help_arguments[] = {argv[0], option, NULL};
     const struct cli_command *command = command_named(help ? argv[2] : name);
     if (!command) {
-        if (*name != '\0') {
-            fprintf(stderr, "reel: unknown command \"%s\"\n\n", help ? argv[2] : name);
+        if (*name == '\0') {
+            print_commands(stderr);
+        } else {
+            suggest(help ? argv[2] : name);
         }
-        print_commands(stderr);
         return CLI_USAGE;
     }
     return help ? command->run(2, help_arguments) : command->run(argc - 1, argv + 1);

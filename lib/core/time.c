@@ -2,13 +2,14 @@
 #include "reel/time.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static const int64_t SECOND_NS = 1000000000;
-static const char accepted[] =
-    "a time is RFC 3339 (2024-05-01T10:00:00Z), a number (bare, or with ns, us, ms, s), +2.5s from the start, -2.5s from the end, "
-    "now or now-1h";
+static const char accepted[] = "a time is RFC 3339 (2024-05-01T10:00:00Z, 2024-05-01), a number (bare, or with ns, us, ms, s), +2.5s from "
+                               "the start, -2.5s from the end, "
+                               "now or now-1h";
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -156,8 +157,14 @@ static bool take_zone(const char **p, int *offset) {
 static bool parse_rfc3339(const char *p, int64_t *ns) {
     int64_t days, fraction = 0;
     int hour, minute, second, offset;
-    if (!take_date(&p, &days) || !take_char(&p, "Tt ") || !take_digits(&p, 2, &hour) || !take_char(&p, ":") ||
-        !take_digits(&p, 2, &minute) || !take_char(&p, ":") || !take_digits(&p, 2, &second) || hour > 23 || minute > 59 || second > 60) {
+    if (!take_date(&p, &days)) {
+        return false;
+    }
+    if (!*p) { /* a date alone: its begin */
+        return !__builtin_mul_overflow(days, 86400 * SECOND_NS, ns);
+    }
+    if (!take_char(&p, "Tt ") || !take_digits(&p, 2, &hour) || !take_char(&p, ":") || !take_digits(&p, 2, &minute) || !take_char(&p, ":") ||
+        !take_digits(&p, 2, &second) || hour > 23 || minute > 59 || second > 60) {
         return false;
     }
     if (take_char(&p, ".")) {
@@ -165,12 +172,31 @@ static bool parse_rfc3339(const char *p, int64_t *ns) {
             return false;
         }
     }
-    if (!take_zone(&p, &offset) || *p) {
+    offset = 0;
+    if (*p && (!take_zone(&p, &offset) || *p)) {
         return false;
     }
     __int128 sum = ((__int128)days * 86400 + hour * 3600 + minute * 60 + second - offset) * SECOND_NS + fraction;
     *ns = (int64_t)sum;
     return sum >= INT64_MIN && sum <= INT64_MAX;
+}
+
+/* ---- numbers since 1970 */
+
+enum { CALENDAR_S = 100000000, YEAR_S = 366 * 86400 }; /* a recording whose times are later than 1973 has calendar times */
+
+/* Seconds reach to the year 5138; the others begin where these would be in 1973. */
+static int64_t magnitude_ns(int64_t number) {
+    return number < INT64_C(100000000000)         ? SECOND_NS
+           : number < INT64_C(100000000000000)    ? 1000000
+           : number < INT64_C(100000000000000000) ? 1000
+                                                  : 1;
+}
+
+static bool parse_bare(const char *text, size_t digits, struct reel_time *out) {
+    out->bare = text[digits] == '\0';
+    return out->bare ? parse_amount(text, 1, &out->ns)
+                     : digits > 0 && digits < 18 && parse_amount(text, magnitude_ns(strtoll(text, NULL, 10)), &out->ns);
 }
 
 /* ---- public functions (reel/time.h) */
@@ -199,6 +225,9 @@ static bool parse(const char *text, int64_t bare_unit_ns, struct reel_time *out)
         return parse_rfc3339(p, &out->ns);
     }
     size_t number = strspn(p, "0123456789.");
+    if (!p[number] && bare_unit_ns == 1) {
+        return parse_bare(p, strspn(p, "0123456789"), out);
+    }
     return !strpbrk(p + number, "mhd") || strcmp(p + number, "ms") == 0 ? parse_amount(p, bare_unit_ns, &out->ns) : false;
 }
 
@@ -221,10 +250,14 @@ static int64_t add_saturated(int64_t a, int64_t b) {
     return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
+static bool is_calendar(int64_t ns) {
+    return ns >= CALENDAR_S * SECOND_NS;
+}
+
 int64_t reel_time_resolve(const struct reel_time *t, int64_t first_ns, int64_t last_ns, int64_t now_ns) {
     switch (t->kind) {
     case REEL_TIME_ABSOLUTE:
-        return t->ns;
+        return t->bare && ((first_ns == 0 && last_ns == 0) || is_calendar(last_ns)) ? t->ns * magnitude_ns(t->ns) : t->ns;
     case REEL_TIME_FROM_START:
         return add_saturated(first_ns, t->ns);
     case REEL_TIME_FROM_END:
@@ -233,6 +266,29 @@ int64_t reel_time_resolve(const struct reel_time *t, int64_t first_ns, int64_t l
         return add_saturated(now_ns, t->ns);
     }
     return t->ns;
+}
+
+bool reel_time_within(const struct reel_time *t, int64_t first_ns, int64_t last_ns, int64_t *ns, struct reel_error *err) {
+    char text[3][REEL_TIME_TEXT], amount[REEL_TIME_TEXT] = "";
+    *ns = reel_time_resolve(t, first_ns, last_ns, reel_now_ns());
+    if (t->kind != REEL_TIME_ABSOLUTE || (first_ns == 0 && last_ns == 0) ||
+        (*ns >= add_saturated(first_ns, -YEAR_S * SECOND_NS) && *ns <= add_saturated(last_ns, YEAR_S * SECOND_NS))) {
+        return true;
+    }
+    bool calendar = is_calendar(last_ns);
+    const int64_t times[] = {*ns, first_ns, last_ns};
+    for (unsigned i = 0; i < 3; i++) {
+        calendar ? reel_time_rfc3339(times[i], text[i]) : reel_time_seconds(times[i], text[i]);
+    }
+    if (calendar && *ns >= 0 && !is_calendar(*ns)) { /* an offset, most likely */
+        size_t n = reel_time_seconds(*ns, amount);
+        while (amount[n - 1] == '0') {
+            n--;
+        }
+        amount[n - (amount[n - 1] == '.')] = '\0';
+    }
+    return reel_fail(err, REEL_ARGUMENT, "%s is more than a year outside of the recording, %s to %s%s%s%s", text[0], text[1], text[2],
+                     amount[0] ? "; did you mean +" : "", amount, amount[0] ? "s?" : "");
 }
 
 int64_t reel_now_ns(void) {

@@ -108,6 +108,11 @@ struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, u
 void reel_stream_free(struct reel_stream *stream);
 REEL_DEFINE_AUTO(struct reel_stream, reel_stream_free);
 
+/* Whether the selection has any message. If not, `why` says so, and which topics one that does not exist may have meant. */
+enum { REEL_MATCHES_TEXT = 600 };
+bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *selection,
+                            bool *any, char why[REEL_MATCHES_TEXT], struct reel_error *err);
+
 enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err);
 /* Goes on with the message at `mark` (or the first one after that position). What every_n / every_ns have counted up to there is found from
  * the index. */

@@ -167,8 +167,13 @@ static bool read_time(struct http_request *r, const int64_t span[2], const char 
         return false;
     }
     *given = has || has_alias;
-    if (*given) {
-        *ns = reel_time_resolve(has ? &t : &u, span[0], span[1], reel_now_ns());
+    if (has_alias) { /* of a dashboard, which may show any time */
+        *ns = reel_time_resolve(&u, span[0], span[1], reel_now_ns());
+    }
+    struct reel_error err = {0};
+    if (has && !reel_time_within(&t, span[0], span[1], ns, &err)) {
+        http_reply_bad_param(r, name, "%s", err.text);
+        return false;
     }
     return true;
 }
@@ -210,6 +215,24 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
     if (out->has_start && has_end && s->end_ns < s->start_ns) {
         http_reply_bad_param(r, "end", "must not be before start");
         return false;
+    }
+    return true;
+}
+
+bool api_note_matches(struct http_request *r, struct reel_recording *const *recordings, uint32_t n,
+                      const struct reel_selection *selection) {
+    struct reel_error err = {0};
+    char why[REEL_MATCHES_TEXT];
+    bool any = true;
+    bool all =
+        selection->n_topics == 0 && selection->n_exclude == 0 && selection->start_ns == REEL_TIME_MIN && selection->end_ns == REEL_TIME_MAX;
+    if (!all && !reel_selection_matches(recordings, n, selection, &any, why, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    if (!any) {
+        http_add_header(r, "X-Matched", "0");
+        http_add_header(r, "X-Warning", why);
     }
     return true;
 }

@@ -255,6 +255,8 @@ static void reply(struct http_request *r, struct inputs *in) {
         reply_report(r, &c, accepted, loss, &err);
     } else if (!accepted) {
         http_reply_problem_with(r, 422, "target-cannot-hold", err.text, json_pack("{s:o}", "report", view_loss(loss)));
+    } else if (!api_note_matches(r, in->recordings, in->n, &plain)) {
+        return;
     } else if (streamed) {
         reply_streamed(r, &c, TAKE(stream));
     } else {

@@ -25,8 +25,12 @@ static bool recording_time(const struct catalog_recording *row, const char *text
     if (!reel_time_parse(text, bare_ns, &t, err)) {
         return false;
     }
-    *ns = reel_time_resolve(&t, row->start_ns, row->end_ns, reel_now_ns());
     bool of_calendar = t.kind == REEL_TIME_FROM_NOW || is_calendar(text);
+    if (of_calendar && row->clock == REEL_CLOCK_RELATIVE) {
+        *ns = reel_time_resolve(&t, row->start_ns, row->end_ns, reel_now_ns());
+    } else if (!reel_time_within(&t, row->start_ns, row->end_ns, ns, err)) {
+        return false;
+    }
     if (row->clock != REEL_CLOCK_RELATIVE || !of_calendar) {
         return true;
     }

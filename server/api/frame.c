@@ -27,7 +27,9 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
     q.topics = topics;
     q.n_topics = 1;
     if (http_param_time(r, "at", &at)) {
-        if (reel_message_at_time(a->recording, &q, reel_time_resolve(&at, info->start_ns, info->end_ns, reel_now_ns()), stream, m, &err)) {
+        int64_t at_ns;
+        if (reel_time_within(&at, info->start_ns, info->end_ns, &at_ns, &err) &&
+            reel_message_at_time(a->recording, &q, at_ns, stream, m, &err)) {
             return true;
         }
     } else {

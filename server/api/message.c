@@ -100,8 +100,10 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
     q.topics = topics;
     q.n_topics = (uint32_t)(n < API_GLOBS_MAX ? n : API_GLOBS_MAX);
     bool good;
+    int64_t at_ns;
     if (has_at) {
-        good = reel_message_at_time(a->recording, &q, reel_time_resolve(&at, info->start_ns, info->end_ns, reel_now_ns()), stream, m, &err);
+        good = reel_time_within(&at, info->start_ns, info->end_ns, &at_ns, &err) &&
+               reel_message_at_time(a->recording, &q, at_ns, stream, m, &err);
     } else {
         *stream = reel_stream_open(&a->recording, 1, &q, &err);
         good = *stream && reel_message_at_index(*stream, index, m, &err);

@@ -93,7 +93,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
     struct api_selection q;
     struct reel_error err = {0};
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
-    if (!api_select(r, info->start_ns, info->end_ns, &q)) {
+    if (!api_select(r, info->start_ns, info->end_ns, &q) || !api_note_matches(r, &a->recording, 1, &q.selection)) {
         return;
     }
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&a->recording, 1, &q.selection, &err);

@@ -76,8 +76,9 @@ static void reply_moment(struct http_request *r, enum reel_nanover_part part) {
         return;
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));
-    int64_t time_ns = http_param_time(r, "at", &at) ? reel_time_resolve(&at, info->start_ns, info->end_ns, reel_now_ns()) : info->end_ns;
-    struct moment *m = make_moment(a.recording, part, time_ns, strcmp(type, "application/msgpack") == 0, &err);
+    int64_t time_ns = info->end_ns;
+    bool good = !http_param_time(r, "at", &at) || reel_time_within(&at, info->start_ns, info->end_ns, &time_ns, &err);
+    struct moment *m = !good ? NULL : make_moment(a.recording, part, time_ns, strcmp(type, "application/msgpack") == 0, &err);
     if (m) {
         char text[256], etag[64];
         snprintf(text, sizeof text, "nanover %d %s %u %lld %s %u.%u", (int)part, a.row.content, info->format->version, (long long)time_ns,

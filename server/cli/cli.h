@@ -169,6 +169,8 @@ static inline void reel_auto_cli_select_done(struct cli_select *s) {
     {.name = "last", .kind = CLI_FLAG, .to = &(s).last, .help = "with --start: also the last earlier message of each topic"}
 /* clang-format on */
 /* `sources` of reel_merge_options(), or NULL; times like +2s count from the first start and the last end of all. */
+/* A line on stderr when the selection has no message. */
+bool cli_warn_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *selection, struct reel_error *err);
 bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
                    const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err);
 

@@ -116,7 +116,8 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
         c->options.start_ns = c->selection.start_ns;
         c->selection.state_at_cut = (c->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     }
-    return c->run == NO_RUN || reel_nanover_run(c->recordings[0], c->run, &c->selection, &c->options, err);
+    return c->run == NO_RUN ? cli_warn_matches(c->recordings, c->n_recordings, &c->selection, err)
+                            : reel_nanover_run(c->recordings[0], c->run, &c->selection, &c->options, err);
 }
 
 static struct reel_stream *open_stream(const struct conversion *c, struct reel_error *err) {

@@ -33,7 +33,10 @@ static bool put(void *context, const char *text, size_t size) {
 
 static bool print_moment(struct reel_recording *recording, const struct request *q, struct writing *w, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
-    int64_t time_ns = q->at.given ? reel_time_resolve(&q->at.time, info->start_ns, info->end_ns, reel_now_ns()) : info->end_ns;
+    int64_t time_ns = info->end_ns;
+    if (q->at.given && !reel_time_within(&q->at.time, info->start_ns, info->end_ns, &time_ns, err)) {
+        return false;
+    }
     AUTO_MEM uint8_t *data = NULL;
     AUTO_MEM char *text = NULL;
     size_t size, text_size;

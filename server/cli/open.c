@@ -59,6 +59,19 @@ void cli_forget_files(const struct cli_files *files, struct reel_error *err) {
 
 /* ---- selecting */
 
+bool cli_warn_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *selection,
+                      struct reel_error *err) {
+    char why[REEL_MATCHES_TEXT];
+    bool any;
+    if (!reel_selection_matches(recordings, n, selection, &any, why, err)) {
+        return false;
+    }
+    if (!any) {
+        fprintf(stderr, "reel: warning: %s\n", why);
+    }
+    return true;
+}
+
 bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
                    const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err) {
     int64_t first, last;
@@ -72,11 +85,9 @@ bool cli_selection(const struct cli_select *s, struct reel_recording *const *rec
     out->every_n = s->every.n;
     out->every_ns = s->every.ns;
     out->last_per_topic = s->last;
-    if (s->start.given) {
-        out->start_ns = reel_time_resolve(&s->start.time, first, last, reel_now_ns());
-    }
-    if (s->end.given) {
-        out->end_ns = reel_time_resolve(&s->end.time, first, last, reel_now_ns());
+    if ((s->start.given && !reel_time_within(&s->start.time, first, last, &out->start_ns, err)) ||
+        (s->end.given && !reel_time_within(&s->end.time, first, last, &out->end_ns, err))) {
+        return false;
     }
     if (s->last && !s->start.given) {
         return reel_fail(err, REEL_ARGUMENT, "--last needs --start");

@@ -12,7 +12,8 @@ static const char allowed_headers[] =
     "Upload-Defer-Length, Upload-Complete, Upload-Draft-Interop-Version, X-HTTP-Method-Override";
 static const char exposed_headers[] =
     "Accept-Ranges, Content-Length, Content-Range, Content-Disposition, Content-Location, ETag, Last-Modified, Link, "
-    "Location, Repr-Digest, Retry-After, Server-Timing, X-Next-Cursor, X-Total-Count, X-Request-Id, Upload-Offset, Upload-Length, "
+    "Location, Repr-Digest, Retry-After, Server-Timing, X-Matched, X-Next-Cursor, X-Warning, X-Total-Count, X-Request-Id, Upload-Offset, "
+    "Upload-Length, "
     "Upload-Expires, Upload-Complete, Upload-Limit, Upload-Metadata, Upload-Concat, Upload-Defer-Length, Tus-Resumable, Tus-Version, "
     "Tus-Extension, Tus-Max-Size";
 

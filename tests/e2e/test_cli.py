@@ -90,6 +90,21 @@ class CommandLine(unittest.TestCase):
                 self.assertTrue(done.stderr)
                 self.assertEqual(done.stdout, b'')
 
+    def test_what_was_meant(self):
+        done = reel('conver', check=False)
+        self.assertEqual((done.returncode, done.stderr), (2, b'reel: unknown command "conver"; did you mean convert?\n'))
+        self.assertEqual(reel('xyzzy', check=False).stderr, b'reel: unknown command "xyzzy"; reel --help lists the commands\n')
+        path = os.path.join(self.folder, 'meant.bag')
+        with open(path, 'wb') as f:
+            f.write(bag(lab_messages(1)))
+        done = reel('cat', path, '--topic', '/odmo')
+        self.assertEqual((done.returncode, done.stdout), (0, b''))
+        self.assertIn(b'there is no topic /odmo; similar ones are /odom', done.stderr)
+        self.assertIn(b'similar ones', reel('convert', path, os.path.join(self.folder, 'meant.mcap'), '--topic', '/odmo').stderr)
+        done = reel('cat', path, '--start', '10s', check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(b'did you mean +10s?', done.stderr)
+
     def test_help_for_each(self):
         self.assertIn(b'serve', reel('--help').stdout)
         for command in ('serve', 'info', 'cat', 'convert', 'check', 'import'):

@@ -1,5 +1,6 @@
 """Time-range queries: the interval, topics, sampling, pages, carried-in last values, and the four shapes of the answer."""
 import json
+import time
 from urllib.parse import quote
 
 from harness import API, Case, payload, time_ns
@@ -57,6 +58,29 @@ class Messages(Case):
                 self.assertEqual(self.rows('?' + query), want)
         self.assertEqual(self.rows('?start=-0.5s'), self.want(lambda m: m.time >= end - SECOND // 2))
         self.assertEqual(self.rows('?end=-3.5s'), self.want(lambda m: m.time < end - 7 * SECOND // 2))
+
+    def test_times_that_are_hardly_meant(self):
+        for value, meant in (('10s', '+10s'), ('10', '+10s'), ('2.5', '+2.5s'), ('250ms', '+0.25s')):
+            for path in (self.path('?start=' + value), '%s/recordings/%s/as/x.mcap?start=%s' % (API, self.walk, value), '%s/recordings/%s/events?start=%s' % (API, self.walk, value)):
+                self.assertProblem(self.server.get(path), 400, 'did you mean %s?' % meant)
+        self.assertProblem(self.server.get(self.path('?end=2035-01-01')), 400, 'more than a year')
+        self.get(self.path('?from=10&to=20'))  # a dashboard shows any time
+
+    def test_numbers_are_told_apart_by_their_magnitude(self):
+        start = self.messages[0].time + 1_000_000_000
+        seconds = start // 1_000_000_000
+        want = self.get(self.path('?start=%d' % (seconds * 1_000_000_000))).rows()
+        self.assertTrue(want)
+        for value in (seconds, seconds * 1000, seconds * 1_000_000, '%d.0' % seconds, time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(seconds)).replace(' ', '%20')):
+            self.assertEqual(self.get(self.path('?start=%s' % value)).rows(), want, value)
+
+    def test_a_selection_that_matches_nothing_says_so(self):
+        for path in (self.path('?topic=/odmo'), '%s/recordings/%s/as/x.mcap?topic=/odmo' % (API, self.walk), '%s/recordings/%s/as/x.csv?topic=/odmo' % (API, self.walk)):
+            answer = self.get(path)
+            self.assertEqual(answer.headers['X-Matched'], '0')
+            self.assertIn('no topic /odmo; similar ones are /odom', answer.headers['X-Warning'])
+        self.assertEqual(self.get(self.path('?topic=/none*')).headers['X-Warning'], 'nothing is selected')
+        self.assertNotIn('X-Matched', self.get(self.path('?topic=/odom')).headers)
 
     def test_bad_times_are_named(self):
         for value in ('yesterday', '12parsecs', '2010-13-01T00:00:00Z', '', '99999999999999999999'):

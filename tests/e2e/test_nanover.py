@@ -169,7 +169,7 @@ class Nanover(Case):
         self.assertProblem(self.server.get(self.path('as/x.nanover.zip?run=two')), 400, 'run')
 
     def test_others_hold_no_such_messages(self):
-        for rest in ('nanover/frame', 'nanover/state?at=0', 'nanover/resets', 'nanover/state/changes', 'nanover/energies', 'nanover/frames', 'as/x.mcap?run=1'):
+        for rest in ('nanover/frame', 'nanover/state?at=+0s', 'nanover/resets', 'nanover/state/changes', 'nanover/energies', 'nanover/frames', 'as/x.mcap?run=1'):
             self.assertProblem(self.server.get(self.path(rest, self.bag)), 422, 'no NanoVer messages')
 
     def test_the_same_messages_in_an_mcap(self):

@@ -47,7 +47,15 @@ static void accepted(void **state) {
         {"now", "now 0"},
         {"now-1h", "now -3600000000000"},
         {"now+1.5m", "now 90000000000"},
+        {"1.5", "1500000000"},
+        {"1715000000.25", "1715000000250000000"},
+        {"1715000000000.25", "1715000000000250000"},
+        {"1715000000000000.5", "1715000000000000500"},
         {"1970-01-01T00:00:00Z", "0"},
+        {"2010-05-10", "1273449600000000000"},
+        {"2010-05-10T14:29:17", "1273501757000000000"},
+        {"2010-05-10 14:29:17", "1273501757000000000"},
+        {"2010-05-10 14:29:17.5", "1273501757500000000"},
         {"2010-05-10T14:29:17.457991Z", "1273501757457991000"},
         {"2010-05-10T16:29:17.457991000+02:00", "1273501757457991000"},
         {"2010-05-10t10:59:17.457991z", "1273489157457991000"},
@@ -81,7 +89,6 @@ static void refused(void **state) {
                                       "+s",
                                       "1.s",
                                       ".5s",
-                                      "1.5",
                                       "0.5ns",
                                       "1e9",
                                       "5m",
@@ -94,8 +101,8 @@ static void refused(void **state) {
                                       "now-",
                                       "now 1h",
                                       "nowadays",
-                                      "2010-05-10",
-                                      "2010-05-10T14:29:17",
+                                      "2010-05-10T",
+                                      "2010-05-10T14:29",
                                       "2010-13-10T14:29:17Z",
                                       "2010-02-29T00:00:00Z",
                                       "1900-02-29T00:00:00Z",
@@ -137,15 +144,47 @@ static void durations(void **state) {
     }
 }
 
+static const char *within(const char *text, int64_t first_ns, int64_t last_ns) {
+    static char out[400];
+    struct reel_time t;
+    struct reel_error err = {0};
+    int64_t ns;
+    assert_true(reel_time_parse(text, 1, &t, &err));
+    snprintf(out, sizeof out, "%" PRId64, reel_time_within(&t, first_ns, last_ns, &ns, &err) ? ns : 0);
+    return err.text[0] ? strcpy(out, err.text) : out;
+}
+
+static void numbers_by_their_magnitude(void **state) {
+    (void)state;
+    const int64_t first = INT64_C(1273501757000000000), last = first + INT64_C(60000000000);
+    assert_string_equal(within("1273501760", first, last), "1273501760000000000");
+    assert_string_equal(within("1273501760000", first, last), "1273501760000000000");
+    assert_string_equal(within("1273501760000000", first, last), "1273501760000000000");
+    assert_string_equal(within("1273501760000000000", first, last), "1273501760000000000");
+    assert_string_equal(within("2009-12-01", first, last), "1259625600000000000");
+    assert_non_null(strstr(within("10s", first, last), "did you mean +10s?"));
+    assert_non_null(strstr(within("2.5", first, last), "did you mean +2.5s?"));
+    assert_non_null(strstr(within("10", first, last), "did you mean +10s?"));
+    assert_non_null(strstr(within("0", first, last), "1970-01-01"));
+    assert_non_null(strstr(within("2008-05-01", first, last), "more than a year outside of the recording"));
+    assert_null(strstr(within("2008-05-01", first, last), "did you mean"));
+    assert_string_equal(within("5000000000", 0, 10000000000), "5000000000"); /* a relative clock: nanoseconds */
+    assert_string_equal(within("5", 0, 10000000000), "5");
+    assert_string_equal(within("2.5", 0, 10000000000), "2500000000");
+    assert_non_null(strstr(within("2024-05-01", 0, 10000000000), "0.000000000 to 10.000000000"));
+    assert_string_equal(within("1715000000", 0, 0), "1715000000000000000"); /* no recording */
+}
+
 static void tied_to_a_recording(void **state) {
     (void)state;
     const int64_t first = 1000, last = 5000, now = 9000;
-    assert_int_equal(reel_time_resolve(&(struct reel_time){REEL_TIME_ABSOLUTE, 7}, first, last, now), 7);
-    assert_int_equal(reel_time_resolve(&(struct reel_time){REEL_TIME_FROM_START, 7}, first, last, now), 1007);
-    assert_int_equal(reel_time_resolve(&(struct reel_time){REEL_TIME_FROM_END, -7}, first, last, now), 4993);
-    assert_int_equal(reel_time_resolve(&(struct reel_time){REEL_TIME_FROM_NOW, -7}, first, last, now), 8993);
-    assert_true(reel_time_resolve(&(struct reel_time){REEL_TIME_FROM_START, INT64_MAX}, first, last, now) == INT64_MAX);
-    assert_true(reel_time_resolve(&(struct reel_time){REEL_TIME_FROM_END, -INT64_MAX}, first, INT64_MIN + 5, now) == INT64_MIN);
+    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_ABSOLUTE, .ns = 7}, first, last, now), 7);
+    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_START, .ns = 7}, first, last, now), 1007);
+    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_END, .ns = -7}, first, last, now), 4993);
+    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_NOW, .ns = -7}, first, last, now), 8993);
+    assert_true(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_START, .ns = INT64_MAX}, first, last, now) == INT64_MAX);
+    assert_true(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_END, .ns = -INT64_MAX}, first, INT64_MIN + 5, now) ==
+                INT64_MIN);
 }
 
 static void printed(void **state) {
@@ -182,7 +221,11 @@ static void printed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepted), cmocka_unit_test(refused), cmocka_unit_test(durations), cmocka_unit_test(tied_to_a_recording),
+        cmocka_unit_test(accepted),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(durations),
+        cmocka_unit_test(numbers_by_their_magnitude),
+        cmocka_unit_test(tied_to_a_recording),
         cmocka_unit_test(printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
