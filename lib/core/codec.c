@@ -333,7 +333,7 @@ static bool decoder_again(struct decoder *d, bool *more, struct reel_error *err)
         return false;
     }
     if (!d->codec->follows) {
-        return d->run.left == 0 || decoder_fail(d, REEL_DAMAGED, "goes on after its end", NULL, err);
+        return d->run.left == 0 || decoder_fail(d, REEL_DAMAGED, "has bytes after its end", NULL, err);
     }
     *more = d->codec->follows(d->run.in, d->run.left);
     return !*more || !d->codec->reset || d->codec->reset(&d->state) || reel_fail_memory(err);

@@ -57,7 +57,7 @@ static bool normal_path(const char *path, char out[FIELD_PATH_MAX]) {
 bool field_set_add(struct field_set *set, const char *path, struct reel_error *err) {
     char normal[FIELD_PATH_MAX];
     if (!normal_path(path, normal)) {
-        return reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is no field", path);
+        return reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is not a field", path);
     }
     for (const char *dot = strchr(normal, '.'); dot; dot = strchr(dot + 1, '.')) {
         struct slot *s = add(set, normal, (size_t)(dot - normal));
@@ -123,7 +123,7 @@ static struct field_picker *self(struct reel_visitor *v) {
 static void append(struct field_picker *p, const void *name, size_t size) {
     size_t dot = p->length > 0;
     if (p->length + dot + size >= FIELD_PATH_MAX) {
-        p->length = FIELD_PATH_MAX; /* nobody asks for this one */
+        p->length = FIELD_PATH_MAX; /* not selected */
         return;
     }
     if (dot) {
@@ -259,7 +259,7 @@ static bool key(struct reel_visitor *v, struct reel_bytes name) {
     return true;
 }
 
-/* Told as it is, or value by value to those who want some of them. */
+/* Passed on as an array, or value by value if some of them are selected. */
 static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     struct field_picker *p = self(v);
     if (p->skipped_depth > 0) {

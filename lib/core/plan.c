@@ -64,7 +64,7 @@ static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error
         return false;
     }
     if (run->taken == 0) {
-        return reel_fail(err, REEL_ARGUMENT, "the %s writer made a group of no message", run->w.writer->name);
+        return reel_fail(err, REEL_ARGUMENT, "the %s writer made a group without messages", run->w.writer->name);
     }
     group.size = out->pos - group.offset;
     group.count = (uint32_t)run->taken;

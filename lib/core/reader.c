@@ -356,7 +356,7 @@ static bool in_window(const struct reel_reader *r, const struct reel_source *sou
 
 bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, size_t size, struct reel_bytes *out, struct reel_error *err) {
     if (size > REEL_MESSAGE_MEMORY_MAX) {
-        return reel_fail(err, REEL_LIMIT, "%zu bytes of one message exceed the %d that are held in memory", size, REEL_MESSAGE_MEMORY_MAX);
+        return reel_fail(err, REEL_LIMIT, "a message of %zu bytes exceeds the limit of %d", size, REEL_MESSAGE_MEMORY_MAX);
     }
     const uint8_t *direct;
     struct reel_source *source;

@@ -183,7 +183,7 @@ static bool copy_held(struct reel_render *r, uint64_t offset, uint8_t *to, size_
 
 bool reel_render_read(struct reel_render *r, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     if (offset > r->plan->length || size > r->plan->length - offset) {
-        return reel_fail(err, REEL_ARGUMENT, "bytes at %llu lie behind the end", (unsigned long long)offset);
+        return reel_fail(err, REEL_ARGUMENT, "bytes at %llu are beyond the end", (unsigned long long)offset);
     }
     struct transient_watch watch;
     transient_watch_begin(&watch);

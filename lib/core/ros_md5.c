@@ -136,7 +136,7 @@ static bool put_field(struct summing *s, struct type *owner, struct grow *out, s
     }
     char known[ROS_NAME_ROOM];
     if (!ros_type_name(base, false, known)) {
-        return reel_fail(s->err, REEL_UNSUPPORTED, "%.128s: this is no field: %.*s", owner->name, (int)(line.size < 80 ? line.size : 80),
+        return reel_fail(s->err, REEL_UNSUPPORTED, "%.128s: this is not a field: %.*s", owner->name, (int)(line.size < 80 ? line.size : 80),
                          (const char *)line.data);
     }
     bool header = strcmp(known, "Header") == 0 || strcmp(known, "std_msgs/Header") == 0 || strcmp(known, "roslib/Header") == 0;
@@ -189,8 +189,9 @@ static bool sum_type(struct summing *s, struct type *t, unsigned level) {
 bool ros_md5(const char *type, struct reel_bytes definition, char out[MD5_TEXT], struct reel_error *err) {
     struct summing s = {.err = err};
     char name[ROS_NAME_ROOM];
-    bool good = ros_type_name(bytes_text(type), false, name) ? split_types(&s, type, definition)
-                                                             : reel_fail(err, REEL_UNSUPPORTED, "\"%.128s\" is no name of a type", type);
+    bool good = ros_type_name(bytes_text(type), false, name)
+                    ? split_types(&s, type, definition)
+                    : reel_fail(err, REEL_UNSUPPORTED, "\"%.128s\" is not the name of a type", type);
     struct type *top = good ? find_type(&s, name) : NULL;
     good = top && sum_type(&s, top, 1);
     if (good) {

@@ -63,7 +63,7 @@ void ros_report_channel(const struct ros_connection *connection, struct reel_los
     const struct reel_channel *c = connection->channel;
     if (ros_wrap_needed(c)) {
         reel_loss_add(loss, REEL_CHANGES, c,
-                      "messages in %s encoding travel as " ROS_WRAP_TYPE ", with their type, encoding, schema and metadata beside them",
+                      "messages in %s encoding are stored as " ROS_WRAP_TYPE ", together with their type, encoding, schema and metadata",
                       c->encoding[0] ? c->encoding : "an unknown");
         return;
     }

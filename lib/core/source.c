@@ -92,7 +92,7 @@ struct reel_source *reel_source_from_fd(int fd, const char *name, struct reel_er
         return NULL;
     }
     if (!S_ISREG(st.st_mode)) {
-        reel_fail(err, REEL_ARGUMENT, "%s: is no plain file", name);
+        reel_fail(err, REEL_ARGUMENT, "%s: not a regular file", name);
         return NULL;
     }
     size_t name_size = strlen(name) + 1;

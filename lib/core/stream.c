@@ -212,7 +212,7 @@ static struct standing standing_of(const struct reel_selection *q, const char *p
     return s;
 }
 
-static bool wants(const struct reel_selection *q, const char *prefix, const char *topic) {
+static bool selects(const struct reel_selection *q, const char *prefix, const char *topic) {
     struct standing s = standing_of(q, prefix, topic);
     return (q->n_topics == 0 || s.named) && !s.excluded;
 }
@@ -225,7 +225,7 @@ static bool select_channel(struct stream *s, const struct reel_selection *q, con
     size_t used = 0;
     uint32_t matching = 0;
     for (uint32_t t = 0; t < c->n_topics; t++) {
-        if (wants(q, prefix, c->topics[t])) {
+        if (selects(q, prefix, c->topics[t])) {
             matching++;
             used += (size_t)snprintf(name + used, sizeof name - used, "%s%s", used > 0 ? "+" : "", c->topics[t]);
             used = used < sizeof name ? used : sizeof name - 1;

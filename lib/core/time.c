@@ -239,7 +239,7 @@ bool reel_duration_parse(const char *text, int64_t *ns, struct reel_error *err) 
     if (parse_amount(text, 0, ns) && *ns > 0) {
         return true;
     }
-    return reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is no duration: give a positive number with its unit (ns, us, ms, s, m, h, d)", text);
+    return reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is not a duration: use a positive number with its unit (ns, us, ms, s, m, h, d)", text);
 }
 
 static int64_t add_saturated(int64_t a, int64_t b) {

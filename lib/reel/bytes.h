@@ -1,4 +1,4 @@
-/* A run of bytes that somebody else owns. */
+/* A range of bytes, not owned. */
 #ifndef REEL_BYTES_H
 #define REEL_BYTES_H
 

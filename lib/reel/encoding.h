@@ -118,7 +118,7 @@ unsigned reel_encodings_version(void);   /* changes when any decoder does */
 /* The shortest decimal that reads back to the same number, with NUL; "NaN", "Infinity", "-Infinity". */
 enum { REEL_NUMBER_TEXT = 48 };
 void reel_number_text(double value, char out[REEL_NUMBER_TEXT]);
-void reel_number_text32(float value, char out[REEL_NUMBER_TEXT]); /* of a float32, which fewer digits tell apart */
+void reel_number_text32(float value, char out[REEL_NUMBER_TEXT]); /* of a float32, which needs fewer digits */
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,7 @@ enum { REEL_PREFIX_ROOM = 288 };
 struct reel_source_option {
     int64_t shift_ns;              /* added to all its times */
     bool wall;                     /* after that they count from 1970, whatever its own clock does */
-    char prefix[REEL_PREFIX_ROOM]; /* "/run1": the prefix of its topics where names must be told apart; "" = none */
+    char prefix[REEL_PREFIX_ROOM]; /* "/run1": prefix of its topics if names must be distinguished; "" = none */
 };
 enum reel_prefixing { REEL_PREFIX_CLASH /* topics that several recordings have */, REEL_PREFIX_ALWAYS, REEL_PREFIX_NEVER };
 enum reel_align { REEL_ALIGN_START, REEL_ALIGN_NONE };

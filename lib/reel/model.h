@@ -96,7 +96,7 @@ struct reel_finding {
     enum reel_severity severity;
     uint32_t part;
     uint64_t offset, length; /* in the part; length 0 = unknown */
-    const char *text;        /* "last record is cut: 17 of 4096 bytes" */
+    const char *text;        /* "the last record is truncated: it has 17 of 4096 bytes" */
 };
 
 struct reel_channel_stats {

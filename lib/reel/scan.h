@@ -72,7 +72,7 @@ const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw, struct
  */
 struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, struct reel_error *err);
 
-/* Scans `parts` and writes the index pack to `pack_path` (written to a temporary file beside it, flushed, renamed). `format` NULL = probe
+/* Scans `parts` and writes the index pack to `pack_path` (written to a temporary file next to it, flushed, renamed). `format` NULL = probe
  * part 0. */
 bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
                    const struct reel_progress *progress, struct reel_error *err);

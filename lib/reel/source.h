@@ -23,7 +23,7 @@ struct reel_source_ops {
 struct reel_source {
     const struct reel_source_ops *ops;
     uint64_t size;
-    const char *name; /* file name without folders, for messages and for formats told by name; never NULL */
+    const char *name; /* file name without folders, for messages, and for formats that are recognised by name; never NULL */
     bool sparse;      /* only the bytes of the selected messages exist: do not read ahead */
 };
 

@@ -1,4 +1,4 @@
-/* Times and durations as people write them (API.md "Time input"), and as we print them. */
+/* Reads and prints times and durations. */
 #ifndef REEL_TIME_H
 #define REEL_TIME_H
 

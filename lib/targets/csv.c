@@ -21,7 +21,7 @@ struct csv_run {
     struct field_set *fields;
     struct field_picker picker;
     struct json_out json; /* of a cell */
-    const struct reel_visitor_ops *usual;
+    const struct reel_visitor_ops *base_ops;
     struct reel_visitor_ops ops; /* like json's, but a text or bytes alone in a cell are written without quotes */
     struct cell *cells;
     bool *schemas;           /* by channel: it has fields */
@@ -78,7 +78,7 @@ static struct csv_run *run_of(struct reel_visitor *v) {
 static bool cell_text(struct reel_visitor *v, struct reel_bytes value) {
     struct csv_run *run = run_of(v);
     if (run->json.depth > 0) {
-        return run->usual->text(v, value);
+        return run->base_ops->text(v, value);
     }
     for (size_t at = 0, size; at < value.size; at += size ? size : 1) {
         size = utf8_length(value.data + at, value.size - at);
@@ -94,13 +94,13 @@ static bool cell_text(struct reel_visitor *v, struct reel_bytes value) {
 static bool cell_binary(struct reel_visitor *v, struct reel_bytes value) {
     struct csv_run *run = run_of(v);
     if (run->json.depth > 0) {
-        return run->usual->binary(v, value);
+        return run->base_ops->binary(v, value);
     }
     json_put_base64(&run->values, value);
     return run->values.size <= ROWS_TEXT_MAX;
 }
 static bool cell_null(struct reel_visitor *v) {
-    return run_of(v)->json.depth > 0 ? run_of(v)->usual->null(v) : true; /* an empty cell */
+    return run_of(v)->json.depth > 0 ? run_of(v)->base_ops->null(v) : true; /* an empty cell */
 }
 /* Numbers that are quoted in JSON need no quotes here. */
 static bool bare(struct csv_run *run, size_t before, bool goes_on) {
@@ -114,22 +114,22 @@ static bool bare(struct csv_run *run, size_t before, bool goes_on) {
 static bool cell_integer(struct reel_visitor *v, int64_t value) {
     struct csv_run *run = run_of(v);
     size_t before = run->values.size;
-    return bare(run, before, run->usual->integer(v, value));
+    return bare(run, before, run->base_ops->integer(v, value));
 }
 static bool cell_natural(struct reel_visitor *v, uint64_t value) {
     struct csv_run *run = run_of(v);
     size_t before = run->values.size;
-    return bare(run, before, run->usual->natural(v, value));
+    return bare(run, before, run->base_ops->natural(v, value));
 }
 static bool cell_real(struct reel_visitor *v, double value) {
     struct csv_run *run = run_of(v);
     size_t before = run->values.size;
-    return bare(run, before, run->usual->real(v, value));
+    return bare(run, before, run->base_ops->real(v, value));
 }
 static bool cell_real32(struct reel_visitor *v, float value) {
     struct csv_run *run = run_of(v);
     size_t before = run->values.size;
-    return bare(run, before, run->usual->real32(v, value));
+    return bare(run, before, run->base_ops->real32(v, value));
 }
 
 static struct reel_visitor *open_cell(void *context, uint32_t column) {
@@ -299,8 +299,8 @@ static bool csv_open(struct reel_write *w, struct reel_error *err) {
         return false;
     }
     run->cells = calloc((size_t)field_set_count(run->fields) + 1, sizeof *run->cells);
-    run->usual = json_out_to(&run->values, 0).visitor.ops;
-    run->ops = *run->usual;
+    run->base_ops = json_out_to(&run->values, 0).visitor.ops;
+    run->ops = *run->base_ops;
     run->ops.text = cell_text;
     run->ops.binary = cell_binary;
     run->ops.null = cell_null;

@@ -1,7 +1,7 @@
 /* See base64.h. */
 #include "wire/base64.h"
 
-static const char usual[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char base64_alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char for_url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 static int digit_of(char c, const char *alphabet) {
@@ -24,7 +24,7 @@ bool base64_read(struct reel_bytes text, uint8_t *out, size_t *size) {
         padding = text.data[text.size - 2] == '=' ? 2 : 1;
     }
     for (size_t i = 0; i < text.size; i++) {
-        int digit = i + padding >= text.size ? 0 : digit_of((char)text.data[i], usual);
+        int digit = i + padding >= text.size ? 0 : digit_of((char)text.data[i], base64_alphabet);
         if (digit < 0) {
             return false;
         }
@@ -53,7 +53,7 @@ static size_t write_digits(struct reel_bytes data, const char *alphabet, char *o
 }
 
 void base64_write(struct reel_bytes data, char *out) {
-    size_t padding = write_digits(data, usual, out);
+    size_t padding = write_digits(data, base64_alphabet, out);
     for (size_t i = 1; i <= padding; i++) {
         out[BASE64_TEXT(data.size) - i] = '=';
     }

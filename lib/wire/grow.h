@@ -24,7 +24,7 @@ static inline uint8_t *grow_room(struct grow *g, size_t size) {
             g->data = data;
             g->capacity = new_capacity;
         } else {
-            reel_fail_memory(NULL); /* recorded as transient, in case nobody checks `failed` */
+            reel_fail_memory(NULL); /* recorded as transient, in case the caller does not check `failed` */
         }
     }
     return g->failed ? NULL : g->data + g->size;

@@ -62,7 +62,7 @@ static void put_array(struct legacy_converter *c, size_t items) {
 
 /* Ends a walk over fields. */
 static bool walked(struct legacy_converter *c, const struct cursor *at) {
-    return !at->failed || bad(c, "is no protobuf of its kind: a field does not fit");
+    return !at->failed || bad(c, "is not a valid protobuf message: a field does not fit");
 }
 
 /* --- maps --- */

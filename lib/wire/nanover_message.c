@@ -224,14 +224,14 @@ enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_messag
     enum msgpack_result r = msgpack_read(c, &map);
     *why = msgpack_result_text(r);
     if (r == MSGPACK_OK && (map.kind != MSGPACK_MAP || map.count > NANOVER_TYPES_MAX)) {
-        *why = map.kind != MSGPACK_MAP ? "is no map" : "holds too many message types";
+        *why = map.kind != MSGPACK_MAP ? "is not a map" : "holds too many message types";
         return MSGPACK_BAD;
     }
     for (uint64_t i = 0; i < map.count && r == MSGPACK_OK; i++) {
         struct msgpack_item key;
         r = msgpack_take(c, &key, REEL_DEPTH_MAX - 1, &faults);
         if (r == MSGPACK_OK && key.kind != MSGPACK_STR) {
-            *why = "names a message type by something that is no text";
+            *why = "has a message type that is not text";
             return MSGPACK_BAD;
         }
         if (r == MSGPACK_OK) {

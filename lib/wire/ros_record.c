@@ -13,7 +13,7 @@ bool rosrecord_head(struct window *window, uint64_t at, const struct rosrecord_b
     uint64_t left = bounds->end - at;
     *r = (struct rosrecord){.at = at, .cut = true};
     if (left < ROSRECORD_MIN) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: only %llu of its bytes are there", (ull)at, (ull)left);
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: it has only %llu of its bytes", (ull)at, (ull)left);
     }
     const uint8_t *p = window_at(window, at, 4, err);
     if (!p) {

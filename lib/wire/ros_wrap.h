@@ -6,7 +6,7 @@
  *   reel.topic.N                         N = 0 …: the names it is found under, where these are not just the topic
  *   reel.schema.N.name .encoding .hash .data
  *   reel.metadata.N.key .value
- *   reel.channel                         1.2 only, in messages too: a number that tells channels of one topic apart
+ *   reel.channel                         1.2 only, in messages too: a number that distinguishes channels of one topic
  *
  * The payload follows the wrapper's head: no dimensions (u32 0), data_offset (u32 0), u32 length. */
 #ifndef REEL_WIRE_ROS_WRAP_H

@@ -35,7 +35,7 @@ bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosr
     }
     struct rosbag2_0_fields *f = &record->fields;
     if (!fields_read(r.header, f) || f->op.size != 1) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is no list of fields with an op", (unsigned long long)at);
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is not a list of fields with an op", (unsigned long long)at);
     }
     record->op = f->op.data[0];
     if (record->op == ROSBAG2_0_INDEX && f->count.size == 4 && rosbag2_0_u32(f->ver, 0) == ROSBAG2_0_VERSION_1) {

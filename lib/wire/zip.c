@@ -176,7 +176,7 @@ static const char *member_codec(struct zip_member *m, uint32_t method, bool encr
     }
     if (method != ZIP_STORED) {
         m->foreign = true;
-        return "its compression is not known here";
+        return "unknown compression";
     }
     return m->stored != m->raw ? "it is stored, but with two different sizes" : NULL;
 }

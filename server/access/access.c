@@ -310,10 +310,11 @@ void access_finished(const struct http_request *r) {
 
 /* ---- links */
 
-/* A link outlives whoever signed it without a token: only an admin may. */
+/* A link signed without a token cannot be revoked with one, so it needs the role admin. */
 static bool may_sign(const struct http_caller *caller, struct reel_error *err) {
     if (strcmp(caller->how, "open") == 0) {
-        return reel_fail(err, REEL_CONFLICT, "there are no signed links without tokens: this server answers every path as it is");
+        return reel_fail(err, REEL_CONFLICT,
+                         "signed links require tokens: without tokens this server answers every path without a signature");
     }
     return caller->token || caller->role == ROLE_ADMIN ||
            reel_fail(err, REEL_CONFLICT, "links are signed by a token, or by a user with the role admin; use a token");

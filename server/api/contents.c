@@ -66,7 +66,7 @@ void api_schema(struct http_request *r) {
     }
     const struct reel_schema *s = find_schema(reel_recording_index(a.recording), http_segment(r, "sid"));
     if (!s) {
-        http_reply_problem(r, 404, "not-found", "there is no schema %s; /topics names them", http_segment(r, "sid"));
+        http_reply_problem(r, 404, "not-found", "there is no schema %s; see /topics", http_segment(r, "sid"));
     } else if (strcmp(media, "application/json") == 0) {
         http_reply_json(
             r, 200,

@@ -319,7 +319,7 @@ void api_merge(struct http_request *r) {
     const char *keys[MERGE_MAX];
     size_t n = http_params(r, "recording", keys, MERGE_MAX);
     if (n == 0) {
-        http_reply_bad_param(r, "recording", "name the recordings: recording=ID&recording=ID");
+        http_reply_bad_param(r, "recording", "recordings are missing: use recording=ID&recording=ID");
         return;
     }
     if (n > MERGE_MAX) {

@@ -21,7 +21,7 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
     struct reel_time at;
     struct reel_error err = {0};
     if (http_params(r, "topic", topics, 1) == 0) {
-        http_reply_bad_param(r, "topic", "name the topic of the images; /topics lists them");
+        http_reply_bad_param(r, "topic", "the topic of the images is missing; see /topics");
         return false;
     }
     q.topics = topics;

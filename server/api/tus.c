@@ -88,7 +88,7 @@ bool tus_concat(const char *text, struct tus_concat *out, struct reel_error *err
         size_t n = strcspn(at, " ");
         const char *id = n > ID ? at + n - ID : NULL;
         if (!id || id[-1] != '/' || strspn(id, "0123456789abcdef") != ID) {
-            return reel_fail(err, REEL_ARGUMENT, "Upload-Concat: %.*s is no address of an upload", n < 80 ? (int)n : 80, at);
+            return reel_fail(err, REEL_ARGUMENT, "Upload-Concat: %.*s is not the address of an upload", n < 80 ? (int)n : 80, at);
         }
         if (out->n == SESSION_PARTS_MAX) {
             return reel_fail(err, REEL_ARGUMENT, "Upload-Concat: at most %d parts are put together", SESSION_PARTS_MAX);
@@ -96,7 +96,7 @@ bool tus_concat(const char *text, struct tus_concat *out, struct reel_error *err
         snprintf(out->parts[out->n++], RECORDING_ID_TEXT, "%.*s", ID, id);
         at += n;
     }
-    return out->n > 0 || reel_fail(err, REEL_ARGUMENT, "Upload-Concat names no parts");
+    return out->n > 0 || reel_fail(err, REEL_ARGUMENT, "Upload-Concat has no parts");
 }
 
 /* ---- Upload-Checksum */

@@ -226,7 +226,7 @@ bool api_upload_piece(struct http_request *r, const void *data, size_t size) {
         return take_file(u, data, size);
     }
     return http_form_piece(u->form, data, size) ||
-           (u->failed.code != REEL_OK ? false : reel_fail(&u->failed, REEL_ARGUMENT, "the body is no multipart/form-data"));
+           (u->failed.code != REEL_OK ? false : reel_fail(&u->failed, REEL_ARGUMENT, "the body is not multipart/form-data"));
 }
 
 void api_upload_aborted(struct http_request *r) {

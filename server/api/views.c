@@ -160,7 +160,7 @@ static void put_gap(struct object *o, const struct reel_index *index, const stru
     const char *note = NULL;
     bool known = count > 1 && n == 1 && stats->knows_gap;
     if (count > 1 && !known && reel_index_info(index)->is_summary) {
-        note = "not known before the scan has ended";
+        note = "unknown until the scan has finished";
     } else if (count > 1 && !known && count > *budget) {
         note = "too many messages in interleaved channels; coverage shows the gaps";
     } else if (count > 1 && !known) {

@@ -65,7 +65,8 @@ bool db_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
     return reel_fail(err, code, "catalog: %s", text);
 }
 
-/* SQL's glob_match(glob, text): the one matcher of the house, so that a topic glob means the same in the catalog and in a recording. */
+/* SQL's glob_match(glob, text): the same matcher as the library's, so that a topic glob means the same in the catalog and in a recording.
+ */
 static void sql_glob_match(sqlite3_context *context, int argc, sqlite3_value **argv) {
     (void)argc;
     const char *glob = (const char *)sqlite3_value_text(argv[0]), *text = (const char *)sqlite3_value_text(argv[1]);

@@ -30,7 +30,7 @@ static bool read_mark(const char *data, char out[PATH_MAX], struct reel_error *e
     }
     out[n] = '\0';
     out[strcspn(out, "\r\n")] = '\0';
-    return fd < 0 || out[0] == '/' || reel_fail(err, REEL_DAMAGED, "%s in the data folder names no absolute path", MARK);
+    return fd < 0 || out[0] == '/' || reel_fail(err, REEL_DAMAGED, "%s in the data folder does not contain an absolute path", MARK);
 }
 
 bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *err) {
@@ -40,8 +40,8 @@ bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *e
         return false;
     }
     if (folder[0] && (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))) {
-        return reel_fail(err, REEL_NOT_FOUND,
-                         "the catalog's folder %.200s is not there (%s in the data folder names it): is its disk mounted?", folder, MARK);
+        return reel_fail(err, REEL_NOT_FOUND, "the catalog folder %.200s (from %s in the data folder) does not exist: is its disk mounted?",
+                         folder, MARK);
     }
     return disk_join(out, folder[0] ? folder : data, FILE_NAME, err);
 }

@@ -236,7 +236,7 @@ static bool name_is_free(struct db_handle *h, const struct catalog_recording *r,
     bool same = strcmp(there.content, r->content) == 0;
     catalog_recording_done(&there);
     if (same) {
-        return reel_fail(err, REEL_CONFLICT, "this content is there under this name already");
+        return reel_fail(err, REEL_CONFLICT, "this content is already stored under this name");
     }
     return replace ||
            reel_fail(err, REEL_CONFLICT, "\"%.200s\" names other content in this collection; replace=true makes a new revision", r->name);
@@ -355,7 +355,7 @@ bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, con
            (!job || catalog_job_insert(h, job, &added, err)) && db_commit(h, err);
 }
 
-/* Is it still what somebody saw? In the transaction that is to change it. */
+/* Does the recording still have the expected version? Must run in the transaction that changes it. */
 static bool is_version(struct db_handle *h, const char *id, int64_t version, struct reel_error *err) {
     struct catalog_recording now = {0};
     int64_t row = 0;

@@ -122,7 +122,7 @@ static bool read_value(struct reader *r, struct search_term *t, const char *pref
             return false;
         }
         if (!is_end(*r->at) && *r->at != ',') {
-            return fail_at(r, r->at, "behind a quoted value comes a blank or a comma");
+            return fail_at(r, r->at, "a quoted value must be followed by a space or a comma");
         }
     } else {
         size_t size = strcspn(r->at, ", \t\r\n");
@@ -221,7 +221,7 @@ static bool read_phrase(struct reader *r, bool negated) {
         return read_pair(r, (struct search_value){.text = text, .exact = true}, negated);
     }
     if (!is_end(*r->at)) {
-        return fail_at(r, r->at, "behind a quoted phrase comes a blank");
+        return fail_at(r, r->at, "a quoted phrase must be followed by a space");
     }
     return add_words(r, start, text, strlen(text), negated, false);
 }

@@ -163,7 +163,7 @@ static inline void reel_auto_cli_select_done(struct cli_select *s) {
     {.name = "exclude", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB", .help = "leave out topics that match; may be repeated"}, \
     {.name = "start", .kind = CLI_TIME, .to = &(s).start, .value = "TIME", \
      .help = "start time: RFC 3339, 1274213891.5s, +2.5s (after the recording's start) or -2.5s (before its end)"}, \
-    {.name = "end", .kind = CLI_TIME, .to = &(s).end, .value = "TIME", .help = "end time; messages at this time are left out"}, \
+    {.name = "end", .kind = CLI_TIME, .to = &(s).end, .value = "TIME", .help = "end time; messages at this time are not included"}, \
     {.name = "every", .kind = CLI_EVERY, .to = &(s).every, .value = "N|DURATION", \
      .help = "every N-th message of a topic, or the first in each interval (100ms)"}, \
     {.name = "last", .kind = CLI_FLAG, .to = &(s).last, .help = "with --start: also the last earlier message of each topic"}

@@ -34,7 +34,7 @@ static bool copy_payload(struct reel_stream *stream, const struct reel_message *
     return true;
 }
 
-/* Concatenated payloads, nothing between them; of several topics they could not be told apart. */
+/* Concatenated payloads, nothing between them; payloads of several topics could not be distinguished. */
 static bool put_raw(struct reel_stream *stream, const struct request *q, char *buffer, struct output_file *out, struct reel_error *err) {
     for (uint32_t i = 1; i < stream->n_channels; i++) {
         if (strcmp(stream->channels[i]->name, stream->channels[0]->name) != 0) {

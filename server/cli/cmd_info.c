@@ -39,7 +39,7 @@ static bool print_json(const struct cli_files *files, const struct reel_index *i
     if (!body) {
         return reel_fail_memory(err);
     }
-    json_text_print(body, alone ? 2 : 0, stdout); /* cli_flush() tells whether it went */
+    json_text_print(body, alone ? 2 : 0, stdout); /* cli_flush() reports errors */
     json_decref(body);
     putchar('\n');
     return cli_flush(err);

@@ -149,7 +149,7 @@ static int run(int argc, char **argv) {
          .kind = CLI_TIME,
          .to = &q.select.end,
          .value = "TIME",
-         .help = "changes, energies, frames: end time; messages at this time are left out"},
+         .help = "changes, energies, frames: end time; messages at this time are not included"},
         {.name = "every",
          .kind = CLI_EVERY,
          .to = &q.select.every,

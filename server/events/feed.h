@@ -1,5 +1,5 @@
 /* Waiting for changes: watchers sleep until there are some, and one thread polls for all of them: after each commit of this process, and
- * once a second for commits of others (`reel` next to the server). While nobody waits it does not poll. */
+ * once a second for commits of others (`reel` next to the server). It polls only while a client waits. */
 #ifndef SERVER_EVENTS_FEED_H
 #define SERVER_EVENTS_FEED_H
 

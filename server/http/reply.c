@@ -53,7 +53,7 @@ void reply_note_error(struct http_request *r, const char *text) {
 static void add_timing(const struct http_request *r, struct MHD_Response *response) {
     const struct http_caller *caller = http_caller(r);
     if (caller->role < ROLE_EDIT || caller->collections) {
-        return; /* how long an upload took tells whether another collection has the same bytes */
+        return; /* the duration of an upload would reveal whether another collection has the same bytes */
     }
     char text[160];
     const struct http_elapsed *elapsed = r->server->options.elapsed;

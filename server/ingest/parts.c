@@ -96,9 +96,9 @@ static bool belongs(struct joining *j, struct reel_error *err) {
         if (j->format && j->format->joins && j->format->joins(part, new_one)) {
             continue;
         }
-        return own && !own->joins ? reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file, %.120s is no further part of it",
+        return own && !own->joins ? reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file, %.120s is not a further part of it",
                                               r->format, last->file_name)
-                                  : reel_fail(err, REEL_UNSUPPORTED, "%.120s is no further part of a recording with %.120s",
+                                  : reel_fail(err, REEL_UNSUPPORTED, "%.120s is not a further part of a recording with %.120s",
                                               last->file_name, r->parts[i].file_name);
     }
     return true;

@@ -180,7 +180,7 @@ static int open_at(const struct root *root, const char *below, int flags, struct
     if (errno == ENOENT || errno == ENOTDIR) {
         reel_fail(err, REEL_NOT_FOUND, "there is no such file");
     } else if (errno == ELOOP || errno == EXDEV) {
-        reel_fail(err, REEL_ARGUMENT, "the path contains a symbolic link: use the path it leads to");
+        reel_fail(err, REEL_ARGUMENT, "the path contains a symbolic link: use the path of its target");
     } else {
         reel_fail_errno(err, "the file cannot be opened");
     }
@@ -191,7 +191,7 @@ int roots_open_file(const struct roots *roots, const char *path, int flags, stru
     const char *below;
     const struct root *root = root_of(roots, path, &below);
     if (!root) {
-        reel_fail(err, REEL_NOT_FOUND, "it lies below none of the import roots");
+        reel_fail(err, REEL_NOT_FOUND, "it is not below an import root");
         return -1;
     }
     return open_at(root, below, flags, err);
@@ -208,7 +208,7 @@ bool roots_resolve(const struct roots *roots, const char *path, char out[PATH_MA
     }
     if (path[0] == '/') {
         memcpy(out, tidied, strlen(tidied) + 1);
-        return root_of(roots, out, &below) || reel_fail(err, REEL_NOT_FOUND, "the path lies below none of the import roots");
+        return root_of(roots, out, &below) || reel_fail(err, REEL_NOT_FOUND, "the path is not below an import root");
     }
     const char *inside = tidied[1] ? tidied + 1 : ".";
     unsigned found = 0;

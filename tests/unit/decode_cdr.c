@@ -186,7 +186,7 @@ static void idl_that_is_refused(void **state) {
     assert_string_equal(told_idl(TOP("sequence<sequence<long>> a;"), ""), "error 3: " AT "line 1: this type is not read, at \"sequence\"");
     assert_string_equal(told_idl(TOP("long a[2][3];"), ""), "error 3: " AT "line 1: lists of lists are not read, at \"[\"");
     assert_string_equal(told_idl(TOP("long double a;"), ""), "error 3: " AT "line 1: this type is not read, at \"double\"");
-    assert_string_equal(told_idl(TOP("long a[N];"), ""), "error 3: " AT "line 1: a length that is no plain number, at \"N\"");
+    assert_string_equal(told_idl(TOP("long a[N];"), ""), "error 3: " AT "line 1: a length that is not a number, at \"N\"");
     assert_string_equal(told_idl(TOP("@optional long a;"), ""), "error 3: " AT "line 1: optional fields are not read, at \"a\"");
     assert_string_equal(told_idl(TOP("long a; union"), ""), "error 3: " AT "line 1: this type is not read, at \"union\"");
     assert_string_equal(told_idl(TOP("Other a;"), ""),

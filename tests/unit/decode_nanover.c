@@ -163,9 +163,9 @@ static void an_old_state_tells_removals_apart(void **state) {
 static void old_damage_is_told(void **state) {
     (void)state;
     assert_string_equal(decode_text(&old_frame, bytes_of("\x12\x05\x0a", 3)),
-                        "error 2: the 3 bytes at byte 0 of 3 are no protobuf of their kind: a field does not fit");
+                        "error 2: the 3 bytes at byte 0 of 3 are not a valid protobuf message: a field does not fit");
     assert_string_equal(decode_text(&old_state, bytes_of("\x0a\x02\x0a\x01", 4)),
-                        "error 2: the 2 bytes at byte 2 of 4 are no protobuf of their kind: a field does not fit");
+                        "error 2: the 2 bytes at byte 2 of 4 are not a valid protobuf message: a field does not fit");
     PROTO value = {0};
     proto_double(&value, 2, 1);
     for (int i = 0; i < 130; i++) {

@@ -150,17 +150,17 @@ static void bad_definitions(void **state) {
     assert_string_equal(told("A a\n" LINE "MSG: pkg/A\nB[] b\n" LINE "MSG: pkg/B\nA a\n", ""),
                         "error 2: /a: definition of pkg/Top: pkg/A holds itself");
     assert_string_equal(told("Top a\n", ""), "error 2: /a: definition of pkg/Top: pkg/Top holds itself");
-    assert_string_equal(told("uint8 a\nuint8\n", ""), "error 2: /a: definition of pkg/Top: line 2: this is no field: uint8");
-    assert_string_equal(told("uint8 a 3\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is no field: uint8 a 3");
-    assert_string_equal(told("uint8[ a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is no type: uint8[");
+    assert_string_equal(told("uint8 a\nuint8\n", ""), "error 2: /a: definition of pkg/Top: line 2: this is not a field: uint8");
+    assert_string_equal(told("uint8 a 3\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is not a field: uint8 a 3");
+    assert_string_equal(told("uint8[ a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is not a type: uint8[");
     assert_string_equal(told("uint8[4294967296] a\n", ""),
-                        "error 2: /a: definition of pkg/Top: line 1: this is no type: uint8[4294967296]");
-    assert_string_equal(told("uint8[2][2] a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is no type: uint8[2][2]");
-    assert_string_equal(told("uint8[<=2] a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is no type: uint8[<=2]");
+                        "error 2: /a: definition of pkg/Top: line 1: this is not a type: uint8[4294967296]");
+    assert_string_equal(told("uint8[2][2] a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is not a type: uint8[2][2]");
+    assert_string_equal(told("uint8[<=2] a\n", ""), "error 2: /a: definition of pkg/Top: line 1: this is not a type: uint8[<=2]");
     assert_string_equal(told("uint8 a\n" LINE "uint8 b\n", ""),
                         "error 2: /a: definition of pkg/Top: line 3: after a line of = this is no \"MSG: name\": uint8 b");
     assert_string_equal(told("uint8 a\n" LINE "MSG: a b\n", ""),
-                        "error 2: /a: definition of pkg/Top: line 3: this is no name of a type: a b");
+                        "error 2: /a: definition of pkg/Top: line 3: this is not the name of a type: a b");
 }
 
 static void definitions_have_ceilings(void **state) {

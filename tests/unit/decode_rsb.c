@@ -204,14 +204,14 @@ static void damaged_events(void **state) {
     assert_string_equal(decode_text(&channel, bytes_of("", 0)),
                         "error 2: no RSB event in these 0 bytes: no id in field 108, no scope in field 3");
     assert_string_equal(decode_text(&channel, bytes_of(n.data, n.size - 1)),
-                        "error 2: byte 34 of 36: no protobuf field, or one that ends behind its message");
+                        "error 2: byte 34 of 36: not a protobuf field, or one that ends after its message");
     assert_string_equal(decode_text(&channel, bytes_of("\x18\x01", 2)),
                         "error 2: no RSB event in these 2 bytes: no id in field 108, no scope in field 3");
     n.data[4] = 100; /* the sender in the id */
-    assert_string_equal(as_json("", &n), "error 2: byte 3 of 37: no protobuf field, or one that ends behind its message");
+    assert_string_equal(as_json("", &n), "error 2: byte 3 of 37: not a protobuf field, or one that ends after its message");
     n = notification("bool", "\1", 1);
     pb_text(&n, 15, "\x3a\x03\x0a\x05x"); /* an info that ends behind itself */
-    assert_string_equal(as_json("", &n), "error 2: byte 41 of 44: no protobuf field, or one that ends behind its message");
+    assert_string_equal(as_json("", &n), "error 2: byte 41 of 44: not a protobuf field, or one that ends after its message");
 }
 
 static void an_event_cut_anywhere(void **state) {

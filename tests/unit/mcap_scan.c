@@ -180,7 +180,7 @@ static void messages_of_an_unknown_channel_are_kept_and_told(void **state) {
     assert_string_equal(bag_channel(r, 0)->name, "(channel 7)");
     assert_true(bag_info(r)->damaged);
     bag_assert_finding(r, REEL_LOSS, "channel 7: no record says what it is; its 2 messages are kept");
-    bag_assert_finding(r, REEL_WARNING, "channel 2: its schema 9 is nowhere");
+    bag_assert_finding(r, REEL_WARNING, "channel 2: its schema 9 is missing");
     done(r, &m);
 }
 

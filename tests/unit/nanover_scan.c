@@ -158,7 +158,7 @@ static void times_of_every_kind(void **state) {
     assert_int_equal(info_of(r)->messages, 6);
     assert_int_equal(info_of(r)->start_ns, 3000);
     assert_int_equal(info_of(r)->end_ns, 5000000000000);
-    assert_finding(r, REEL_NOTE, "1 message(s) have a timestamp that is no integer");
+    assert_finding(r, REEL_NOTE, "1 message(s) have a timestamp that is not an integer");
     assert_finding(r, REEL_WARNING, "3 message(s) have no usable timestamp");
     assert_finding(r, REEL_WARNING, "1 message(s) are earlier");
     assert_finding(r, REEL_NOTE, "above 2^32 microseconds");
@@ -174,15 +174,15 @@ static void odd_frames_are_kept_and_told(void **state) {
     maker_add(&m, "{'frame' 7 'state' []}", "{'types' ['frame' 'state'] 'timestamp' 3}");
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_int_equal(info_of(r)->messages, 3);
-    assert_finding(r, REEL_NOTE, "no reset");
+    assert_finding(r, REEL_NOTE, "not a reset");
     assert_finding(r, REEL_WARNING, "not as many as particles");
     assert_finding(r, REEL_WARNING, "refer to particles or residues that do not exist");
     assert_finding(r, REEL_WARNING, "types in the index that are not those");
     assert_finding(r, REEL_WARNING, "frame.index in the index");
     assert_finding(r, REEL_NOTE, "1 message(s) have no types in the index");
-    assert_finding(r, REEL_WARNING, "no whole number of rows");
+    assert_finding(r, REEL_WARNING, "packed keys with an incomplete row");
     assert_finding(r, REEL_NOTE, "lists of numbers");
-    assert_finding(r, REEL_WARNING, "map key that is no text");
+    assert_finding(r, REEL_WARNING, "map key that is not text");
     assert_finding(r, REEL_NOTE, "without frame.index");
     assert_finding(r, REEL_WARNING, "frame or a frame.index of the wrong kind");
     assert_finding(r, REEL_WARNING, "not made of updates and removals");
@@ -223,7 +223,7 @@ static void crashed_recorder_gives_its_messages_back(void **state) {
     memset(whole.file.data + 14, 0, 12); /* CRC and sizes are patched in at the end only */
     RECORDING *r = nanover_read(bytes_of(whole.file.data, size - 3));
     assert_int_equal(info_of(r)->messages, 19);
-    assert_finding(r, REEL_LOSS, "the last one is cut");
+    assert_finding(r, REEL_LOSS, "the last one is truncated");
     assert_finding(r, REEL_LOSS, "members are taken from their local headers");
     assert_finding(r, REEL_WARNING, "server.timestamp (9)");
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);

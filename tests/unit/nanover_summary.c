@@ -90,13 +90,13 @@ static void refused_entry(size_t offset, size_t length, const char *metadata, co
 
 static void an_index_that_tells_too_little_is_refused(void **state) {
     (void)state;
-    refused_entry(SIZE_MAX, 10, "{'timestamp' 1}", "does not tell the types of a message");
-    refused_entry(SIZE_MAX, 10, "{'types' n}", "does not tell the types of a message");
-    refused_entry(SIZE_MAX, 10, "{'types' ['frame' 7]}", "does not tell the types of a message");
-    refused_entry(SIZE_MAX, 10, "{'types' []}", "does not tell the types of a message");
-    refused_entry(SIZE_MAX, 7, "{'types' ['frame']}", "does not tell the types of a message"); /* shorter than its types */
-    refused_entry(SIZE_MAX, 0, "{'types' []}", "does not tell the types of a message");
-    refused_entry(SIZE_MAX, 10, "n", "does not tell the types of a message");
+    refused_entry(SIZE_MAX, 10, "{'timestamp' 1}", "lacks the types of a message");
+    refused_entry(SIZE_MAX, 10, "{'types' n}", "lacks the types of a message");
+    refused_entry(SIZE_MAX, 10, "{'types' ['frame' 7]}", "lacks the types of a message");
+    refused_entry(SIZE_MAX, 10, "{'types' []}", "lacks the types of a message");
+    refused_entry(SIZE_MAX, 7, "{'types' ['frame']}", "lacks the types of a message"); /* shorter than its types */
+    refused_entry(SIZE_MAX, 0, "{'types' []}", "lacks the types of a message");
+    refused_entry(SIZE_MAX, 10, "n", "lacks the types of a message");
     refused_entry(SIZE_MAX, 11, "{'types' ['frame']}", "points outside messages.msgpack");
     refused_entry((size_t)1 << 62, 10, "{'types' ['frame']}", "points outside messages.msgpack");
     refused_entry(0, 11, "{'types' ['frame']}", "has entries that overlap");
@@ -116,13 +116,13 @@ static void an_index_that_breaks_off_is_refused(void **state) {
     maker_zip(&cut, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", index, false}}, 2);
     assert_refused(maker_file(&cut), "ends inside an object");
     maker_zip(&map, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", bytes_text("\x80"), false}}, 2);
-    assert_refused(maker_file(&map), "is no array");
+    assert_refused(maker_file(&map), "is not an array");
     maker_zip(&none, (struct member[]){{"messages.msgpack", maker_messages(&m), false}}, 1);
     assert_refused(maker_file(&none), "it is missing");
     maker_usual(&lost);
     struct reel_bytes file = maker_finish(&lost);
     file.size -= 22;
-    assert_refused(file, "only a scan tells");
+    assert_refused(file, "unknown until a scan");
 }
 
 static void damaged_recordings(void **state) {

@@ -331,7 +331,7 @@ static void depths_of_ros(void **state) {
     m.size = 0;
     put_text(&m, "hello");
     assert_false(read_ros("string data\n", &m, &image, &err));
-    assert_non_null(strstr(err.text, "no image"));
+    assert_non_null(strstr(err.text, "not an image"));
     free(m.data);
 }
 

@@ -119,7 +119,7 @@ static void what_files_are_one_bag(void **state) {
     assert_true(joins("metadata.yaml", yaml, "run_1.db3", db)); /* unpacked meanwhile */
     assert_true(joins("metadata.yaml", yaml, "run_1.db3.zstd", zstd));
     assert_false(joins("metadata.yaml", yaml, "run_0.db3", db)); /* not named */
-    assert_false(joins("metadata.yaml", yaml, "odd name.db3", bytes_text("no database")));
+    assert_false(joins("metadata.yaml", yaml, "odd name.db3", bytes_text("not a database")));
     assert_false(joins("metadata.yaml", yaml, "metadata.yaml", yaml));
     assert_false(joins("run_0.db3", db, "run_1.db3", bytes_text("")));
     assert_false(joins("metadata.yaml", bytes_text("rosbag2_bagfile_information: [\n"), "run_0.db3", db));
@@ -174,7 +174,7 @@ static void split_bag_is_one_recording(void **state) {
     reel_recording_free(TAKE(r));
     b.data[0] ^= 1; /* one of them is none: the other is kept */
     r = db3_scan_parts(parts, 2);
-    db3_assert_finding(r, 1, REEL_NOTE, "bag_1.db3 is no file of a bag");
+    db3_assert_finding(r, 1, REEL_NOTE, "bag_1.db3 is not a file of a bag");
     assert_int_equal(db3_read_all(r, id_of), 30);
     reel_recording_free(TAKE(r));
     db3_free(&a);

@@ -170,7 +170,7 @@ static void other_databases(void **state) {
     db3_sql(&m, "CREATE TABLE t(x)");
     db3_refused(db3_end(&m), REEL_NOT_MINE, "without the tables topics and messages");
     db3_free(&m);
-    db3_refused(bytes_of("SQLite format 3", 16), REEL_NOT_MINE, "no database");
+    db3_refused(bytes_of("SQLite format 3", 16), REEL_NOT_MINE, "not a database");
     uint8_t zeros[512] = "SQLite format 3";
     db3_refused(bytes_of(zeros, sizeof zeros), REEL_DAMAGED, "cannot be opened");
 }

@@ -100,7 +100,7 @@ static void rule_rosbag1_01_fields_in_any_order_with_any_bytes(void **state) {
     assert_string_equal(bag_channel(r, 1)->metadata.items[0].key, "callerid");
     assert_string_equal(bag_channel(r, 1)->metadata.items[0].value, "/n=1\\x00\nx");
     assert_true(bytes_equal(bag_definition(r, 1), bytes_of("# a = b\0\n", 9)));
-    bag_assert_finding(r, REEL_WARNING, "/a=b stands after its first message");
+    bag_assert_finding(r, REEL_WARNING, "/a=b follows its first message");
 }
 
 static void rule_rosbag1_02_unknown_ops_and_fields_are_counted(void **state) {
@@ -153,7 +153,7 @@ static void rule_rosbag1_03_definitions_none_late_second_and_two_types(void **st
     assert_int_equal(bag_stats(r, 4)->count, 0);
     assert_string_equal(bag_payloads(r), "||12345678|o|"); /* two of zero length count */
     bag_assert_finding(r, REEL_WARNING, "/none has no definition of its type a/Lost");
-    bag_assert_finding(r, REEL_WARNING, "/late stands after its first message");
+    bag_assert_finding(r, REEL_WARNING, "/late follows its first message");
     bag_assert_finding(r, REEL_WARNING, "/late is defined again, differently");
     assert_int_equal(bag_findings(r, REEL_NOTE, "/late is defined again"), 1);
     bag_assert_finding(r, REEL_WARNING, "/late has a second type");

@@ -60,7 +60,7 @@ static void damage_in_the_index_loses_no_message(void **state) {
     RECORDING *r = bag_scan(&m);
     assert_int_equal(bag_info(r)->messages, 10);
     assert_false(bag_info(r)->damaged);
-    bag_assert_finding(r, REEL_WARNING, "index breaks off");
+    bag_assert_finding(r, REEL_WARNING, "index is damaged");
     bag_assert_finding(r, REEL_WARNING, "index lacks topic /b");
 }
 
@@ -97,7 +97,7 @@ static void a_message_too_long_takes_none_along(void **state) {
         assert_int_equal(bag_info(r)->messages, 10);
         assert_true(bag_info(r)->damaged);
         assert_int_equal(bag_info(r)->lost_bytes, 0);
-        bag_assert_finding(r, REEL_LOSS, "the record before it is not as long as it says");
+        bag_assert_finding(r, REEL_LOSS, "the length of the previous record is wrong");
         assert_int_equal(bag_stats(r, 0)->bytes, 5 * 2);
         assert_int_equal(bag_stats(r, 1)->bytes, 4 * 2 + 2 * record - 8);
     }

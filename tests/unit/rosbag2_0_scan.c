@@ -208,7 +208,7 @@ static void connections_late_never_and_twice(void **state) {
     assert_true(bytes_is(bag_definition(r, 0), MAKE_DEF));
     assert_string_equal(bag_channel(r, 1)->name, "connection 2");
     assert_string_equal(bag_channel(r, 1)->encoding, "ros1");
-    bag_assert_finding(r, REEL_WARNING, "the record of connection 1 (topic /late) stands after its first message");
+    bag_assert_finding(r, REEL_WARNING, "the record of connection 1 (topic /late) follows its first message");
     bag_assert_finding(r, REEL_WARNING, "connection 1 (topic /late) is described again");
     bag_assert_finding(r, REEL_WARNING, "no record describes connection 2");
     bag_assert_finding(r, REEL_NOTE, "was not closed");
@@ -259,7 +259,7 @@ static void index_that_disagrees_is_told(void **state) {
     make_patch(&b.out, b.chunk_count_at, 5, 4);
     RECORDING *r = bag_scan(&b.out);
     assert_string_equal(bag_payloads(r), "a|b|a|a|");
-    bag_assert_finding(r, REEL_WARNING, "name other times or positions than the messages of topic /a");
+    bag_assert_finding(r, REEL_WARNING, "have other times or positions than the messages of topic /a");
     bag_assert_finding(r, REEL_WARNING, "names 1 messages of connection 9, of which the chunk at 4117 holds none");
     bag_assert_finding(r, REEL_WARNING, "name 0 messages of topic /b, it holds 1");
     bag_assert_finding(r, REEL_WARNING, "name 2 messages of topic /a, it holds 1");
@@ -286,7 +286,7 @@ static void chunk_infos_that_disagree_are_told(void **state) {
     RECORDING *r = bag_scan(&b.out);
     assert_string_equal(bag_payloads(r), "a|b|");
     bag_assert_finding(r, REEL_WARNING, "1 chunks have no chunk info, the first at 4117");
-    bag_assert_finding(r, REEL_WARNING, "1 chunk infos name positions without a chunk, the first 4118");
+    bag_assert_finding(r, REEL_WARNING, "1 chunk infos have positions without a chunk, the first 4118");
 }
 
 static void raw_size_that_is_wrong_is_found_out(void **state) {
@@ -356,7 +356,7 @@ static void foreign_messages_come_out_of_their_wrapper(void **state) {
         assert_string_equal(c->topics[1], "/q");
         assert_int_equal(bag_stats(r, 0)->bytes, 15 + 15 + 16 + 5);
         assert_int_equal(bag_stats(r, 0)->count, 6);
-        bag_assert_finding(r, REEL_WARNING, "3 messages are not wrapped as their connection says");
+        bag_assert_finding(r, REEL_WARNING, "3 messages do not have the wrapper that their connection states");
         assert_int_equal(strncmp(bag_payloads(r), "inner|inner|inner|", 18), 0);
     }
 }

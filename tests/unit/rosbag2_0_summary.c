@@ -92,7 +92,7 @@ static void the_first_chunk_tells_the_clock(void **state) {
         make2_close(&b);
         make2_end(&b);
         if (late) {
-            summary_refused(bytes_made(&b), FORMAT, "stamps near zero and dates");
+            summary_refused(bytes_made(&b), FORMAT, "times near zero and dates");
         } else {
             INDEX *o = summary_like_scan_of(bytes_made(&b), FORMAT);
             assert_int_equal(reel_index_info(o)->clock, REEL_CLOCK_RELATIVE);
@@ -121,7 +121,7 @@ static void unfinished_bags_have_no_summary(void **state) {
     make_patch(&b.out, b.index_pos_at, 20, 8);
     summary_refused(bytes_made(&b), FORMAT, "where it cannot");
     make_patch(&b.out, b.index_pos_at, b.chunk_at, 8);
-    summary_refused(bytes_made(&b), FORMAT, "no part of it");
+    summary_refused(bytes_made(&b), FORMAT, "not part of it");
 }
 
 /* One chunk with these rows, at `chunk_pos`. */
@@ -151,8 +151,8 @@ static void claims_that_cannot_be(void **state) {
         {40, t, t, 0, 1, "where no chunk can be"},
         {0, t, t, 5, 1, "connection 5, which"},
         {0, t, t, 0, UINT32_MAX, "cannot be"},
-        {0, t, make2_time(1400000000, 0), 0, 1, "are no times"},
-        {0, make2_time(1500000000, 1000000000), make2_time(1500000001, 0), 0, 1, "are no times"},
+        {0, t, make2_time(1400000000, 0), 0, 1, "are not valid"},
+        {0, make2_time(1500000000, 1000000000), make2_time(1500000001, 0), 0, 1, "are not valid"},
     };
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
         BAG b;

@@ -49,7 +49,7 @@ static void rule_rosbag1_01_field_without_equals_costs_its_record_only(void **st
     RECORDING *r = bag_scan(&m);
     assert_string_equal(bag_payloads(r), "x|x|");
     assert_int_equal(bag_info(r)->lost_bytes, lost);
-    bag_assert_finding(r, REEL_LOSS, "its header is no list of fields with an op");
+    bag_assert_finding(r, REEL_LOSS, "its header is not a list of fields with an op");
 }
 
 /* Two types on a topic: each channel has its own definition and its own messages, and both are found under the topic. */

@@ -194,10 +194,10 @@ static bool open_channel(const struct reel_channel *channel, void **out, struct 
     struct state opened = {0};
     uint8_t id;
     if (!carla_channel_read(channel, &id, &opened.kind, &opened.layout)) {
-        return reel_fail(err, REEL_DAMAGED, "its metadata does not say which CARLA packet it is");
+        return reel_fail(err, REEL_DAMAGED, "its metadata lacks the kind of CARLA packet");
     }
     if (opened.kind == CARLA_UNKNOWN) {
-        return reel_fail(err, REEL_UNSUPPORTED, "packets %u are none of CARLA's own: what they hold is not known", id);
+        return reel_fail(err, REEL_UNSUPPORTED, "packets %u are not defined by CARLA: their content is unknown", id);
     }
     opened.doubles = opened.layout.vec == CARLA_VEC_DOUBLE;
     if (!carla_has_records(opened.kind, &opened.layout) && carla_is_list(opened.kind)) {
@@ -232,7 +232,7 @@ static const uint8_t *take(struct walk *w, const struct part *part, uint64_t siz
     size_t at = (size_t)(w->c.at - w->payload.data);
     const uint8_t *p = cursor_take(&w->c, size);
     if (!p) {
-        reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: %s is cut", at, w->payload.size, part->name);
+        reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: %s is truncated", at, w->payload.size, part->name);
     }
     return p;
 }

@@ -19,7 +19,7 @@ struct emitter {
 /* Ends a walk over the fields of `whole`; false with an error when a field did not fit. */
 static bool walked(struct emitter *t, const struct cursor *at, struct reel_bytes whole) {
     return !at->failed ||
-           reel_fail(t->err, REEL_DAMAGED, "the %zu bytes at byte %zu of %zu are no protobuf of their kind: a field does not fit",
+           reel_fail(t->err, REEL_DAMAGED, "the %zu bytes at byte %zu of %zu are not a valid protobuf message: a field does not fit",
                      whole.size, whole.size > 0 ? (size_t)(whole.data - t->payload.data) : 0, t->payload.size);
 }
 
@@ -275,7 +275,7 @@ static const enum legacy_kind kinds[] = {[LEGACY_FRAME] = LEGACY_FRAME, [LEGACY_
 static bool legacy_open(const struct reel_channel *channel, void **state, struct reel_error *err) {
     enum legacy_kind kind = legacy_channel_kind(channel);
     *state = (void *)&kinds[kind];
-    return kind != LEGACY_NONE || reel_fail(err, REEL_UNSUPPORTED, "\"%.64s\" is no message of NanoVer's older form", channel->type);
+    return kind != LEGACY_NONE || reel_fail(err, REEL_UNSUPPORTED, "\"%.64s\" is not a message of NanoVer's older format", channel->type);
 }
 static void legacy_close(void *state) {
     (void)state;

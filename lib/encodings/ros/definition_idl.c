@@ -108,7 +108,7 @@ static bool number(struct idl *p, uint32_t *out, struct reel_error *err) {
         value = value * 10 + (p->token.data[n] - '0');
     }
     if (n == 0 || n < p->token.size || value > UINT32_MAX) {
-        return refuse(p, REEL_UNSUPPORTED, "a length that is no plain number", err);
+        return refuse(p, REEL_UNSUPPORTED, "a length that is not a number", err);
     }
     *out = (uint32_t)value;
     next(p);

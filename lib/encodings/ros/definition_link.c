@@ -218,7 +218,7 @@ bool ros_definition_link(struct ros_definition *d, const char *top, struct reel_
     for (int whole = 1; whole >= 0; whole--) {
         if (ros_type_name(bytes_text(top), whole, name) && find_name(d, name, &d->top)) {
             if (d->types[d->top].form != ROS_STRUCT) {
-                return reel_fail(err, REEL_UNSUPPORTED, "this is no struct");
+                return reel_fail(err, REEL_UNSUPPORTED, "this is not a struct");
             }
             return link_type(d, d->top, 1, err);
         }

@@ -74,7 +74,7 @@ static bool read_type(struct reading *r, struct reel_bytes word, struct ros_defi
         good = (open || number(&rest, &s->count)) && skip(&rest, "]");
     }
     if (!good || rest.size > 0) {
-        return damaged(r, "this is no type", word, err);
+        return damaged(r, "this is not a type", word, err);
     }
     return ros_definition_set_word(r->def, s, base, err);
 }
@@ -89,7 +89,7 @@ static bool read_field(struct reading *r, struct reel_bytes line, struct reel_er
     }
     bool value = rest.size > 0 && rest.data[0] != '#';
     if (name.size == 0 || (value && r->def->dialect == ROS_1)) {
-        return damaged(r, "this is no field", line, err);
+        return damaged(r, "this is not a field", line, err);
     }
     struct ros_definition_step *s = ros_definition_add_step(r->def, name, err);
     return s && read_type(r, word, s, err);
@@ -98,7 +98,7 @@ static bool read_field(struct reading *r, struct reel_bytes line, struct reel_er
 static bool add_type(struct reading *r, struct reel_bytes name, struct reel_error *err) {
     char text[ROS_NAME_ROOM];
     if (!ros_type_name(name, r->whole_names, text)) {
-        return damaged(r, "this is no name of a type", name, err);
+        return damaged(r, "this is not the name of a type", name, err);
     }
     return ros_definition_add_type(r->def, bytes_text(text), err) != NULL;
 }

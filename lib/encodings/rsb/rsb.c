@@ -53,7 +53,7 @@ static bool next_field(struct walk *w, struct proto_field *f) {
         return true;
     }
     if (w->c.failed) {
-        reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: no protobuf field, or one that ends behind its message",
+        reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: not a protobuf field, or one that ends after its message",
                   (size_t)(at - w->event.data), w->event.size);
     }
     return false;

@@ -75,10 +75,10 @@ static void close_frame(struct carla_scan *s) {
 static void believe_elapsed(struct carla_scan *s, const struct carla_frame *f) {
     const struct carla_frame *before = s->frames > 0 ? &s->frame : NULL;
     double step = before && before->duration > 0 && before->duration <= CARLA_JUMP_MAX ? before->duration : 0;
-    double told = before ? before->elapsed + before->duration : 0;
-    if (fabs(f->elapsed - told) > 1e-9 * fmax(1, fabs(told)) || isnan(f->elapsed) || isnan(told)) {
+    double expected = before ? before->elapsed + before->duration : 0;
+    if (fabs(f->elapsed - expected) > 1e-9 * fmax(1, fabs(expected)) || isnan(f->elapsed) || isnan(expected)) {
         carla_report(s, CARLA_ELAPSED, s->at, "frame %llu at %llu: elapsed %.9g s instead of %.9g s", long_of(s->frames + 1),
-                     long_of(s->at), f->elapsed, told);
+                     long_of(s->at), f->elapsed, expected);
     }
     bool good = f->elapsed >= s->elapsed && f->elapsed <= CARLA_ELAPSED_MAX && (!before || f->elapsed - s->elapsed <= CARLA_JUMP_MAX);
     s->elapsed = good ? f->elapsed : s->elapsed + step;

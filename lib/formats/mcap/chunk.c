@@ -81,7 +81,7 @@ static void loss_of_message(struct mcap *m, uint64_t position, uint64_t length, 
 bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t position, struct reel_error *err) {
     const uint8_t *p = length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD ? NULL : window_at(run->window, run->at, MCAP_MESSAGE_HEAD, err);
     if (length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD) {
-        loss_of_message(m, position, length, "it is too short to be one");
+        loss_of_message(m, position, length, "it is too short");
         return true;
     }
     if (!p) {
@@ -90,7 +90,7 @@ bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, ui
     uint64_t time = load_u64le(p + MCAP_MESSAGE_TIME_AT), size = length - (MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD);
     uint16_t channel = load_u16le(p + MCAP_MESSAGE_CHANNEL_AT);
     if (time > INT64_MAX) {
-        loss_of_message(m, position, length, "its log_time lies after the year 2262");
+        loss_of_message(m, position, length, "its log_time is after the year 2262");
         return true;
     }
     if (size > UINT32_MAX) {
@@ -115,9 +115,8 @@ static uint64_t position_of(const struct mcap *m, const struct mcap_run *run, co
 
 static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t position, struct reel_error *err) {
     if (length > MCAP_RECORD_MAX) {
-        reel_scan_finding(m->scan, REEL_LOSS, m->part, position, 0,
-                          "chunk at %llu: a definition of %llu bytes, more than the %d that are taken", (unsigned long long)position,
-                          (unsigned long long)length, MCAP_RECORD_MAX);
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, position, 0, "chunk at %llu: a definition of %llu bytes, more than the limit of %d",
+                          (unsigned long long)position, (unsigned long long)length, MCAP_RECORD_MAX);
         return true;
     }
     struct reel_error why = {0};
@@ -376,7 +375,7 @@ bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err) {
     if (!c.known) {
         char text[96];
         const char *name = arena_utf8(&m->arena, bytes_of(c.compression.data, c.compression.size < 32 ? c.compression.size : 32));
-        snprintf(text, sizeof text, "its compression \"%.64s\" is not known", name ? name : "?");
+        snprintf(text, sizeof text, "unknown compression \"%.64s\"", name ? name : "?");
         return loss_of_chunk(m, &c, text);
     }
     return c.codec == REEL_CODEC_NONE ? take_plain(m, &c, err) : take_compressed(m, &c, err);

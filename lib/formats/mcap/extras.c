@@ -13,7 +13,7 @@ static bool add_pair(struct mcap *m, const char *key, const char *value, struct 
     if (m->pairs >= REEL_METADATA_MAX) {
         m->pairs++;
         return m->pairs > REEL_METADATA_MAX + 1 ||
-               reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, 0, "more than %d values of metadata: the others are left out",
+               reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, 0, "more than %d values of metadata: the others are dropped",
                                  REEL_METADATA_MAX);
     }
     m->pairs++;
@@ -193,7 +193,8 @@ bool mcap_take_attachment(struct mcap *m, uint64_t length, struct reel_error *er
     uint32_t stated = load_u32le(p);
     if (stated != 0 && stated != crc) {
         char text[128];
-        snprintf(text, sizeof text, "attachment \"%.40s\": its CRC is %08x where %08x is stated: it is left out", model.name, crc, stated);
+        snprintf(text, sizeof text, "attachment \"%.40s\": its CRC is %08x, but %08x is stated: the attachment is dropped", model.name, crc,
+                 stated);
         return loss_of(m, length, text);
     }
     return add_attachment(m, &model, length, err);

@@ -361,8 +361,7 @@ static bool end_channel(struct mcap *m, struct mcap_channel_def *def, struct ree
     if (def->schema) {
         return update(m, def, err);
     }
-    return reel_scan_finding(m->scan, REEL_WARNING, m->part, def->at, 0, "channel %u: its schema %u is nowhere in the file", def->id,
-                             def->schema_id);
+    return reel_scan_finding(m->scan, REEL_WARNING, m->part, def->at, 0, "channel %u: its schema %u is missing", def->id, def->schema_id);
 }
 
 bool mcap_names_end(struct mcap *m, struct reel_error *err) {

@@ -154,7 +154,7 @@ void mcap_walk_close(struct mcap *m);
 bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error *err);
 /* Adds the run's totals to what was found. */
 void mcap_run_end(struct mcap *m, const struct mcap_run *run);
-/* Reads one complete message at run->at, or reports why it is left out. `position` is for findings. */
+/* Reads one complete message at run->at, or reports why it is dropped. `position` is for findings. */
 bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t position, struct reel_error *err);
 /* Reads the chunk at m->at with `length` bytes of content. */
 bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err);

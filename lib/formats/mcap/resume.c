@@ -71,7 +71,7 @@ bool mcap_resume(struct mcap *m, const char *why, uint64_t skip, struct reel_err
     bool to_end = to == m->source->size;
     enum reel_severity severity = m->in_summary ? REEL_WARNING : REEL_LOSS; /* the summary only repeats what was read before */
     reel_scan_finding(m->scan, severity, m->part, from, to - from, "record at %llu: %s; %s", (unsigned long long)from, why,
-                      to_end ? "nothing after it is one" : "the walk goes on behind it");
+                      to_end ? "no record follows" : "continued after it");
     m->at = to;
     return mcap_cover(m, to, err);
 }

@@ -184,7 +184,7 @@ static bool take_damage(struct mcap *m, uint8_t op, uint64_t length, uint64_t le
     if (op >= MCAP_HEADER && op <= MCAP_DATA_END && length > left) {
         snprintf(why, sizeof why, "its length %llu exceeds the file", (unsigned long long)length);
     } else {
-        snprintf(why, sizeof why, "op %u with length %llu is no record", op, (unsigned long long)length);
+        snprintf(why, sizeof why, "op %u with length %llu is not a record", op, (unsigned long long)length);
     }
     return mcap_resume(m, why, 1, err);
 }
@@ -197,7 +197,7 @@ static bool walk(struct mcap *m, struct reel_error *err) {
         }
         uint64_t left = size - m->at;
         if (left < MCAP_RECORD_HEAD) {
-            if (left > 0 && !mcap_resume(m, "it is cut", left, err)) {
+            if (left > 0 && !mcap_resume(m, "it is truncated", left, err)) {
                 return false;
             }
             break;
@@ -230,7 +230,7 @@ static bool report_end(struct mcap *m, struct reel_error *err) {
     uint64_t size = m->source->size;
     if (!m->ended) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, size, 0,
-                          "the file ends without a footer: its writer was stopped, or the file is cut");
+                          "the file ends without a footer: its writer was stopped, or the file is truncated");
         return true;
     }
     const uint8_t *p = size - m->at >= MCAP_MAGIC_SIZE ? window_at(&m->window, m->at, MCAP_MAGIC_SIZE, err) : NULL;
@@ -286,7 +286,7 @@ bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
         return reel_fail(err, REEL_NOT_MINE, "no MCAP: the file does not begin with its magic");
     }
     if (memcmp(p, MCAP_MAGIC, MCAP_MAGIC_SIZE) != 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "MCAP of version '%c' is not known: '0' is read",
+        return reel_fail(err, REEL_UNSUPPORTED, "unknown MCAP version '%c': only '0' is supported",
                          p[MCAP_MAGIC_VERSION_AT] >= ' ' && p[MCAP_MAGIC_VERSION_AT] < 0x7f ? p[MCAP_MAGIC_VERSION_AT] : '?');
     }
     m->at = MCAP_MAGIC_SIZE;

@@ -68,7 +68,7 @@ static bool take_chunk_index(struct mcap *m, struct summary *o, struct reel_byte
     struct mcap_chunk_index is;
     if (!mcap_read_chunk_index(content, &is) || !is_before_summary(m, 0, is.at, is.length) || is.stored > is.length ||
         is.start_ns > is.end_ns || is.indexes.size % COUNT_ENTRY != 0) {
-        return reel_fail(err, REEL_DAMAGED, "the chunk index at %llu names no chunk that can be there", (ull)m->at);
+        return reel_fail(err, REEL_DAMAGED, "the chunk index at %llu does not refer to a possible chunk", (ull)m->at);
     }
     const uint64_t most = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
     o->chunks++;
@@ -87,7 +87,7 @@ static bool take_chunk_index(struct mcap *m, struct summary *o, struct reel_byte
 static bool take_attachment_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
     struct mcap_attachment_index is;
     if (!mcap_read_attachment_index(content, &is) || !is_before_summary(m, o->attachment_at, is.at, is.length)) {
-        return reel_fail(err, REEL_DAMAGED, "the attachment index at %llu names no attachment that can be there", (ull)m->at);
+        return reel_fail(err, REEL_DAMAGED, "the attachment index at %llu does not refer to a possible attachment", (ull)m->at);
     }
     o->attachments++;
     o->attachment_at = is.at;
@@ -97,7 +97,7 @@ static bool take_attachment_index(struct mcap *m, struct summary *o, struct reel
 static bool take_metadata_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
     struct mcap_metadata_index is;
     if (!mcap_read_metadata_index(content, &is) || !is_before_summary(m, o->metadata_at, is.at, is.length)) {
-        return reel_fail(err, REEL_DAMAGED, "the metadata index at %llu names no record that can be there", (ull)m->at);
+        return reel_fail(err, REEL_DAMAGED, "the metadata index at %llu does not refer to a possible record", (ull)m->at);
     }
     if (is.length > MCAP_RECORD_MAX - o->metadata_bytes) {
         return reel_fail(err, REEL_LIMIT, "the metadata has more than the %d bytes that a summary reads", MCAP_RECORD_MAX);
@@ -158,13 +158,13 @@ static bool check_statistics(const struct mcap *m, struct summary *o, const stru
                          is->attachments, is->metadata, (ull)o->chunks, (ull)o->attachments, (ull)o->metadata);
     }
     if (is->messages > 0 && (is->start_ns > is->end_ns || is->end_ns > INT64_MAX)) {
-        return reel_fail(err, REEL_DAMAGED, "the statistics' times are no times");
+        return reel_fail(err, REEL_DAMAGED, "the times in the statistics are not valid");
     }
     if (o->chunks == 0) { /* not indexed: every record may have the largest possible size */
         o->raw = is->chunks * ((uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20);
     }
     return is->messages <= (o->raw + m->source->size) / MCAP_MESSAGE_HEAD ||
-           reel_fail(err, REEL_DAMAGED, "there is no room for the %llu messages that the statistics count", (ull)is->messages);
+           reel_fail(err, REEL_DAMAGED, "the file is too small for the %llu messages in the statistics", (ull)is->messages);
 }
 
 /* The times of a channel, at most those of the recording. */

@@ -258,8 +258,7 @@ static void compare_counts(struct mcap *m, struct cursor map) {
     }
     if (differ > 0) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0,
-                          "the statistics give %u channels another number of messages than they have, the first is channel %u", differ,
-                          first);
+                          "the statistics have a wrong number of messages for %u channels, the first is channel %u", differ, first);
     }
 }
 
@@ -290,7 +289,7 @@ static void compare_statistics(struct mcap *m) {
 static void compare_index(struct mcap *m, const char *what, uint64_t indexes, uint64_t stated, uint64_t found) {
     if (indexes > 0 && stated != found) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->summary_start, 0,
-                          "the summary's indexes of %s do not name those that are there; they are not used", what);
+                          "the indexes of %s in the summary do not match the file: not used", what);
     }
 }
 

@@ -14,21 +14,21 @@ static const struct {
     enum reel_severity severity;
     const char *text; /* follows "N messages " */
 } quirk_texts[QUIRKS] = {
-    [QUIRK_TEXT] = {REEL_WARNING, "hold text that is no UTF-8"},
-    [QUIRK_KEY] = {REEL_WARNING, "hold a map key that is no text: the official reader refuses them"},
+    [QUIRK_TEXT] = {REEL_WARNING, "hold text that is not valid UTF-8"},
+    [QUIRK_KEY] = {REEL_WARNING, "hold a map key that is not text: the official reader refuses them"},
     [QUIRK_FRAME_SHAPE] = {REEL_WARNING, "have a frame or a frame.index of the wrong kind"},
     [QUIRK_STATE_SHAPE] = {REEL_WARNING, "have a state that is not made of updates and removals"},
     [QUIRK_LIST] = {REEL_NOTE, "hold packed keys as lists of numbers"},
-    [QUIRK_LENGTH] = {REEL_WARNING, "hold packed keys of no whole number of rows: the official reader refuses them"},
+    [QUIRK_LENGTH] = {REEL_WARNING, "hold packed keys with an incomplete row: the official reader refuses them"},
     [QUIRK_ROWS] = {REEL_WARNING, "hold per-particle values that are not as many as particles"},
     [QUIRK_RANGE] = {REEL_WARNING, "refer to particles or residues that do not exist"},
     [QUIRK_NO_FRAME_INDEX] = {REEL_NOTE, "have a frame without frame.index"},
-    [QUIRK_FIRST_FRAME] = {REEL_NOTE, "begin the recording with a frame that is no reset (frame.index 0)"},
+    [QUIRK_FIRST_FRAME] = {REEL_NOTE, "begin the recording with a frame that is not a reset (frame.index 0)"},
     [QUIRK_NO_POSITIONS] = {REEL_NOTE, "have a frame without particle.positions, which MDAnalysis needs"},
     [QUIRK_TYPES_MISSING] = {REEL_NOTE, "have no types in the index"},
     [QUIRK_TYPES] = {REEL_WARNING, "have types in the index that are not those of the message"},
     [QUIRK_FRAME_INDEX] = {REEL_WARNING, "have a frame.index in the index that is not that of the frame"},
-    [QUIRK_FLOAT_TIME] = {REEL_NOTE, "have a timestamp that is no integer"},
+    [QUIRK_FLOAT_TIME] = {REEL_NOTE, "have a timestamp that is not an integer"},
     [QUIRK_NO_TIME] = {REEL_WARNING, "have no usable timestamp: they take that of the message before"},
     [QUIRK_TIME_BACK] = {REEL_WARNING, "are earlier than the message before"},
     [QUIRK_TIME_32] = {REEL_NOTE, "have a timestamp above 2^32 microseconds, which the VR client cannot play"},
@@ -37,7 +37,7 @@ static const struct {
     [QUIRK_GAP] = {REEL_NOTE, "do not follow the message before without a gap"},
     [QUIRK_ENTRY_KEY] = {REEL_WARNING, "have an index entry with keys of its own: the official reader refuses the file"},
     [QUIRK_NOT_KEPT] = {REEL_WARNING, "have so much index metadata of their own that it is not written again"},
-    [QUIRK_SETS] = {REEL_NOTE, "have too many keys, or come after too many different sets of them: a cut behind them takes longer"},
+    [QUIRK_SETS] = {REEL_NOTE, "have too many keys, or too many different sets of keys precede them: a cut after them takes longer"},
 };
 
 static uint64_t position(const struct nanover_scan *s, uint64_t offset) {

@@ -232,13 +232,13 @@ static bool walk_entries(struct nanover_walk *w, uint64_t count, struct reel_err
         }
         if (s->checked > 2 * s->size + OVERLAP_SLACK) {
             reel_scan_finding(s->scan, REEL_LOSS, 0, 0, 0,
-                              "index entry %" PRIu64 ": the entries so far overlap to more than twice the messages; the rest is left out",
+                              "index entry %" PRIu64 ": the entries so far overlap to more than twice the messages; the rest is omitted",
                               i);
             return true;
         }
     }
     if (w->at < w->size) {
-        reel_scan_finding(s->scan, REEL_WARNING, 0, w->chunk == 0 ? w->base + w->at : 0, 0, "index.msgpack goes on after its last entry");
+        reel_scan_finding(s->scan, REEL_WARNING, 0, w->chunk == 0 ? w->base + w->at : 0, 0, "index.msgpack has bytes after its last entry");
     }
     if (s->end < s->size) {
         reel_scan_finding(s->scan, REEL_NOTE, 0, s->plain ? s->base + s->end : 0, 0,
@@ -256,7 +256,7 @@ bool nanover_index_begin(struct nanover_walk *w, uint64_t *count, const char **w
     }
     struct cursor c = cursor_of(bytes_of(p, head));
     enum msgpack_result r = msgpack_read(&c, &list);
-    *why = r != MSGPACK_OK ? msgpack_result_text(r) : list.kind != MSGPACK_ARRAY ? "is no array" : NULL;
+    *why = r != MSGPACK_OK ? msgpack_result_text(r) : list.kind != MSGPACK_ARRAY ? "is not an array" : NULL;
     *count = list.count;
     w->at = *why ? 0 : (uint64_t)(c.at - p);
     return true;

@@ -172,8 +172,8 @@ bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err
             break;
         }
         if (result != MSGPACK_OK) {
-            nanover_lost(s, at, s->size - at, "%s: %s", result == MSGPACK_SHORT ? "the last one is cut" : "the rest is left out, since it",
-                         why);
+            nanover_lost(s, at, s->size - at, "%s: %s",
+                         result == MSGPACK_SHORT ? "the last one is truncated" : "the rest is omitted, because it", why);
             break;
         }
         s->checked += length;

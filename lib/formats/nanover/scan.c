@@ -158,7 +158,7 @@ bool nanover_report_archive(struct reel_scan *scan, const struct nanover_archive
         reel_scan_finding(scan, REEL_LOSS, 0, 0, 0, "%s; members are taken from their local headers", archive->lost);
     }
     if (index && index->codec == REEL_CODEC_NONE && index->offset < m->offset) {
-        reel_scan_finding(scan, REEL_NOTE, 0, index->offset, 0, "the index stands before the messages");
+        reel_scan_finding(scan, REEL_NOTE, 0, index->offset, 0, "the index precedes the messages");
     }
     char number[32];
     snprintf(number, sizeof number, "%" PRIu64, m->raw);

@@ -48,8 +48,8 @@ static bool search_name(struct name_search *l, struct nanover_scan *s, const str
 }
 
 static bool refuse(struct nanover_walk *w, uint64_t begin, const char *why, struct reel_error *err) {
-    return reel_fail(err, REEL_UNSUPPORTED, "%s at %" PRIu64 " of %" PRIu64 " bytes %s: only a scan tells what there is", NANOVER_INDEX,
-                     begin, w->size, why);
+    return reel_fail(err, REEL_UNSUPPORTED, "%s at %" PRIu64 " of %" PRIu64 " bytes %s: the contents are unknown until a scan",
+                     NANOVER_INDEX, begin, w->size, why);
 }
 
 /* Takes the types of a message from its index entry. False when the entry lacks them, or its length is too small for them. */
@@ -86,7 +86,7 @@ static bool count_entry(struct nanover_walk *w, struct name_search *l, const str
         return refuse(w, begin, "has entries that overlap", err);
     }
     if (!take_types(e, &m)) {
-        return refuse(w, begin, "does not tell the types of a message", err);
+        return refuse(w, begin, "lacks the types of a message", err);
     }
     if (!nanover_find_channel(s, &m, &channel, &kept, err)) {
         return false;
@@ -126,14 +126,15 @@ static bool open_index(struct reel_scan *scan, const struct nanover_archive *arc
     const struct zip_member *m = archive->messages, *index = archive->index;
     struct reel_error why = {.code = REEL_OK};
     if (archive->lost || m->problem) {
-        return reel_fail(err, REEL_UNSUPPORTED, "%s: only a scan tells what there is", archive->lost ? archive->lost : m->problem);
+        return reel_fail(err, REEL_UNSUPPORTED, "%s: the contents are unknown until a scan", archive->lost ? archive->lost : m->problem);
     }
     if (index && !index->problem && index->raw > SUMMARY_INDEX_MAX) {
         return reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " has %" PRIu64 " bytes: over %d MiB only a scan reads it", index->raw,
                          SUMMARY_INDEX_MAX >> 20);
     }
     return nanover_open_index(scan, archive, w, &why, err) &&
-           (w->source || reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " cannot be read: %s: only a scan tells what there is", why.text));
+           (w->source ||
+            reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " cannot be read: %s: the contents are unknown until a scan", why.text));
 }
 
 /* Adds members as chunks in the same order as a scan: the index, the messages, the others. */

@@ -238,7 +238,7 @@ static bool lose_record(struct part *p, const struct header *h, uint64_t left, s
         return true;
     }
     if (h->upper != 0 || h->time_us > TIME_MAX_US) {
-        snprintf(text, sizeof text, "its timestamp is no time");
+        snprintf(text, sizeof text, "its timestamp is not a valid time");
     } else if (h->size > left - LEGACY_RECORD_SIZE) {
         snprintf(text, sizeof text, "cut, %" PRIu64 " of the %" PRIu64 " bytes of its message", left - LEGACY_RECORD_SIZE, h->size);
     } else {
@@ -288,8 +288,8 @@ static void report_counts(const struct part *p) {
         enum reel_severity severity;
         const char *text;
     } reported[] = {{p->back, REEL_WARNING, "are earlier than the message before"},
-                    {p->text, REEL_WARNING, "hold text that is no UTF-8"},
-                    {p->unknown, REEL_NOTE, "have fields that nobody knows: a conversion leaves them out"}};
+                    {p->text, REEL_WARNING, "hold text that is not valid UTF-8"},
+                    {p->unknown, REEL_NOTE, "have unknown fields: a conversion drops them"}};
     for (size_t i = 0; i < sizeof reported / sizeof *reported; i++) {
         if (reported[i].count > 0) {
             reel_scan_finding(p->scan, reported[i].severity, p->number, 0, 0, "%" PRIu64 " message(s) %s", reported[i].count,

@@ -278,7 +278,7 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         const char *name = ros2db_last_part(m.name);
         if (m.missing > 0) {
             reel_scan_finding(f->scan, REEL_WARNING, outer->location.part, position_in(outer, m.offset), m.missing,
-                              "member %s: the archive is cut, %llu bytes are missing", name, (unsigned long long)m.missing);
+                              "member %s: the archive is truncated, %llu bytes are missing", name, (unsigned long long)m.missing);
         }
         if (!ros2db_names_data(name) && !names_yaml(name)) {
             f->others++;
@@ -330,7 +330,7 @@ static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned 
         return add_tar(f, &outer, depth, err);
     }
     if (outer.kind == ROS2DB_OTHER || outer.kind >= ROS2DB_ZSTD) {
-        reel_scan_finding(f->scan, REEL_NOTE, outer.location.part, outer.location.offset, 0, "%s is no file of a bag: left out",
+        reel_scan_finding(f->scan, REEL_NOTE, outer.location.part, outer.location.offset, 0, "%s is not a file of a bag: ignored",
                           outer.name);
     }
     return true;
@@ -345,7 +345,7 @@ bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struc
         }
     }
     if (f.others > 0) {
-        reel_scan_finding(scan, REEL_NOTE, 0, 0, 0, "%llu further members of the archive are no files of a bag: left out",
+        reel_scan_finding(scan, REEL_NOTE, 0, 0, 0, "%llu further members of the archive are not files of a bag: ignored",
                           (unsigned long long)f.others);
     }
     return true;

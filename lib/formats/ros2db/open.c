@@ -44,7 +44,7 @@ static int allow(void *context, int action, const char *first, const char *secon
 static bool is_out_of_range(struct reel_source *source, struct reel_error *err) {
     uint8_t head[SQLITE_HEADER_SIZE];
     if (source->size < SQLITE_PAGE_MIN) {
-        return !reel_fail(err, REEL_NOT_MINE, "%s: %llu bytes are no database", source->name, (unsigned long long)source->size);
+        return !reel_fail(err, REEL_NOT_MINE, "%s: its %llu bytes are not a database", source->name, (unsigned long long)source->size);
     }
     if (!reel_source_read(source, 0, head, sizeof head, err)) {
         return true;

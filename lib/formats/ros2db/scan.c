@@ -58,7 +58,7 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
     struct reel_error why = {0};
     uint64_t size = file->source->size;
     if (s->meta.present) {
-        reel_scan_finding(s->scan, REEL_NOTE, file->location.part, file->location.offset, size, "%s: a further one, left out", file->name);
+        reel_scan_finding(s->scan, REEL_NOTE, file->location.part, file->location.offset, size, "%s: a further one, ignored", file->name);
         return true;
     }
     AUTO_MEM uint8_t *text = size <= ROS2DB_YAML_MAX ? malloc((size_t)size + 1) : NULL;
@@ -142,7 +142,7 @@ static bool repair(struct ros2db_base *b, struct reel_error *err) {
     if (missing > 0) {
         reel_scan_finding(b->s->scan, REEL_LOSS, b->file->location.part,
                           b->file->location.offset + (b->file->location.packed ? 0 : source->size), missing,
-                          "%s is cut: %llu of %llu bytes are there", b->file->name, (unsigned long long)source->size,
+                          "%s is truncated: it has %llu of %llu bytes", b->file->name, (unsigned long long)source->size,
                           (unsigned long long)b->db.view.size);
     }
     if (!ros2db_repair_new(&b->db, source, &b->repair, err)) {
@@ -175,7 +175,7 @@ static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct
         return false;
     }
     if (head[SQLITE_READ_VERSION_AT] == 2) {
-        ros2db_finding(b, REEL_NOTE, "the database is in WAL mode: what a file %s-wal beside it may have held is not here", file->name);
+        ros2db_finding(b, REEL_NOTE, "the database is in WAL mode: messages in a file %s-wal, if there was one, are missing", file->name);
     }
     const struct reel_chunk rows = {.part = file->location.chunk < s->scan->n_parts ? file->location.chunk
                                                                                     : REEL_CHUNK_PART | file->location.chunk,

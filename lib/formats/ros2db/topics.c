@@ -62,7 +62,7 @@ static bool step(struct ros2db_base *b, sqlite3_stmt *statement, const char *tab
     if (!ros2db_is_damage(rc) || b->db.view.failure.code != REEL_OK) {
         return ros2db_fail(&b->db, rc, table, err);
     }
-    ros2db_finding(b, REEL_LOSS, "table %s breaks off: %s", table, sqlite3_errmsg(b->db.sqlite));
+    ros2db_finding(b, REEL_LOSS, "table %s cannot be read to its end: %s", table, sqlite3_errmsg(b->db.sqlite));
     return true;
 }
 

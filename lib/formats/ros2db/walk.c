@@ -219,7 +219,7 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
         char why[160];
         snprintf(why, sizeof why, "%s", rc == SQLITE_CORRUPT ? "pages are damaged or missing" : sqlite3_errmsg(w->b->db.sqlite));
         if (damaged >= DAMAGED_MAX) {
-            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on are omitted: more than %d damaged positions", (long long)at,
+            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on are lost: more than %d damaged positions", (long long)at,
                            DAMAGED_MAX);
             return true;
         }

@@ -1,4 +1,4 @@
-/* The files of a rosbag2 directory: metadata.yaml beside .db3 (SQLite) or .mcap files, each of them perhaps packed whole as FILE.zstd.
+/* The files of a rosbag2 directory: metadata.yaml and .db3 (SQLite) or .mcap files, each of them perhaps packed whole as FILE.zstd.
  *
  *   tables of a .db3, by schema version       1 (2018)  2 (Foxy)  3 (2022)  4 (Iron)
  *   topics       id                              x         x         x         x      integer primary key

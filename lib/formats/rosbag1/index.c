@@ -30,7 +30,7 @@ static bool take_index(struct rosbag1 *bag, const struct rosbag1_record *r, stru
         const char *name = reel_scan_text(
             bag->scan, bytes_of(f->topic.data ? f->topic.data : (const uint8_t *)"", f->topic.size < 256 ? f->topic.size : 256), err);
         return name && reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
-                                         "the in-file index names topic %s, of which there is no message", name);
+                                         "the in-file index has topic %s, but there is no message of it", name);
     }
     topic->indexed = true;
     uint32_t ver = f->ver.size == 4 ? load_u32le(f->ver.data) : UINT32_MAX;

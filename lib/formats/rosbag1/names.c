@@ -236,7 +236,7 @@ bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_
         return true;
     }
     if (c->used) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0, "the definition of topic %s stands after its first message", c->topic->text);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0, "the definition of topic %s follows its first message", c->topic->text);
     }
     c->defined = true;
     if (!c->used && ros_wrap_is(f->all) && !define_wrapped(bag, c, f->all, err)) {

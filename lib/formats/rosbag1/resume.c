@@ -202,7 +202,7 @@ static void report(const struct rosbag1 *bag, uint64_t to, const char *why) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s", (unsigned long long)from,
                           why);
     } else if (to <= from) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the record before it is not as long as it says: going on at %llu", why,
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the length of the previous record is wrong: continued at %llu", why,
                           (unsigned long long)to);
     } else {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why, (unsigned long long)from,
@@ -213,7 +213,7 @@ static void report(const struct rosbag1 *bag, uint64_t to, const char *why) {
 bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err) {
     uint64_t from = bag->at, size = bag->source->size, to;
     if (from == bag->index_pos || (bag->index_at != ROSBAG1_NOWHERE && bag->index_at == bag->index_pos)) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, from, size - from, "the in-file index breaks off at byte %llu: %s",
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, from, size - from, "the in-file index is damaged at byte %llu: %s",
                           (unsigned long long)from, why);
         bag->at = size; /* after the last message: none is lost */
         return true;

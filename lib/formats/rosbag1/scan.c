@@ -76,7 +76,7 @@ static void report_counts(struct rosbag1 *bag) {
     }
     if (bag->unwrapped > 0) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->unwrapped_at, 0,
-                          "%llu messages are not wrapped as the definition of their topic says: kept as they stand",
+                          "%llu messages do not have the wrapper that the definition of their topic states: kept unchanged",
                           (unsigned long long)bag->unwrapped);
     }
     if (bag->unknown_ops > 0) {
@@ -119,7 +119,8 @@ static bool rosbag1_scan(struct reel_scan *scan, struct reel_error *err) {
     if (!g && is_other_version_1(head)) {
         const uint8_t *end = memchr(p, '\n', head_size < 32 ? head_size : 32);
         return reel_fail(err, REEL_UNSUPPORTED,
-                         "\"%.*s\" is no released ROS bag version (1.3 was written for six weeks of April 2010): 1.0, 1.1 and 1.2 are read",
+                         "\"%.*s\" is not a released ROS bag version (1.3 was written only for six weeks in April 2010): only 1.0, 1.1 and "
+                         "1.2 are supported",
                          end ? (int)(end - p) : 11, (const char *)p);
     }
     if (!g && !rosbag1_text_plausible(head, size)) {

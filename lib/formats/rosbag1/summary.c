@@ -65,7 +65,7 @@ static bool take_topic(struct rosbag1_summary *o, const struct rosbag1_record *r
     uint32_t count = f->count.size == 4 ? load_u32le(f->count.data) : 0;
     if (r->op != ROSBAG1_INDEX || count == 0 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || f->ver.size != 4 ||
         load_u32le(f->ver.data) != 0 || (uint64_t)count * ROSBAG1_INDEX_ENTRY != r->size || o->n_topics == REEL_CHANNELS_MAX) {
-        return reel_fail(err, REEL_DAMAGED, "the record at %llu is no part of an in-file index that is known", (ull)r->at);
+        return reel_fail(err, REEL_DAMAGED, "the record at %llu is not part of a known in-file index", (ull)r->at);
     }
     bool all = o->whole || count <= 2 * EDGE;
     uint64_t cost = r->head + (all ? (uint64_t)count : 2 * EDGE) * ROSBAG1_INDEX_ENTRY;
@@ -105,7 +105,7 @@ static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
     }
     for (size_t i = 1; i < o->n_positions; i++) {
         if (o->positions[i] == o->positions[i - 1]) {
-            return reel_fail(err, REEL_DAMAGED, "the in-file index names the message at %llu twice", (ull)o->positions[i]);
+            return reel_fail(err, REEL_DAMAGED, "the in-file index has the message at %llu twice", (ull)o->positions[i]);
         }
     }
     return true;
@@ -156,7 +156,7 @@ static bool choose(struct rosbag1_summary *o, struct reel_error *err) {
             return false;
         }
         if (t->each && o->n_visits + t->count > o->look_left / ROSBAG1_LOOK) {
-            return reel_fail(err, REEL_DAMAGED, "too many messages would have to be looked at to tell which nodes they are of");
+            return reel_fail(err, REEL_DAMAGED, "too many messages would have to be read to determine their nodes");
         }
         struct entry e = {.pos = t->first_pos};
         for (uint32_t k = 0; k < (t->each ? t->count : 1); k++) {
@@ -186,7 +186,7 @@ static bool summary_run(struct rosbag1_summary *o, struct reel_error *err) {
         return false;
     }
     if (r.op != ROSBAG1_FILE_HEADER || r.fields.index_pos.size != 8) {
-        return reel_fail(err, REEL_DAMAGED, "the recording has no file header that tells where an in-file index is");
+        return reel_fail(err, REEL_DAMAGED, "the recording has no file header with the position of an in-file index");
     }
     o->taken_to = r.at + r.head + r.size;
     return rosbag1_take(bag, &r, err) && read_index(o, err) && choose(o, err) && rosbag1_summary_channels(o, err);

@@ -16,7 +16,7 @@ bool rosbag1_summary_record(struct rosbag1_summary *o, uint64_t at, struct rosba
     uint64_t cost = w->offset == held ? 0 : r->head < ROSBAG1_LOOK ? ROSBAG1_LOOK : r->head;
     if (cost > o->look_left || (uint64_t)r->head + r->size > o->bag.index_pos - at) {
         return reel_fail(err, REEL_DAMAGED,
-                         cost > o->look_left ? "its channels are not known without reading more than 16 MiB of its records"
+                         cost > o->look_left ? "its channels cannot be determined by reading 16 MiB of its records"
                                              : "the record at %llu reaches into the in-file index",
                          (ull)at);
     }
@@ -33,7 +33,7 @@ bool rosbag1_summary_message(struct rosbag1_summary *o, uint64_t pos, struct ros
             break;
         }
     }
-    return rosbag1_is_message(r) || reel_fail(err, REEL_DAMAGED, "no message stands at %llu, where the in-file index names one", (ull)pos);
+    return rosbag1_is_message(r) || reel_fail(err, REEL_DAMAGED, "there is no message at %llu, where the in-file index has one", (ull)pos);
 }
 
 /* Reads the definitions in [from, to); a message there is missing in the index. */
@@ -47,7 +47,7 @@ static bool take_between(struct rosbag1_summary *o, uint64_t from, uint64_t to, 
             return false;
         }
         if (r.op == ROSBAG1_MESSAGE || r.op == ROSBAG1_INDEX || (uint64_t)r.head + r.size > to - at) {
-            return reel_fail(err, REEL_DAMAGED, "the in-file index does not name the record at %llu", (ull)at);
+            return reel_fail(err, REEL_DAMAGED, "the in-file index lacks the record at %llu", (ull)at);
         }
         if (!rosbag1_take(&o->bag, &r, err)) {
             return false;
@@ -83,7 +83,7 @@ bool rosbag1_summary_follow(struct rosbag1_summary *o, const struct rosbag1_reco
             return false;
         }
         if (next.op == ROSBAG1_MESSAGE) {
-            return reel_fail(err, REEL_DAMAGED, "the in-file index does not name the message at %llu", (ull)at);
+            return reel_fail(err, REEL_DAMAGED, "the in-file index lacks the message at %llu", (ull)at);
         }
         at = next.at + next.head + next.size;
     }

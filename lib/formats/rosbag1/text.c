@@ -85,13 +85,13 @@ bool rosbag1_text_plausible(struct reel_bytes head, uint64_t file_size) {
 
 static bool lines_at(struct rosbag1 *bag, unsigned n, struct lines *out, struct reel_error *err) {
     uint64_t left = bag->source->size - bag->at;
-    size_t want = (size_t)n * ROSBAG1_LINE_MAX + RECORD_TAIL;
-    want = left < want ? (size_t)left : want;
-    const uint8_t *p = window_at(&bag->window, bag->at, want, err);
+    size_t wanted = (size_t)n * ROSBAG1_LINE_MAX + RECORD_TAIL;
+    wanted = left < wanted ? (size_t)left : wanted;
+    const uint8_t *p = window_at(&bag->window, bag->at, wanted, err);
     if (!p) {
         return false;
     }
-    return lines_split(bytes_of(p, want), n, out) ||
+    return lines_split(bytes_of(p, wanted), n, out) ||
            reel_fail(err, REEL_DAMAGED, "record at %llu: %u line%s of text expected", (unsigned long long)bag->at, n, n == 1 ? "" : "s");
 }
 
@@ -262,8 +262,8 @@ static bool go_on(const struct text_search *s, const struct reel_error *why, str
         return true;
     }
     if (found <= from) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the record before it is not as long as it says: going on at %llu",
-                          why->text, (unsigned long long)found);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the length of the previous record is wrong: continued at %llu", why->text,
+                          (unsigned long long)found);
     } else {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, found - from, "%s; bytes %llu to %llu are lost", why->text,
                           (unsigned long long)from, (unsigned long long)found - 1);

@@ -40,7 +40,7 @@ bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_reco
         return false;
     }
     if (!fields_read(r.header, &record->fields) || record->fields.op.size != 1) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is no list of fields with an op", (unsigned long long)at);
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is not a list of fields with an op", (unsigned long long)at);
     }
     record->op = record->fields.op.data[0];
     good = rosrecord_fits(&r, &bounds, err);

@@ -180,7 +180,7 @@ bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r, st
     const char *text =
         reel_scan_text(bag->scan, bytes_of(name.data ? name.data : (const uint8_t *)"", name.size < 64 ? name.size : 64), err);
     char why[384];
-    snprintf(why, sizeof why, "compression \"%s\" is not known", text ? text : "");
+    snprintf(why, sizeof why, "unknown compression \"%s\"", text ? text : "");
     return text && lose(bag, r, why, err);
 }
 
@@ -277,7 +277,7 @@ static void compare_index(struct bag2 *bag) {
                               (ull)c->in_index, c->model.name, (ull)c->in_chunk);
         } else if (c->index_sum != c->sum) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
-                              "the index data of the chunk at %llu name other times or positions than the messages of topic %s have",
+                              "the index data of the chunk at %llu have other times or positions than the messages of topic %s",
                               (ull)chunk->at, c->model.name);
         }
     }

@@ -107,7 +107,7 @@ static bool keep_metadata(struct bag2 *bag, struct rosbag2_0_connection *c, cons
 static bool describe(struct bag2 *bag, struct rosbag2_0_connection *c, uint64_t position, struct reel_error *err) {
     struct inner inner = {0};
     if (!inner_read(c->header, &inner) || !inner.type.data) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0, "the record of connection %u at %llu does not say all it should", c->id,
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0, "the record of connection %u at %llu lacks fields", c->id,
                           (unsigned long long)position);
     }
     uint32_t id = c->model.id;
@@ -133,8 +133,8 @@ static bool describe(struct bag2 *bag, struct rosbag2_0_connection *c, uint64_t 
 static bool collect(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_bytes topic, struct reel_bytes header, uint64_t position,
                     struct reel_error *err) {
     if (c->described) {
-        if (!c->told && (!bytes_equal(topic, c->topic) || !bytes_equal(header, c->header))) {
-            c->told = true;
+        if (!c->reported && (!bytes_equal(topic, c->topic) || !bytes_equal(header, c->header))) {
+            c->reported = true;
             reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0,
                               "connection %u (topic %s) is described again at %llu, differently: the first counts", c->id, c->model.name,
                               (unsigned long long)position);
@@ -148,8 +148,8 @@ static bool collect(struct bag2 *bag, struct rosbag2_0_connection *c, struct ree
     if (!c->has_channel) {
         return true;
     }
-    reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0, "the record of connection %u (topic %s) stands after its first message",
-                      c->id, c->model.name);
+    reel_scan_finding(bag->scan, REEL_WARNING, 0, position, 0, "the record of connection %u (topic %s) follows its first message", c->id,
+                      c->model.name);
     return reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
 }
 
@@ -187,11 +187,11 @@ void rosbag2_0_finish_connections(struct bag2 *bag) {
         idle += c->messages == 0;
         if (!c->described && c->messages > 0) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, 0, 0,
-                              "no record describes connection %u: topic and type of its %llu messages are not known", c->id,
+                              "no record describes connection %u: topic and type of its %llu messages are unknown", c->id,
                               (unsigned long long)c->messages);
         }
     }
     if (idle > 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu connections have no message: left out", (unsigned long long)idle);
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu connections have no messages: ignored", (unsigned long long)idle);
     }
 }

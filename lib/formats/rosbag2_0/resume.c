@@ -87,10 +87,10 @@ static bool next_by_tail(struct bag2 *bag, const struct rosbag2_0_run *run, uint
 static void report(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t to, const char *why) {
     uint64_t from = run->at, lost = to > from ? to - from : 0;
     if (run != &bag->file) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->chunk.at, lost, "in the chunk at %llu: %s; going on at its raw byte %llu",
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->chunk.at, lost, "in the chunk at %llu: %s; continued at its raw byte %llu",
                           (ull)bag->chunk.at, why, (ull)to);
     } else if (lost == 0) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the message before it is not as long as it says: going on at %llu", why,
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the length of the previous message is wrong: continued at %llu", why,
                           (ull)to);
     } else if (to == bag->source->size) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, lost, "truncated at byte %llu: %s", (ull)from, why);
@@ -115,7 +115,7 @@ static uint64_t search_from(struct bag2 *bag, const struct rosbag2_0_run *run) {
 bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *why, struct reel_error *err) {
     uint64_t limit, found;
     if (bag->tail_met) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, run->at, run->end - run->at, "the index breaks off at byte %llu: %s", (ull)run->at,
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, run->at, run->end - run->at, "the index is damaged at byte %llu: %s", (ull)run->at,
                           why);
         run->at = run->end; /* after the last message: none is lost */
         return true;

@@ -19,7 +19,7 @@ struct rosbag2_0_connection {
     uint32_t id;
     bool described;           /* its record has been read */
     bool wrapped;             /* ros_wrap.h */
-    bool told;                /* a contradicting record was reported */
+    bool reported;            /* a contradicting record was reported */
     bool has_channel;         /* a message was found: model.id is valid */
     struct reel_bytes header; /* the inner header of its first record */
     struct reel_bytes topic;
@@ -146,7 +146,7 @@ bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err);
 bool rosbag2_0_progress(struct bag2 *bag, struct rosbag2_0_run *run, uint64_t at, struct reel_error *err);
 bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *why, struct reel_error *err);
 
-/* sealed: lists what an encrypted bag tells in the clear */
+/* sealed: lists the unencrypted contents of an encrypted bag */
 bool rosbag2_0_sealed(struct bag2 *bag, struct reel_error *err);
 
 bool rosbag2_0_summary(struct reel_scan *scan, struct reel_error *err);

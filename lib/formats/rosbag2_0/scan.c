@@ -115,7 +115,7 @@ static void report_counts(struct bag2 *bag) {
     }
     if (bag->unwrapped > 0) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->unwrapped_at, 0,
-                          "%llu messages are not wrapped as their connection says: kept as they stand", (ull)bag->unwrapped);
+                          "%llu messages do not have the wrapper that their connection states: kept unchanged", (ull)bag->unwrapped);
     }
     if (bag->odd_lengths > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->odd_lengths_at, 0,

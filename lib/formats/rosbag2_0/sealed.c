@@ -88,7 +88,7 @@ bool rosbag2_0_sealed(struct bag2 *bag, struct reel_error *err) {
                           bag->encryptor, (ull)all.messages, (ull)all.chunks, start, end);
     } else {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "the bag is encrypted (%.128s): its messages cannot be read without the key%s",
-                          bag->encryptor, bag->index_pos == 0 ? "; it was not closed, so how many there are is not known" : "");
+                          bag->encryptor, bag->index_pos == 0 ? "; it was not closed, so their number is unknown" : "");
     }
     return true;
 }

@@ -28,7 +28,7 @@ static bool check_info(const struct bag2 *bag, const struct summary *o, const st
         return reel_fail(err, REEL_UNSUPPORTED, "a chunk info names byte %llu, where no chunk can be", (ull)info->chunk_pos);
     }
     if (o->infos > 0 && info->chunk_pos <= o->chunk_pos) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the chunk infos do not stand in the order of the chunks");
+        return reel_fail(err, REEL_UNSUPPORTED, "the chunk infos are not in the order of the chunks");
     }
     if (info->messages > UINT32_MAX / ROSBAG2_0_MESSAGE_HEAD) {
         return reel_fail(err, REEL_UNSUPPORTED, "%llu messages in one chunk, at %llu, cannot be", (ull)info->messages,
@@ -36,14 +36,14 @@ static bool check_info(const struct bag2 *bag, const struct summary *o, const st
     }
     bool sound = info->start <= info->end && (uint32_t)info->start < ROSBAG2_0_NS_PER_SEC && (uint32_t)info->end < ROSBAG2_0_NS_PER_SEC;
     return info->messages == 0 || sound ||
-           reel_fail(err, REEL_UNSUPPORTED, "the times of the chunk at %llu are no times", (ull)info->chunk_pos);
+           reel_fail(err, REEL_UNSUPPORTED, "the times of the chunk at %llu are not valid", (ull)info->chunk_pos);
 }
 
 /* The scan decides by the first message; here all messages of its chunk must agree. */
 static bool report_clock(struct bag2 *bag, const struct rosbag2_0_info *info, struct reel_error *err) {
     bool relative = info->start >> 32 < ROSBAG2_0_WALL_SEC_MIN;
     if (relative != (info->end >> 32 < ROSBAG2_0_WALL_SEC_MIN)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the first chunk has stamps near zero and dates: which clock it is only its messages tell");
+        return reel_fail(err, REEL_UNSUPPORTED, "the first chunk has times near zero and dates: the clock is unknown until a scan");
     }
     rosbag2_0_first_stamp(bag, (uint32_t)(info->start >> 32));
     return true;
@@ -64,7 +64,7 @@ static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag
     struct rosbag2_0_info info;
     struct window *w = &bag->tail.window;
     if (!is_whole(r)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the chunk info at %llu does not say all it should", (ull)r->at);
+        return reel_fail(err, REEL_UNSUPPORTED, "the chunk info at %llu lacks fields", (ull)r->at);
     }
     if (!rosbag2_0_info_read(w, r, &info, err) || !check_info(bag, o, &info, err) ||
         (info.messages > 0 && o->messages == 0 && !report_clock(bag, &info, err))) {
@@ -99,7 +99,7 @@ static bool read_index(struct bag2 *bag, struct summary *o, struct reel_error *e
         }
     }
     if (bag->tail.at != bag->source->size) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the index ends at byte %llu: what stands there is no part of it", (ull)bag->tail.at);
+        return reel_fail(err, REEL_UNSUPPORTED, "the index ends at byte %llu with a record that is not part of it", (ull)bag->tail.at);
     }
     if (o->connections != bag->conn_count || o->infos != bag->chunk_count || bag->n_connections != o->connections) {
         return reel_fail(err, REEL_UNSUPPORTED, "the file header counts %llu connections and %llu chunks, the index has %llu and %llu",

@@ -145,15 +145,14 @@ bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err) {
         return false;
     }
     if (!tail->ordered) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->index_pos, 0,
-                          "the chunk infos do not stand in the order of the chunks: not compared");
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->index_pos, 0, "the chunk infos are not in the order of the chunks: not compared");
     }
     if (tail->missing > 0) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, tail->missing_at, 0, "%llu chunks have no chunk info, the first at %llu",
                           (ull)tail->missing, (ull)tail->missing_at);
     }
     if (tail->strays > 0) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_pos, 0, "%llu chunk infos name positions without a chunk, the first %llu",
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_pos, 0, "%llu chunk infos have positions without a chunk, the first %llu",
                           (ull)tail->strays, (ull)tail->strays_at);
     }
     if (tail->connections != bag->conn_count || tail->infos != bag->chunk_count) {

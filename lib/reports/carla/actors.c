@@ -47,64 +47,63 @@ bool carla_ids_put(struct hash_table *ids, uint32_t id, uint32_t index, struct r
 
 /* --- actor table --- */
 
-struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *people, uint32_t id, struct reel_error *err) {
-    uint32_t index = carla_ids_find(&people->ids, id);
+struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *actors, uint32_t id, struct reel_error *err) {
+    uint32_t index = carla_ids_find(&actors->ids, id);
     if (index == 0) {
-        if (people->count >= CARLA_ACTORS_MAX) {
+        if (actors->count >= CARLA_ACTORS_MAX) {
             reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_ACTORS_MAX);
             return NULL;
         }
-        if (!GROW_ARRAY(people->items, people->count, people->capacity)) {
+        if (!GROW_ARRAY(actors->items, actors->count, actors->capacity)) {
             reel_fail_memory(err);
             return NULL;
         }
-        index = (uint32_t)people->count + 1;
-        if (!carla_ids_put(&people->ids, id, index, err)) {
+        index = (uint32_t)actors->count + 1;
+        if (!carla_ids_put(&actors->ids, id, index, err)) {
             return NULL;
         }
-        people->items[people->count++] = (struct carla_actor_row){.id = id};
+        actors->items[actors->count++] = (struct carla_actor_row){.id = id};
     }
-    struct carla_actor_row *person = &people->items[index - 1];
-    person->known = true; /* looking up an id adds it, as in CARLA's own table */
-    return person;
+    struct carla_actor_row *actor = &actors->items[index - 1];
+    actor->known = true; /* looking up an id adds it, as in CARLA's own table */
+    return actor;
 }
 
-static bool add(struct carla_actor_table *people, const struct carla_added *added, struct reel_error *err) {
-    struct carla_actor_row *person = carla_actor_row_of(people, added->id, err);
-    people->names.max = CARLA_NAMES_MAX;
-    const uint8_t *name = person ? arena_copy(&people->names, added->description.data, added->description.size) : NULL;
+static bool add(struct carla_actor_table *actors, const struct carla_added *added, struct reel_error *err) {
+    struct carla_actor_row *actor = carla_actor_row_of(actors, added->id, err);
+    actors->names.max = CARLA_NAMES_MAX;
+    const uint8_t *name = actor ? arena_copy(&actors->names, added->description.data, added->description.size) : NULL;
     if (!name) {
-        return person
+        return actor
                    ? reel_fail(err, REEL_LIMIT, "the names of its actors exceed %d bytes, or there is no memory for them", CARLA_NAMES_MAX)
                    : false;
     }
-    *person =
-        (struct carla_actor_row){.id = added->id, .known = true, .type = added->type, .name = bytes_of(name, added->description.size)};
-    people->last_added = added->id;
-    people->any_added = true;
+    *actor = (struct carla_actor_row){.id = added->id, .known = true, .type = added->type, .name = bytes_of(name, added->description.size)};
+    actors->last_added = added->id;
+    actors->any_added = true;
     return true;
 }
 
-bool carla_actor_table_update(struct carla_actor_table *people, const struct carla_packet *p, bool rows, struct reel_error *err) {
+bool carla_actor_table_update(struct carla_actor_table *actors, const struct carla_packet *p, bool rows, struct reel_error *err) {
     struct cursor c = cursor_of(p->data);
     struct carla_added added;
     struct reel_bytes record;
     cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && p->kind == CARLA_EVENT_ADD && carla_record(p->kind, &p->layout, &c, &record); i++) {
-        if (carla_added_read(record, &p->layout, &added) && !add(people, &added, err)) {
+        if (carla_added_read(record, &p->layout, &added) && !add(actors, &added, err)) {
             return false;
         }
     }
     uint32_t index =
-        p->kind == CARLA_EVENT_DEL && p->total > 0 && !rows && people->any_added ? carla_ids_find(&people->ids, people->last_added) : 0;
+        p->kind == CARLA_EVENT_DEL && p->total > 0 && !rows && actors->any_added ? carla_ids_find(&actors->ids, actors->last_added) : 0;
     if (index > 0) {
-        people->items[index - 1] = (struct carla_actor_row){.id = people->last_added};
+        actors->items[index - 1] = (struct carla_actor_row){.id = actors->last_added};
     }
     return true;
 }
 
-void carla_actor_table_free(struct carla_actor_table *people) {
-    hash_table_free(&people->ids);
-    free(people->items);
-    arena_free(&people->names);
+void carla_actor_table_free(struct carla_actor_table *actors) {
+    hash_table_free(&actors->ids);
+    free(actors->items);
+    arena_free(&actors->names);
 }

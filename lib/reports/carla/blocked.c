@@ -12,7 +12,7 @@ struct stop {
     double since, duration;
 };
 struct blocked {
-    struct carla_actor_table people;
+    struct carla_actor_table actors;
     struct stop *stops;
     size_t count, capacity, written;
     bool closed; /* includes those still blocked at the end */
@@ -34,19 +34,19 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
     return true;
 }
 
-static bool stopped(struct blocked *s, const struct carla_actor_row *person, struct reel_error *err) {
+static bool stopped(struct blocked *s, const struct carla_actor_row *actor, struct reel_error *err) {
     if (s->count >= CARLA_ROWS_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d times an actor was blocked: use a longer minimum time", CARLA_ROWS_MAX);
     }
     if (!GROW_ARRAY(s->stops, s->count, s->capacity)) {
         return reel_fail_memory(err);
     }
-    s->stops[s->count] = (struct stop){.id = person->id,
+    s->stops[s->count] = (struct stop){.id = actor->id,
                                        .position = (uint32_t)s->count,
-                                       .type = person->type,
-                                       .name = person->name,
-                                       .since = person->since,
-                                       .duration = person->duration};
+                                       .type = actor->type,
+                                       .name = actor->name,
+                                       .since = actor->since,
+                                       .duration = actor->duration};
     s->count++;
     return true;
 }
@@ -66,20 +66,20 @@ static double distance(const double a[3], const double b[3], bool floats) {
 
 static bool move(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record, struct reel_error *err) {
     struct blocked *s = pass->state;
-    struct carla_actor_row *person = carla_actor_row_of(&s->people, load_u32le(record.data), err);
+    struct carla_actor_row *actor = carla_actor_row_of(&s->actors, load_u32le(record.data), err);
     double now[3], step = pass->frame.duration;
-    if (!person) {
+    if (!actor) {
         return false;
     }
     carla_vec_read(record.data + 4, &p->layout, now);
-    if (distance(person->last, now, p->layout.vec == CARLA_VEC_FLOAT) < pass->question.min_distance_cm) {
-        person->since = person->duration == 0 ? carla_now(pass) : person->since;
-        person->duration += pass->rows && !(step > 0) ? 0 : step; /* CARLA's text includes the -1 of the last frame */
+    if (distance(actor->last, now, p->layout.vec == CARLA_VEC_FLOAT) < pass->question.min_distance_cm) {
+        actor->since = actor->duration == 0 ? carla_now(pass) : actor->since;
+        actor->duration += pass->rows && !(step > 0) ? 0 : step; /* CARLA's text includes the -1 of the last frame */
         return true;
     }
-    bool good = !(person->duration >= pass->question.min_time_s) || stopped(s, person, err);
-    person->duration = 0;
-    memcpy(person->last, now, sizeof now);
+    bool good = !(actor->duration >= pass->question.min_time_s) || stopped(s, actor, err);
+    actor->duration = 0;
+    memcpy(actor->last, now, sizeof now);
     return good;
 }
 
@@ -88,7 +88,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     struct cursor c = cursor_of(p->data);
     struct reel_bytes record;
     if (p->kind == CARLA_EVENT_ADD || p->kind == CARLA_EVENT_DEL) {
-        return carla_actor_table_update(&s->people, p, pass->rows, err);
+        return carla_actor_table_update(&s->actors, p, pass->rows, err);
     }
     cursor_take(&c, 2);
     for (uint32_t i = 0; p->kind == CARLA_POSITION && i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
@@ -106,9 +106,9 @@ static int longest_first(const void *a, const void *b) {
 }
 
 static bool close_all(struct reel_carla *pass, struct blocked *s, struct reel_error *err) {
-    for (size_t i = 0; i < s->people.count; i++) {
-        const struct carla_actor_row *person = &s->people.items[i];
-        if (person->known && person->duration >= pass->question.min_time_s && !stopped(s, person, err)) {
+    for (size_t i = 0; i < s->actors.count; i++) {
+        const struct carla_actor_row *actor = &s->actors.items[i];
+        if (actor->known && actor->duration >= pass->question.min_time_s && !stopped(s, actor, err)) {
             return false;
         }
     }
@@ -165,7 +165,7 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
 
 static void free_state(void *state) {
     struct blocked *s = state;
-    carla_actor_table_free(&s->people);
+    carla_actor_table_free(&s->actors);
     free(s->stops);
 }
 

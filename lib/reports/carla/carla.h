@@ -125,10 +125,10 @@ struct carla_actor_table {
     bool any_added;
 };
 /* The actor of an id; an unknown id is added without a name. NULL on failure. The pointer is valid until the next call. */
-struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *people, uint32_t id, struct reel_error *err);
+struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *actors, uint32_t id, struct reel_error *err);
 /* Applies event add and del. For text a fault of CARLA is reproduced: any deletion removes the actor added last. For rows no actor is
  * removed, because other packets of the frame may still refer to it. */
-bool carla_actor_table_update(struct carla_actor_table *people, const struct carla_packet *p, bool rows, struct reel_error *err);
-void carla_actor_table_free(struct carla_actor_table *people);
+bool carla_actor_table_update(struct carla_actor_table *actors, const struct carla_packet *p, bool rows, struct reel_error *err);
+void carla_actor_table_free(struct carla_actor_table *actors);
 
 #endif

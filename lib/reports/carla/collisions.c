@@ -9,7 +9,7 @@ struct pairs {
     size_t count, capacity;
 };
 struct collisions {
-    struct carla_actor_table people;
+    struct carla_actor_table actors;
     struct pairs before, now; /* pairs of the previous frame (sorted), and of this one */
     bool any;
 };
@@ -59,18 +59,18 @@ struct side {
     uint32_t id;
     bool hero;
     char letter;
-    struct carla_actor_row person;
+    struct carla_actor_row actor;
 };
 
 /* CARLA's letters: the one for a sign is used for heroes, the one for a sensor for any actor. */
 static bool find_side(struct collisions *s, uint32_t id, bool hero, struct side *out, struct reel_error *err) {
     static const char letters[] = "ovwtha";
-    const struct carla_actor_row *person = carla_actor_row_of(&s->people, id, err);
-    if (!person) {
+    const struct carla_actor_row *actor = carla_actor_row_of(&s->actors, id, err);
+    if (!actor) {
         return false;
     }
-    *out = (struct side){.id = id, .hero = hero, .person = *person};
-    out->letter = id == UINT32_MAX ? 'o' : person->type < sizeof letters - 1 ? letters[person->type] : '?';
+    *out = (struct side){.id = id, .hero = hero, .actor = *actor};
+    out->letter = id == UINT32_MAX ? 'o' : actor->type < sizeof letters - 1 ? letters[actor->type] : '?';
     return true;
 }
 
@@ -79,10 +79,10 @@ static bool passes(const struct side *side, char filter) {
 }
 
 static void side_cells(const struct side *side, struct reel_cell cells[4]) {
-    bool known = side->id != UINT32_MAX && side->person.name.size > 0;
+    bool known = side->id != UINT32_MAX && side->actor.name.size > 0;
     cells[0] = side->id != UINT32_MAX ? reel_cell_integer(side->id) : (struct reel_cell){0};
-    cells[1] = known ? reel_cell_text(bytes_text(carla_name_of(carla_type_names, side->person.type))) : (struct reel_cell){0};
-    cells[2] = known ? reel_cell_text(side->person.name) : (struct reel_cell){0};
+    cells[1] = known ? reel_cell_text(bytes_text(carla_name_of(carla_type_names, side->actor.type))) : (struct reel_cell){0};
+    cells[2] = known ? reel_cell_text(side->actor.name) : (struct reel_cell){0};
     cells[3] = reel_cell_bool(side->hero);
 }
 
@@ -102,7 +102,7 @@ static bool write_collision(struct reel_carla *pass, uint32_t number, const stru
     for (int i = 0; i < 2; i++) {
         carla_print_rounded(text, sides[i]->id, 6);
         carla_print(text, " ");
-        carla_print_padded(text, sides[i]->person.name, -35);
+        carla_print_padded(text, sides[i]->actor.name, -35);
         carla_print(text, i == 0 ? " " : "\n");
     }
     return true;
@@ -138,7 +138,7 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
         return true;
     }
     if (p->kind != CARLA_COLLISION) {
-        return carla_actor_table_update(&s->people, p, pass->rows, err);
+        return carla_actor_table_update(&s->actors, p, pass->rows, err);
     }
     cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
@@ -162,7 +162,7 @@ static bool end(struct reel_carla *pass, bool *more, struct reel_error *err) {
 
 static void free_state(void *state) {
     struct collisions *s = state;
-    carla_actor_table_free(&s->people);
+    carla_actor_table_free(&s->actors);
     free(s->before.items);
     free(s->now.items);
 }

@@ -27,7 +27,7 @@ bool reel_carla_dialect_named(const char *name, enum reel_carla_dialect *dialect
             return true;
         }
     }
-    return reel_fail(err, REEL_ARGUMENT, "\"%.32s\" is no version whose text is known: 0.9.4 … 0.9.16, 0.10, dev2026", name);
+    return reel_fail(err, REEL_ARGUMENT, "\"%.32s\" is not a known version: 0.9.4 … 0.9.16, 0.10, dev2026", name);
 }
 
 struct reel_carla_question reel_carla_question(enum reel_carla_topic topic) {
@@ -135,7 +135,7 @@ struct reel_carla *reel_carla_open(struct reel_recording *recording, const struc
                                    const struct reel_text_sink *text, const struct reel_table *rows, struct reel_error *err) {
     const struct reel_format *format = reel_index_info(reel_recording_index(recording))->format;
     if (!reel_format_keeps(format, CARLA_CONTRACT)) {
-        reel_fail(err, REEL_UNSUPPORTED, "this is no log of the CARLA recorder, but: %s", format->title);
+        reel_fail(err, REEL_UNSUPPORTED, "not a log of the CARLA recorder, but: %s", format->title);
         return NULL;
     }
     if (!check_question(question, rows != NULL, err)) {

@@ -154,7 +154,7 @@ bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct ree
         return false;
     }
     if (!b.found && run == 0) {
-        return reel_fail(err, REEL_NOT_FOUND, "there is no run 0: no frame stands before the first reset");
+        return reel_fail(err, REEL_NOT_FOUND, "there is no run 0: no frame precedes the first reset");
     }
     if (!b.found) {
         return reel_fail(err, REEL_NOT_FOUND, "there is no run %llu: this recording has %llu resets", (unsigned long long)run,

@@ -149,7 +149,7 @@ static bool find_form(struct collector *c, struct reel_error *err) {
     }
     image->form = REEL_PICTURE_PNG;
     return bytes_start(image->data, bytes_of("\x89PNG\r\n\x1a\n", 8)) ||
-           reel_fail(err, REEL_UNSUPPORTED, "this image is neither JPEG nor PNG; it says of itself: \"%s\"", c->format);
+           reel_fail(err, REEL_UNSUPPORTED, "this image is neither JPEG nor PNG; its format field is: \"%s\"", c->format);
 }
 
 static bool sort_out(struct collector *c, struct reel_error *err) {
@@ -159,10 +159,10 @@ static bool sort_out(struct collector *c, struct reel_error *err) {
     }
     if (!(c->met & 1U << DATA) || (!(c->met & 1U << FORMAT) && (c->met & sides) != sides)) {
         return reel_fail(err, REEL_UNSUPPORTED,
-                         "this message is no image: those have data and either a format, or an encoding, width and height");
+                         "this message is not an image: an image has data and either a format, or an encoding, width and height");
     }
     if (c->no_base64) {
-        return reel_fail(err, REEL_DAMAGED, "the image's data is no base64");
+        return reel_fail(err, REEL_DAMAGED, "the data of the image is not valid base64");
     }
     return (c->met & sides) == sides || find_form(c, err);
 }

@@ -48,7 +48,7 @@ static void walk_done(struct walk *w) {
 static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
     struct rosbag2_0_record r;
     if (at >= w->bounds.end) {
-        return reel_fail(err, REEL_DAMAGED, "the chunk at %llu is behind the file's end", (unsigned long long)at);
+        return reel_fail(err, REEL_DAMAGED, "the chunk at %llu is beyond the end of the file", (unsigned long long)at);
     }
     if (!rosbag2_0_record_read(&w->chunk, at, &w->bounds, &r, err)) {
         return false;
@@ -70,9 +70,8 @@ static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
 static bool take_info(struct walk *w, const struct rosbag2_0_record *r, struct reel_error *err) {
     struct rosbag2_0_info info;
     if (!rosbag2_0_is_record(r) || !rosbag2_0_info_read(&w->tail, r, &info, err)) {
-        return rosbag2_0_is_record(r)
-                   ? false
-                   : reel_fail(err, REEL_DAMAGED, "the chunk info at %llu does not say all it should", (unsigned long long)r->at);
+        return rosbag2_0_is_record(r) ? false
+                                      : reel_fail(err, REEL_DAMAGED, "the chunk info at %llu lacks fields", (unsigned long long)r->at);
     }
     w->f->start_s = w->f->chunks == 0 ? bag_seconds(rosbag2_0_stamp_ns(info.start)) : w->f->start_s;
     w->f->end_s = bag_seconds(rosbag2_0_stamp_ns(info.end));

@@ -183,7 +183,7 @@ static bool bag_figures_of(struct reel_recording *recording, bool rates, struct 
     const struct reel_index_info *info = reel_index_info(index);
     *f = (struct bag_figures){.messages = info->messages};
     if (!is_ros(index, info)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "rosbag info tells of ROS recordings; this is a %s without a message of ROS",
+        return reel_fail(err, REEL_UNSUPPORTED, "rosbag info needs a ROS recording; this is a %s without ROS messages",
                          info->format->title);
     }
     const char *version = strncmp(info->container, "#ROS", 4) == 0 ? strstr(info->container, " V") : NULL;

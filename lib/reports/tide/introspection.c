@@ -149,7 +149,7 @@ static bool add(struct system *s, int64_t time_ns, struct reel_error *err) {
     if (!good) {
         return s->texts.no_memory
                    ? reel_fail_memory(err)
-                   : reel_fail(err, REEL_LIMIT, "more than %d participants, or %d MiB of what they say: ask for less by start and end",
+                   : reel_fail(err, REEL_LIMIT, "more than %d participants, or %d MiB of data: select less with start and end",
                                PARTICIPANTS_MAX, TEXTS_MAX >> 20);
     }
     p->first_ns = p->last_ns = time_ns;
