@@ -31,6 +31,7 @@ const struct job_kind job_kinds[] = {
     {.name = "watched-folder", .lane = LANE_WATCHES, .again = true, .quiet = true, .brief = true, .run = watch_run},
     {.name = "manifests", .lane = LANE_UPKEEP, .retries = ALWAYS, .again = true, .quiet = true, .brief = true, .run = manifests_run},
     {.name = "references", .lane = LANE_MAINTENANCE, .again = true, .quiet = true, .brief = true, .run = references_run},
+    {.name = "files", .lane = LANE_UPKEEP, .again = true, .quiet = true, .brief = true, .run = references_files_run},
     {.name = "sweep", .lane = LANE_MAINTENANCE, .retries = SOME, .quiet = true, .run = sweep_run},
     {.name = "expiry", .lane = LANE_UPKEEP, .retries = SOME, .quiet = true, .brief = true, .run = sessions_run},
     {.name = "retention", .lane = LANE_MAINTENANCE, .run = retention_run},

@@ -28,15 +28,7 @@ static bool find_key(struct http_request *r, const char *key, struct api_recordi
         http_reply_error(r, &err);
         return false;
     }
-    if (references_update_state(http_app(r), &out->row)) { /* referenced files may have been removed or changed */
-        char id[RECORDING_ID_TEXT];
-        memcpy(id, out->row.id, sizeof id);
-        catalog_recording_done(&out->row);
-        if (!catalog_get(http_app(r)->catalog, id, &out->row, &err)) {
-            http_reply_error(r, &err);
-            return false;
-        }
-    }
+    references_observe(http_app(r), &out->row);
     if (!http_caller_sees(http_caller(r),
                           out->row.collection)) { /* the same reply as for an unknown recording, so that its existence is not disclosed */
         catalog_recording_done(&out->row);

@@ -87,15 +87,6 @@ void recordings_forget(struct recordings *all, const char *content) {
     pthread_mutex_unlock(&all->mutex);
 }
 
-/* The file is missing or has changed: recorded in the catalog, so that lists show it. */
-static void set_missing(struct app *app, const struct catalog_recording *r, const struct reel_error *why) {
-    struct reel_error ignored;
-    if (why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED) {
-        bool changed = why->code == REEL_CHANGED && references_has(app, r);
-        catalog_set_state(app->catalog, r->id, changed ? STATE_CHANGED : STATE_MISSING, why->text, &ignored);
-    }
-}
-
 static struct reel_recording *open_with(struct app *app, const struct catalog_recording *r, struct reel_index *index,
                                         struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *own = index;
@@ -181,7 +172,7 @@ struct reel_recording *recordings_get(struct recordings *all, const struct catal
     struct reel_recording *opened = index ? open_with(all->app, r, index, &why) : NULL;
     if (!opened) {
         if (index) {
-            set_missing(all->app, r, &why);
+            references_check_files(all->app, r); /* it may be missing or changed */
         }
         if (err) {
             reel_error_pass(err, &why);

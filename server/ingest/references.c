@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "catalog/imports.h"
 #include "ingest/file_read.h"
@@ -58,19 +59,72 @@ static bool set_ready(struct app *app, struct catalog_recording *r) {
     return set_state(app, r, STATE_READY, "");
 }
 
-bool references_update_state(struct app *app, struct catalog_recording *r) {
-    struct reel_error why = {0};
+/* The state that the referenced files of r show; that of r when there are none. */
+static enum recording_state state_of_files(struct app *app, const struct catalog_recording *r, struct reel_error *why) {
     bool may_differ = r->state == STATE_READY || r->state == STATE_MISSING || r->state == STATE_CHANGED;
     if (!may_differ || (!references_has(app, r) && r->state != STATE_CHANGED)) { /* changed: an upload may have added a copy since */
-        return false;
+        return r->state;
     }
-    if (references_verify(app, r, &why)) {
-        return r->state != STATE_READY && set_ready(app, r);
+    if (references_verify(app, r, why)) {
+        return STATE_READY;
     }
-    enum recording_state state = why.code == REEL_NOT_FOUND                              ? STATE_MISSING
-                                 : why.code == REEL_CHANGED || why.code == REEL_ARGUMENT ? STATE_CHANGED
-                                                                                         : r->state;
-    return state != r->state && set_state(app, r, state, why.text);
+    return why->code == REEL_NOT_FOUND ? STATE_MISSING : why->code == REEL_CHANGED || why->code == REEL_ARGUMENT ? STATE_CHANGED : r->state;
+}
+
+bool references_update_state(struct app *app, struct catalog_recording *r) {
+    struct reel_error why = {0};
+    enum recording_state state = state_of_files(app, r, &why);
+    return state != r->state && (state == STATE_READY ? set_ready(app, r) : set_state(app, r, state, why.text));
+}
+
+void references_observe(struct app *app, struct catalog_recording *r) {
+    struct reel_error why = {0};
+    enum recording_state state = state_of_files(app, r, &why);
+    char *problem = state != r->state ? strdup(why.text) : NULL;
+    if (problem) {
+        free(r->problem);
+        r->problem = problem;
+        r->state = state;
+        references_check_files(app, r);
+    }
+}
+
+/* ---- the files of one recording */
+
+void references_check_files(struct app *app, const struct catalog_recording *r) {
+    struct reel_error ignored;
+    jobs_add(app->jobs, &(struct job_spec){.kind = "files", .key = r->id, .subject = r->id, .collection = r->collection}, NULL, &ignored);
+}
+
+static bool stored_files_are_there(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        struct stat st;
+        AUTO_FD int fd = store_open_file(app->store, r->parts[i].sha256, err);
+        if (fd < 0 || (fstat(fd, &st) != 0 && !reel_fail_errno(err, "the stored file cannot be read"))) {
+            return false;
+        }
+        if ((uint64_t)st.st_size != r->parts[i].size) {
+            return reel_fail(err, REEL_CHANGED, "the stored file has %llu bytes, not %llu", (unsigned long long)st.st_size,
+                             (unsigned long long)r->parts[i].size);
+        }
+    }
+    return true;
+}
+
+bool references_files_run(struct app *app, const struct job_call *call, struct reel_error *err) {
+    struct catalog_recording r;
+    struct reel_error why = {0};
+    if (!catalog_get(app->catalog, call->key, &r, &why)) {
+        return why.code == REEL_NOT_FOUND || reel_error_pass(err, &why); /* it was deleted */
+    }
+    if (r.state == STATE_CHANGED || references_has(app, &r)) {
+        references_update_state(app, &r);
+    } else if (r.state == STATE_READY && !stored_files_are_there(app, &r, &why) &&
+               (why.code == REEL_NOT_FOUND || why.code == REEL_CHANGED)) {
+        set_state(app, &r, STATE_MISSING, why.text);
+    }
+    catalog_recording_done(&r);
+    return true;
 }
 
 void references_recheck(struct app *app, const char *sha256) {

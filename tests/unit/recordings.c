@@ -86,6 +86,7 @@ static void a_lost_file_is_missing(void **state) {
     assert_int_equal(remove(path), 0);
     assert_null(get());
     assert_int_equal(err.code, REEL_NOT_FOUND);
+    wait_until_idle(); /* a job writes it to the catalog */
     struct catalog_recording r;
     assert_true(catalog_get(app.catalog, made.recording.id, &r, &err));
     assert_int_equal(r.state, STATE_MISSING);
