@@ -130,7 +130,8 @@ static bool serve_jobs(struct app *app, struct reel_error *err) {
 
 static const struct http_elapsed elapsed[] = {{"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
 
-bool app_serve(struct app *app, const struct http_route *routes, struct reel_error *err) {
+bool app_serve(struct app *app, const struct http_route *routes, const char *(*hint)(const struct http_request *r),
+               struct reel_error *err) {
     app->logs = true;
     const struct app_config *c = &app->config;
     const struct access_options access = {.data = c->data,
@@ -164,6 +165,7 @@ bool app_serve(struct app *app, const struct http_route *routes, struct reel_err
         .everywhere = access_params,
         .authorize = access_authorize,
         .is_proxy = access_is_proxy,
+        .hint = hint,
         .finished = access_finished,
         .app = app,
     };

@@ -36,6 +36,10 @@ const struct reel_format *reel_format_probe(struct reel_source *source, struct r
     if (!reel_source_read(source, 0, head, size, err)) {
         return NULL;
     }
+    if (size == 0) {
+        reel_fail(err, REEL_NOT_MINE, "the file is empty");
+        return NULL;
+    }
     struct transient_watch watch;
     transient_watch_begin(&watch);
     const struct reel_format *best = NULL;
@@ -63,6 +67,10 @@ const struct reel_writer *reel_writer_named(const char *extension, const char *v
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s%s", i ? ", " : "", w->extension,
                                      w->variant ? " version " : "", w->variant ? w->variant : "");
         }
+    }
+    if (!*extension) {
+        reel_fail(err, REEL_UNSUPPORTED, "the name must end in the extension of a format, such as x.mcap; there are %s", list);
+        return NULL;
     }
     reel_fail(err, REEL_UNSUPPORTED, "cannot write %s%s%s; can write %s", extension, variant ? " version " : "", variant ? variant : "",
               list);

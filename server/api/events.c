@@ -106,6 +106,10 @@ static bool read_interval(struct http_request *r, const struct catalog_recording
         }
         *ns = row ? *ns : reel_time_resolve(&t, 0, 0, reel_now_ns());
     }
+    if (q->has_start && q->has_end && q->end_ns < q->start_ns) {
+        http_reply_bad_param(r, "end", "must not be before start");
+        return false;
+    }
     return true;
 }
 

@@ -22,6 +22,7 @@ extern const char *const paging_outputs[];
     {.name = "limit",                                                                                                                      \
      .type = HTTP_UINT,                                                                                                                    \
      .min = 1,                                                                                                                             \
+     .max = 1000,                                                                                                                          \
      .fallback = "100",                                                                                                                    \
      .help = "The number of items of a page; more than 1000 is taken as 1000."},                                                           \
     {                                                                                                                                      \

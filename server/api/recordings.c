@@ -31,6 +31,10 @@ static bool read_interval(struct http_request *r, struct catalog_query *q) {
         *(i == 0 ? &q->has_start : &q->has_end) = true;
         *(i == 0 ? &q->start_ns : &q->end_ns) = reel_time_resolve(&t, 0, 0, now);
     }
+    if (q->has_start && q->has_end && q->end_ns < q->start_ns) {
+        http_reply_bad_param(r, "end", "must not be before start");
+        return false;
+    }
     return true;
 }
 

@@ -24,6 +24,24 @@ static void join(void) {
     }
 }
 
+const char *api_hint(const struct http_request *r) {
+    static const char base[] = "/api/v1/recordings", by_name[] = "/api/v1/recordings/by-name/";
+    const char *path = http_path(r), *method = http_method(r);
+    bool uploads = strcmp(method, "PUT") == 0 || strcmp(method, "POST") == 0;
+    if (strncmp(path, base, sizeof base - 1) != 0) {
+        return NULL;
+    }
+    if (uploads && strncmp(path, by_name, sizeof by_name - 1) == 0) {
+        return "Uploads go to /recordings/by-name/COLLECTION/NAME: add a name, or a slash, after which curl -T adds the file's name.";
+    }
+    if (strcmp(method, "PUT") == 0) {
+        return "Uploads go to /recordings/by-name/COLLECTION/NAME.";
+    }
+    return path[sizeof base - 1] == '/' && (!path[sizeof base] || path[sizeof base] == '/')
+               ? "The id is empty; recordings are listed at /recordings."
+               : NULL;
+}
+
 const struct http_route *api_routes(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, join);

@@ -26,6 +26,7 @@ extern const struct api_route *const api_tables[]; /* by resource, each ends wit
 
 /* The rows as the HTTP server takes them; ends with {0}. */
 const struct http_route *api_routes(void);
+const char *api_hint(const struct http_request *r); /* for struct http_options */
 /* What a {name} in a path is, by the literal segment before it ("recordings" of /recordings/{id}); NULL: nothing is known. */
 const struct http_param *api_path_param(const char *segment, const char *name);
 

@@ -20,6 +20,7 @@ struct upload {
     bool has_digest;
     uint8_t digest[32];
     uint64_t size, size_max;
+    bool is_text;             /* a body of curl -d, in which no byte was seen that it removes: line ends and NULs */
     struct reel_error failed; /* the first error; replied at the end of the body */
     struct http_form *form;   /* NULL: the body is the file */
     bool has_file;
@@ -112,6 +113,10 @@ static bool begin_field(struct upload *u, const char *name, const char *file_nam
     if (!end_field(u)) {
         return false;
     }
+    if (!is_file && file_name && strcmp(name, "meta") != 0) {
+        return reel_fail(&u->failed, REEL_ARGUMENT, "the file is in the form's field \"%.40s\"; it must be \"file\": curl -F file=@FILE",
+                         name);
+    }
     if (is_file && u->has_file) {
         return reel_fail(&u->failed, REEL_ARGUMENT, "only one file per form; upload further parts separately, with part_of");
     }
@@ -129,6 +134,7 @@ static bool begin_field(struct upload *u, const char *name, const char *file_nam
 
 static bool take_file(struct upload *u, const void *data, size_t size) {
     u->size += size;
+    u->is_text = u->is_text && !memchr(data, '\n', size) && !memchr(data, '\r', size) && !memchr(data, '\0', size);
     if (u->size_max > 0 && u->size > u->size_max) {
         return reel_fail(&u->failed, REEL_LIMIT, "an upload may have at most %llu bytes", (unsigned long long)u->size_max);
     }
@@ -202,6 +208,8 @@ void api_upload_begin(struct http_request *r) {
         !(u->key = upload_key(r))) {
         return;
     }
+    const char *type = http_header(r, "Content-Type");
+    u->is_text = type && strncasecmp(type, "application/x-www-form-urlencoded", strlen("application/x-www-form-urlencoded")) == 0;
     u->size_max = app->config.upload_max_bytes;
     if (http_has_body_length(r, &length) && u->size_max > 0 && length > u->size_max + (u->form ? UPLOAD_OPTIONS_JSON_MAX : 0)) {
         http_reply_problem(r, 413, "too-large", "an upload may have at most %llu bytes", (unsigned long long)u->size_max);
@@ -296,6 +304,12 @@ void api_upload_end(struct http_request *r) {
     }
     if (u->failed.code != REEL_OK) {
         http_reply_error(r, &u->failed);
+        return;
+    }
+    if (u->is_text && u->size > 0) {
+        http_reply_problem(
+            r, 400, "bad-request",
+            "the body has no line ends and no zeros, which curl's -d removes; send the file with --data-binary @FILE, or -T FILE");
         return;
     }
     AUTO_MEM char *options = upload_options_print(&u->options, &err);

@@ -136,7 +136,8 @@ static bool find_route(struct http_request *r) {
     char allow[128];
     enum http_match match = router_match(r->server->router, r->method, &r->path, &r->route);
     if (match == MATCH_NONE) {
-        http_reply_problem(r, 404, "not-found", "No such path.");
+        const char *hint = r->server->options.hint ? r->server->options.hint(r) : NULL;
+        http_reply_problem(r, 404, "not-found", "No such path.%s%s", hint ? " " : "", hint ? hint : "");
         return false;
     }
     if (match == MATCH_FOUND && !cors_is_preflight(r)) {
@@ -151,7 +152,9 @@ static bool find_route(struct http_request *r) {
     if (request_method_is(r, "OPTIONS")) {
         http_reply_empty(r, 204);
     } else {
-        http_reply_problem(r, 405, "method-not-allowed", "%s is not answered here, but %s.", r->method, allow);
+        const char *hint = r->server->options.hint ? r->server->options.hint(r) : NULL;
+        http_reply_problem(r, 405, "method-not-allowed", "%s is not answered here, but %s.%s%s", r->method, allow, hint ? " " : "",
+                           hint ? hint : "");
     }
     return false;
 }

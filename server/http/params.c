@@ -89,7 +89,8 @@ static void check_value(const struct http_param *param, const char *value, json_
         return;
     case HTTP_UINT:
         if (!number_u64(value, &u)) {
-            add_error(errors, param->name, "must be an integer from 0 to 18446744073709551615");
+            add_error(errors, param->name, "must be an integer from %llu to %llu", (unsigned long long)param->min,
+                      (unsigned long long)(param->max > 0 ? param->max : UINT64_MAX));
         }
         return;
     case HTTP_INT:

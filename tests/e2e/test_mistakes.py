@@ -1,0 +1,44 @@
+"""Mistakes that people make with curl: the answer names what was meant."""
+import os
+import tempfile
+
+from harness import API, Case, curl
+from samples import bag, lab_messages
+
+
+class Mistakes(Case):
+    @classmethod
+    def fill(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.file, cls.empty = os.path.join(folder.name, 'run.bag'), os.path.join(folder.name, 'empty.bag')
+        for path, data in ((cls.file, bag(lab_messages(1))), (cls.empty, b'')):
+            with open(path, 'wb') as f:
+                f.write(data)
+        cls.ident = cls.server.added('x.bag', bag(lab_messages(1)))
+
+    def check(self, status, word, *args):
+        path = args[-1]
+        code, body = curl(*args[:-1], '-w', '%{http_code}', self.server.base + API + path)
+        self.assertEqual((code, body[-3:]), (0, b'%d' % status), body)
+        self.assertIn(word.encode(), body)
+
+    def test_uploads(self):
+        self.check(404, 'add a name, or a slash', '-T', self.file, '/recordings/by-name/lab')
+        self.check(405, 'by-name/COLLECTION/NAME', '-T', self.file, '/recordings/')
+        self.check(400, '--data-binary', '-d', '@' + self.file, '/recordings?name=y.bag')
+        self.check(400, '--data-binary', '-X', 'PUT', '-d', '@' + self.file, '/recordings/by-name/lab/y.bag')
+        self.check(201, 'id', '--data-binary', '@' + self.file, '/recordings?name=y.bag')
+        self.check(400, 'curl -F file=@FILE', '-F', 'run=@' + self.file, '/recordings')
+        self.check(415, 'the file is empty', '-T', self.empty, '/recordings/by-name/lab/')
+
+    def test_reading(self):
+        self.check(406, 'such as x.mcap', '/recordings/%s/as/mcap' % self.ident)
+        self.check(400, '1 to 1000.', '/recordings?limit=abc')
+        self.check(400, 'from 1 to 1000000', '/recordings/%s/messages?limit=abc' % self.ident)
+        for path in ('/recordings/%s/messages' % self.ident, '/recordings/%s/as/x.mcap' % self.ident, '/recordings/%s/events' % self.ident):
+            self.check(400, 'must not be before start', path + '?start=+2s&end=+1s')
+        for path in ('/recordings', '/events'):
+            self.check(400, 'must not be before start', path + '?start=2024-05-02&end=2024-05-01')
+        self.check(404, 'id is empty', '/recordings//messages')
+        self.check(404, 'id is empty', '/recordings/')
