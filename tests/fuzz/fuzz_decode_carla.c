@@ -42,7 +42,7 @@ static bool count(void *context, const char *text, size_t size) {
     return *all < TEXT_MAX;
 }
 
-static void ask(struct reel_recording *r, const struct reel_carla_question *q, int form) {
+static void query(struct reel_recording *r, const struct reel_carla_question *q, int form) {
     uint64_t all = 0;
     struct reel_error err = {0};
     bool done = false;
@@ -56,7 +56,7 @@ static void ask(struct reel_recording *r, const struct reel_carla_question *q, i
     fuzz_expect(done || err.code == REEL_CANCELLED || err.code == REEL_LIMIT || err.code == REEL_NOT_FOUND, "an answer ends", &err);
 }
 
-static void ask_all(const uint8_t *data, size_t size) {
+static void query_all(const uint8_t *data, size_t size) {
     static char pack[64];
     struct reel_error err = {0};
     if (pack[0] == '\0') {
@@ -69,22 +69,23 @@ static void ask_all(const uint8_t *data, size_t size) {
         return;
     }
     AUTO(reel_recording_free)
-    struct reel_recording *r = reel_recording_from_index(reel_index_open(pack, &err), &source, 1, &(struct reel_recording_options){0}, &err);
+    struct reel_recording *r =
+        reel_recording_from_index(reel_index_open(pack, &err), &source, 1, &(struct reel_recording_options){0}, &err);
     fuzz_expect(r != NULL, "open the recording", &err);
     unlink(pack);
     for (int dialect = REEL_CARLA_0_9_4; dialect <= REEL_CARLA_DEV_2026; dialect++) {
         struct reel_carla_question q = reel_carla_question(REEL_CARLA_INFO);
         q.all = dialect % 2 == 0 || dialect == REEL_CARLA_DEV_2026;
         q.dialect = (enum reel_carla_dialect)dialect;
-        ask(r, &q, -1);
+        query(r, &q, -1);
     }
     for (int topic = REEL_CARLA_INFO; topic <= REEL_CARLA_TRAJECTORY; topic++) {
         struct reel_carla_question q = reel_carla_question((enum reel_carla_topic)topic);
         q.min_time_s = 0;
         q.actor = 24;
-        ask(r, &q, topic % 3);
+        query(r, &q, topic % 3);
         if (topic == REEL_CARLA_COLLISIONS || topic == REEL_CARLA_BLOCKED) {
-            ask(r, &q, -1);
+            query(r, &q, -1);
         }
     }
 }
@@ -94,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     if (data[0] == 255) {
-        ask_all(data + 1, size - 1);
+        query_all(data + 1, size - 1);
     } else {
         decode_one(data[0], data[1], bytes_of(data + 2, size - 2));
     }

@@ -69,21 +69,21 @@ class Asker:
             return
         self.asked.add((method, template, answer.status < 400))
         response, pointer = self.resolve(responses[str(answer.status)], pointer)
-        told = {name.lower() for name in response.get('headers', {})}
-        self.wrong += ['%s: the header %s is not in the document' % (where, name) for name in answer.headers if name.lower() not in told | EVERYWHERE]
+        documented = {name.lower() for name in response.get('headers', {})}
+        self.wrong += ['%s: the header %s is not in the document' % (where, name) for name in answer.headers if name.lower() not in documented | EVERYWHERE]
         if answer.body:
             self.hold_body(response, pointer, answer, where)
 
     def hold_body(self, response, pointer, answer, where):
         media = answer.headers.get_content_type()
-        told = response.get('content', {})
-        if media not in told and '*/*' not in told:
+        documented = response.get('content', {})
+        if media not in documented and '*/*' not in documented:
             self.wrong.append('%s: %s is not in the document' % (where, media))
             return
-        key = media if media in told else '*/*'
-        if 'schema' in told[key]:
-            place = '%s/content/%s/%s' % (pointer, escaped(key), 'x-item-schema' if 'x-item-schema' in told[key] else 'schema')
-            self.values += [{'where': where, 'pointer': place, 'value': value} for value in values_of(media, answer.body)]
+        key = media if media in documented else '*/*'
+        if 'schema' in documented[key]:
+            pointer_to_schema = '%s/content/%s/%s' % (pointer, escaped(key), 'x-item-schema' if 'x-item-schema' in documented[key] else 'schema')
+            self.values += [{'where': where, 'pointer': pointer_to_schema, 'value': value} for value in values_of(media, answer.body)]
 
     def listen(self, template, query, events):
         """The first events of a stream that does not end."""

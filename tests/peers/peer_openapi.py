@@ -125,7 +125,7 @@ class OpenApi(unittest.TestCase):
         self.ask('POST', ONE + '/restore', id=self.ids['frame'])
         self.ask('POST', API + '/admin/rescan/{id}', '', 202, id=self.ids['frame'])
 
-    def ask_inside(self):
+    def ask_contents(self):
         for recording in self.ids.values():
             for part in ('topics', 'coverage', 'scan', 'attachments', 'metadata', 'layout.json'):
                 self.ask('GET', '%s/%s' % (ONE, part), id=recording, Prefer='wait=30')
@@ -152,7 +152,7 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', ONE + '/plot.svg', '?' + field, id=one)
         self.ask('GET', ONE + '/frame', '?topic=/camera&width=4', id=self.ids['frame'], Prefer='wait=30')
 
-    def ask_take_away(self):
+    def ask_export(self):
         one, other = self.ids['bag'], self.ids['nanover']
         for method in ('GET', 'HEAD'):
             tag = self.ask(method, ONE + '/file/{name}', id=one, name='a.bag').headers['ETag']
@@ -197,7 +197,7 @@ class OpenApi(unittest.TestCase):
         for query in ('?freq', '?yaml=true'):
             self.ask('GET', ONE + '/bag/info', query, id=self.ids['bag'])
 
-    def ask_said(self):
+    def ask_annotations(self):
         one = self.ids['bag']
         self.ask('PUT', ONE + '/tags/{key}', '?value=r2', 201, id=one, key='robot')
         self.ask('PUT', ONE + '/tags/{key}', '', 200, 'r3', id=one, key='robot')
@@ -292,7 +292,7 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', API + '/webhooks/{id}', id=hook)
         self.ask('DELETE', API + '/webhooks/{id}', '', 204, id=hook)
 
-    def ask_doors(self):
+    def ask_access(self):
         made = self.ask('POST', API + '/tokens', '', 201, {'name': 'robot1', 'role': 'upload', 'collections': ['lab'], 'expires': '90d'}).json()
         self.ask('GET', API + '/recordings', token=False, Authorization='Bearer ' + made['token'])
         self.ask('GET', API + '/tokens', '', 403, token=False, Authorization='Bearer ' + made['token'])
@@ -303,7 +303,7 @@ class OpenApi(unittest.TestCase):
         link = self.ask('POST', API + '/links', '', 201, {'path': API + '/recordings/' + self.ids['bag'], 'expires': '12h'}).json()['url']
         self.asker.hold('GET', ONE, self.server.request('GET', link), link)
 
-    def ask_upkeep(self):
+    def ask_maintenance(self):
         rules = {'rules': [{'collection': 'lab*', 'max_age': '1ns', 'keep': {'golden': None}}], 'quotas': [{'collection': '*', 'size': 10**12, 'recordings': 10**5}]}
         self.ask('GET', API + '/admin/retention')
         self.ask('PUT', API + '/admin/retention', '', 200, rules)
@@ -338,7 +338,7 @@ class OpenApi(unittest.TestCase):
 
     def test_every_operation_answers_as_the_document_says(self):
         self.fill()
-        for chapter in ('service', 'recordings', 'inside', 'take_away', 'formats', 'said', 'catalog', 'imports', 'uploads', 'changes', 'doors', 'grafana', 'upkeep'):
+        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'catalog', 'imports', 'uploads', 'changes', 'access', 'grafana', 'maintenance'):
             getattr(self, 'ask_' + chapter)()
         unasked = [(method.upper(), path) for path, item in self.asker.document['paths'].items() for method in item
                    if method != 'parameters' and (method.upper(), path, True) not in self.asker.asked]

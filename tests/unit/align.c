@@ -243,7 +243,7 @@ static void what_stands_in_front_has_its_prefix(void **state) {
     toy_has_state = false;
 }
 
-static void prefixes_are_told_apart(void **state) {
+static void prefixes_are_distinguished(void **state) {
     (void)state;
     struct toy t = {0};
     struct reel_error err = {0};
@@ -275,7 +275,7 @@ int main(void) {
         cmocka_unit_test(shifted_is_as_if_recorded_so),
         cmocka_unit_test(topics_of_two_get_a_prefix),
         cmocka_unit_test(what_stands_in_front_has_its_prefix),
-        cmocka_unit_test(prefixes_are_told_apart),
+        cmocka_unit_test(prefixes_are_distinguished),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

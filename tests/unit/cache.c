@@ -36,7 +36,7 @@ static void the_oldest_go_first(void **state) {
     reel_cache_free(c);
 }
 
-static void what_is_in_use_stays(void **state) {
+static void files_in_use_are_kept(void **state) {
     (void)state;
     struct reel_error err = {0};
     struct reel_cache *c = reel_cache_new(250, &err);
@@ -98,7 +98,7 @@ static void threads_share_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_go_first),
-        cmocka_unit_test(what_is_in_use_stays),
+        cmocka_unit_test(files_in_use_are_kept),
         cmocka_unit_test(threads_share_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void packets_of_every_kind_have_their_channel(void **state) {
     assert_int_equal(info_of(r)->n_channels, 24);
 }
 
-static void the_second_numbering_is_told_by_place_and_by_size(void **state) {
+static void the_second_numbering_is_detected_by_position_and_by_size(void **state) {
     (void)state;
     MAKER ue5 = world_of("ue5", 3);
     RECORDING *r = carla_read(&ue5);
@@ -165,7 +165,7 @@ static void headers_that_are_none(void **state) {
     assert_finding(none, REEL_NOTE, empty.size, "no frame");
 }
 
-static void the_probe_wants_the_magic(void **state) {
+static void the_probe_requires_the_magic(void **state) {
     (void)state;
     struct reel_error err = {0};
     MAKER m = world_of("0.9.6", 1);
@@ -237,7 +237,7 @@ static void a_size_that_was_never_written_is_the_end(void **state) {
     }
 }
 
-static void after_damage_the_walk_goes_on_at_a_frames_end(void **state) {
+static void after_damage_the_walk_continues_at_the_end_of_a_frame(void **state) {
     (void)state;
     MAKER m = {0};
     const struct make_style *s = &make_styles[4];
@@ -257,7 +257,7 @@ static void after_damage_the_walk_goes_on_at_a_frames_end(void **state) {
     assert_true(info_of(r)->lost_bytes > 0);
 }
 
-static void times_never_go_back_whatever_elapsed_says(void **state) {
+static void times_never_decrease_whatever_elapsed_is(void **state) {
     (void)state;
     static const double bad[] = {-1, 1e300, 0.0, 1e8};
     for (size_t i = 0; i < 6; i++) {
@@ -298,7 +298,7 @@ static void totals_that_wrapped_are_read(void **state) {
     assert_finding(r, REEL_NOTE, 0, "totals have wrapped");
 }
 
-static void what_many_frames_lack_is_told_shortly(void **state) {
+static void what_many_frames_lack_is_summarised(void **state) {
     (void)state;
     MAKER m = {0};
     make_header(&m, 1, MAKE_DATE, MAKE_MAP);
@@ -349,19 +349,19 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_version_is_read_without_a_remark),
         cmocka_unit_test(packets_of_every_kind_have_their_channel),
-        cmocka_unit_test(the_second_numbering_is_told_by_place_and_by_size),
+        cmocka_unit_test(the_second_numbering_is_detected_by_position_and_by_size),
         cmocka_unit_test(wheels_of_36_and_48_bytes),
         cmocka_unit_test(attributes_of_a_version_1_file_may_count_from_1),
         cmocka_unit_test(a_message_carries_its_frame_and_its_data),
         cmocka_unit_test(a_date_that_is_none_makes_the_clock_relative),
         cmocka_unit_test(headers_that_are_none),
-        cmocka_unit_test(the_probe_wants_the_magic),
+        cmocka_unit_test(the_probe_requires_the_magic),
         cmocka_unit_test(a_file_cut_anywhere_keeps_its_whole_packets),
         cmocka_unit_test(a_size_that_was_never_written_is_the_end),
-        cmocka_unit_test(after_damage_the_walk_goes_on_at_a_frames_end),
-        cmocka_unit_test(times_never_go_back_whatever_elapsed_says),
+        cmocka_unit_test(after_damage_the_walk_continues_at_the_end_of_a_frame),
+        cmocka_unit_test(times_never_decrease_whatever_elapsed_is),
         cmocka_unit_test(totals_that_wrapped_are_read),
-        cmocka_unit_test(what_many_frames_lack_is_told_shortly),
+        cmocka_unit_test(what_many_frames_lack_is_summarised),
         cmocka_unit_test(files_of_more_than_2_gib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include <dirent.h>
 #include <zlib.h>
 
-#include "carla_ask.h"
+#include "carla_query.h"
 #include "carla_scan.h"
 #include "real_samples.h"
 
@@ -115,7 +115,7 @@ static bool check_text(const char *name) {
     }
     const struct reel_carla_question q = question_of(&w);
     RECORDING *r = open_sample(w.file);
-    char *want = read_text(name), *got = strdup(ask(r, &q, -1));
+    char *want = read_text(name), *got = strdup(carla_query(r, &q, -1));
     assert_non_null(got);
     if (q.topic == REEL_CARLA_BLOCKED) {
         sort_lines(want);

@@ -1,5 +1,5 @@
 /* The questions of CARLA's tools asked of made logs: what no sample shows. The texts of real ones are compared in carla_texts.c. */
-#include "carla_ask.h"
+#include "carla_query.h"
 #include "carla_scan.h"
 #include "wire/cleanup.h"
 
@@ -21,7 +21,7 @@ static struct reel_carla_question info_in(const char *dialect, bool all) {
 }
 static const char *answer_of(const struct maker *m, struct reel_carla_question q, int form) {
     RECORDING *r = carla_read(m);
-    return ask(r, &q, form);
+    return carla_query(r, &q, form);
 }
 static void assert_part(const char *text, const char *part) {
     if (!strstr(text, part)) {

@@ -172,7 +172,7 @@ static void a_cut_cut_again_is_the_cut_of_both(void **state) {
     assert_same(&twice, &direct);
 }
 
-static void a_date_that_is_none_stays(void **state) {
+static void an_invalid_date_is_kept(void **state) {
     (void)state;
     MAKER m = make_world(&make_styles[1], 12);
     make_patch(&m, CARLA_DATE_AT, 12, 8);
@@ -305,7 +305,7 @@ static void nothing_selected_is_a_header(void **state) {
     assert_int_equal(out.size, CARLA_HEADER_MIN + strlen(MAKE_MAP));
 }
 
-static void only_one_carla_recording_is_taken(void **state) {
+static void only_one_carla_recording_is_accepted(void **state) {
     (void)state;
     struct reel_error err = {0};
     const struct reel_channel other = {.name = "/scan", .type = "sensor_msgs/LaserScan", .encoding = "ros1"};
@@ -339,14 +339,14 @@ int main(void) {
         cmocka_unit_test(frames_of_a_cut_are_those_of_the_source),
         cmocka_unit_test(keyed_state_is_joined_and_the_frame_has_the_last_word),
         cmocka_unit_test(a_cut_cut_again_is_the_cut_of_both),
-        cmocka_unit_test(a_date_that_is_none_stays),
+        cmocka_unit_test(an_invalid_date_is_kept),
         cmocka_unit_test(a_part_ends_with_minus_1_and_keeps_its_numbers),
         cmocka_unit_test(chosen_topics_keep_their_frames),
         cmocka_unit_test(sampled_frames_add_up),
         cmocka_unit_test(a_cut_of_a_broken_file_is_sound),
         cmocka_unit_test(many_groups),
         cmocka_unit_test(nothing_selected_is_a_header),
-        cmocka_unit_test(only_one_carla_recording_is_taken),
+        cmocka_unit_test(only_one_carla_recording_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ static void a_name_means_its_newest_revision(void **state) {
     assert_int_equal(err.code, REEL_NOT_FOUND);
 }
 
-static void a_version_is_asked_with_the_change(void **state) {
+static void a_change_checks_the_version(void **state) {
     (void)state;
     char id[RECORDING_ID_TEXT];
     struct catalog_recording r;
@@ -211,7 +211,7 @@ static void run_raw(const char *sql) {
     sqlite3_close(raw);
 }
 
-static void the_file_says_what_it_is(void **state) {
+static void the_file_identifies_itself(void **state) {
     (void)state;
     assert_int_equal(pragma("PRAGMA application_id"), 0x5265656c);
     assert_int_equal(pragma("PRAGMA user_version"), sql_migrations_count);
@@ -277,9 +277,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_recording_comes_back_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_name_means_its_newest_revision, set_up, tear_down),
         cmocka_unit_test_setup_teardown(states_come_and_go, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_version_is_asked_with_the_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_change_checks_the_version, set_up, tear_down),
         cmocka_unit_test_setup_teardown(each_visits_and_stops, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_file_says_what_it_is, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_file_identifies_itself, set_up, tear_down),
         cmocka_unit_test_setup_teardown(threads_make_each_name_once, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,7 +187,7 @@ static void times_overlap_half_open(void **state) {
     assert_int_equal(count(&(struct catalog_query){.has_start = true, .start_ns = 150}), 1);
 }
 
-static void bad_questions_are_told(void **state) {
+static void bad_questions_are_reported(void **state) {
     (void)state;
     put_many();
     struct catalog_page page;
@@ -340,7 +340,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(words_and_globs_find, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pages_are_the_list_in_every_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_overlap_half_open, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bad_questions_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bad_questions_are_reported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_statement_scans_a_table, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

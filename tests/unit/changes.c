@@ -22,7 +22,7 @@ static const struct change_filter everything = {0};
 #define SECOND INT64_C(1000000000)
 
 /* Kinds (and what more is told) behind `seq`, as one text. */
-static const char *told(const struct change_filter *filter, int64_t seq) {
+static const char *listed(const struct change_filter *filter, int64_t seq) {
     static char text[4096];
     json_t *items = json_array(), *item;
     size_t i;
@@ -49,7 +49,7 @@ static int64_t newest(void) {
     return last;
 }
 
-static void a_life_is_told_in_order(void **state) {
+static void the_changes_of_a_recording_are_in_order(void **state) {
     (void)state;
     char id[RECORDING_ID_TEXT];
     int64_t first, last;
@@ -58,18 +58,18 @@ static void a_life_is_told_in_order(void **state) {
     assert_true(last > (reel_now_ns() / SECOND - 3600) * 1000); /* a catalog made anew goes on behind the one before it */
     assert_true(put("lab", "a", '1', false, id));
     assert_int_equal(newest(), last + 2);
-    assert_string_equal(told(&everything, 0), "recording.created lab/a, scan.done lab/a");
+    assert_string_equal(listed(&everything, 0), "recording.created lab/a, scan.done lab/a");
     int64_t at = newest();
     assert_true(catalog_trash(c, id, &err));
     assert_true(catalog_restore(c, id, &err));
     assert_true(catalog_set_state(c, id, STATE_MISSING, "gone", &err));
     assert_true(catalog_set_state(c, id, STATE_FAILED, "it \"is\" broken", &err));
     assert_true(catalog_set_state(c, id, STATE_FAILED, "still", &err));
-    assert_string_equal(told(&everything, at), "recording.trashed lab/a, recording.restored lab/a, file.missing lab/a, "
-                                               "scan.failed lab/a problem=it \"is\" broken, recording.updated lab/a");
+    assert_string_equal(listed(&everything, at), "recording.trashed lab/a, recording.restored lab/a, file.missing lab/a, "
+                                                 "scan.failed lab/a problem=it \"is\" broken, recording.updated lab/a");
     at = newest();
     assert_true(catalog_purge_at(c, id, CATALOG_ANY_VERSION, &err));
-    assert_string_equal(told(&everything, at), "recording.purged lab/a");
+    assert_string_equal(listed(&everything, at), "recording.purged lab/a");
 }
 
 static void run_raw(const char *sql) {
@@ -81,7 +81,7 @@ static void run_raw(const char *sql) {
     sqlite3_close(raw);
 }
 
-static void what_people_say_is_told(void **state) {
+static void annotations_are_reported(void **state) {
     (void)state;
     assert_true(put("lab", "a", '1', false, NULL));
     int64_t at = newest();
@@ -90,7 +90,7 @@ static void what_people_say_is_told(void **state) {
         "INSERT INTO recording_tags (recording, key, value) VALUES (1, 1, 1); UPDATE recording_tags SET value = 1; UPDATE recording_tags "
         "SET value = 2;"
         "DELETE FROM recording_tags");
-    assert_string_equal(told(&everything, at),
+    assert_string_equal(listed(&everything, at),
                         "tag.set lab/a tag=robot value=r1, tag.set lab/a tag=robot value=r2, tag.unset lab/a tag=robot");
     at = newest();
     run_raw("INSERT INTO notes (id, recording, author, text, created_ns, updated_ns) VALUES (randomblob(16), 1, 'ann', 'x', 1, 1); UPDATE "
@@ -99,20 +99,20 @@ static void what_people_say_is_told(void **state) {
             "INSERT INTO events (id, recording, start_ns, end_ns, author, created_ns, updated_ns, title, tags) VALUES (randomblob(16), 1, "
             "1, 2, 'ann', 1, 1, 't', '');"
             "UPDATE events SET title = 'u'; DELETE FROM events");
-    assert_string_equal(told(&everything, at), "note.added lab/a note=ID, note.changed lab/a note=ID, note.removed lab/a note=ID, "
-                                               "event.added lab/a event=ID, event.changed lab/a event=ID, event.removed lab/a event=ID");
+    assert_string_equal(listed(&everything, at), "note.added lab/a note=ID, note.changed lab/a note=ID, note.removed lab/a note=ID, "
+                                                 "event.added lab/a event=ID, event.changed lab/a event=ID, event.removed lab/a event=ID");
 }
 
-static void a_move_tells_each_collection_its_own(void **state) {
+static void a_move_is_reported_to_both_collections(void **state) {
     (void)state;
     const char *const lab[] = {"lab*", NULL}, *const other[] = {"other", NULL}, *const scans[] = {"scan.*", NULL};
     assert_true(put("lab1", "a", '1', false, NULL));
     int64_t at = newest();
     run_raw("UPDATE recordings SET name = 'b'; UPDATE recordings SET collection = 'other', name = 'secret'");
-    assert_string_equal(told(&(struct change_filter){.collections = lab}, at), "recording.renamed lab1/b was=a, recording.left lab1/b");
-    assert_string_equal(told(&(struct change_filter){.collections = other}, at), "recording.renamed other/secret");
-    assert_string_equal(told(&(struct change_filter){.kinds = scans, .collections = lab}, 0), "scan.done lab1/a");
-    assert_string_equal(told(&(struct change_filter){.kinds = scans, .collections = other}, 0), "");
+    assert_string_equal(listed(&(struct change_filter){.collections = lab}, at), "recording.renamed lab1/b was=a, recording.left lab1/b");
+    assert_string_equal(listed(&(struct change_filter){.collections = other}, at), "recording.renamed other/secret");
+    assert_string_equal(listed(&(struct change_filter){.kinds = scans, .collections = lab}, 0), "scan.done lab1/a");
+    assert_string_equal(listed(&(struct change_filter){.kinds = scans, .collections = other}, 0), "");
 }
 
 static void end_job(struct catalog_job *job, enum job_state state) {
@@ -125,23 +125,23 @@ static void end_job(struct catalog_job *job, enum job_state state) {
     assert_true(catalog_job_end(c, job, &(struct catalog_job_ending){.change = true, .keep = true}, &err));
 }
 
-static void the_end_of_a_job_is_told_to_whom_it_concerns(void **state) {
+static void the_end_of_a_job_is_reported_to_its_owner(void **state) {
     (void)state;
     const char *const all[] = {"*", NULL}, *const other[] = {"other", NULL};
     int64_t at = newest();
     end_job(&(struct catalog_job){.kind = "import", .subject = "day", .collection = "lab"}, JOB_DONE);
     end_job(&(struct catalog_job){.kind = "backup", .subject = "all"}, JOB_FAILED);
-    assert_string_equal(told(&everything, at), "job.done lab/day kind=import, job.failed /all kind=backup");
-    assert_string_equal(told(&(struct change_filter){.collections = all}, at), "job.done lab/day kind=import");
-    assert_string_equal(told(&(struct change_filter){.collections = other}, at), "");
+    assert_string_equal(listed(&everything, at), "job.done lab/day kind=import, job.failed /all kind=backup");
+    assert_string_equal(listed(&(struct change_filter){.collections = all}, at), "job.done lab/day kind=import");
+    assert_string_equal(listed(&(struct change_filter){.collections = other}, at), "");
 }
 
-static void what_is_undone_is_not_told(void **state) {
+static void a_rolled_back_change_is_not_reported(void **state) {
     (void)state;
     assert_true(put("lab", "a", '1', false, NULL));
     int64_t at = newest();
     assert_false(put("lab", "a", '2', false, NULL)); /* refused in its transaction */
-    assert_string_equal(told(&everything, at), "");
+    assert_string_equal(listed(&everything, at), "");
     assert_true(put("lab", "b", '2', false, NULL));
     assert_int_equal(newest(), at + 2); /* no hole */
 }
@@ -315,7 +315,7 @@ static void there_are_only_so_many_webhooks(void **state) {
     assert_int_equal(err.code, REEL_LIMIT);
 }
 
-static void addresses_inside_are_refused(void **state) {
+static void internal_addresses_are_refused(void **state) {
     (void)state;
     static const char *const inside[] = {"127.0.0.1",       "127.9.9.9",   "10.1.2.3",  "172.16.0.1", "172.31.255.255", "192.168.1.1",
                                          "169.254.169.254", "0.0.0.0",     "::1",       "::",         "fd00::1",        "fe80::1",
@@ -386,18 +386,18 @@ static void a_signature_is_what_it_should_be(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_life_is_told_in_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_people_say_is_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_move_tells_each_collection_its_own, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_end_of_a_job_is_told_to_whom_it_concerns, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_undone_is_not_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_changes_of_a_recording_are_in_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(annotations_are_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_move_is_reported_to_both_collections, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_end_of_a_job_is_reported_to_its_owner, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_rolled_back_change_is_not_reported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pages_go_on_where_they_ended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_so_many_are_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_commit_wakes_who_waits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_wait_and_all_wake, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_webhook_remembers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(there_are_only_so_many_webhooks, set_up, tear_down),
-        cmocka_unit_test(addresses_inside_are_refused),
+        cmocka_unit_test(internal_addresses_are_refused),
         cmocka_unit_test(addresses_of_webhooks),
         cmocka_unit_test(a_signature_is_what_it_should_be),
     };

@@ -182,7 +182,7 @@ static void lz4_frames_are_what_ros_reads(void **state) {
     free(out.data);
 }
 
-static void more_or_less_than_told_is_damage(void **state) {
+static void more_or_fewer_bytes_than_stated_is_damage(void **state) {
     (void)state;
     struct reel_error err = {0};
     const size_t sizes[] = {1, 1000, 256 << 10, 700000};
@@ -385,7 +385,7 @@ int main(void) {
         cmocka_unit_test(every_codec_every_size),
         cmocka_unit_test(what_is_encoded_decodes_and_is_always_the_same),
         cmocka_unit_test(lz4_frames_are_what_ros_reads),
-        cmocka_unit_test(more_or_less_than_told_is_damage),
+        cmocka_unit_test(more_or_fewer_bytes_than_stated_is_damage),
         cmocka_unit_test(a_cut_anywhere_is_damage),
         cmocka_unit_test(flipped_bits_never_give_wrong_bytes_unnoticed),
         cmocka_unit_test(other_data_is_damage),

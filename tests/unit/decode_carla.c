@@ -9,7 +9,7 @@
 #define OLD (&make_styles[2]) /* wheels of 36 bytes */
 
 /* The JSON of message n of a topic. */
-static const char *told(const struct make_style *style, const char *topic, unsigned n) {
+static const char *decoded(const struct make_style *style, const char *topic, unsigned n) {
     MAKER m = make_world(style, 4);
     RECORDING *r = carla_read(&m);
     struct reel_message message;
@@ -17,7 +17,7 @@ static const char *told(const struct make_style *style, const char *topic, unsig
     const struct reel_channel *channel = channel_named(r, topic);
     return decode_text(channel, payload);
 }
-#define assert_told(topic, n, json) assert_string_equal(told(NEW, topic, n), json)
+#define assert_told(topic, n, json) assert_string_equal(decoded(NEW, topic, n), json)
 
 static void events(void **state) {
     (void)state;
@@ -30,8 +30,8 @@ static void events(void **state) {
                 "\"attributes\":[]}}}");
     static const char attributes[] = "\"attributes\":[{\"type\":\"int\",\"id\":\"number_of_wheels\",\"value\":\"4\"},"
                                      "{\"type\":\"string\",\"id\":\"role_name\",\"value\":\"hero\"}]";
-    assert_non_null(strstr(told(NEW, "/event/add", 0), attributes)); /* types count from 1 */
-    assert_non_null(strstr(told(OLD, "/event/add", 0), attributes)); /* from 0 */
+    assert_non_null(strstr(decoded(NEW, "/event/add", 0), attributes)); /* types count from 1 */
+    assert_non_null(strstr(decoded(OLD, "/event/add", 0), attributes)); /* from 0 */
     assert_told("/event/del", 3, "{\"actors\":[26]}");
     assert_told("/event/parent", 1, "{\"actors\":{\"27\":{\"parent\":24}}}");
     assert_told("/collision", 2, "{\"collisions\":[{\"id\":7,\"actor1\":24,\"actor2\":4294967295,\"hero1\":true,\"hero2\":false}]}");
@@ -53,7 +53,7 @@ static void states_of_actors(void **state) {
                 "{\"actors\":{\"24\":{\"location\":{\"x\":100,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}},"
                 "\"25\":{\"location\":{\"x\":101,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}}}}");
     assert_told("/traffic_light/state", 2, "{\"actors\":{\"2\":{\"frozen\":false,\"elapsed\":3,\"state\":3,\"state_name\":\"off\"}}}");
-    assert_non_null(strstr(told(NEW, "/vehicle/animation", 0), "\"throttle\":0.5,\"brake\":0,\"handbrake\":false,\"gear\":-1}"));
+    assert_non_null(strstr(decoded(NEW, "/vehicle/animation", 0), "\"throttle\":0.5,\"brake\":0,\"handbrake\":false,\"gear\":-1}"));
     assert_told("/walker/animation", 1, "{\"actors\":{\"26\":{\"speed\":140}}}");
     assert_told("/vehicle/light", 2,
                 "{\"actors\":{\"24\":{\"lights\":3,\"lights_on\":[\"Position\",\"LowBeam\"]},\"25\":{\"lights\":3,\"lights_on\":["
@@ -64,7 +64,7 @@ static void states_of_actors(void **state) {
         "{\"wheel\":2,\"steering\":0.5,\"rotation\":2},{\"wheel\":3,\"steering\":0.5,\"rotation\":2}]}}}");
     assert_told("/biker", 0, "{\"actors\":{\"25\":{\"speed\":300,\"engine_rotation\":0.25}}}");
     assert_told("/vehicle/door", 2, "{\"doors\":[{\"actor\":24,\"door\":5,\"door_name\":\"Trunk\",\"open\":true}]}");
-    assert_non_null(strstr(told(NEW, "/kinematics", 2),
+    assert_non_null(strstr(decoded(NEW, "/kinematics", 2),
                            "\"24\":{\"linear_velocity\":{\"x\":300,\"y\":5,\"z\":6},\"angular_velocity\":{\"x\":1,\"y\":2,\"z\":3}}"));
     assert_told("/bounding_box", 1, "{\"actors\":{\"26\":{\"origin\":{\"x\":2,\"y\":5,\"z\":6},\"extension\":{\"x\":1,\"y\":2,\"z\":3}}}}");
     assert_told("/trigger_volume", 0,
@@ -81,7 +81,7 @@ static void the_world(void **state) {
     assert_told("/scene_light", 1,
                 "{\"lights\":{\"-1\":{\"intensity\":3,\"red\":1,\"green\":1,\"blue\":1,\"alpha\":1,\"on\":true,\"type\":2,\"type_name\":"
                 "\"street\"}}}");
-    const char *weather = told(NEW, "/weather", 1);
+    const char *weather = decoded(NEW, "/weather", 1);
     assert_non_null(strstr(weather, "{\"weather\":[{\"cloudiness\":40,"));
     assert_non_null(strstr(weather, "\"dust_storm\":53}]}"));
 }
@@ -89,22 +89,22 @@ static void the_world(void **state) {
 static void physics_of_both_sizes(void **state) {
     (void)state;
     assert_non_null(strstr(
-        told(NEW, "/physics_control", 1),
+        decoded(NEW, "/physics_control", 1),
         "\"mass\":3000,\"drag_coefficient\":2,\"center_of_mass\":{\"x\":0,\"y\":0,\"z\":-1},\"torque_curve\":[{\"rpm\":7,\"torque\":7}],"
         "\"forward_gears\":[{\"ratio\":7,\"down_ratio\":7,\"up_ratio\":7}],\"steering_curve\":[{\"speed\":7,\"factor\":7}],\"wheels\":[{"));
     assert_non_null(
-        strstr(told(NEW, "/physics_control", 1), "\"longitudinal_stiffness_value\":8,\"position\":{\"x\":8,\"y\":8,\"z\":8}}]}}}"));
-    assert_non_null(strstr(told(OLD, "/physics_control", 1), "\"max_handbrake_torque\":8,\"position\":{\"x\":8,\"y\":8,\"z\":8}}]}}}"));
+        strstr(decoded(NEW, "/physics_control", 1), "\"longitudinal_stiffness_value\":8,\"position\":{\"x\":8,\"y\":8,\"z\":8}}]}}}"));
+    assert_non_null(strstr(decoded(OLD, "/physics_control", 1), "\"max_handbrake_torque\":8,\"position\":{\"x\":8,\"y\":8,\"z\":8}}]}}}"));
 }
 
 static void ue5_has_doubles_and_its_own_numbers(void **state) {
     (void)state;
-    assert_non_null(strstr(told(UE5, "/position", 0),
+    assert_non_null(strstr(decoded(UE5, "/position", 0),
                            "\"24\":{\"location\":{\"x\":100,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}}"));
-    assert_string_equal(told(UE5, "/vehicle/door", 0),
+    assert_string_equal(decoded(UE5, "/vehicle/door", 0),
                         "{\"doors\":[{\"actor\":24,\"door\":0,\"door_name\":\"Front Left\",\"open\":true}]}");
-    assert_string_equal(told(UE5, "/biker", 0), "{\"actors\":{\"25\":{\"speed\":300,\"engine_rotation\":0.25}}}");
-    assert_non_null(strstr(told(UE5, "/physics_control", 0), "error 3: /physics_control: the physics of UE5"));
+    assert_string_equal(decoded(UE5, "/biker", 0), "{\"actors\":{\"25\":{\"speed\":300,\"engine_rotation\":0.25}}}");
+    assert_non_null(strstr(decoded(UE5, "/physics_control", 0), "error 3: /physics_control: the physics of UE5"));
 }
 
 static void fields_of_a_packet(void **state) {
@@ -126,7 +126,7 @@ static const char *of_packet(const char *id, const void *data, size_t size) {
     return decode_text(&channel, bytes_of(data, size));
 }
 
-static void what_does_not_fit_is_told(void **state) {
+static void what_does_not_fit_is_reported(void **state) {
     (void)state;
     static const uint8_t two_parents[2 + 16] = {2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0};
     assert_string_equal(of_packet("4", two_parents, 18), "{\"actors\":{\"1\":{\"parent\":2},\"3\":{\"parent\":4}}}");
@@ -212,7 +212,7 @@ int main(void) {
         cmocka_unit_test(physics_of_both_sizes),
         cmocka_unit_test(ue5_has_doubles_and_its_own_numbers),
         cmocka_unit_test(fields_of_a_packet),
-        cmocka_unit_test(what_does_not_fit_is_told),
+        cmocka_unit_test(what_does_not_fit_is_reported),
         cmocka_unit_test(a_total_that_wrapped),
         cmocka_unit_test(whole_golden_logs),
         cmocka_unit_test(whole_logs),

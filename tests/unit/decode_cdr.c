@@ -18,11 +18,11 @@ static struct reel_channel channel_of(const char *type, const char *encoding, co
     schema = (struct reel_schema){.name = type, .encoding = encoding, .hash = "", .data = bytes_text(definition)};
     return (struct reel_channel){.name = "/a", .type = type, .encoding = "cdr", .schemas = &schema, .n_schemas = 1};
 }
-static const char *told(const char *definition, const char *payload) {
+static const char *decoded(const char *definition, const char *payload) {
     const struct reel_channel c = channel_of("pkg/msg/Top", "ros2msg", definition);
     return decode_text(&c, hex(payload));
 }
-static const char *told_idl(const char *definition, const char *payload) {
+static const char *decoded_idl(const char *definition, const char *payload) {
     const struct reel_channel c = channel_of("pkg/msg/Top", "ros2idl", definition);
     return decode_text(&c, hex(payload));
 }
@@ -36,12 +36,14 @@ static void every_type_is_aligned(void **state) {
                                "\"j\":-4,\"k\":1,\"l\":65534,"
                                "\"m\":-3,\"n\":\"abc\",\"o\":7,\"p\":\"a\xc3\xa4\xf0\x9f\x98\x80\"}";
     assert_string_equal(
-        told(text, "00010000 01 00000000000000 0000000000000440 ff 00 feff fe 000000 fdffffff ff 000000 0000000001000000 0000c03f 00000000"
-                   "fcffffffffffffff 01 00 feff fdffffff 04000000 'abc' 00 07 000000 04000000 61000000 e4000000 3dd80000 00de0000"),
+        decoded(text,
+                "00010000 01 00000000000000 0000000000000440 ff 00 feff fe 000000 fdffffff ff 000000 0000000001000000 0000c03f 00000000"
+                "fcffffffffffffff 01 00 feff fdffffff 04000000 'abc' 00 07 000000 04000000 61000000 e4000000 3dd80000 00de0000"),
         same);
     assert_string_equal(
-        told(text, "00000000 01 00000000000000 4004000000000000 ff 00 fffe fe 000000 fffffffd ff 000000 0000000100000000 3fc00000 00000000"
-                   "fffffffffffffffc 01 00 fffe fffffffd 00000004 'abc' 00 07 000000 00000004 00000061 000000e4 0000d83d 0000de00"),
+        decoded(text,
+                "00000000 01 00000000000000 4004000000000000 ff 00 fffe fe 000000 fffffffd ff 000000 0000000100000000 3fc00000 00000000"
+                "fffffffffffffffc 01 00 fffe fffffffd 00000004 'abc' 00 07 000000 00000004 00000061 000000e4 0000d83d 0000de00"),
         same);
 }
 
@@ -49,23 +51,24 @@ static void arrays(void **state) {
     (void)state;
     static const char text[] = "uint8 a\nfloat64[2] b\nint16[] c\nuint8[] d\nfloat64[<=3] e\nstring<=5[] f\nbool[2] g\nuint8 h\n";
     assert_string_equal(
-        told(text, "00010000 01 00000000000000 000000000000f03f 0000000000000040 02000000 feff 0300 03000000 'foo' 00 01000000 00000000"
-                   "0000000000000840 02000000 02000000 'x' 00 0000 00000000 01 00 07"),
+        decoded(text, "00010000 01 00000000000000 000000000000f03f 0000000000000040 02000000 feff 0300 03000000 'foo' 00 01000000 00000000"
+                      "0000000000000840 02000000 02000000 'x' 00 0000 00000000 01 00 07"),
         "{\"a\":1,\"b\":[1,2],\"c\":[-2,3],\"d\":{\"$base64\":\"Zm9v\"},\"e\":[3],\"f\":[\"x\",\"\"],\"g\":[true,false],\"h\":7}");
-    assert_string_equal(told("float64[2] b\nint16[] c\nuint8 d\n", "00000000 3ff0000000000000 4000000000000000 00000002 fffe 0003 07"),
+    assert_string_equal(decoded("float64[2] b\nint16[] c\nuint8 d\n", "00000000 3ff0000000000000 4000000000000000 00000002 fffe 0003 07"),
                         "{\"b\":[1,2],\"c\":[-2,3],\"d\":7}");
-    assert_string_equal(told("float64[] a\nuint8 b\n", "00010000 00000000 07"),
+    assert_string_equal(decoded("float64[] a\nuint8 b\n", "00010000 00000000 07"),
                         "{\"a\":[],\"b\":7}"); /* nothing is aligned for an empty list */
-    assert_string_equal(told("int8[<=2] a\n", "00010000 03000000 010203"), "error 2: byte 8 of 11: a has 3 values, at most 2 are allowed");
-    assert_string_equal(told("In[] a\nIn[1] b\nuint8 c\n" LINE "MSG: pkg/In\nuint8 x\nuint32 y\n",
-                             "00010000 02000000 01 000000 02000000 03 000000 04000000 05 000000 06000000 07"),
+    assert_string_equal(decoded("int8[<=2] a\n", "00010000 03000000 010203"),
+                        "error 2: byte 8 of 11: a has 3 values, at most 2 are allowed");
+    assert_string_equal(decoded("In[] a\nIn[1] b\nuint8 c\n" LINE "MSG: pkg/In\nuint8 x\nuint32 y\n",
+                                "00010000 02000000 01 000000 02000000 03 000000 04000000 05 000000 06000000 07"),
                         "{\"a\":[{\"x\":1,\"y\":2},{\"x\":3,\"y\":4}],\"b\":[{\"x\":5,\"y\":6}],\"c\":7}");
 }
 
 static void constants_and_defaults_are_passed_over(void **state) {
     (void)state;
-    assert_string_equal(told("uint8 A=1\nuint8 b 5 # five\nstring c \"x # y = z\"\nuint8[2] d [1, 2]\nstring E = 'q'\nuint8 f\n",
-                             "00010000 01 000000 02000000 'h' 00 0203 04"),
+    assert_string_equal(decoded("uint8 A=1\nuint8 b 5 # five\nstring c \"x # y = z\"\nuint8[2] d [1, 2]\nstring E = 'q'\nuint8 f\n",
+                                "00010000 01 000000 02000000 'h' 00 0203 04"),
                         "{\"b\":1,\"c\":\"h\",\"d\":{\"$base64\":\"AgM=\"},\"f\":4}");
 }
 
@@ -73,14 +76,14 @@ static void names_and_what_is_left_out(void **state) {
     (void)state;
     const char *stamped = "{\"header\":{\"stamp\":{\"sec\":-1,\"nanosec\":2},\"frame_id\":\"b\"},\"n\":{},\"k\":7}";
     const char *payload = "00010000 ffffffff 02000000 02000000 'b' 00 00 07";
-    assert_string_equal(told("std_msgs/Header header\nNothing n\nuint8 k\n" LINE
-                             "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n" LINE "MSG: pkg/Nothing\n",
-                             payload),
+    assert_string_equal(decoded("std_msgs/Header header\nNothing n\nuint8 k\n" LINE
+                                "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n" LINE "MSG: pkg/Nothing\n",
+                                payload),
                         stamped);
-    assert_string_equal(told("std_msgs/msg/Header header\npkg/msg/Nothing n\nuint8 k\n" LINE
-                             "MSG: std_msgs/msg/Header\ntime stamp\nstring frame_id\n" LINE "MSG: pkg/msg/Nothing\nuint8 K=1\n" LINE
-                             "MSG: builtin_interfaces/msg/Time\nint32 sec\nuint32 nanosec\n",
-                             payload),
+    assert_string_equal(decoded("std_msgs/msg/Header header\npkg/msg/Nothing n\nuint8 k\n" LINE
+                                "MSG: std_msgs/msg/Header\ntime stamp\nstring frame_id\n" LINE "MSG: pkg/msg/Nothing\nuint8 K=1\n" LINE
+                                "MSG: builtin_interfaces/msg/Time\nint32 sec\nuint32 nanosec\n",
+                                payload),
                         stamped);
     const struct reel_channel c = channel_of("std_msgs/msg/Empty", "ros2msg", "");
     assert_string_equal(decode_text(&c, hex("00010000 00")), "{}");
@@ -89,17 +92,18 @@ static void names_and_what_is_left_out(void **state) {
 
 static void heads_and_ends(void **state) {
     (void)state;
-    assert_string_equal(told("uint8 a\n", "000100"), "error 2: byte 0 of 3: the head of CDR has 4 bytes");
-    assert_string_equal(told("uint8 a\n", "00070000 01"), "error 3: byte 0 of 5: CDR of kind 0007 is not read");
-    assert_string_equal(told("uint8 a\n", "00010000 01 000000"), "{\"a\":1}"); /* filled up to 4 bytes */
-    assert_string_equal(told("uint8 a\n", "00010000 01 0000"), "error 2: byte 5 of 7: 2 bytes too many");
-    assert_string_equal(told("uint8 a\n", "00010000 01 00000000 000000"), "error 2: byte 5 of 12: 7 bytes too many");
-    assert_string_equal(told("uint8 a\nuint32 b\n", "00010000 01 0000"), "error 2: byte 5 of 7: b needs 7 bytes, 2 are left");
-    assert_string_equal(told("string a\n", "00010000 05000000 'abc' 00"), "error 2: byte 8 of 12: a needs 5 bytes, 4 are left");
-    assert_string_equal(told("string[] a\n", "00010000 ffffffff 'abcd'"), "error 2: byte 8 of 12: a needs 17179869180 bytes, 4 are left");
-    assert_string_equal(told("wstring a\n", "00010000 ffffffff 'abcd'"), "error 2: byte 8 of 12: a needs 17179869180 bytes, 4 are left");
-    assert_string_equal(told("wstring a\n", "00010000 03000000 3dd80000 61000000 00001100"), "{\"a\":\"\xef\xbf\xbd"
-                                                                                             "a\xef\xbf\xbd\"}");
+    assert_string_equal(decoded("uint8 a\n", "000100"), "error 2: byte 0 of 3: the head of CDR has 4 bytes");
+    assert_string_equal(decoded("uint8 a\n", "00070000 01"), "error 3: byte 0 of 5: CDR of kind 0007 is not read");
+    assert_string_equal(decoded("uint8 a\n", "00010000 01 000000"), "{\"a\":1}"); /* filled up to 4 bytes */
+    assert_string_equal(decoded("uint8 a\n", "00010000 01 0000"), "error 2: byte 5 of 7: 2 bytes too many");
+    assert_string_equal(decoded("uint8 a\n", "00010000 01 00000000 000000"), "error 2: byte 5 of 12: 7 bytes too many");
+    assert_string_equal(decoded("uint8 a\nuint32 b\n", "00010000 01 0000"), "error 2: byte 5 of 7: b needs 7 bytes, 2 are left");
+    assert_string_equal(decoded("string a\n", "00010000 05000000 'abc' 00"), "error 2: byte 8 of 12: a needs 5 bytes, 4 are left");
+    assert_string_equal(decoded("string[] a\n", "00010000 ffffffff 'abcd'"),
+                        "error 2: byte 8 of 12: a needs 17179869180 bytes, 4 are left");
+    assert_string_equal(decoded("wstring a\n", "00010000 ffffffff 'abcd'"), "error 2: byte 8 of 12: a needs 17179869180 bytes, 4 are left");
+    assert_string_equal(decoded("wstring a\n", "00010000 03000000 3dd80000 61000000 00001100"), "{\"a\":\"\xef\xbf\xbd"
+                                                                                                "a\xef\xbf\xbd\"}");
 }
 
 static void long_wide_texts(void **state) {
@@ -131,7 +135,7 @@ static void calls_of_services(void **state) {
     assert_string_equal(
         decode_text(&c, hex("00010000 01 000000 02000000 03000000 'abcdefghijklmnop' 00000000 0400000000000000 00000000 01000000 06")),
         want);
-    assert_string_equal(told("uint8 a\n---\nuint8 b\n---\n", ""),
+    assert_string_equal(decoded("uint8 a\n---\nuint8 b\n---\n", ""),
                         "error 2: /a: definition of pkg/msg/Top: line 4: this ends no request of a service: pkg/Top_Response");
 }
 
@@ -154,7 +158,7 @@ static void idl(void **state) {
         "builtin_interfaces::msg::Time t;\n"
         "    };\n  };\n};\n" IDL_POINT;
     assert_string_equal(
-        told_idl(
+        decoded_idl(
             text,
             "00010000 000000000000f03f 0000000000000040 0000000000000840 01 02 03 00 01000000 02000000 00000000 0400000000000000 0500 0600"
             "02000000 's' 00 0000 01000000 61000000 01000000 000000000000f03f 00000040 02000000 'xy' 00000000 0000"
@@ -176,40 +180,42 @@ static void idl(void **state) {
         "again.0 float64 numeric\nagain.1 float64 numeric\nagain.2 float64 numeric\nmode msg/Mode numeric\ntwo.0.x float64 numeric\n"
         "two.0.y float32 numeric\ntwo.1.x float64 numeric\ntwo.1.y float32 numeric\nt.sec int32 numeric\nt.nanosec uint32 numeric\n");
     assert_string_equal(
-        told_idl("module pkg { module msg { struct Top { uint8 structure_needs_at_least_one_member; }; }; };", "00010000 00"), "{}");
+        decoded_idl("module pkg { module msg { struct Top { uint8 structure_needs_at_least_one_member; }; }; };", "00010000 00"), "{}");
 }
 
 static void idl_that_is_refused(void **state) {
     (void)state;
 #define TOP(members) "module pkg { module msg { struct Top { " members " }; }; };"
 #define AT "/a: definition of pkg/msg/Top: "
-    assert_string_equal(told_idl(TOP("sequence<sequence<long>> a;"), ""), "error 3: " AT "line 1: this type is not read, at \"sequence\"");
-    assert_string_equal(told_idl(TOP("long a[2][3];"), ""), "error 3: " AT "line 1: lists of lists are not read, at \"[\"");
-    assert_string_equal(told_idl(TOP("long double a;"), ""), "error 3: " AT "line 1: this type is not read, at \"double\"");
-    assert_string_equal(told_idl(TOP("long a[N];"), ""), "error 3: " AT "line 1: a length that is not a number, at \"N\"");
-    assert_string_equal(told_idl(TOP("@optional long a;"), ""), "error 3: " AT "line 1: optional fields are not read, at \"a\"");
-    assert_string_equal(told_idl(TOP("long a; union"), ""), "error 3: " AT "line 1: this type is not read, at \"union\"");
-    assert_string_equal(told_idl(TOP("Other a;"), ""),
+    assert_string_equal(decoded_idl(TOP("sequence<sequence<long>> a;"), ""),
+                        "error 3: " AT "line 1: this type is not read, at \"sequence\"");
+    assert_string_equal(decoded_idl(TOP("long a[2][3];"), ""), "error 3: " AT "line 1: lists of lists are not read, at \"[\"");
+    assert_string_equal(decoded_idl(TOP("long double a;"), ""), "error 3: " AT "line 1: this type is not read, at \"double\"");
+    assert_string_equal(decoded_idl(TOP("long a[N];"), ""), "error 3: " AT "line 1: a length that is not a number, at \"N\"");
+    assert_string_equal(decoded_idl(TOP("@optional long a;"), ""), "error 3: " AT "line 1: optional fields are not read, at \"a\"");
+    assert_string_equal(decoded_idl(TOP("long a; union"), ""), "error 3: " AT "line 1: this type is not read, at \"union\"");
+    assert_string_equal(decoded_idl(TOP("Other a;"), ""),
                         "error 3: " AT "Other, which pkg/msg/Top holds, is not in the recording's definition");
-    assert_string_equal(told_idl(TOP("Top a;"), ""), "error 2: " AT "pkg/msg/Top holds itself");
-    assert_string_equal(told_idl("module pkg { module msg { typedef a b; typedef b a; struct Top { a c; }; }; };", ""),
+    assert_string_equal(decoded_idl(TOP("Top a;"), ""), "error 2: " AT "pkg/msg/Top holds itself");
+    assert_string_equal(decoded_idl("module pkg { module msg { typedef a b; typedef b a; struct Top { a c; }; }; };", ""),
                         "error 2: " AT "pkg/msg/a holds itself");
-    assert_string_equal(told_idl("module pkg { module msg { typedef long l[2]; struct Top { sequence<l> c; }; }; };", ""),
+    assert_string_equal(decoded_idl("module pkg { module msg { typedef long l[2]; struct Top { sequence<l> c; }; }; };", ""),
                         "error 3: " AT "field c: lists of lists are not read");
-    assert_string_equal(told_idl("module pkg { module msg { struct Top { long a;", ""),
+    assert_string_equal(decoded_idl("module pkg { module msg { struct Top { long a;", ""),
                         "error 2: " AT "line 1: a struct does not end, at \"\"");
-    assert_string_equal(told_idl("module pkg {\n\n@a((\"", ""), "error 2: " AT "line 3: \")\" is missing, at \"\"");
-    assert_string_equal(told_idl("struct Base { long a; };\nstruct Top : Base { long b; };", ""),
+    assert_string_equal(decoded_idl("module pkg {\n\n@a((\"", ""), "error 2: " AT "line 3: \")\" is missing, at \"\"");
+    assert_string_equal(decoded_idl("struct Base { long a; };\nstruct Top : Base { long b; };", ""),
                         "error 3: " AT "line 2: types that inherit are not read, at \":\"");
-    assert_string_equal(told_idl("struct Other { long a; };", ""), "error 3: " AT "the type itself is not in the recording's definition");
+    assert_string_equal(decoded_idl("struct Other { long a; };", ""),
+                        "error 3: " AT "the type itself is not in the recording's definition");
 }
 
 static void other_definitions(void **state) {
     (void)state;
     const struct reel_channel c = channel_of("pkg/msg/Top", "ros1msg", "uint8 a\n");
     assert_string_equal(decode_text(&c, hex("00010000 01")), "error 3: /a: definitions in \"ros1msg\" are not read for this encoding");
-    assert_string_equal(told("", ""), "error 3: /a: the recording holds no definition of pkg/msg/Top");
-    assert_string_equal(told("E[4294967295] a\n" LINE "MSG: pkg/E\nuint8[0] b\n", "00010000"),
+    assert_string_equal(decoded("", ""), "error 3: /a: the recording holds no definition of pkg/msg/Top");
+    assert_string_equal(decoded("E[4294967295] a\n" LINE "MSG: pkg/E\nuint8[0] b\n", "00010000"),
                         "error 4: byte 4 of 4: more than 4096 values that take no bytes");
 }
 

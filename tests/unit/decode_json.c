@@ -1,4 +1,4 @@
-/* JSON payloads told as values, and the fields of JSON Schemas. */
+/* JSON payloads decoded as values, and the fields of JSON Schemas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,15 +13,15 @@
 
 static const struct reel_channel plain = {.name = "/a", .type = "x", .encoding = "json"};
 
-static void says(const char *json, const char *told) {
-    assert_string_equal(decode_text(&plain, bytes_text(json)), told);
+static void says(const char *json, const char *decoded) {
+    assert_string_equal(decode_text(&plain, bytes_text(json)), decoded);
 }
 
 /* "[" head, `zeros` zeros, tail "]". */
-static void says_of_zeros(const char *head, int zeros, const char *tail, const char *told) {
+static void says_of_zeros(const char *head, int zeros, const char *tail, const char *decoded) {
     char json[512], wanted[64];
     snprintf(json, sizeof json, "[%s%0*d%s]", head, zeros, 0, tail);
-    snprintf(wanted, sizeof wanted, "[%s]", told);
+    snprintf(wanted, sizeof wanted, "[%s]", decoded);
     says(json, wanted);
 }
 
@@ -72,7 +72,7 @@ static void a_long_text_with_escapes(void **state) {
     says(in, out);
 }
 
-static void what_is_no_json_is_told_where(void **state) {
+static void invalid_json_is_reported_with_its_position(void **state) {
     (void)state;
     says("", "error 2: byte 0 of 0: ends before a value");
     says("{\"a\":1", "error 2: byte 6 of 6: ends inside a map or list");
@@ -116,7 +116,7 @@ static const char *fields_of(const char *text) {
     return decode_fields(&channel);
 }
 
-static void a_schema_gives_fields(void **state) {
+static void a_schema_has_fields(void **state) {
     (void)state;
     assert_string_equal(
         fields_of(
@@ -183,10 +183,10 @@ int main(void) {
         cmocka_unit_test(integers_are_exact_and_the_rest_is_double),
         cmocka_unit_test(texts_are_unescaped),
         cmocka_unit_test(a_long_text_with_escapes),
-        cmocka_unit_test(what_is_no_json_is_told_where),
+        cmocka_unit_test(invalid_json_is_reported_with_its_position),
         cmocka_unit_test(numbers_that_are_none),
         cmocka_unit_test(depth_has_a_ceiling),
-        cmocka_unit_test(a_schema_gives_fields),
+        cmocka_unit_test(a_schema_has_fields),
         cmocka_unit_test(a_schema_that_nests_as_deep_as_can_be),
         cmocka_unit_test(a_golden_recording),
         cmocka_unit_test(a_real_recording),

@@ -10,7 +10,7 @@
 #include "real_samples.h"
 #include "wire/bytes.h"
 
-static const char *told(const char *type, const void *data, size_t size) {
+static const char *decoded_text(const char *type, const void *data, size_t size) {
     const struct reel_channel channel = {.name = "/a", .type = type, .encoding = "mira"};
     return decode_text(&channel, bytes_of(data, size));
 }
@@ -18,42 +18,44 @@ static const char *told(const char *type, const void *data, size_t size) {
 static void numbers(void **state) {
     (void)state;
     static const uint8_t minus_two[8] = {0xfe, 255, 255, 255, 255, 255, 255, 255};
-    assert_string_equal(told("bool", "\1", 1), "true");
-    assert_string_equal(told("signed char", minus_two, 1), "-2");
-    assert_string_equal(told("unsigned char", minus_two, 1), "254");
-    assert_string_equal(told("short", minus_two, 2), "-2");
-    assert_string_equal(told("unsigned short", minus_two, 2), "65534");
-    assert_string_equal(told("int", minus_two, 4), "-2");
-    assert_string_equal(told("unsigned int", minus_two, 4), "4294967294");
-    assert_string_equal(told("long", minus_two, 4), "-2");
-    assert_string_equal(told("long", minus_two, 8), "-2");
-    assert_string_equal(told("unsigned long", minus_two, 4), "4294967294");
-    assert_string_equal(told("unsigned long", minus_two, 8), "\"18446744073709551614\"");
-    assert_string_equal(told("long long", minus_two, 8), "-2");
-    assert_string_equal(told("unsigned long long", minus_two, 8), "\"18446744073709551614\"");
-    assert_string_equal(told("float", "\0\0\x20\x40", 4), "2.5");
-    assert_string_equal(told("double", "\0\0\0\0\0\0\x04\xc0", 8), "-2.5");
+    assert_string_equal(decoded_text("bool", "\1", 1), "true");
+    assert_string_equal(decoded_text("signed char", minus_two, 1), "-2");
+    assert_string_equal(decoded_text("unsigned char", minus_two, 1), "254");
+    assert_string_equal(decoded_text("short", minus_two, 2), "-2");
+    assert_string_equal(decoded_text("unsigned short", minus_two, 2), "65534");
+    assert_string_equal(decoded_text("int", minus_two, 4), "-2");
+    assert_string_equal(decoded_text("unsigned int", minus_two, 4), "4294967294");
+    assert_string_equal(decoded_text("long", minus_two, 4), "-2");
+    assert_string_equal(decoded_text("long", minus_two, 8), "-2");
+    assert_string_equal(decoded_text("unsigned long", minus_two, 4), "4294967294");
+    assert_string_equal(decoded_text("unsigned long", minus_two, 8), "\"18446744073709551614\"");
+    assert_string_equal(decoded_text("long long", minus_two, 8), "-2");
+    assert_string_equal(decoded_text("unsigned long long", minus_two, 8), "\"18446744073709551614\"");
+    assert_string_equal(decoded_text("float", "\0\0\x20\x40", 4), "2.5");
+    assert_string_equal(decoded_text("double", "\0\0\0\0\0\0\x04\xc0", 8), "-2.5");
 }
 
 static void strings(void **state) {
     (void)state;
-    assert_string_equal(told("std::string", "\3\0\0\0Zie", 7), "\"Zie\"");
-    assert_string_equal(told("std::string", "\3\0\0\0\0\0\0\0Zie", 11), "\"Zie\"");
-    assert_string_equal(told("std::string", "\0\0\0\0", 4), "\"\"");
-    assert_string_equal(told("std::string", "\0\0\0\0\0\0\0\0", 8), "\"\"");
-    assert_string_equal(told("std::string", "\4\0\0\0\0\0\0\0", 8), "\"\\u0000\\u0000\\u0000\\u0000\"");
-    assert_string_equal(told("std::string", "\3\0\0\0Zi", 6), "error 2: 6 bytes, of which no length of 4 or 8 bytes makes a string");
-    assert_string_equal(told("std::string", "\3\0\0\0Ziel", 8), "error 2: 8 bytes, of which no length of 4 or 8 bytes makes a string");
-    assert_string_equal(told("std::string", "", 0), "error 2: 0 bytes, of which no length of 4 or 8 bytes makes a string");
+    assert_string_equal(decoded_text("std::string", "\3\0\0\0Zie", 7), "\"Zie\"");
+    assert_string_equal(decoded_text("std::string", "\3\0\0\0\0\0\0\0Zie", 11), "\"Zie\"");
+    assert_string_equal(decoded_text("std::string", "\0\0\0\0", 4), "\"\"");
+    assert_string_equal(decoded_text("std::string", "\0\0\0\0\0\0\0\0", 8), "\"\"");
+    assert_string_equal(decoded_text("std::string", "\4\0\0\0\0\0\0\0", 8), "\"\\u0000\\u0000\\u0000\\u0000\"");
+    assert_string_equal(decoded_text("std::string", "\3\0\0\0Zi", 6),
+                        "error 2: 6 bytes, of which no length of 4 or 8 bytes makes a string");
+    assert_string_equal(decoded_text("std::string", "\3\0\0\0Ziel", 8),
+                        "error 2: 8 bytes, of which no length of 4 or 8 bytes makes a string");
+    assert_string_equal(decoded_text("std::string", "", 0), "error 2: 0 bytes, of which no length of 4 or 8 bytes makes a string");
 }
 
-static void nothing_else_is_told(void **state) {
+static void nothing_else_is_reported(void **state) {
     (void)state;
-    assert_string_equal(told("float", "\0\0\0\0\0", 5), "error 2: 5 bytes, where float has 4");
-    assert_string_equal(told("long", "\0\0\0\0\0", 5), "error 2: 5 bytes, where long has 8");
-    assert_string_equal(told("mira::RigidTransform<float, 2>", "\0\0\0\0\0\0\0\0\0\0\0\0", 12),
+    assert_string_equal(decoded_text("float", "\0\0\0\0\0", 5), "error 2: 5 bytes, where float has 4");
+    assert_string_equal(decoded_text("long", "\0\0\0\0\0", 5), "error 2: 5 bytes, where long has 8");
+    assert_string_equal(decoded_text("mira::RigidTransform<float, 2>", "\0\0\0\0\0\0\0\0\0\0\0\0", 12),
                         "error 3: /a: MIRA's \"mira::RigidTransform<float, 2>\" is not decoded: how it is serialized is not documented");
-    assert_string_equal(told("", "x", 1), "error 3: /a: MIRA's \"\" is not decoded: how it is serialized is not documented");
+    assert_string_equal(decoded_text("", "x", 1), "error 3: /a: MIRA's \"\" is not decoded: how it is serialized is not documented");
     struct reel_pair big = {"mira.byte_order", "big"};
     const struct reel_channel channel = {.name = "/a", .type = "int", .encoding = "mira", .metadata = {&big, 1}};
     assert_string_equal(decode_text(&channel, bytes_of("\0\0\0\1", 4)), "error 3: /a: payloads of a big-endian tape are not decoded");
@@ -94,7 +96,7 @@ static void a_whole_tape(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(strings),      cmocka_unit_test(nothing_else_is_told),
+        cmocka_unit_test(numbers), cmocka_unit_test(strings),      cmocka_unit_test(nothing_else_is_reported),
         cmocka_unit_test(fields),  cmocka_unit_test(a_whole_tape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 static const struct reel_channel channel = {.name = "/a", .type = "", .encoding = "msgpack"};
 
-#define TELLS(bytes, told) assert_string_equal(decode_text(&channel, bytes_of(bytes, sizeof(bytes) - 1)), told)
+#define TELLS(bytes, decoded) assert_string_equal(decode_text(&channel, bytes_of(bytes, sizeof(bytes) - 1)), decoded)
 
 static void values_of_every_kind(void **state) {
     (void)state;
@@ -45,7 +45,7 @@ static void extensions_and_times(void **state) {
     TELLS("\xc7\x00\xff", "{\"$ext\":-1,\"data\":{\"$base64\":\"\"}}");
 }
 
-static void damage_is_told_where(void **state) {
+static void damage_is_reported_with_its_position(void **state) {
     (void)state;
     TELLS("", "error 2: byte 0 of 0: ends inside an object");
     TELLS("\x92\x01", "error 2: byte 0 of 2: ends inside an object");
@@ -69,8 +69,9 @@ static void depth_has_a_ceiling(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_every_kind), cmocka_unit_test(keys_that_are_no_text), cmocka_unit_test(extensions_and_times),
-        cmocka_unit_test(damage_is_told_where), cmocka_unit_test(depth_has_a_ceiling),
+        cmocka_unit_test(values_of_every_kind), cmocka_unit_test(keys_that_are_no_text),
+        cmocka_unit_test(extensions_and_times), cmocka_unit_test(damage_is_reported_with_its_position),
+        cmocka_unit_test(depth_has_a_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* NanoVer's messages, of today's form and the older one, told as values. */
+/* NanoVer's messages, of today's form and the older one, decoded as values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,11 +19,11 @@ static const struct reel_channel today = {.name = "frame", .type = "nanover/fram
 static const struct reel_channel old_frame = {.name = "frame", .type = "GetFrameResponse", .encoding = NANOVER_LEGACY_ENCODING};
 static const struct reel_channel old_state = {.name = "state", .type = "StateUpdate", .encoding = NANOVER_LEGACY_ENCODING};
 
-static void says(const char *message, const char *told) {
+static void says(const char *message, const char *decoded) {
     msgpack_sbuffer bytes;
     msgpack_sbuffer_init(&bytes);
     picture(&bytes, message);
-    assert_string_equal(decode_text(&today, bytes_of(bytes.data, bytes.size)), told);
+    assert_string_equal(decode_text(&today, bytes_of(bytes.data, bytes.size)), decoded);
     msgpack_sbuffer_destroy(&bytes);
 }
 
@@ -60,7 +60,7 @@ static void other_messages_are_plain(void **state) {
     says("[1]", "[1]");
 }
 
-static void damage_is_told_where(void **state) {
+static void damage_is_reported_with_its_position(void **state) {
     (void)state;
     static const char cut[] = "\x81\xa5"
                               "frame\x81\xa1"
@@ -134,7 +134,7 @@ static void old_arrays_packed_or_not(void **state) {
                         "\"none\":[],\"empty\":[]}}");
 }
 
-static void an_old_state_tells_removals_apart(void **state) {
+static void an_old_state_distinguishes_removals(void **state) {
     (void)state;
     PROTO changed = {0};
     PROTO message = {0};
@@ -160,7 +160,7 @@ static void an_old_state_tells_removals_apart(void **state) {
                         "{\"state\":{\"updates\":{\"map\":{\"t\":\"hi\",\"n\":null,\"l\":[\"hi\",true]}},\"removals\":[\"gone\"]}}");
 }
 
-static void old_damage_is_told(void **state) {
+static void old_damage_is_reported(void **state) {
     (void)state;
     assert_string_equal(decode_text(&old_frame, bytes_of("\x12\x05\x0a", 3)),
                         "error 2: the 3 bytes at byte 0 of 3 are not a valid protobuf message: a field does not fit");
@@ -275,12 +275,12 @@ int main(void) {
         cmocka_unit_test(packed_keys_are_rows_of_numbers),
         cmocka_unit_test(packed_keys_that_are_not_packed),
         cmocka_unit_test(other_messages_are_plain),
-        cmocka_unit_test(damage_is_told_where),
+        cmocka_unit_test(damage_is_reported_with_its_position),
         cmocka_unit_test(fields_have_units),
         cmocka_unit_test(an_old_frame_has_the_shape_of_today),
         cmocka_unit_test(old_arrays_packed_or_not),
-        cmocka_unit_test(an_old_state_tells_removals_apart),
-        cmocka_unit_test(old_damage_is_told),
+        cmocka_unit_test(an_old_state_distinguishes_removals),
+        cmocka_unit_test(old_damage_is_reported),
         cmocka_unit_test(same_as_converted),
         cmocka_unit_test(golden_recordings_decode),
         cmocka_unit_test(sums_of_real_recordings),

@@ -95,7 +95,7 @@ static const char *decode_by(const struct pb *set, const char *type, const struc
     const struct reel_channel channel = {.name = "/a", .type = type, .encoding = "protobuf", .schemas = &schema, .n_schemas = 1};
     return decode_text(&channel, pb_bytes(payload));
 }
-static const char *told(const struct pb *payload) { /* proto2: nothing is told that is absent, but for lists */
+static const char *decoded_text(const struct pb *payload) { /* proto2: absent fields are omitted, except lists */
     struct pb set = definition(NULL);
     return decode_by(&set, "p.M", payload);
 }
@@ -121,7 +121,7 @@ static void every_type(void **state) {
     pb_number(&p, 15, UINT64_MAX);
     pb_number(&p, 16, 7);
     assert_string_equal(
-        told(&p),
+        decoded_text(&p),
         "{\"double\":0.1,\"float\":0.1,\"int64\":-1,\"uint64\":\"18446744073709551615\",\"int32\":-2,\"fixed64\":0,\"fixed32\":1065353216,"
         "\"bool\":true,\"string\":\"x\",\"bytes\":{\"$base64\":\"eA==\"},\"uint32\":4294967295,\"sfixed32\":-1,\"sfixed64\":-2,"
         "\"sint32\":-2,\"sint64\":\"-9223372036854775808\",\"colour\":\"BLUE\"," LISTS "}");
@@ -130,7 +130,7 @@ static void every_type(void **state) {
 static void absent_fields(void **state) {
     (void)state;
     struct pb p = {0}, three = definition("proto3");
-    assert_string_equal(told(&p), "{" LISTS "}");
+    assert_string_equal(decoded_text(&p), "{" LISTS "}");
     assert_string_equal(
         decode_by(&three, "p.M", &p),
         "{\"double\":0,\"float\":0,\"int64\":0,\"uint64\":0,\"int32\":0,\"fixed64\":0,\"fixed32\":0,\"bool\":false,\"string\":\"\","
@@ -171,7 +171,7 @@ static void repeated_fields(void **state) {
     pb_message(&p, 20, &few);
     pb_part(&p, 20, "", 0);
     assert_string_equal(
-        told(&p),
+        decoded_text(&p),
         "{\"floats\":[1,2],\"ints\":[1,150,5],\"few\":[{\"n\":3,\"colours\":[\"RED\",\"BLUE\",9,\"ODD\"]},{\"colours\":[]}],\"map\":{}}");
 }
 
@@ -185,7 +185,7 @@ static void fields_in_any_order(void **state) {
     pb_number(&p, 100, 8);
     pb_float(&p, 18, 2);
     pb_number(&p, 16, 7); /* the last counts */
-    assert_string_equal(told(&p), "{\"colour\":\"BLUE\",\"floats\":[1,2],\"ints\":[1,2],\"few\":[],\"map\":{},\"#100\":8}");
+    assert_string_equal(decoded_text(&p), "{\"colour\":\"BLUE\",\"floats\":[1,2],\"ints\":[1,2],\"few\":[],\"map\":{},\"#100\":8}");
 }
 
 static void maps_and_times(void **state) {
@@ -199,8 +199,9 @@ static void maps_and_times(void **state) {
     pb_number(&stamp, 1, 1700000000);
     pb_number(&stamp, 2, 5);
     pb_message(&p, 22, &stamp);
-    assert_string_equal(told(&p), "{\"floats\":[],\"ints\":[],\"few\":[],\"map\":{\"-1\":{\"n\":3,\"colours\":[]},\"0\":{\"colours\":[]}},"
-                                  "\"stamp\":{\"sec\":1700000000,\"nsec\":5}}");
+    assert_string_equal(decoded_text(&p),
+                        "{\"floats\":[],\"ints\":[],\"few\":[],\"map\":{\"-1\":{\"n\":3,\"colours\":[]},\"0\":{\"colours\":[]}},"
+                        "\"stamp\":{\"sec\":1700000000,\"nsec\":5}}");
 }
 
 static void what_the_definition_lacks(void **state) {
@@ -214,33 +215,33 @@ static void what_the_definition_lacks(void **state) {
     pb_text(&p, 101, "y");
     pb_raw(&p, "\xb3\x06\xb4\x06", 4); /* a group that is not there either: 102 */
     assert_string_equal(
-        told(&p),
+        decoded_text(&p),
         "{" LISTS
         ",\"lost\":{\"$base64\":\"YWI=\"},\"#99\":300,\"#100\":0,\"#101\":{\"$base64\":\"eA==\"},\"#101\":{\"$base64\":\"eQ==\"}}");
 }
 
-static void damage_is_told_where(void **state) {
+static void damage_is_reported_with_its_position(void **state) {
     (void)state;
     struct pb p = {0}, inner = {0};
     pb_number(&p, 5, 1);
     pb_raw(&p, "\x4a\x05x", 3);
-    assert_string_equal(told(&p), "error 2: byte 2 of 5: no field of protobuf, or it ends early, in p.M");
+    assert_string_equal(decoded_text(&p), "error 2: byte 2 of 5: no field of protobuf, or it ends early, in p.M");
     p.size = 0;
     pb_text(&p, 5, "x");
-    assert_string_equal(told(&p), "error 2: byte 0 of 3: the message there has another kind of value in its field int32");
+    assert_string_equal(decoded_text(&p), "error 2: byte 0 of 3: the message there has another kind of value in its field int32");
     p.size = 0;
     pb_raw(&inner, "\x08", 1);
     pb_message(&p, 20, &inner);
-    assert_string_equal(told(&p), "error 2: byte 3 of 4: no field of protobuf, or it ends early, in p.M.Few");
+    assert_string_equal(decoded_text(&p), "error 2: byte 3 of 4: no field of protobuf, or it ends early, in p.M.Few");
     p.size = 0;
     pb_part(&p, 18, "\x00\x00\x80\x3f\x00", 5);
-    assert_string_equal(told(&p), "error 2: byte 3 of 8: a packed array ends early: floats");
+    assert_string_equal(decoded_text(&p), "error 2: byte 3 of 8: a packed array ends early: floats");
     p.size = 0;
     pb_raw(&p, "\x0b\x14", 2);
-    assert_memory_equal(told(&p), "error 2", 7); /* a group that ends as another */
+    assert_memory_equal(decoded_text(&p), "error 2", 7); /* a group that ends as another */
     p.size = 0;
     pb_raw(&p, "\x00\x01", 2);
-    assert_memory_equal(told(&p), "error 2", 7); /* field 0 */
+    assert_memory_equal(decoded_text(&p), "error 2", 7); /* field 0 */
 }
 
 static void depth_has_a_ceiling(void **state) {
@@ -251,14 +252,14 @@ static void depth_has_a_ceiling(void **state) {
         pb_message(&outer, 17, &p);
         p = outer;
     }
-    assert_memory_equal(told(&p), "{\"self\":{", 9);
+    assert_memory_equal(decoded_text(&p), "{\"self\":{", 9);
     struct pb outer = {0};
     pb_message(&outer, 17, &p);
-    assert_memory_equal(told(&outer), "error 4: messages are nested", 28);
+    assert_memory_equal(decoded_text(&outer), "error 4: messages are nested", 28);
 }
 
 /* Two bytes each, and each tells 15 defaults in proto3: what 4 KB may tell has a ceiling. */
-static void a_small_payload_tells_no_millions(void **state) {
+static void a_small_payload_does_not_yield_millions_of_values(void **state) {
     (void)state;
     struct pb m = named("M"), file = {0}, set = {0}, p = {0};
     describe(&m, "m", 1, MANY, PB_MESSAGE, "M");
@@ -315,9 +316,9 @@ int main(void) {
         cmocka_unit_test(fields_in_any_order),
         cmocka_unit_test(maps_and_times),
         cmocka_unit_test(what_the_definition_lacks),
-        cmocka_unit_test(damage_is_told_where),
+        cmocka_unit_test(damage_is_reported_with_its_position),
         cmocka_unit_test(depth_has_a_ceiling),
-        cmocka_unit_test(a_small_payload_tells_no_millions),
+        cmocka_unit_test(a_small_payload_does_not_yield_millions_of_values),
         cmocka_unit_test(definitions_that_are_damaged),
         cmocka_unit_test(fields_of_a_message),
     };

@@ -53,7 +53,7 @@ static const char *payload_of(const char *type, const struct pb *n) {
     out[strlen(out) - 1] = '\0';
     return out;
 }
-static const char *told(const char *type, const void *data, size_t size) {
+static const char *decoded_text(const char *type, const void *data, size_t size) {
     struct pb n = notification(NULL, data, size);
     return payload_of(type, &n);
 }
@@ -121,22 +121,22 @@ static void ids_of_autumn_2011_and_odd_senders(void **state) {
 static void fundamental_types(void **state) {
     (void)state;
     static const uint8_t minus_two[8] = {0xfe, 255, 255, 255, 255, 255, 255, 255};
-    assert_string_equal(told("void", "", 0), "null");
-    assert_string_equal(told("bool", "\1", 1), "true");
-    assert_string_equal(told("BOOL", "\0", 1), "false");
-    assert_string_equal(told("int32", minus_two, 4), "-2");
-    assert_string_equal(told("uint32", minus_two, 4), "4294967294");
-    assert_string_equal(told("INT64", minus_two, 8), "-2");
-    assert_string_equal(told("uint64", minus_two, 8), "\"18446744073709551614\"");
-    assert_string_equal(told("float", "\0\0\x20\x40", 4), "2.5");
-    assert_string_equal(told("double", "\0\0\0\0\0\0\x04\xc0", 8), "-2.5");
-    assert_string_equal(told("utf-8-string", "w\xc3\xb6rld", 6), "\"w\xc3\xb6rld\"");
-    assert_string_equal(told("ascii-string", "a\xff", 2), "\"a\\\\xff\"");
-    assert_string_equal(told("scope", "/x/", 3), "\"/x/\"");
-    assert_string_equal(told("bytes", "foo", 3), "{\"$base64\":\"Zm9v\"}");
-    assert_string_equal(told("opencv-image", "foo", 3), "{\"$base64\":\"Zm9v\"}");
-    assert_string_equal(told("int64", "foo", 3), "{\"$base64\":\"Zm9v\"}"); /* does not fit */
-    assert_string_equal(told("void", "foo", 3), "{\"$base64\":\"Zm9v\"}");
+    assert_string_equal(decoded_text("void", "", 0), "null");
+    assert_string_equal(decoded_text("bool", "\1", 1), "true");
+    assert_string_equal(decoded_text("BOOL", "\0", 1), "false");
+    assert_string_equal(decoded_text("int32", minus_two, 4), "-2");
+    assert_string_equal(decoded_text("uint32", minus_two, 4), "4294967294");
+    assert_string_equal(decoded_text("INT64", minus_two, 8), "-2");
+    assert_string_equal(decoded_text("uint64", minus_two, 8), "\"18446744073709551614\"");
+    assert_string_equal(decoded_text("float", "\0\0\x20\x40", 4), "2.5");
+    assert_string_equal(decoded_text("double", "\0\0\0\0\0\0\x04\xc0", 8), "-2.5");
+    assert_string_equal(decoded_text("utf-8-string", "w\xc3\xb6rld", 6), "\"w\xc3\xb6rld\"");
+    assert_string_equal(decoded_text("ascii-string", "a\xff", 2), "\"a\\\\xff\"");
+    assert_string_equal(decoded_text("scope", "/x/", 3), "\"/x/\"");
+    assert_string_equal(decoded_text("bytes", "foo", 3), "{\"$base64\":\"Zm9v\"}");
+    assert_string_equal(decoded_text("opencv-image", "foo", 3), "{\"$base64\":\"Zm9v\"}");
+    assert_string_equal(decoded_text("int64", "foo", 3), "{\"$base64\":\"Zm9v\"}"); /* does not fit */
+    assert_string_equal(decoded_text("void", "foo", 3), "{\"$base64\":\"Zm9v\"}");
 }
 
 static void where_the_wire_schema_is_found(void **state) {
@@ -171,12 +171,12 @@ static void messages_by_number(void **state) {
     pb_part(&m, 9, "\xc2\x85", 2); /* a control of Unicode */
     pb_number(&m, 1, 6);           /* not with the others: told again */
     assert_string_equal(
-        told(".x.Y", m.data, m.size),
+        decoded_text(".x.Y", m.data, m.size),
         "{\"1\":[300,5],\"2\":0.5,\"3\":0.1,\"4\":\"gr\xc3\xbc\xc3\x9f\",\"5\":{\"$base64\":\"//4=\"},\"6\":{\"1\":\"abc\"},"
         "\"7\":\"one\\u000atwo\",\"8\":\"\",\"9\":{\"$base64\":\"woU=\"},\"1\":6}");
-    assert_string_equal(told(".x.Y", "", 0), "{}");
+    assert_string_equal(decoded_text(".x.Y", "", 0), "{}");
     pb_raw(&m, "\x0a\x7f", 2); /* ends behind its message */
-    assert_true(strncmp(told(".x.Y", m.data, m.size), "{\"$base64\":\"CKwC", 16) == 0);
+    assert_true(strncmp(decoded_text(".x.Y", m.data, m.size), "{\"$base64\":\"CKwC", 16) == 0);
 }
 
 static void messages_in_messages_end_somewhere(void **state) {
@@ -188,7 +188,7 @@ static void messages_in_messages_end_somewhere(void **state) {
         pb_message(&outer, 1, &m);
         m = outer;
     }
-    const char *text = told(".x.Y", m.data, m.size);
+    const char *text = decoded_text(".x.Y", m.data, m.size);
     size_t depth = 0;
     while (strncmp(text + depth * 5, "{\"1\":", 5) == 0) {
         depth++;

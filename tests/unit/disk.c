@@ -33,7 +33,7 @@ static void paths_are_joined_or_refused(void **state) {
     assert_int_equal(err.code, REEL_ARGUMENT);
 }
 
-static void folders_last_or_it_is_told(void **state) {
+static void folders_are_removed_last_or_reported(void **state) {
     (void)state;
     assert_true(disk_sync_folder(REEL_SCRATCH, &err));
     assert_false(disk_sync_folder(REEL_SCRATCH "/not there", &err));
@@ -90,7 +90,7 @@ static bool put_output(const char *text, bool replace) {
     return output_file_open(&o, OUTPUT, replace, &err) && output_file_write(&o, text, strlen(text), &err) && output_file_finish(&o, &err);
 }
 
-static void an_output_file_replaces_only_when_told(void **state) {
+static void an_output_file_is_replaced_only_on_request(void **state) {
     (void)state;
     unlink(OUTPUT);
     assert_true(put_output("old", false));
@@ -143,9 +143,9 @@ static void pipes_and_standard_output_are_written_directly(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_are_joined_or_refused),
-        cmocka_unit_test(folders_last_or_it_is_told),
+        cmocka_unit_test(folders_are_removed_last_or_reported),
         cmocka_unit_test(a_signal_ends_no_write),
-        cmocka_unit_test(an_output_file_replaces_only_when_told),
+        cmocka_unit_test(an_output_file_is_replaced_only_on_request),
         cmocka_unit_test(a_file_that_appears_meanwhile_stays),
         cmocka_unit_test(pipes_and_standard_output_are_written_directly),
     };

@@ -23,7 +23,7 @@ static void fail_fills_code_and_text(void **state) {
     assert_string_equal(err.text, "record at 4096: header length 70000 exceeds the file");
 }
 
-static void nobody_need_listen(void **state) {
+static void the_callback_is_optional(void **state) {
     (void)state;
     assert_false(reel_fail(NULL, REEL_DAMAGED, "x"));
     assert_false(reel_fail_errno(NULL, "x"));
@@ -32,7 +32,7 @@ static void nobody_need_listen(void **state) {
     assert_false(reel_error_pass(NULL, &(struct reel_error){.code = REEL_IO}));
 }
 
-static void place_goes_in_front(void **state) {
+static void the_location_is_prepended(void **state) {
     (void)state;
     struct reel_error err = {0};
     reel_fail(&err, REEL_LIMIT, "too deep");
@@ -42,7 +42,7 @@ static void place_goes_in_front(void **state) {
     assert_int_equal(err.code, REEL_LIMIT);
 }
 
-static void errno_is_kept_and_space_is_told_apart(void **state) {
+static void errno_is_kept_and_a_full_disk_is_distinguished(void **state) {
     (void)state;
     struct reel_error err = {0};
     errno = EACCES;
@@ -180,9 +180,9 @@ static void errno_survives_a_scan(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fail_fills_code_and_text),
-        cmocka_unit_test(nobody_need_listen),
-        cmocka_unit_test(place_goes_in_front),
-        cmocka_unit_test(errno_is_kept_and_space_is_told_apart),
+        cmocka_unit_test(the_callback_is_optional),
+        cmocka_unit_test(the_location_is_prepended),
+        cmocka_unit_test(errno_is_kept_and_a_full_disk_is_distinguished),
         cmocka_unit_test(text_is_one_line_of_utf8),
         cmocka_unit_test(long_texts_are_cut_between_characters),
         cmocka_unit_test(a_text_may_be_made_of_the_one_it_replaces),

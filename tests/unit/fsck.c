@@ -71,7 +71,7 @@ struct heard {
     unsigned kinds[FSCK_LEFTOVER + 1], repaired;
     char text[1024];
 };
-static void hear(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired) {
+static void on_finding(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired) {
     struct heard *h = context;
     h->kinds[kind]++;
     h->repaired += repaired != NULL;
@@ -81,7 +81,7 @@ static void hear(void *context, enum fsck_kind kind, const char *subject, const 
 static struct fsck_report fsck(bool repair, bool rebuild, struct heard *h) {
     *h = (struct heard){0};
     struct fsck_report report;
-    const struct fsck_options o = {.data = DATA, .repair = repair, .rebuild = rebuild, .found = hear, .context = h};
+    const struct fsck_options o = {.data = DATA, .repair = repair, .rebuild = rebuild, .found = on_finding, .context = h};
     if (!fsck_run(&o, &report, &err)) {
         fail_msg("fsck: %s", err.text);
     }
@@ -257,7 +257,7 @@ static void words_are_gathered_anew(void **state) {
     assert_int_equal(found_by("letter"), 2);
 }
 
-static void what_nobody_uses_is_set_aside(void **state) {
+static void unreferenced_files_are_set_aside(void **state) {
     (void)state;
     mkdir(DATA "/blobs/aa", 0755);
     write_to(STRANGE, "whose?");
@@ -278,7 +278,7 @@ static void what_nobody_uses_is_set_aside(void **state) {
     assert_int_equal(stored_files(), 6);
 }
 
-static void what_a_manifest_knows_comes_back(void **state) {
+static void the_content_of_a_manifest_is_restored(void **state) {
     (void)state;
     sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE name = 'b.trial'; DELETE FROM recordings WHERE name = 'b.trial'");
     struct heard h;
@@ -299,7 +299,7 @@ static void what_a_manifest_knows_comes_back(void **state) {
 }
 
 /* Two names of one content, and a crash between the manifest and the row of the second. */
-static void what_a_crash_left_in_a_manifest_goes(void **state) {
+static void leftovers_of_a_crash_in_a_manifest_are_removed(void **state) {
     (void)state;
     struct ingest_result other;
     struct heard h;
@@ -335,7 +335,7 @@ static void who_comes_before_the_sweep_forgets_too(void **state) {
     ingest_result_done(&again);
 }
 
-static void broken_keys_are_told(void **state) {
+static void broken_keys_are_reported(void **state) {
     (void)state;
     struct heard h;
     app_down();
@@ -547,11 +547,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_manifest_is_written_again, begin, end),
         cmocka_unit_test_setup_teardown(figures_are_counted_anew, begin, end),
         cmocka_unit_test_setup_teardown(words_are_gathered_anew, begin, end),
-        cmocka_unit_test_setup_teardown(what_nobody_uses_is_set_aside, begin, end),
-        cmocka_unit_test_setup_teardown(what_a_manifest_knows_comes_back, begin, end),
-        cmocka_unit_test_setup_teardown(what_a_crash_left_in_a_manifest_goes, begin, end),
+        cmocka_unit_test_setup_teardown(unreferenced_files_are_set_aside, begin, end),
+        cmocka_unit_test_setup_teardown(the_content_of_a_manifest_is_restored, begin, end),
+        cmocka_unit_test_setup_teardown(leftovers_of_a_crash_in_a_manifest_are_removed, begin, end),
         cmocka_unit_test_setup_teardown(who_comes_before_the_sweep_forgets_too, begin, end),
-        cmocka_unit_test_setup_teardown(broken_keys_are_told, begin, end),
+        cmocka_unit_test_setup_teardown(broken_keys_are_reported, begin, end),
         cmocka_unit_test_setup_teardown(a_damaged_catalog_is_made_again, begin, end),
         cmocka_unit_test_setup_teardown(no_old_catalog_is_overwritten, begin, end),
         cmocka_unit_test_setup_teardown(a_backup_that_fails_leaves_no_part, begin, end),

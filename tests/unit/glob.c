@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void globs_as_people_write_them(void **state) {
+static void globs_as_users_write_them(void **state) {
     (void)state;
     static const struct {
         const char *glob, *text;
@@ -113,7 +113,7 @@ static void a_leading_slash_of_topics_does_not_count(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(globs_as_people_write_them),
+        cmocka_unit_test(globs_as_users_write_them),
         cmocka_unit_test(every_short_glob_agrees_with_a_plain_matcher),
         cmocka_unit_test(hostile_globs_end),
         cmocka_unit_test(a_leading_slash_of_topics_does_not_count),

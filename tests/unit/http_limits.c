@@ -88,7 +88,7 @@ static void a_piece_may_answer_or_give_up(void **state) {
     assert_string_equal(toy_events, "begin\nbegin\nhandle\n");
 }
 
-static void an_aborted_upload_is_told(void **state) {
+static void an_aborted_upload_is_reported(void **state) {
     (void)state;
     struct client c = client_open(toy_url);
     client_request(&c, "PUT", "/items/a", "Content-Length: 500000\r\n");
@@ -100,7 +100,7 @@ static void an_aborted_upload_is_told(void **state) {
     SOON(atomic_load(&toy_freed) == 1);
 }
 
-static void bodies_nobody_wants(void **state) {
+static void bodies_that_are_not_read(void **state) {
     (void)state;
     struct client c = client_open(toy_url);
     client_request(&c, "POST", "/hello", "Content-Length: 60000\r\n");
@@ -308,7 +308,7 @@ static void a_slow_reader_is_cut(void **state) {
     assert_true(late->complete);
     assert_int_equal(toy_metrics().slow_readers, 1);
 }
-static void *ask_slow(void *context) {
+static void *request_slow(void *context) {
     struct answer *a = context;
     *a = client_ask(toy_url, "GET", "/slow?wait=1s", NULL);
     return NULL;
@@ -322,7 +322,7 @@ static void stop_lets_requests_end(void **state) {
     char url[64];
     snprintf(url, sizeof url, "%s", toy_url);
     struct client idle = client_open(url);
-    pthread_create(&thread, NULL, ask_slow, &a);
+    pthread_create(&thread, NULL, request_slow, &a);
     assert_true(toy_waits_for(toy_events, "slow begins"));
     http_server_stop(toy_server, 10);
     pthread_join(thread, NULL);
@@ -360,8 +360,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(upload_in_order, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(refusal_comes_before_the_body, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(a_piece_may_answer_or_give_up, toy_start, toy_stop),
-        cmocka_unit_test_setup_teardown(an_aborted_upload_is_told, toy_start, toy_stop),
-        cmocka_unit_test_setup_teardown(bodies_nobody_wants, toy_start, toy_stop),
+        cmocka_unit_test_setup_teardown(an_aborted_upload_is_reported, toy_start, toy_stop),
+        cmocka_unit_test_setup_teardown(bodies_that_are_not_read, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(ambiguous_requests_are_refused, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(only_our_hosts, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(absurd_sizes, toy_start, toy_stop),

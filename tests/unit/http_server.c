@@ -206,7 +206,7 @@ static void streams_are_chunked(void **state) {
     client_close(&c);                       /* and a client may go at any time */
 }
 
-static void json_is_packed_when_asked(void **state) {
+static void json_is_compressed_on_request(void **state) {
     (void)state;
     ASK(packed, "GET", "/big", "Accept-Encoding: br, gzip;q=0.5\r\n");
     assert_string_equal(answer_header(packed, "Content-Encoding"), "gzip");
@@ -318,7 +318,7 @@ static void many_at_once(void **state) {
     SOON(toy_metrics().connections == 0);
 }
 
-static void bad_starts_are_told(void **state) {
+static void bad_starts_are_reported(void **state) {
     (void)state;
     static const struct http_route bad_routes[] = {{.method = "GET", .path = "/{a...}/b", .handle = toy_hello}, {0}};
     struct reel_error err = {0};
@@ -349,11 +349,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(file_conditions, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(broken_bodies_are_cut, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(streams_are_chunked, toy_start, toy_stop),
-        cmocka_unit_test_setup_teardown(json_is_packed_when_asked, toy_start, toy_stop),
+        cmocka_unit_test_setup_teardown(json_is_compressed_on_request, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(a_packed_form_has_a_tag_of_its_own, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(other_origins, toy_start, toy_stop),
         cmocka_unit_test_setup_teardown(many_at_once, toy_start, toy_stop),
-        cmocka_unit_test_setup_teardown(bad_starts_are_told, toy_start, toy_stop),
+        cmocka_unit_test_setup_teardown(bad_starts_are_reported, toy_start, toy_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ struct heard {
     char ids[8][RECORDING_ID_TEXT];
     unsigned n;
 };
-static void hear(void *context, const struct import_report *t) {
+static void on_import_report(void *context, const struct import_report *t) {
     struct heard *h = context;
     size_t used = strlen(h->text);
     h->outcomes[t->outcome]++;
@@ -136,7 +136,7 @@ static void hear(void *context, const struct import_report *t) {
 
 static struct import_options terms_of(enum import_mode mode, struct heard *h) {
     *h = (struct heard){0};
-    return (struct import_options){.mode = mode, .collection = "lab", .on_report = hear, .context = h, .wait_for_scans = true};
+    return (struct import_options){.mode = mode, .collection = "lab", .on_report = on_import_report, .context = h, .wait_for_scans = true};
 }
 static void import(const char *path, const struct import_options *options) {
     struct import_statistics statistics;
@@ -311,7 +311,7 @@ static ino_t stored_inode(const struct heard *h) {
     return st.st_ino;
 }
 
-static void a_moved_file_is_renamed_when_nobody_else_has_it(void **state) {
+static void a_moved_file_is_renamed_unless_it_is_in_use(void **state) {
     (void)state;
     struct heard h;
     struct stat mine, open_one, linked;
@@ -511,7 +511,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(files_that_are_written_to_wait, begin, end),
         cmocka_unit_test_setup_teardown(files_of_several_folders_are_named_at_once, begin, end),
         cmocka_unit_test_setup_teardown(moved_files_go_when_they_are_safe, begin, end),
-        cmocka_unit_test_setup_teardown(a_moved_file_is_renamed_when_nobody_else_has_it, begin, end),
+        cmocka_unit_test_setup_teardown(a_moved_file_is_renamed_unless_it_is_in_use, begin, end),
         cmocka_unit_test_setup_teardown(references_come_and_go, begin, end),
         cmocka_unit_test_setup_teardown(purging_leaves_the_file, begin, end),
         cmocka_unit_test_setup_teardown(states_survive_the_trash, begin, end),

@@ -84,7 +84,7 @@ static void check_channels(const struct reel_index *index) {
     assert_true(two->count == 2 && two->bytes == 53 && two->first_ns == -7 && two->last_ns == 50);
 }
 
-static void what_was_scanned_is_told(void **state) {
+static void scanned_files_are_reported(void **state) {
     (void)state;
     struct reel_error err = {0};
     assert_true(scan_with(&full_format, NULL, &err));
@@ -195,7 +195,7 @@ static void the_number_of_parts_is_checked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_scanned_is_told),          cmocka_unit_test(an_empty_recording_has_an_index),
+        cmocka_unit_test(scanned_files_are_reported),        cmocka_unit_test(an_empty_recording_has_an_index),
         cmocka_unit_test(packs_of_others_are_to_be_rebuilt), cmocka_unit_test(a_scan_can_be_cancelled),
         cmocka_unit_test(the_number_of_parts_is_checked),
     };

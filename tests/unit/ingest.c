@@ -97,7 +97,7 @@ static void what_cannot_be_read_leaves_nothing(void **state) {
     assert_int_equal(err.code, REEL_ARGUMENT);
 }
 
-static void a_long_scan_goes_on_alone(void **state) {
+static void a_long_scan_continues_in_the_background(void **state) {
     (void)state;
     struct ingest_result r;
     const struct ingest_request q = {.collection = "lab", .name = "slow"};
@@ -132,7 +132,7 @@ static struct catalog_recording row_of(const char *id) {
     return r;
 }
 
-static void until_its_scan_ends_a_recording_is_what_it_says_of_itself(void **state) {
+static void until_it_is_scanned_a_recording_is_shown_by_its_summary(void **state) {
     (void)state;
     struct ingest_result r;
     char job[33];
@@ -166,7 +166,7 @@ static void until_its_scan_ends_a_recording_is_what_it_says_of_itself(void **sta
     ingest_result_done(&r);
 }
 
-static void without_an_index_only_the_scan_tells(void **state) {
+static void without_an_index_a_scan_is_needed(void **state) {
     (void)state;
     struct ingest_result r;
     assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALsn", 0, &r, &err), INGEST_SCANNING);
@@ -478,7 +478,7 @@ static void assert_recording(enum recording_state state, uint32_t parts, uint64_
 }
 
 /* A part whose scan outlasts the request is answered like a first file: the job goes on, and further parts may come before it ends. */
-static void a_part_may_take_long(void **state) {
+static void a_part_may_take_a_long_time(void **state) {
     (void)state;
     struct ingest_result r = {0};
     assert_int_equal(send_text("a0", "TRIALab", &r), INGEST_CREATED);
@@ -590,9 +590,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_upload_is_a_recording, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_leaves_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_long_scan_goes_on_alone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(until_its_scan_ends_a_recording_is_what_it_says_of_itself, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_an_index_only_the_scan_tells, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_long_scan_continues_in_the_background, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(until_it_is_scanned_a_recording_is_shown_by_its_summary, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_an_index_a_scan_is_needed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_scan_may_be_purged_or_cancelled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_same_at_once_is_one_recording, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_under_one_name_leave_one, set_up, tear_down),
@@ -603,7 +603,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_file_comes_in_by_the_same_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_come_in_as_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(purge_leaves_what_others_need, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_part_may_take_long, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_part_may_take_a_long_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_part_of_what_is_being_scanned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_part_that_fails_leaves_what_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_at_once_all_come_in, set_up, tear_down),

@@ -89,7 +89,7 @@ static uint32_t walk(const struct catalog_query *like, const char *sort, uint32_
     return n;
 }
 
-static void the_newest_are_sorted_and_that_is_said(void **state) {
+static void only_the_newest_are_sorted_and_this_is_reported(void **state) {
     (void)state;
     struct catalog_page page = query(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50});
     assert_int_equal(page.sorted_newest, LIST_WINDOW);
@@ -196,7 +196,7 @@ static void intervals_are_whole_in_every_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_newest_are_sorted_and_that_is_said, set_up_many, tear_down),
+        cmocka_unit_test_setup_teardown(only_the_newest_are_sorted_and_this_is_reported, set_up_many, tear_down),
         cmocka_unit_test_setup_teardown(counts_end, set_up_many, tear_down),
         cmocka_unit_test_setup_teardown(values_that_fit_lead_to_all, set_up_many, tear_down),
         cmocka_unit_test_setup_teardown(what_nearly_all_have_is_walked, set_up_many, tear_down),

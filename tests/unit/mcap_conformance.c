@@ -203,7 +203,7 @@ static unsigned check_folder(const char *folder) {
     return count;
 }
 
-static void every_file_is_what_its_json_says(void **state) {
+static void every_file_matches_its_json(void **state) {
     (void)state;
     unsigned count = 0;
     DIR *d = opendir(FILES);
@@ -224,6 +224,6 @@ static void every_file_is_what_its_json_says(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_is_what_its_json_says)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_matches_its_json)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 /* ---- cut files ---- */
 
-static void a_cut_plain_chunk_gives_its_whole_records(void **state) {
+static void a_truncated_plain_chunk_yields_its_complete_records(void **state) {
     (void)state;
     struct maker m = {0};
     struct mcap_lab lab = mcap_make_lab(&m, "");
@@ -149,7 +149,7 @@ static void a_crc_of_0_is_none(void **state) {
     done(r, &m);
 }
 
-static void chunks_that_cannot_be_decoded_are_told(void **state) {
+static void chunks_that_cannot_be_decoded_are_reported(void **state) {
     (void)state;
     static const struct {
         size_t at;
@@ -229,7 +229,7 @@ static void a_chunk_too_large_for_memory_is_spooled(void **state) {
 
 /* ---- messages that are wrong ---- */
 
-static void times_that_nobody_has_are_damage(void **state) {
+static void impossible_times_are_damage(void **state) {
     (void)state;
     struct maker m = {0};
     mcap_header(&m, "", "");
@@ -272,7 +272,7 @@ static void damage_between_records_costs_only_itself(void **state) {
 
 /* ---- what the file says of itself ---- */
 
-static void wrong_figures_are_told(void **state) {
+static void wrong_figures_are_reported(void **state) {
     (void)state;
     struct mcap_lab lab;
     struct maker first = {0};
@@ -312,7 +312,7 @@ static void wrong_figures_are_told(void **state) {
     }
 }
 
-static void wrong_ends_are_told(void **state) {
+static void wrong_ends_are_reported(void **state) {
     (void)state;
     struct maker m = {0};
     mcap_make_lab(&m, "lz4");
@@ -362,19 +362,19 @@ static void an_attachment_whose_crc_fails_is_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cut_plain_chunk_gives_its_whole_records),
+        cmocka_unit_test(a_truncated_plain_chunk_yields_its_complete_records),
         cmocka_unit_test(a_cut_compressed_chunk_is_lost_alone),
         cmocka_unit_test(a_cut_anywhere_keeps_what_is_whole),
         cmocka_unit_test(a_chunk_whose_crc_fails_is_walked),
         cmocka_unit_test(what_decodes_before_damage_is_kept),
         cmocka_unit_test(a_crc_of_0_is_none),
-        cmocka_unit_test(chunks_that_cannot_be_decoded_are_told),
+        cmocka_unit_test(chunks_that_cannot_be_decoded_are_reported),
         cmocka_unit_test(records_in_a_chunk_that_do_not_belong_there),
         cmocka_unit_test(a_chunk_too_large_for_memory_is_spooled),
-        cmocka_unit_test(times_that_nobody_has_are_damage),
+        cmocka_unit_test(impossible_times_are_damage),
         cmocka_unit_test(damage_between_records_costs_only_itself),
-        cmocka_unit_test(wrong_figures_are_told),
-        cmocka_unit_test(wrong_ends_are_told),
+        cmocka_unit_test(wrong_figures_are_reported),
+        cmocka_unit_test(wrong_ends_are_reported),
         cmocka_unit_test(an_attachment_whose_crc_fails_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

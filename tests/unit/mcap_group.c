@@ -124,7 +124,7 @@ static void a_cut_and_what_stands_in_front_of_it(void **state) {
     toy_free(&toy);
 }
 
-static void where_it_does_not_pay_the_order_stays(void **state) {
+static void the_order_is_kept_where_sorting_is_not_worth_it(void **state) {
     (void)state;
     struct toy toy = {0};
     toy_start(&toy, REEL_CLOCK_WALL);
@@ -145,7 +145,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(light_and_heavy_topics_share_no_chunk),
         cmocka_unit_test(a_cut_and_what_stands_in_front_of_it),
-        cmocka_unit_test(where_it_does_not_pay_the_order_stays),
+        cmocka_unit_test(the_order_is_kept_where_sorting_is_not_worth_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

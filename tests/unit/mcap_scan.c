@@ -48,7 +48,7 @@ static void a_whole_file_of_every_compression(void **state) {
     }
 }
 
-static void a_message_head_tells_sequence_and_publish_time(void **state) {
+static void a_message_head_has_sequence_and_publish_time(void **state) {
     (void)state;
     for (unsigned c = 0; c < 3; c++) {
         struct maker m = {0};
@@ -122,7 +122,7 @@ static void longer_records_and_unknown_ones_are_fine(void **state) {
     done(r, &m);
 }
 
-static void probe_knows_the_magic(void **state) {
+static void probe_recognises_the_magic(void **state) {
     (void)state;
     struct reel_error err = {0};
     assert_int_equal(reel_format_mcap.probe(bytes_of("\x89MCAP0\r\n", 8), NULL), 64);
@@ -167,7 +167,7 @@ static void definitions_may_come_late_or_only_in_the_summary(void **state) {
     done(r, &m);
 }
 
-static void messages_of_an_unknown_channel_are_kept_and_told(void **state) {
+static void messages_of_an_unknown_channel_are_kept_and_reported(void **state) {
     (void)state;
     struct maker m = {0};
     mcap_header(&m, "", "");
@@ -224,7 +224,7 @@ static void equal_channels_of_two_ids_stay_two(void **state) {
     done(r, &m);
 }
 
-static void broken_definitions_are_told(void **state) {
+static void broken_definitions_are_reported(void **state) {
     (void)state;
     struct maker m = {0};
     static const char *const odd[] = {"key without value", NULL};
@@ -331,15 +331,15 @@ static void metadata_is_compared_whole_and_in_any_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_file_of_every_compression),
-        cmocka_unit_test(a_message_head_tells_sequence_and_publish_time),
+        cmocka_unit_test(a_message_head_has_sequence_and_publish_time),
         cmocka_unit_test(a_file_without_chunks_index_or_summary),
         cmocka_unit_test(longer_records_and_unknown_ones_are_fine),
-        cmocka_unit_test(probe_knows_the_magic),
+        cmocka_unit_test(probe_recognises_the_magic),
         cmocka_unit_test(definitions_may_come_late_or_only_in_the_summary),
-        cmocka_unit_test(messages_of_an_unknown_channel_are_kept_and_told),
+        cmocka_unit_test(messages_of_an_unknown_channel_are_kept_and_reported),
         cmocka_unit_test(an_id_that_comes_to_mean_something_else_is_another_channel),
         cmocka_unit_test(equal_channels_of_two_ids_stay_two),
-        cmocka_unit_test(broken_definitions_are_told),
+        cmocka_unit_test(broken_definitions_are_reported),
         cmocka_unit_test(latching_and_md5_of_ros1),
         cmocka_unit_test(the_same_channel_of_several_files_is_one),
         cmocka_unit_test(metadata_is_compared_whole_and_in_any_order),

@@ -411,7 +411,7 @@ static void what_mcap_cannot_hold_is_refused(void **state) {
     toy_free(&toy);
 }
 
-static void losses_are_told(void **state) {
+static void losses_are_reported(void **state) {
     (void)state;
     struct toy toy = {0};
     struct reel_error err = {0};
@@ -452,7 +452,7 @@ int main(void) {
         cmocka_unit_test(any_range_is_that_part_of_the_whole),
         cmocka_unit_test(messages_put_in_front_keep_the_index_sorted),
         cmocka_unit_test(what_mcap_cannot_hold_is_refused),
-        cmocka_unit_test(losses_are_told),
+        cmocka_unit_test(losses_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

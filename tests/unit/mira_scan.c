@@ -81,7 +81,7 @@ static void sequence_and_frame_ids_are_kept(void **state) {
     bag_assert_no_findings(r);
 }
 
-static void frame_ids_beyond_the_ceiling_are_told(void **state) {
+static void frame_ids_beyond_the_ceiling_are_reported(void **state) {
     (void)state;
     TAPE t;
     tape_begin(&t, &tape_usual);
@@ -149,7 +149,7 @@ static void unknown_compression_is_delivered_as_stored(void **state) {
     assert_false(bag_info(r)->damaged);
 }
 
-static void compressed_data_that_do_not_decode_are_told(void **state) {
+static void compressed_data_that_do_not_decode_are_reported(void **state) {
     (void)state;
     TAPE t;
     tape_begin(&t, &tape_usual);
@@ -219,7 +219,7 @@ static void infos_late_missing_and_twice(void **state) {
     bag_assert_finding(r, REEL_WARNING, "has another type for its channel: the first one is used");
 }
 
-static void wrong_counts_links_and_indexes_are_told(void **state) {
+static void wrong_counts_links_and_indexes_are_reported(void **state) {
     (void)state;
     TAPE t;
     tape_six(&t, &tape_usual);
@@ -400,15 +400,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_layout_is_read_without_a_finding),
         cmocka_unit_test(sequence_and_frame_ids_are_kept),
-        cmocka_unit_test(frame_ids_beyond_the_ceiling_are_told),
+        cmocka_unit_test(frame_ids_beyond_the_ceiling_are_reported),
         cmocka_unit_test(meta_data_are_the_schema),
         cmocka_unit_test(compressed_messages_are_found_out),
         cmocka_unit_test(unknown_compression_is_delivered_as_stored),
-        cmocka_unit_test(compressed_data_that_do_not_decode_are_told),
+        cmocka_unit_test(compressed_data_that_do_not_decode_are_reported),
         cmocka_unit_test(a_start_of_zero_is_a_clock_of_its_own),
         cmocka_unit_test(signed_times_and_what_64_bits_cannot_hold),
         cmocka_unit_test(infos_late_missing_and_twice),
-        cmocka_unit_test(wrong_counts_links_and_indexes_are_told),
+        cmocka_unit_test(wrong_counts_links_and_indexes_are_reported),
         cmocka_unit_test(a_loop_of_links_ends),
         cmocka_unit_test(an_unfinished_tape_loses_nothing),
         cmocka_unit_test(a_cut_tape_keeps_what_is_whole),

@@ -39,7 +39,7 @@ static void every_layout_is_summarized_as_scanned(void **state) {
     }
 }
 
-static void what_a_summary_says(void **state) {
+static void contents_of_a_summary(void **state) {
     (void)state;
     TAPE t;
     tape_begin(&t, &tape_usual);
@@ -271,7 +271,7 @@ static void a_tape_of_20_gib(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_layout_is_summarized_as_scanned),
-        cmocka_unit_test(what_a_summary_says),
+        cmocka_unit_test(contents_of_a_summary),
         cmocka_unit_test(what_stands_in_messages_only),
         cmocka_unit_test(times_and_clocks),
         cmocka_unit_test(channels_without_messages),

@@ -72,7 +72,7 @@ static void a_tape_comes_out_byte_for_byte(void **state) {
     assert_memory_equal(out.data, t.m.data, t.m.size);
 }
 
-static void other_layouts_become_the_usual_one(void **state) {
+static void other_layouts_become_the_default_one(void **state) {
     (void)state;
     struct tape_style style = tape_usual;
     style.big = style.size_counts = style.links_behind = true;
@@ -167,7 +167,7 @@ static void shifted_clocks_are_wall_clocks(void **state) {
 
 /* ---- compression ---- */
 
-static void large_messages_are_compressed_when_asked(void **state) {
+static void large_messages_are_compressed_on_request(void **state) {
     (void)state;
     static char text[5000], noise[2000];
     memset(text, 'a', sizeof text);
@@ -222,7 +222,7 @@ static void ros_messages_come_back_equal(void **state) {
     assert_memory_equal(third.data + 32, out.data + 32, out.size - 32);
 }
 
-static void what_is_changed_or_cannot_be_held_is_said(void **state) {
+static void changes_and_losses_are_reported(void **state) {
     (void)state;
     size_t count;
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
@@ -275,14 +275,14 @@ static void many_blocks_and_parts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tape_comes_out_byte_for_byte),
-        cmocka_unit_test(other_layouts_become_the_usual_one),
+        cmocka_unit_test(other_layouts_become_the_default_one),
         cmocka_unit_test(unknown_compression_stays_as_it_is),
         cmocka_unit_test(a_cut_has_its_own_start_and_keeps_empty_channels),
         cmocka_unit_test(relative_clocks_begin_at_zero),
         cmocka_unit_test(shifted_clocks_are_wall_clocks),
-        cmocka_unit_test(large_messages_are_compressed_when_asked),
+        cmocka_unit_test(large_messages_are_compressed_on_request),
         cmocka_unit_test(ros_messages_come_back_equal),
-        cmocka_unit_test(what_is_changed_or_cannot_be_held_is_said),
+        cmocka_unit_test(changes_and_losses_are_reported),
         cmocka_unit_test(many_blocks_and_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,7 +288,7 @@ static bool joins(const char *a_name, struct reel_bytes a, const char *b_name, s
     return reel_format_nanover_legacy.joins(x, y);
 }
 
-static void pairs_are_told_by_stem_and_kind(void **state) {
+static void pairs_are_reported_by_stem_and_kind(void **state) {
     (void)state;
     LEGACY traj = {0};
     LEGACY states = {0};
@@ -343,7 +343,7 @@ static void ten_frames(struct legacy_file *f, size_t offsets[11]) {
     offsets[10] = f->g.size;
 }
 
-static void a_cut_tail_is_dropped_and_told(void **state) {
+static void a_truncated_tail_is_dropped_and_reported(void **state) {
     (void)state;
     LEGACY whole = {0};
     size_t at[11];
@@ -386,7 +386,7 @@ static void what_follows_damage_is_found(void **state) {
     assert_int_equal(info_of(r)->lost_bytes, at[5] - at[4]);
 }
 
-static void time_that_goes_back_is_told(void **state) {
+static void time_that_goes_back_is_reported(void **state) {
     (void)state;
     LEGACY traj = {0};
     legacy_frame(&traj, 3000, 0, "energy", 1);
@@ -408,7 +408,7 @@ static struct reel_stream *viewed(struct reel_recording *r, const struct reel_se
     return s;
 }
 
-static void the_view_gives_messages_of_today(void **state) {
+static void the_view_yields_current_messages(void **state) {
     (void)state;
     LEGACY traj = {0};
     LEGACY states = {0};
@@ -483,12 +483,12 @@ int main(void) {
         cmocka_unit_test(a_file_is_what_its_messages_say),
         cmocka_unit_test(rule_nanover_05_a_pair_is_one_recording),
         cmocka_unit_test(rule_nanover_05_each_alone),
-        cmocka_unit_test(pairs_are_told_by_stem_and_kind),
+        cmocka_unit_test(pairs_are_reported_by_stem_and_kind),
         cmocka_unit_test(other_versions_are_refused_by_name),
-        cmocka_unit_test(a_cut_tail_is_dropped_and_told),
+        cmocka_unit_test(a_truncated_tail_is_dropped_and_reported),
         cmocka_unit_test(what_follows_damage_is_found),
-        cmocka_unit_test(time_that_goes_back_is_told),
-        cmocka_unit_test(the_view_gives_messages_of_today),
+        cmocka_unit_test(time_that_goes_back_is_reported),
+        cmocka_unit_test(the_view_yields_current_messages),
         cmocka_unit_test(a_cut_begins_with_its_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

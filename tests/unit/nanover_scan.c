@@ -10,7 +10,7 @@ static int probe(struct reel_bytes file, const char *name) {
     return reel_format_nanover.probe(file, source);
 }
 
-static void probe_wants_the_member_names(void **state) {
+static void probe_requires_the_member_names(void **state) {
     (void)state;
     MAKER m = {.count = 0}, other = {.count = 0}, swapped = {.count = 0}, before = {.count = 0};
     maker_usual(&m);
@@ -27,7 +27,7 @@ static void probe_wants_the_member_names(void **state) {
     assert_int_equal(probe(bytes_text("PK"), "x.nanover.zip"), 0);
 }
 
-static void usual_recording_reads_without_a_finding(void **state) {
+static void a_regular_recording_has_no_findings(void **state) {
     (void)state;
     MAKER m = {.count = 0};
     maker_usual(&m);
@@ -165,7 +165,7 @@ static void times_of_every_kind(void **state) {
     assert_false(info_of(r)->damaged);
 }
 
-static void odd_frames_are_kept_and_told(void **state) {
+static void odd_frames_are_kept_and_reported(void **state) {
     (void)state;
     MAKER m = {.count = 0};
     maker_add(&m, "{'frame' {'frame.index' 7 'particle.count' 2 'particle.positions' " ORIGIN " 'bond.pairs' <0000000005000000>}}",
@@ -208,7 +208,7 @@ static void entries_that_overlap_cannot_cost_more_than_the_file(void **state) {
 
 /* --- recovery --- */
 
-static void crashed_recorder_gives_its_messages_back(void **state) {
+static void messages_of_a_crashed_recorder_are_recovered(void **state) {
     (void)state;
     MAKER m = {.count = 0}, whole = {.count = 0};
     for (int i = 0; i < 10; i++) {
@@ -275,16 +275,16 @@ static void cut_anywhere_is_an_answer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(probe_wants_the_member_names),
-        cmocka_unit_test(usual_recording_reads_without_a_finding),
+        cmocka_unit_test(probe_requires_the_member_names),
+        cmocka_unit_test(a_regular_recording_has_no_findings),
         cmocka_unit_test(rule_nanover_01_other_members_are_attachments),
         cmocka_unit_test(types_of_equal_hashes_are_two_channels),
         cmocka_unit_test(rule_nanover_03_types_decide_the_channels),
         cmocka_unit_test(rule_nanover_04_one_entry_is_one_object),
         cmocka_unit_test(times_of_every_kind),
-        cmocka_unit_test(odd_frames_are_kept_and_told),
+        cmocka_unit_test(odd_frames_are_kept_and_reported),
         cmocka_unit_test(entries_that_overlap_cannot_cost_more_than_the_file),
-        cmocka_unit_test(crashed_recorder_gives_its_messages_back),
+        cmocka_unit_test(messages_of_a_crashed_recorder_are_recovered),
         cmocka_unit_test(messages_go_on_where_the_index_breaks_off),
         cmocka_unit_test(cut_anywhere_is_an_answer),
     };

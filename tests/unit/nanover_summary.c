@@ -33,7 +33,7 @@ static void made_recordings_are_summarized_as_scanned(void **state) {
     }
 }
 
-static void what_a_summary_says(void **state) {
+static void contents_of_a_summary(void **state) {
     (void)state;
     MAKER m = {.count = 0};
     maker_usual(&m);
@@ -88,7 +88,7 @@ static void refused_entry(size_t offset, size_t length, const char *metadata, co
     assert_refused(maker_finish(&m), text);
 }
 
-static void an_index_that_tells_too_little_is_refused(void **state) {
+static void an_incomplete_index_is_refused(void **state) {
     (void)state;
     refused_entry(SIZE_MAX, 10, "{'timestamp' 1}", "lacks the types of a message");
     refused_entry(SIZE_MAX, 10, "{'types' n}", "lacks the types of a message");
@@ -281,8 +281,8 @@ static void real_recordings(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made_recordings_are_summarized_as_scanned),
-        cmocka_unit_test(what_a_summary_says),
-        cmocka_unit_test(an_index_that_tells_too_little_is_refused),
+        cmocka_unit_test(contents_of_a_summary),
+        cmocka_unit_test(an_incomplete_index_is_refused),
         cmocka_unit_test(an_index_that_breaks_off_is_refused),
         cmocka_unit_test(damaged_recordings),
         cmocka_unit_test(a_recording_of_20_gib),

@@ -24,7 +24,7 @@ static void answer_done(struct answer *a) {
 }
 #define ANSWER __attribute__((cleanup(answer_done))) struct answer
 
-static const char *ask(struct answer *a, struct reel_recording *r, const struct reel_nanover_question *q, enum reel_table_form form) {
+static const char *query(struct answer *a, struct reel_recording *r, const struct reel_nanover_question *q, enum reel_table_form form) {
     struct reel_error err = {0};
     const struct reel_text_sink sink = {.put = put, .context = &a->text};
     bool done = false;
@@ -46,7 +46,7 @@ static const char *ask(struct answer *a, struct reel_recording *r, const struct 
 
 static void assert_answer(struct reel_recording *r, enum reel_nanover_topic topic, enum reel_table_form form, const char *want) {
     ANSWER a = {.steps = 0};
-    assert_string_equal(ask(&a, r, &(struct reel_nanover_question){.topic = topic}, form), want);
+    assert_string_equal(query(&a, r, &(struct reel_nanover_question){.topic = topic}, form), want);
 }
 
 /* The bytes, and the JSON of them. */
@@ -161,7 +161,7 @@ static void resets_begin_runs(void **state) {
     assert_answer(without, REEL_NANOVER_RESETS, REEL_TABLE_JSON, "[\n]\n");
 }
 
-static void changes_are_told_key_by_key(void **state) {
+static void changes_are_reported_key_by_key(void **state) {
     (void)state;
     MAKER m = {.count = 0};
     maker_usual(&m);
@@ -183,13 +183,13 @@ static void changes_are_told_key_by_key(void **state) {
     struct reel_selection late = reel_select_all;
     late.start_ns = 2000000;
     const struct reel_nanover_question q = {.topic = REEL_NANOVER_CHANGES, .keys = keys, .n_keys = 2, .selection = &late};
-    assert_string_equal(ask(&a, r, &q, REEL_TABLE_CSV), "time,key,value,removed\r\n"
-                                                        "0.003000000,gone,,true\r\n"
-                                                        "0.006000000,avatar.a,\"{\"\"name\"\":\"\"ada\"\"}\",false\r\n");
+    assert_string_equal(query(&a, r, &q, REEL_TABLE_CSV), "time,key,value,removed\r\n"
+                                                          "0.003000000,gone,,true\r\n"
+                                                          "0.006000000,avatar.a,\"{\"\"name\"\":\"\"ada\"\"}\",false\r\n");
 }
 
 /* A message of a thousand keys is no thousand rows at once. */
-static void a_long_message_is_told_in_pieces(void **state) {
+static void a_long_message_is_sent_in_pieces(void **state) {
     (void)state;
     enum { KEYS = 1000 };
     MAKER m = {.count = 0};
@@ -211,7 +211,7 @@ static void a_long_message_is_told_in_pieces(void **state) {
     maker_entry(&m, begin, m.messages.size - begin, "{'types' ['state'] 'timestamp' 1}");
     RECORDING *r = nanover_read(maker_finish(&m));
     ANSWER a = {.steps = 0};
-    const char *text = ask(&a, r, &(struct reel_nanover_question){.topic = REEL_NANOVER_CHANGES}, REEL_TABLE_NDJSON);
+    const char *text = query(&a, r, &(struct reel_nanover_question){.topic = REEL_NANOVER_CHANGES}, REEL_TABLE_NDJSON);
     unsigned rows = 0;
     for (const char *p = text; (p = strchr(p, '\n')); p++) {
         rows++;
@@ -243,7 +243,7 @@ static void energies_frame_by_frame(void **state) {
     sampled.start_ns = 500000000;
     sampled.every_ns = 1000000000;
     const struct reel_nanover_question q = {.topic = REEL_NANOVER_ENERGIES, .selection = &sampled};
-    assert_non_null(strstr(ask(&a, r, &q, REEL_TABLE_CSV), "_k\r\n0.5,1.5,1,2.5,3.5,100,,\r\n1.5,"));
+    assert_non_null(strstr(query(&a, r, &q, REEL_TABLE_CSV), "_k\r\n0.5,1.5,1,2.5,3.5,100,,\r\n1.5,"));
 }
 
 static void frames_say_what_they_have(void **state) {
@@ -268,7 +268,7 @@ static void frames_say_what_they_have(void **state) {
     late.start_ns = 600000000;
     const struct reel_nanover_question q = {.topic = REEL_NANOVER_FRAMES, .selection = &late};
     assert_string_equal(
-        ask(&a, r, &q, REEL_TABLE_NDJSON),
+        query(&a, r, &q, REEL_TABLE_NDJSON),
         "{\"time\":\"0.700000000\",\"frame_index\":null,\"reset\":false,\"particles\":null,\"simulation_time_ps\":null,"
         "\"kinetic_kj_mol\":null,\"potential_kj_mol\":null,\"total_kj_mol\":null,\"user_kj_mol\":null,\"work_done_kj_mol\":null,"
         "\"temperature_k\":null,\"keys\":[]}\n");
@@ -288,7 +288,7 @@ static bool take_end(void *context) {
     return true;
 }
 
-static void who_wants_no_more_ends_it(void **state) {
+static void the_visitor_can_stop(void **state) {
     (void)state;
     MAKER m = {.count = 0};
     maker_usual(&m);
@@ -380,11 +380,11 @@ int main(void) {
         cmocka_unit_test(frame_index_is_that_of_the_frames),
         cmocka_unit_test(what_is_no_message_is_passed_over),
         cmocka_unit_test(resets_begin_runs),
-        cmocka_unit_test(changes_are_told_key_by_key),
-        cmocka_unit_test(a_long_message_is_told_in_pieces),
+        cmocka_unit_test(changes_are_reported_key_by_key),
+        cmocka_unit_test(a_long_message_is_sent_in_pieces),
         cmocka_unit_test(energies_frame_by_frame),
         cmocka_unit_test(frames_say_what_they_have),
-        cmocka_unit_test(who_wants_no_more_ends_it),
+        cmocka_unit_test(the_visitor_can_stop),
         cmocka_unit_test(a_run_begins_with_all_there_is),
         cmocka_unit_test(runs_that_are_none),
     };

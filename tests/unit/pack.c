@@ -189,7 +189,7 @@ static enum reel_code use_pack(struct toy *t, const char *path) {
     return err.code;
 }
 
-static void every_flipped_bit_is_told(void **state) {
+static void every_flipped_bit_is_reported(void **state) {
     (void)state;
     struct toy t = {0};
     struct reel_error err = {0};
@@ -253,9 +253,9 @@ static void directories_of_others_do_no_harm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_columns_come_back),  cmocka_unit_test(extremes_come_back),
-        cmocka_unit_test(chunk_rows_come_back),      cmocka_unit_test(regular_recordings_need_at_most_8_bytes_a_message),
-        cmocka_unit_test(every_flipped_bit_is_told), cmocka_unit_test(directories_of_others_do_no_harm),
+        cmocka_unit_test(random_columns_come_back),      cmocka_unit_test(extremes_come_back),
+        cmocka_unit_test(chunk_rows_come_back),          cmocka_unit_test(regular_recordings_need_at_most_8_bytes_a_message),
+        cmocka_unit_test(every_flipped_bit_is_reported), cmocka_unit_test(directories_of_others_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,7 +185,7 @@ static void files_there_and_back(void **state) {
     }
 }
 
-static void grey_stays_grey(void **state) {
+static void grey_images_stay_grey(void **state) {
     (void)state;
     PICTURE jpeg = {0}, png = {0};
     PIXELS p = {0};
@@ -402,7 +402,7 @@ int main(void) {
         cmocka_unit_test(scaled_by_means),
         cmocka_unit_test(hostile_images),
         cmocka_unit_test(files_there_and_back),
-        cmocka_unit_test(grey_stays_grey),
+        cmocka_unit_test(grey_images_stay_grey),
         cmocka_unit_test(hostile_files),
         cmocka_unit_test(many_scans),
         cmocka_unit_test(of_ros),

@@ -125,7 +125,7 @@ static bool report(void *context, uint64_t done, uint64_t total) {
     return !w->stop;
 }
 
-static void progress_is_told_and_may_stop_it(void **state) {
+static void progress_is_reported_and_can_cancel(void **state) {
     (void)state;
     struct toy t = {0};
     struct reel_error err = {0};
@@ -155,7 +155,7 @@ static bool refuse(struct reel_write *w, struct reel_error *err) {
     return toy_writer_open(w, err) && reel_fail(err, REEL_UNSUPPORTED, "not today");
 }
 
-static void writers_that_fail_are_told_and_closed(void **state) {
+static void writers_that_fail_are_reported_and_closed(void **state) {
     (void)state;
     struct toy t = {0};
     struct reel_error err = {0};
@@ -206,8 +206,8 @@ int main(void) {
         cmocka_unit_test(lengths_are_exact_and_bytes_right),
         cmocka_unit_test(a_plan_outlives_its_stream_and_shares_its_front),
         cmocka_unit_test(options_are_copied),
-        cmocka_unit_test(progress_is_told_and_may_stop_it),
-        cmocka_unit_test(writers_that_fail_are_told_and_closed),
+        cmocka_unit_test(progress_is_reported_and_can_cancel),
+        cmocka_unit_test(writers_that_fail_are_reported_and_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static void compressed_chunks_come_through_any_budget(void **state) {
     toy_free(&t);
 }
 
-static void a_damaged_chunk_is_told_each_time(void **state) {
+static void a_damaged_chunk_is_reported_each_time(void **state) {
     (void)state;
     struct toy t = {0};
     struct reel_error err = {0};
@@ -456,7 +456,7 @@ int main(void) {
         cmocka_unit_test(windows_follow_and_jump),
         cmocka_unit_test(nothing_can_be_read_anywhere),
         cmocka_unit_test(compressed_chunks_come_through_any_budget),
-        cmocka_unit_test(a_damaged_chunk_is_told_each_time),
+        cmocka_unit_test(a_damaged_chunk_is_reported_each_time),
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(huge_chunks_are_spooled_once),
         cmocka_unit_test(threads_share_a_recording_and_a_cache),

@@ -163,7 +163,7 @@ static void renders_share_a_plan_in_threads(void **state) {
     close_output(&o);
 }
 
-static void another_recording_than_planned_is_told(void **state) {
+static void another_recording_than_planned_is_reported(void **state) {
     (void)state;
     struct output o = {0};
     struct reel_error err = {0};
@@ -342,10 +342,14 @@ static void a_stream_that_broke_off_stays_broken(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_ranges_are_those_of_the_whole),   cmocka_unit_test(rendering_counts_its_messages),
-        cmocka_unit_test(a_huge_message_comes_in_windows),        cmocka_unit_test(renders_share_a_plan_in_threads),
-        cmocka_unit_test(another_recording_than_planned_is_told), cmocka_unit_test(streams_come_whole_through_any_buffer),
-        cmocka_unit_test(large_groups_are_emitted_again),         cmocka_unit_test(a_huge_group_is_emitted_few_times),
+        cmocka_unit_test(random_ranges_are_those_of_the_whole),
+        cmocka_unit_test(rendering_counts_its_messages),
+        cmocka_unit_test(a_huge_message_comes_in_windows),
+        cmocka_unit_test(renders_share_a_plan_in_threads),
+        cmocka_unit_test(another_recording_than_planned_is_reported),
+        cmocka_unit_test(streams_come_whole_through_any_buffer),
+        cmocka_unit_test(large_groups_are_emitted_again),
+        cmocka_unit_test(a_huge_group_is_emitted_few_times),
         cmocka_unit_test(a_stream_that_broke_off_stays_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static void assert_would_go(const char *expected) {
     }
 }
 
-static void nothing_goes_without_rules(void **state) {
+static void nothing_is_deleted_without_rules(void **state) {
     (void)state;
     add("lab", "a", 20, 1000, NULL);
     assert_would_go("");
@@ -138,7 +138,7 @@ static void run_rules(void) {
     }
 }
 
-static void the_run_does_what_the_dry_run_says(void **state) {
+static void the_run_matches_the_dry_run(void **state) {
     (void)state;
     char name[16];
     for (int i = 0; i < 20; i++) {
@@ -171,7 +171,7 @@ static void the_run_does_what_the_dry_run_says(void **state) {
     json_decref(last);
 }
 
-static void the_trash_is_emptied_when_that_is_wished(void **state) {
+static void the_trash_is_emptied_if_a_rule_says_so(void **state) {
     (void)state;
     struct catalog_page page;
     add("lab", "a", 20, 3, NULL);
@@ -264,11 +264,11 @@ static void a_full_collection_takes_no_more(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_goes_without_rules, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_deleted_without_rules, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_old_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_oldest_go_until_the_rest_fits, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_run_does_what_the_dry_run_says, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_trash_is_emptied_when_that_is_wished, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_run_matches_the_dry_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_trash_is_emptied_if_a_rule_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_understood_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_collection_takes_no_more, set_up, tear_down),
     };

@@ -435,7 +435,7 @@ static void of_mcap_files(void **state) {
 }
 
 /* What stands in a member is told of with its name, at its place in the archive. */
-static void findings_inside_of_members(void **state) {
+static void findings_in_members(void **state) {
     (void)state;
     struct db3 a;
     struct reel_bytes mcap = to_mcap(make(&a, 4, 1, 30, false, 0));
@@ -489,7 +489,7 @@ int main(void) {
         cmocka_unit_test(gzip_that_is_no_bag),
         cmocka_unit_test(damaged_archives),
         cmocka_unit_test(of_mcap_files),
-        cmocka_unit_test(findings_inside_of_members),
+        cmocka_unit_test(findings_in_members),
         cmocka_unit_test(probes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,7 +175,7 @@ static void other_databases(void **state) {
     db3_refused(bytes_of(zeros, sizeof zeros), REEL_DAMAGED, "cannot be opened");
 }
 
-static void wal_mode_is_told(void **state) {
+static void wal_mode_is_reported(void **state) {
     (void)state;
     struct db3 m;
     make(&m, 4, 512);
@@ -264,7 +264,7 @@ int main(void) {
         cmocka_unit_test(empty),
         cmocka_unit_test(rows_that_are_no_messages),
         cmocka_unit_test(other_databases),
-        cmocka_unit_test(wal_mode_is_told),
+        cmocka_unit_test(wal_mode_is_reported),
         cmocka_unit_test(newer_schema),
         cmocka_unit_test(metadata_of_the_database),
         cmocka_unit_test(to_mcap_and_back),

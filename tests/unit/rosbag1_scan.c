@@ -20,7 +20,7 @@ static int probe(const char *text) {
     return bits;
 }
 
-static void probe_knows_every_generation(void **state) {
+static void probe_recognises_every_generation(void **state) {
     (void)state;
     assert_int_equal(probe(MAKE_LINE), 128);
     assert_int_equal(probe("#ROSRECORD V1.1\n"), 128);
@@ -338,7 +338,7 @@ static void version_0_is_read_when_plausible(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(probe_knows_every_generation),
+        cmocka_unit_test(probe_recognises_every_generation),
         cmocka_unit_test(version_1_3_is_refused_by_name),
         cmocka_unit_test(indexed_bag_reads_without_a_finding),
         cmocka_unit_test(rule_rosbag1_01_fields_in_any_order_with_any_bytes),

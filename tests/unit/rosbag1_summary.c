@@ -57,7 +57,7 @@ static void assert_refused(const struct maker *m, const char *text) {
     summary_source_refused(source, &reel_format_rosbag1, text);
 }
 
-static void what_a_summary_says(void **state) {
+static void contents_of_a_summary(void **state) {
     (void)state;
     size_t records[10];
     MAKER m = make_ten(records);
@@ -414,7 +414,7 @@ static void too_many_messages_of_nodes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_summary_says),
+        cmocka_unit_test(contents_of_a_summary),
         cmocka_unit_test(a_channel_is_also_a_node),
         cmocka_unit_test(disorder_simulated_time_and_header_fields),
         cmocka_unit_test(definitions_are_found),

@@ -136,7 +136,7 @@ static void many_groups_and_parts(void **state) {
     bag_assert_no_findings(again);
 }
 
-static void what_cannot_be_held_is_said(void **state) {
+static void what_cannot_be_stored_is_reported(void **state) {
     (void)state;
     struct reel_channel c = {.name = "/t", .type = "T", .encoding = "cdr"};
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
@@ -215,7 +215,7 @@ int main(void) {
         cmocka_unit_test(latched_topics_two_types_and_disorder),
         cmocka_unit_test(a_cut_has_its_own_definitions),
         cmocka_unit_test(many_groups_and_parts),
-        cmocka_unit_test(what_cannot_be_held_is_said),
+        cmocka_unit_test(what_cannot_be_stored_is_reported),
         cmocka_unit_test(times_after_2106_are_refused),
         cmocka_unit_test(time_0_moves_to_1_ns),
         cmocka_unit_test(text_logs_become_indexed_bags),

@@ -19,7 +19,7 @@ static int probe(const char *text) {
     return reel_format_rosbag2_0.probe(bytes_text(text), source);
 }
 
-static void probe_knows_2_and_refuses_3(void **state) {
+static void probe_accepts_2_and_refuses_3(void **state) {
     (void)state;
     assert_int_equal(probe("#ROSBAG V2.0\n"), 104);
     assert_int_equal(probe("#ROSBAG V2.17\nand more"), 112);
@@ -237,7 +237,7 @@ static void index_data_with_the_lengths_of_early_2010(void **state) {
     }
 }
 
-static void index_that_disagrees_is_told(void **state) {
+static void index_that_disagrees_is_reported(void **state) {
     (void)state;
     BAG b;
     make2_begin(&b, "lz4");
@@ -270,7 +270,7 @@ static void index_that_disagrees_is_told(void **state) {
     assert_false(bag_info(r)->damaged);
 }
 
-static void chunk_infos_that_disagree_are_told(void **state) {
+static void chunk_infos_that_disagree_are_reported(void **state) {
     (void)state;
     BAG b;
     struct maker none = {0};
@@ -363,7 +363,7 @@ static void foreign_messages_come_out_of_their_wrapper(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(probe_knows_2_and_refuses_3),
+        cmocka_unit_test(probe_accepts_2_and_refuses_3),
         cmocka_unit_test(every_compression_reads_alike),
         cmocka_unit_test(no_messages),
         cmocka_unit_test(each_connection_is_a_channel),
@@ -372,8 +372,8 @@ int main(void) {
         cmocka_unit_test(connections_only_at_the_end),
         cmocka_unit_test(connections_late_never_and_twice),
         cmocka_unit_test(index_data_with_the_lengths_of_early_2010),
-        cmocka_unit_test(index_that_disagrees_is_told),
-        cmocka_unit_test(chunk_infos_that_disagree_are_told),
+        cmocka_unit_test(index_that_disagrees_is_reported),
+        cmocka_unit_test(chunk_infos_that_disagree_are_reported),
         cmocka_unit_test(raw_size_that_is_wrong_is_found_out),
         cmocka_unit_test(encrypted_bags_list_their_chunks),
         cmocka_unit_test(foreign_messages_come_out_of_their_wrapper),

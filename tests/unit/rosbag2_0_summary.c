@@ -81,7 +81,7 @@ static void every_kind_of_connection(void **state) {
     assert_int_equal(reel_index_channel(p, 0)->n_topics, 2);
 }
 
-static void the_first_chunk_tells_the_clock(void **state) {
+static void the_first_chunk_determines_the_clock(void **state) {
     (void)state;
     for (uint32_t late = 0; late < 2; late++) {
         BAG b;
@@ -100,7 +100,7 @@ static void the_first_chunk_tells_the_clock(void **state) {
     }
 }
 
-static void an_encrypted_bag_is_told_as_the_scan_tells_it(void **state) {
+static void an_encrypted_bag_has_the_same_report_as_in_a_scan(void **state) {
     (void)state;
     BAG b = {0};
     make2_sealed(&b);
@@ -294,8 +294,8 @@ int main(void) {
         cmocka_unit_test(every_compression_is_summarized_as_scanned),
         cmocka_unit_test(no_messages),
         cmocka_unit_test(every_kind_of_connection),
-        cmocka_unit_test(the_first_chunk_tells_the_clock),
-        cmocka_unit_test(an_encrypted_bag_is_told_as_the_scan_tells_it),
+        cmocka_unit_test(the_first_chunk_determines_the_clock),
+        cmocka_unit_test(an_encrypted_bag_has_the_same_report_as_in_a_scan),
         cmocka_unit_test(unfinished_bags_have_no_summary),
         cmocka_unit_test(claims_that_cannot_be),
         cmocka_unit_test(chunk_infos_twice_or_out_of_order),

@@ -238,7 +238,7 @@ static void foreign_messages_come_back_equal(void **state) {
     free(before);
 }
 
-static void what_is_changed_or_lost_is_said(void **state) {
+static void changes_and_losses_are_reported(void **state) {
     (void)state;
     struct reel_channel c = {.name = "/t", .type = "T", .encoding = "cdr"};
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
@@ -322,7 +322,7 @@ int main(void) {
         cmocka_unit_test(a_cut_has_its_own_connections),
         cmocka_unit_test(messages_put_in_front),
         cmocka_unit_test(foreign_messages_come_back_equal),
-        cmocka_unit_test(what_is_changed_or_lost_is_said),
+        cmocka_unit_test(changes_and_losses_are_reported),
         cmocka_unit_test(further_fields_of_a_connection_come_back),
         cmocka_unit_test(compressions_of_others_and_times_after_2106_are_refused),
     };

@@ -58,7 +58,7 @@ static void rule_tide_01_size_alone_rules_in_major_2(void **state) {
     assert_false(log_info(r)->damaged);
 }
 
-static void rule_tide_01_the_layout_is_told_by_the_channels_when_major_and_size_disagree(void **state) {
+static void rule_tide_01_channels_decide_the_layout_when_major_and_size_disagree(void **state) {
     (void)state;
     LOG l = {0}; /* major 2, but all else as in 0.0 */
     log_usual(&l);
@@ -121,7 +121,7 @@ static void rule_tide_03_versions(void **state) {
     }
 }
 
-static void rule_tide_03_a_second_tide_block_is_told(void **state) {
+static void rule_tide_03_a_second_tide_block_is_reported(void **state) {
     (void)state;
     LOG l = {0};
     log_usual(&l);
@@ -234,7 +234,7 @@ static void rule_tide_06_types_by_hash(void **state) {
     log_assert_findings(r, 1);
 }
 
-static void rule_tide_06_a_missing_type_is_told_and_its_messages_served(void **state) {
+static void rule_tide_06_a_missing_type_is_reported_and_its_messages_served(void **state) {
     (void)state;
     LOG l = {0};
     typed_log(&l, false);
@@ -271,7 +271,7 @@ static void rule_tide_07_hashes_and_dependencies_are_kept_on_copying(void **stat
     }
 }
 
-static void rule_tide_07_foreign_types_get_sha1_and_the_report_says_so(void **state) {
+static void rule_tide_07_foreign_types_get_sha1_and_this_is_reported(void **state) {
     (void)state;
     struct reel_schema s = {.name = "std_msgs/String", .encoding = "ros1msg", .hash = "", .data = bytes_text("abc")};
     struct reel_channel c = {.name = "/t", .type = "std_msgs/String", .encoding = "ros1", .schemas = &s, .n_schemas = 1};
@@ -288,7 +288,7 @@ static void rule_tide_07_foreign_types_get_sha1_and_the_report_says_so(void **st
 
 /* ---- 8 ---- */
 
-static void rule_tide_08_channels_are_told_apart_by_id(void **state) {
+static void rule_tide_08_channels_are_distinguished_by_id(void **state) {
     (void)state;
     LOG l = {0};
     log_tide(&l, 0, 0);
@@ -457,18 +457,18 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rule_tide_01_blocks_may_be_longer),
         cmocka_unit_test(rule_tide_01_size_alone_rules_in_major_2),
-        cmocka_unit_test(rule_tide_01_the_layout_is_told_by_the_channels_when_major_and_size_disagree),
+        cmocka_unit_test(rule_tide_01_channels_decide_the_layout_when_major_and_size_disagree),
         cmocka_unit_test(rule_tide_02_any_unknown_tag_is_passed_over_by_its_size),
         cmocka_unit_test(rule_tide_03_versions),
-        cmocka_unit_test(rule_tide_03_a_second_tide_block_is_told),
+        cmocka_unit_test(rule_tide_03_a_second_tide_block_is_reported),
         cmocka_unit_test(rule_tide_04_little_endian_and_ns),
         cmocka_unit_test(rule_tide_05_all_metadata_is_kept),
         cmocka_unit_test(rule_tide_06_types_by_hash),
-        cmocka_unit_test(rule_tide_06_a_missing_type_is_told_and_its_messages_served),
+        cmocka_unit_test(rule_tide_06_a_missing_type_is_reported_and_its_messages_served),
         cmocka_unit_test(rule_tide_06_the_first_of_two_types_of_one_hash_counts),
         cmocka_unit_test(rule_tide_07_hashes_and_dependencies_are_kept_on_copying),
-        cmocka_unit_test(rule_tide_07_foreign_types_get_sha1_and_the_report_says_so),
-        cmocka_unit_test(rule_tide_08_channels_are_told_apart_by_id),
+        cmocka_unit_test(rule_tide_07_foreign_types_get_sha1_and_this_is_reported),
+        cmocka_unit_test(rule_tide_08_channels_are_distinguished_by_id),
         cmocka_unit_test(rule_tide_09_every_compression),
         cmocka_unit_test(rule_tide_09_another_compression_is_damage_of_that_chunk),
         cmocka_unit_test(rule_tide_09_what_index_rows_link_to),

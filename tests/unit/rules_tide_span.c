@@ -127,7 +127,7 @@ static void rule_tide_09_none_one_or_several_indices_a_channel(void **state) {
 }
 
 /* Channels, types, counts and times without a payload: the chunk's bytes may be anything. */
-static void rule_tide_11_a_summary_tells_channels_types_and_times(void **state) {
+static void rule_tide_11_a_summary_has_channels_types_and_times(void **state) {
     (void)state;
     static const char *const hashes[] = {"HP", NULL};
     LOG l = {0};
@@ -165,7 +165,7 @@ int main(void) {
         cmocka_unit_test(rule_tide_05_metadata_is_kept_in_mcap),
         cmocka_unit_test(rule_tide_07_a_written_log_holds_every_type_with_its_syntax),
         cmocka_unit_test(rule_tide_09_none_one_or_several_indices_a_channel),
-        cmocka_unit_test(rule_tide_11_a_summary_tells_channels_types_and_times),
+        cmocka_unit_test(rule_tide_11_a_summary_has_channels_types_and_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

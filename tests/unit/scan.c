@@ -139,7 +139,7 @@ static void a_summary_is_a_pack_without_entries(void **state) {
     remove(PATH);
 }
 
-static void counts_are_said_in_summarys_only(void **state) {
+static void counts_are_set_in_summaries_only(void **state) {
     (void)state;
     static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = count_in_a_scan, .version = 3};
     struct reel_error err = {0};
@@ -207,7 +207,7 @@ int main(void) {
         cmocka_unit_test(a_summary_is_a_pack_without_entries),
         cmocka_unit_test(what_passes_is_no_damage),
         cmocka_unit_test(too_many_texts_are_a_limit),
-        cmocka_unit_test(counts_are_said_in_summarys_only),
+        cmocka_unit_test(counts_are_set_in_summaries_only),
         cmocka_unit_test(metadata_and_attachments_have_a_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

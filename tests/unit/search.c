@@ -19,7 +19,7 @@ static void put_value(FILE *out, const struct search_value *v) {
 }
 
 /* "tag ~robot: ~r1" … then words and what must not be there. */
-static char *told(const struct search *s) {
+static char *description_of(const struct search *s) {
     static const char *const kinds[] = {"topic", "type", "meta", "tag", "format", "collection", "state", "group", "damaged"};
     char *text = NULL;
     size_t size;
@@ -47,7 +47,7 @@ static char *told(const struct search *s) {
 static void lines_are_taken_apart(void **state) {
     (void)state;
     const struct {
-        const char *q, *told;
+        const char *q, *description;
     } cases[] = {
         {"", "[]"},
         {"  \t ", "[]"},
@@ -86,9 +86,9 @@ static void lines_are_taken_apart(void **state) {
         if (!search_parse(cases[i].q, &search, &err)) {
             fail_msg("%s: %s", cases[i].q, err.text);
         }
-        char *is = told(&search);
-        if (strcmp(is, cases[i].told) != 0) {
-            fail_msg("%s is taken for %s, not %s", cases[i].q, is, cases[i].told);
+        char *is = description_of(&search);
+        if (strcmp(is, cases[i].description) != 0) {
+            fail_msg("%s is parsed as %s, not %s", cases[i].q, is, cases[i].description);
         }
         free(is);
         search_done(&search);

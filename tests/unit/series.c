@@ -37,7 +37,7 @@ static bool close_one(void *context, uint32_t column) {
 }
 
 /* {"a":{"b":1,"c":[10,[20,21],{"d":2}]},"p":[0.5,1.5,2.5,3.5] as rows of 2,"a.x":7,"z":"text"} */
-static bool tell(struct reel_visitor *v) {
+static bool report(struct reel_visitor *v) {
     static const float p[] = {0.5f, 1.5f, 2.5f, 3.5f};
     return visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_map(v) && visit_key_text(v, "b") && visit_integer(v, 1) &&
            visit_key_text(v, "c") && visit_begin_list(v) && visit_natural(v, 10) && visit_begin_list(v) && visit_natural(v, 20) &&
@@ -54,7 +54,7 @@ static void check_fields(const char *expected, bool ended, const char *const *pa
     struct picked p = {.set = set};
     struct field_picker picker = {.set = set, .open = open_one, .close = close_one, .context = &p};
     field_picker_start(&picker);
-    assert_int_equal(!tell(&picker.visitor), ended);
+    assert_int_equal(!report(&picker.visitor), ended);
     assert_int_equal(picker.done, ended);
     grow_put(&p.text, "", 1);
     assert_string_equal((char *)p.text.data, expected);

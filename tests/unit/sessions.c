@@ -251,7 +251,7 @@ static void refusals(void **state) {
 }
 
 /* Its client has asked how far it is before it was ended, and sends the last byte once more. */
-static void what_somebody_goes_on_with_is_not_ended(void **state) {
+static void a_session_in_use_is_not_ended(void **state) {
     (void)state;
     char id[RECORDING_ID_TEXT];
     struct session_result result;
@@ -310,7 +310,7 @@ struct asking {
     bool made, again;
 };
 
-static void *ask_with_key(void *context) {
+static void *request_with_key(void *context) {
     struct asking *a = context;
     struct reel_error why;
     struct catalog_upload u;
@@ -334,7 +334,7 @@ static void a_key_makes_one_session_also_at_the_same_time(void **state) {
         for (unsigned k = 0; k < 2; k++) {
             asking[k] = (struct asking){.together = &together};
             snprintf(asking[k].key, sizeof asking[k].key, "key-%u", i);
-            assert_int_equal(pthread_create(&threads[k], NULL, ask_with_key, &asking[k]), 0);
+            assert_int_equal(pthread_create(&threads[k], NULL, request_with_key, &asking[k]), 0);
         }
         for (unsigned k = 0; k < 2; k++) {
             pthread_join(threads[k], NULL);
@@ -414,7 +414,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_a_kill_leaves, begin, end),
         cmocka_unit_test_setup_teardown(an_end_that_was_cut_off, begin, end),
         cmocka_unit_test_setup_teardown(refusals, begin, end),
-        cmocka_unit_test_setup_teardown(what_somebody_goes_on_with_is_not_ended, begin, end),
+        cmocka_unit_test_setup_teardown(a_session_in_use_is_not_ended, begin, end),
         cmocka_unit_test_setup_teardown(a_key_finds_its_session, begin, end),
         cmocka_unit_test_setup_teardown(a_key_makes_one_session_also_at_the_same_time, begin, end),
         cmocka_unit_test_setup_teardown(the_sweeper_looks_again, begin, end),

@@ -117,7 +117,7 @@ static void ranges_are_half_open(void **state) {
     }
 }
 
-static void messages_at_the_ends_of_time_are_given(void **state) {
+static void messages_at_the_limits_of_time_are_read(void **state) {
     (void)state;
     struct field f = {.n = 1};
     toy_add_channel(&f.toys[0], "/a");
@@ -423,7 +423,7 @@ int main(void) {
         cmocka_unit_test(random_recordings_come_in_order),
         cmocka_unit_test(many_segments_come_in_order),
         cmocka_unit_test(ranges_are_half_open),
-        cmocka_unit_test(messages_at_the_ends_of_time_are_given),
+        cmocka_unit_test(messages_at_the_limits_of_time_are_read),
         cmocka_unit_test(topics_are_chosen_by_globs),
         cmocka_unit_test(any_message_can_be_sought),
         cmocka_unit_test(any_message_of_many_segments_can_be_sought),

@@ -71,7 +71,7 @@ static void json(void **state) {
     assert_string_equal(table_as(REEL_TABLE_NDJSON, 2), FIRST "\n" SECOND "\n");
 }
 
-static void general_is_what_printf_says(void **state) {
+static void general_matches_printf(void **state) {
     (void)state;
     uint64_t seed = 1;
     char want[64], got[SHORTEST_ROOM + 1];
@@ -95,6 +95,6 @@ static void general_is_what_printf_says(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(csv), cmocka_unit_test(json), cmocka_unit_test(general_is_what_printf_says)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(csv), cmocka_unit_test(json), cmocka_unit_test(general_matches_printf)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

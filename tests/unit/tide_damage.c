@@ -53,7 +53,7 @@ static void every_whole_entry_of_a_cut_log_is_kept(void **state) {
     cut_anywhere(2);
 }
 
-static void a_cut_entry_is_told(void **state) {
+static void a_truncated_entry_is_reported(void **state) {
     (void)state;
     LOG l = {0};
     log_tide(&l, 0, 0);
@@ -98,7 +98,7 @@ static void garbage_between_blocks(void **state) {
     }
 }
 
-static void an_entry_with_a_wrong_size_costs_itself_only(void **state) {
+static void an_entry_with_a_wrong_size_loses_only_itself(void **state) {
     (void)state;
     LOG l = {0};
     log_usual(&l);
@@ -264,9 +264,9 @@ static void looking_for_ends_is_linear(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_whole_entry_of_a_cut_log_is_kept),
-        cmocka_unit_test(a_cut_entry_is_told),
+        cmocka_unit_test(a_truncated_entry_is_reported),
         cmocka_unit_test(garbage_between_blocks),
-        cmocka_unit_test(an_entry_with_a_wrong_size_costs_itself_only),
+        cmocka_unit_test(an_entry_with_a_wrong_size_loses_only_itself),
         cmocka_unit_test(a_wrong_size_of_a_chunk_is_survived),
         cmocka_unit_test(packed_chunks_that_do_not_decode),
         cmocka_unit_test(a_damaged_entry_in_a_packed_chunk),

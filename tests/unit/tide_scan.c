@@ -193,7 +193,7 @@ static void abandoned_and_appended_logs_count_by_chunks(void **state) {
     log_assert_findings(r, 1);
 }
 
-static void an_index_that_lies_is_told(void **state) {
+static void a_wrong_index_is_reported(void **state) {
     (void)state;
     LOG l = {0};
     log_usual(&l);
@@ -300,7 +300,7 @@ int main(void) {
         cmocka_unit_test(index_clipped_by_the_end),
         cmocka_unit_test(unknown_block_in_an_old_log),
         cmocka_unit_test(abandoned_and_appended_logs_count_by_chunks),
-        cmocka_unit_test(an_index_that_lies_is_told),
+        cmocka_unit_test(a_wrong_index_is_reported),
         cmocka_unit_test(libtidelog),
         cmocka_unit_test(libtidelog_crashed),
         cmocka_unit_test(the_prototype_fails_cleanly),

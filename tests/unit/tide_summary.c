@@ -53,7 +53,7 @@ static void made_logs_are_summarized_as_scanned(void **state) {
     }
 }
 
-static void what_a_summary_says(void **state) {
+static void contents_of_a_summary(void **state) {
     (void)state;
     LOG l = {0};
     made(&l, 2, LOG_PLAIN);
@@ -138,7 +138,7 @@ static void an_index_that_is_not_whole_is_refused(void **state) {
     assert_refused(&unknown, "refers to channel 77, which has no block CHAN");
 }
 
-static void chunks_that_tell_nothing_are_refused(void **state) {
+static void chunks_without_counts_are_refused(void **state) {
     (void)state;
     const struct {
         unsigned at;
@@ -196,9 +196,7 @@ static void damage_costs_nothing(void **state) {
     const struct {
         uint64_t size; /* of a chunk with one message: too large, left open, leading nowhere */
         const char *text;
-    } wrong[] = {{UINT64_C(1) << 50, "no block begins at"},
-                 {25, "its number of messages is missing"},
-                 {1 << 20, "no block begins at"}};
+    } wrong[] = {{UINT64_C(1) << 50, "no block begins at"}, {25, "its number of messages is missing"}, {1 << 20, "no block begins at"}};
     for (unsigned i = 0; i < 3; i++) {
         LOG l = {0};
         log_usual(&l);
@@ -364,11 +362,11 @@ static void real_logs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made_logs_are_summarized_as_scanned),
-        cmocka_unit_test(what_a_summary_says),
+        cmocka_unit_test(contents_of_a_summary),
         cmocka_unit_test(no_order_is_assumed),
         cmocka_unit_test(empty_logs),
         cmocka_unit_test(an_index_that_is_not_whole_is_refused),
-        cmocka_unit_test(chunks_that_tell_nothing_are_refused),
+        cmocka_unit_test(chunks_without_counts_are_refused),
         cmocka_unit_test(damaged_logs),
         cmocka_unit_test(what_old_recorders_got_wrong),
         cmocka_unit_test(damage_costs_nothing),

@@ -178,7 +178,7 @@ static void damage_is_passed_over(void **state) {
     }
 }
 
-static void of_several_recordings_topics_are_told_apart(void **state) {
+static void of_several_recordings_topics_are_distinguished(void **state) {
     (void)state;
     MAKER m = make_world(STYLE, 3);
     RECORDING *r = carla_read(&m);
@@ -216,7 +216,7 @@ int main(void) {
         cmocka_unit_test(a_cut_begins_with_all_that_is_there),
         cmocka_unit_test(topics_are_chosen_like_any),
         cmocka_unit_test(damage_is_passed_over),
-        cmocka_unit_test(of_several_recordings_topics_are_told_apart),
+        cmocka_unit_test(of_several_recordings_topics_are_distinguished),
         cmocka_unit_test(other_names_are_no_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

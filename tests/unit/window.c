@@ -84,7 +84,7 @@ static void jumps_and_large_requests(void **state) {
     window_close(&w);
 }
 
-static void what_is_held_is_told(void **state) {
+static void held_bytes_are_reported(void **state) {
     (void)state;
     struct counted c = counted_of(150);
     struct window w;
@@ -146,7 +146,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_walk_reads_each_byte_once),
         cmocka_unit_test(jumps_and_large_requests),
-        cmocka_unit_test(what_is_held_is_told),
+        cmocka_unit_test(held_bytes_are_reported),
         cmocka_unit_test(requests_outside_are_damage),
         cmocka_unit_test(a_failed_read_leaves_no_wrong_bytes),
     };

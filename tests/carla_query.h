@@ -1,6 +1,6 @@
 /* Asks a CARLA recording a question and keeps the answer as text. For tests with cmocka. */
-#ifndef TESTS_CARLA_ASK_H
-#define TESTS_CARLA_ASK_H
+#ifndef TESTS_CARLA_QUERY_H
+#define TESTS_CARLA_QUERY_H
 
 #include "reel/carla.h"
 #include "wire/cleanup.h"
@@ -8,20 +8,20 @@
 
 #include <stdio.h>
 
-static inline bool ask_put(void *context, const char *text, size_t size) {
+static inline bool carla_query_put(void *context, const char *text, size_t size) {
     grow_put(context, text, size);
     return true;
 }
 
 /* The whole answer with a NUL, valid until the next call; "error CODE: text" when there is none. form < 0: CARLA's text, else enum
  * reel_table_form. */
-static inline const char *ask(struct reel_recording *r, const struct reel_carla_question *question, int form) {
+static inline const char *carla_query(struct reel_recording *r, const struct reel_carla_question *question, int form) {
     static struct grow out;
     struct reel_error err = {0};
     char problem[512];
     bool done = false, good = true;
     out.size = 0;
-    const struct reel_text_sink sink = {.put = ask_put, .context = &out};
+    const struct reel_text_sink sink = {.put = carla_query_put, .context = &out};
     AUTO(reel_table_text_free)
     struct reel_table_text *rows = form < 0 ? NULL : reel_table_text_new((enum reel_table_form)form, &sink, &err);
     AUTO(reel_carla_free)
