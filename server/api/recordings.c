@@ -16,26 +16,28 @@
 #include "wire/cleanup.h"
 #include "work/locks.h"
 
-static bool read_interval(struct http_request *r, struct catalog_query *q) {
+/* False: replied. */
+static bool read_time(struct http_request *r, const char *name, bool *has, int64_t *ns) {
     struct reel_time t;
-    int64_t now = reel_now_ns();
-    const char *const names[] = {"start", "end"};
-    for (unsigned i = 0; i < 2; i++) {
-        if (!http_param_time(r, names[i], &t)) {
-            continue;
-        }
-        if (t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END) {
-            http_reply_bad_param(r, names[i], "a time across recordings cannot be relative to one of them");
-            return false;
-        }
-        *(i == 0 ? &q->has_start : &q->has_end) = true;
-        *(i == 0 ? &q->start_ns : &q->end_ns) = reel_time_resolve(&t, 0, 0, now);
+    *has = http_param_time(r, name, &t);
+    if (*has && (t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END)) {
+        http_reply_bad_param(r, name, "a time across recordings cannot be relative to one of them");
+        return false;
     }
-    if (q->has_start && q->has_end && q->end_ns < q->start_ns) {
+    *ns = *has ? reel_time_resolve(&t, 0, 0, reel_now_ns()) : 0;
+    return true;
+}
+
+static bool read_times(struct http_request *r, struct catalog_query *q) {
+    bool good = read_time(r, "start", &q->has_start, &q->start_ns) && read_time(r, "end", &q->has_end, &q->end_ns) &&
+                read_time(r, "created_after", &q->created.has_min, &q->created.min) &&
+                read_time(r, "created_before", &q->created.has_max, &q->created.max);
+    if (good && q->has_start && q->has_end && q->end_ns < q->start_ns) {
         http_reply_bad_param(r, "end", "must not be before start");
         return false;
     }
-    return true;
+    q->created.max -= q->created.has_max && q->created.max > INT64_MIN; /* that time is excluded */
+    return good;
 }
 
 static bool read_list(struct http_request *r, const char *name, const char **out, uint32_t *n) {
@@ -89,7 +91,7 @@ bool recordings_read_query(struct http_request *r, struct recordings_query *out)
     http_param_u64(r, "offset", &q->offset);
     http_param_bool(r, "count", &q->count);
     http_param_bool(r, "damaged", &q->damaged_only);
-    return read_interval(r, q);
+    return read_times(r, q);
 }
 
 static json_t *view_page(struct http_request *r, const struct catalog_page *page) {
@@ -133,10 +135,6 @@ void api_recordings_list(struct http_request *r) {
         add_number(r, "X-Total-Count", page.total);
         json_object_set_new(body, "total", view_u64(page.total));
         json_object_set_new(body, "total_capped", json_boolean(page.total_capped));
-    }
-    if (page.sorted_newest) {
-        add_number(r, "X-Sorted-Newest", page.sorted_newest);
-        json_object_set_new(body, "sorted_newest", json_integer(page.sorted_newest));
     }
     catalog_page_done(&page);
     rows_reply(r, &form, body, items, columns);

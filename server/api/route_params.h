@@ -38,8 +38,9 @@
 #define PARAM_Q                                                                                                                            \
     {                                                                                                                                      \
         .name = "q", .type = HTTP_TEXT,                                                                                                    \
-        .help = "The search: words, \"phrases\", and KEY:VALUE,VALUE where KEY is topic, type, format, collection, state, group, "         \
-                "damaged, meta.KEY or the key of a tag. A leading - excludes."                                                             \
+        .help = "The search: words, \"phrases\", dates (2024-06-11, 2024-06), KEY:VALUE,VALUE where KEY is topic, type, format, "          \
+                "collection, state, group, damaged, meta.KEY or the key of a tag, and KEY:>VALUE where KEY is size, duration, messages "   \
+                "or created. A leading - excludes; or and parentheses combine."                                                            \
     }
 #define PARAM_FORMAT                                                                                                                       \
     { .name = "format", .type = HTTP_TEXT, .help = "Only this container format: rosbag-1.2, mcap, …; rosbag finds both ROS 1 bag formats." }
@@ -79,6 +80,8 @@
          .help = "Only recordings with this tag: KEY, or KEY=VALUE with a glob as VALUE."},                                                \
         {.name = "start", .type = HTTP_TIME, .help = "Only recordings that overlap [start, end)."},                                        \
         {.name = "end", .type = HTTP_TIME, .help = "Only recordings that overlap [start, end)."},                                          \
+        {.name = "created_after", .type = HTTP_TIME, .help = "Only recordings that were added at this time or later."},                    \
+        {.name = "created_before", .type = HTTP_TIME, .help = "Only recordings that were added before this time."},                        \
         {.name = "min_size", .type = HTTP_UINT, .help = "The minimum size in bytes."},                                                     \
         {.name = "max_size", .type = HTTP_UINT, .help = "The maximum size in bytes."},                                                     \
         {.name = "min_duration", .type = HTTP_DURATION, .help = "The minimum duration: 90s, 5m, …"},                                       \
@@ -96,8 +99,7 @@
     {.name = "sort",                                                                                                                       \
      .type = HTTP_TEXT,                                                                                                                    \
      .fallback = "-created",                                                                                                               \
-     .help = "The order: created, name, start, end, size, messages or duration, separated by commas; a leading - is descending. If a "     \
-             "search finds more recordings than can be sorted, its newest are returned, and sorted_newest has their number."},             \
+     .help = "The order: created, name, start, end, size, messages or duration; a leading - is descending."},                              \
         PAGING_LIMIT_CURSOR
 #define PARAM_PREFIX                                                                                                                       \
     { .name = "prefix", .type = HTTP_TEXT, .help = "Only values that begin with this." }

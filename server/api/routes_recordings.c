@@ -6,7 +6,7 @@ static const struct http_param list_params[] = {
     PARAM_ROW_OUTPUT,
     PARAM_PAGE,
     {.name = "offset", .type = HTTP_UINT, .fallback = "0", .help = "The number of items to skip; cursor is faster."},
-    {.name = "count", .type = HTTP_BOOL, .help = "Also returns the total; with filters it is counted up to 2000 (total_capped)."},
+    {.name = "count", .type = HTTP_BOOL, .help = "Also returns the total; with filters it is counted up to 10000 (total_capped)."},
     {0},
 };
 static const struct http_param delete_params[] = {

@@ -102,7 +102,7 @@ struct catalog_query { /* all that is set must hold */
     bool match_any;
     const char *const *tags; /* "key=value", the value may be a glob; or "key" */
     uint32_t n_tags;
-    struct catalog_range size, duration, messages;
+    struct catalog_range size, duration, messages, created;
     bool has_start, has_end; /* overlap with [start_ns, end_ns) ; only clock wall recordings have times to compare */
     int64_t start_ns, end_ns;
     bool has_state;
@@ -118,10 +118,9 @@ struct catalog_query { /* all that is set must hold */
 struct catalog_page {
     struct catalog_recording *items;
     uint32_t n_items;
-    char *next;             /* cursor, NULL on the last page */
-    uint64_t total;         /* with query.count */
-    bool total_capped;      /* there are more than that */
-    uint32_t sorted_newest; /* not 0: more are found than could be sorted; these are of so many that are the newest */
+    char *next;        /* cursor, NULL on the last page */
+    uint64_t total;    /* with query.count */
+    bool total_capped; /* there are more than that */
 };
 bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catalog_page *out,
                   struct reel_error *err); /* REEL_ARGUMENT: bad sort or cursor */

@@ -27,9 +27,10 @@ bool catalog_is_current(struct db *db, struct reel_error *err);
 
 /* The recording of that row with its parts and tags; REEL_NOT_FOUND. */
 bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
-/* The same without tags, which come for a page of them together by annotations_load_tags(). */
-bool catalog_load_plain(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
-bool annotations_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err);
+/* load.c: the same of n rows at once into zeroed items, which the caller frees in any case; a row that is not there leaves its item zeroed.
+ */
+bool catalog_load_rows(struct db_handle *h, const int64_t *rows, uint32_t n, struct catalog_recording *items, struct reel_error *err);
+char *rows_json(const int64_t *rows, uint32_t n); /* [1,2,3]; malloc'd, NULL without memory */
 
 /* The newest of that name that is not in the trash; the one that a statement finds by an id or hash. REEL_NOT_FOUND. */
 bool row_by_name(struct db_handle *h, const char *collection, const char *name, int64_t *row, struct reel_error *err);
@@ -38,10 +39,11 @@ bool row_by_hex(struct db_handle *h, const char *statement, const char *paramete
 
 bool row_insert_parts(struct db_handle *h, const struct catalog_recording *r, struct reel_error *err);
 
-/* Links topics and types of the index to the row and makes its words findable; index NULL: name and collection only. `fresh`: the row has
- * none yet. */
+/* Gives the row the labels of the index and makes its name findable; index NULL: it has no labels. `fresh`: the row is new. */
 bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh,
                    struct reel_error *err);
+
+bool labels_sweep(struct db_handle *h, struct reel_error *err); /* after recordings were deleted */
 
 /* A note or an event as a new row of the recording, with the id and times it has. `statement`: event_insert, or one that changes it. */
 bool note_write(struct db_handle *h, int64_t row, const struct catalog_note *note, int64_t *note_row, struct reel_error *err);

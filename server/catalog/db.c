@@ -9,8 +9,8 @@
 
 #include "catalog/db_internal.h"
 #include "catalog/sql.h"
+#include "catalog/text.h"
 #include "core/ownership.h"
-#include "reel/iterate.h"
 #include "wire/cleanup.h"
 #include "wire/clock.h"
 
@@ -65,14 +65,6 @@ bool db_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
     return reel_fail(err, code, "catalog: %s", text);
 }
 
-/* SQL's glob_match(glob, text): the same matcher as the library's, so that a topic glob means the same in the catalog and in a recording.
- */
-static void sql_glob_match(sqlite3_context *context, int argc, sqlite3_value **argv) {
-    (void)argc;
-    const char *glob = (const char *)sqlite3_value_text(argv[0]), *text = (const char *)sqlite3_value_text(argv[1]);
-    sqlite3_result_int(context, glob && text && reel_topic_match(glob, text));
-}
-
 static void handle_close(struct db_handle *h) {
     if (!h) {
         return;
@@ -108,10 +100,7 @@ static struct db_handle *handle_open(struct db *db, bool writes, struct reel_err
                    : "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4000;",
             NULL, NULL, NULL);
     }
-    if (rc == SQLITE_OK) {
-        int what = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-        rc = sqlite3_create_function_v2(h->sqlite, "glob_match", 2, what, NULL, sql_glob_match, NULL, NULL, NULL);
-    }
+    rc = rc == SQLITE_OK ? text_register(h->sqlite) : rc;
     if (rc != SQLITE_OK) {
         db_fail(h->sqlite, rc, err);
         return NULL;

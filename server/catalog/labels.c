@@ -1,5 +1,6 @@
-/* How a recording is found: its topics, types and the file's metadata, as labels (for globs) and as words (for the full-text index). The
- * text of one recording is bounded, whatever its file contains. */
+/* How a recording is found: its topics and types, and its file's metadata, each as a set of labels that recordings share; and its name as
+ * words. What a single text adds is bounded, whatever the file contains. */
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,39 +8,44 @@
 #include "wire/cleanup.h"
 
 enum {
-    LABEL_BYTES_MAX = 4096,    /* longer topics and types are not indexed */
-    WORDS_BYTES_MAX = 1 << 20, /* of all topics, or all types, of one recording */
-    META_PAIRS_MAX = 200,      /* of the file's metadata, the first ones */
-    META_BYTES_MAX = 256,      /* of a key, and of a value; longer ones are cut */
+    LABEL_BYTES_MAX = 4096, /* longer topics and types are not indexed */
+    META_PAIRS_MAX = 200,   /* of the file's metadata, the first ones */
+    META_BYTES_MAX = 256,   /* of a key, and of a value; longer ones are cut */
+    DIGEST_BYTES = 32
 };
-enum label_kind { LABEL_TOPIC, LABEL_TYPE, LABEL_META, LABEL_KINDS };
+enum label_kind { LABEL_TOPIC, LABEL_TYPE, LABEL_META };
 
-struct labels { /* being written */
-    struct db_statement *insert, *link;
-    int64_t row;
-    FILE *words[LABEL_KINDS];
-    size_t n_words[LABEL_KINDS];
+struct labels {
+    char **items; /* the kind as a digit, then the name */
+    size_t n, room;
 };
 
-/* Links the label, once, and takes its words. */
+static void labels_done(struct labels *l) {
+    for (size_t i = 0; i < l->n; i++) {
+        free(l->items[i]);
+    }
+    free(l->items);
+}
+#define AUTO_LABELS __attribute__((cleanup(labels_done)))
+
 static bool add(struct labels *l, enum label_kind kind, const char *name, struct reel_error *err) {
     size_t size = strlen(name);
     if (size == 0 || size > LABEL_BYTES_MAX) {
         return true;
     }
-    struct db_statement *both[] = {l->insert, l->link};
-    for (size_t i = 0; i < 2; i++) {
-        db_set_int(both[i], ":row", l->row);
-        db_set_int(both[i], ":kind", kind);
-        db_set_text(both[i], ":name", name);
-        if (!db_run(both[i], err)) {
-            return false;
+    if (l->n == l->room) {
+        size_t room = l->room ? 2 * l->room : 64;
+        char **items = realloc(l->items, room * sizeof *items);
+        if (!items) {
+            return reel_fail_memory(err);
         }
+        l->items = items;
+        l->room = room;
     }
-    if (db_changes(l->link) > 0 && l->n_words[kind] + size < WORDS_BYTES_MAX) {
-        l->n_words[kind] += size + 1;
-        return fprintf(l->words[kind], "%s ", name) > 0 || reel_fail_memory(err);
+    if (asprintf(&l->items[l->n], "%d%s", (int)kind, name) < 0) {
+        return reel_fail_memory(err);
     }
+    l->n++;
     return true;
 }
 
@@ -69,7 +75,7 @@ static bool add_pair(struct labels *l, const struct reel_pair *pair, struct reel
     return add(l, LABEL_META, name, err);
 }
 
-static bool add_all(struct labels *l, const struct reel_index *index, struct reel_error *err) {
+static bool add_channels(struct labels *l, const struct reel_index *index, struct reel_error *err) {
     uint32_t n = index ? reel_index_info(index)->n_channels : 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_channel *channel = reel_index_channel(index, i);
@@ -82,6 +88,10 @@ static bool add_all(struct labels *l, const struct reel_index *index, struct ree
             return false;
         }
     }
+    return true;
+}
+
+static bool add_metadata(struct labels *l, const struct reel_index *index, struct reel_error *err) {
     const struct reel_pairs *pairs = index ? reel_index_metadata(index) : &(struct reel_pairs){0};
     for (size_t i = 0; i < pairs->count && i < META_PAIRS_MAX; i++) {
         if (!add_pair(l, &pairs->items[i], err)) {
@@ -91,55 +101,132 @@ static bool add_all(struct labels *l, const struct reel_index *index, struct ree
     return true;
 }
 
-static bool link_labels(struct db_handle *h, int64_t row, const struct reel_index *index, FILE *const words[LABEL_KINDS],
-                        struct reel_error *err) {
-    AUTO(db_done) struct db_statement *insert = db_statement(h, "label_insert", err);
-    AUTO(db_done) struct db_statement *link = insert ? db_statement(h, "label_link", err) : NULL;
-    struct labels l = {.insert = insert, .link = link, .row = row, .words = {words[0], words[1], words[2]}};
-    return link && add_all(&l, index, err);
+/* ---- sets */
+
+static int compare(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool unlink_labels(struct db_handle *h, int64_t row, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "labels_unlink", err);
+static void sort_once(struct labels *l) {
+    size_t kept = 0;
+    qsort(l->items, l->n, sizeof *l->items, compare);
+    for (size_t i = 0; i < l->n; i++) {
+        if (kept > 0 && strcmp(l->items[kept - 1], l->items[i]) == 0) {
+            free(l->items[i]);
+        } else {
+            l->items[kept++] = l->items[i];
+        }
+    }
+    l->n = kept;
+}
+
+static bool digest(const struct labels *l, uint8_t out[EVP_MAX_MD_SIZE], struct reel_error *err) {
+    EVP_MD_CTX *hash = EVP_MD_CTX_new();
+    bool good = hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1;
+    for (size_t i = 0; i < l->n && good; i++) {
+        good = EVP_DigestUpdate(hash, l->items[i], strlen(l->items[i]) + 1) == 1;
+    }
+    good = good && EVP_DigestFinal_ex(hash, out, NULL) == 1;
+    EVP_MD_CTX_free(hash);
+    return good || reel_fail_memory(err);
+}
+
+/* `statement` of a set's digest; *id 0: no row. */
+static bool query_set(struct db_handle *h, const char *statement, const uint8_t *hash, int64_t *id, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    if (!s) {
+        return false;
+    }
+    db_set_blob(s, ":digest", hash, DIGEST_BYTES);
+    enum db_step step = db_next(s, err);
+    *id = step == DB_ROW ? db_int(s, 0) : 0;
+    return step != DB_FAILED;
+}
+
+static bool run_label(struct db_handle *h, const char *statement, int64_t set, const char *label, unsigned *changes,
+                      struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":set", set);
+    db_set_int(s, ":kind", label[0] - '0');
+    db_set_text(s, ":name", label + 1);
+    bool good = db_run(s, err);
+    *changes = db_changes(s);
+    return good;
+}
+
+static bool fill_set(struct db_handle *h, int64_t set, const struct labels *l, struct reel_error *err) {
+    for (size_t i = 0; i < l->n; i++) {
+        unsigned inserted, changes;
+        if (!run_label(h, "label_insert", set, l->items[i], &inserted, err) ||
+            (inserted && !run_label(h, "label_search_insert", set, l->items[i], &changes, err)) ||
+            !run_label(h, "label_link", set, l->items[i], &changes, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The set of these labels, which may be new; 0 for none. */
+static bool find_set(struct db_handle *h, struct labels *l, int64_t *set, struct reel_error *err) {
+    uint8_t hash[EVP_MAX_MD_SIZE];
+    *set = 0;
+    if (l->n == 0) {
+        return true;
+    }
+    sort_once(l);
+    if (!digest(l, hash, err) || !query_set(h, "label_set_find", hash, set, err)) {
+        return false;
+    }
+    return *set || (query_set(h, "label_set_insert", hash, set, err) && fill_set(h, *set, l, err));
+}
+
+static bool set_labels(struct db_handle *h, int64_t row, int64_t channels, int64_t metadata, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_set_labels", err);
     if (!s) {
         return false;
     }
     db_set_int(s, ":row", row);
+    if (channels) { /* else NULL */
+        db_set_int(s, ":channels", channels);
+    }
+    if (metadata) {
+        db_set_int(s, ":metadata", metadata);
+    }
     return db_run(s, err);
 }
 
-static bool write_words(struct db_handle *h, const struct catalog_recording *r, char *const texts[LABEL_KINDS], bool fresh,
-                        struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, fresh ? "search_insert" : "search_update", err);
+static bool insert_words(struct db_handle *h, const struct catalog_recording *r, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "search_insert", err);
     if (!s) {
         return false;
     }
     db_set_int(s, ":row", r->row);
     db_set_text(s, ":name", r->name);
     db_set_text(s, ":collection", r->collection);
-    db_set_text(s, ":topics", texts[LABEL_TOPIC]);
-    db_set_text(s, ":types", texts[LABEL_TYPE]);
-    db_set_text(s, ":metadata", texts[LABEL_META]);
     return db_run(s, err);
+}
+
+static bool run_plain(struct db_handle *h, const char *statement, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    return s && db_run(s, err);
+}
+
+bool labels_sweep(struct db_handle *h, struct reel_error *err) {
+    return run_plain(h, "label_search_sweep", err) && run_plain(h, "labels_deleted_clear", err);
 }
 
 bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const struct reel_index *index, bool fresh,
                    struct reel_error *err) {
-    char *texts[LABEL_KINDS] = {NULL};
-    size_t sizes[LABEL_KINDS];
-    FILE *words[LABEL_KINDS];
-    bool ok = true;
-    for (int i = 0; i < LABEL_KINDS; i++) {
-        words[i] = open_memstream(&texts[i], &sizes[i]);
-        ok = ok && words[i];
+    AUTO_LABELS struct labels channels = {0};
+    AUTO_LABELS struct labels metadata = {0};
+    int64_t channel_set, metadata_set;
+    if (!add_channels(&channels, index, err) || !add_metadata(&metadata, index, err) || !find_set(h, &channels, &channel_set, err) ||
+        !find_set(h, &metadata, &metadata_set, err)) {
+        return false;
     }
-    ok = ok ? (fresh || unlink_labels(h, r->row, err)) && link_labels(h, r->row, index, words, err) : reel_fail_memory(err);
-    for (int i = 0; i < LABEL_KINDS; i++) {
-        ok = (!words[i] || fclose(words[i]) == 0) && ok;
-    }
-    ok = ok && write_words(h, r, texts, fresh, err);
-    for (int i = 0; i < LABEL_KINDS; i++) {
-        free(texts[i]);
-    }
-    return ok;
+    bool good = (fresh && !channel_set && !metadata_set) || set_labels(h, r->row, channel_set, metadata_set, err);
+    return good && (fresh ? insert_words(h, r, err) : labels_sweep(h, err));
 }

@@ -1,6 +1,4 @@
-/* The list: sorts and pages. A page costs about the same whatever the size of the catalog. It walks the index of its sort from where the
- * last page ended; when a filter is selective, its index drives instead (list_plan.c). A walk that finds too little in its window is
- * abandoned: the newest recordings that match are sorted, and the page says so. */
+/* The list: sorts, pages and totals. list.h describes the two ways; a page is exact and complete by either. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,17 +8,37 @@
 #include "wire/hex.h"
 #include "wire/number.h"
 
-enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024, OFFSET_LOOKED_MAX = 5000 };
+enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024 };
+
+struct bound { /* a place in the order of the sort: behind it, or up to it */
+    int64_t row, number;
+    const char *text; /* instead of the number */
+};
 
 struct list { /* one question being answered */
     const struct catalog_query *q;
     struct list_query query;
-    const char *sort;                /* as written in the cursor */
-    char *cursor;                    /* decoded; the key points into it */
-    int64_t after_row, after_number; /* the number: the key, where it is one */
-    const char *after_key;           /* NULL on the first page */
-    char *found;                     /* LIST_FOUND: a JSON array of rows */
+    struct list_plan plan;
+    const char *sort; /* as written in the cursor */
+    char *cursor;     /* decoded; the bound points into it */
+    bool continued;   /* it is not the first page */
+    struct bound after, edge;
+    char *edge_text;
 };
+
+struct found { /* rows of a page, and the key of its last one */
+    int64_t *rows;
+    uint32_t n;
+    bool more;
+    char *key;
+};
+
+static void found_done(struct found *f) {
+    free(f->rows);
+    free(f->key);
+    *f = (struct found){0};
+}
+#define AUTO_FOUND __attribute__((cleanup(found_done)))
 
 static bool fail_sort(struct reel_error *err) {
     char names[256] = "";
@@ -31,12 +49,12 @@ static bool fail_sort(struct reel_error *err) {
     return reel_fail(err, REEL_ARGUMENT, "sort is one of %s; \"-\" in front reverses the order", names);
 }
 
-static bool parse_sort(struct list *l, const char **column, bool *descending, struct reel_error *err) {
+static bool parse_sort(struct list *l, struct reel_error *err) {
     l->sort = l->q->sort && l->q->sort[0] ? l->q->sort : "-created";
-    *descending = l->sort[0] == '-';
+    l->plan.descending = l->sort[0] == '-';
     for (const struct column *c = recording_columns; c->name; c++) {
-        if (c->sort && strcmp(c->sort, l->sort + *descending) == 0) {
-            *column = c->name;
+        if (c->sort && strcmp(c->sort, l->sort + l->plan.descending) == 0) {
+            l->plan.column = c->name;
             return true;
         }
     }
@@ -78,242 +96,202 @@ static bool read_cursor(struct list *l, struct reel_error *err) {
         return reel_fail(err, REEL_ARGUMENT, "cursor belongs to another sort");
     }
     bool by_name = strcmp(l->sort + (l->sort[0] == '-'), "name") == 0;
-    l->after_key = key + 1;
-    return (number_i64(row + 1, &l->after_row) && (by_name || number_i64(l->after_key, &l->after_number))) || refuse_cursor(err);
+    l->continued = true;
+    l->after.text = by_name ? key + 1 : NULL;
+    return (number_i64(row + 1, &l->after.row) && (by_name || number_i64(key + 1, &l->after.number))) || refuse_cursor(err);
 }
 
-/* ---- answering */
+/* ---- where a page begins and ends in the order of its sort */
 
-static bool in_order(const struct list *l) {
-    return strcmp(l->query.plan.column, "row") == 0;
+static bool by_name(const struct list *l) {
+    return strcmp(l->plan.column, "name") == 0;
 }
 
-static void bind_start(struct db_statement *s, const struct list *l) {
-    bool down = l->query.plan.descending;
-    int64_t edge = down ? INT64_MAX : INT64_MIN;
-    db_set_int(s, ":row", l->after_key ? l->after_row : edge);
-    if (strcmp(l->query.plan.column, "name") != 0) {
-        int64_t first = !l->query.placed ? edge : down ? l->query.ceiling_ns : l->query.floor_ns;
-        db_set_int(s, ":key", l->after_key ? l->after_number : first);
-    } else if (l->after_key || !down) {
-        db_set_text(s, ":key", l->after_key ? l->after_key : "");
+/* [*min, *max] of the sort's column that all matches lie in. What overlaps an interval begins no longer before it than the widest recording
+ * is wide. */
+static bool find_range(struct db_handle *h, const struct list *l, int64_t *min, int64_t *max, struct reel_error *err) {
+    const struct list_query *query = &l->query;
+    bool by_start = strcmp(l->plan.column, "calendar_start_ns") == 0, by_end = strcmp(l->plan.column, "calendar_end_ns") == 0;
+    *min = INT64_MIN;
+    *max = INT64_MAX;
+    for (uint32_t i = query->conditions[0].first; i; i = query->conditions[i].next) {
+        const struct condition *c = &query->conditions[i];
+        int64_t low = c->min, high = c->max, width = 0;
+        bool span = c->kind == CONDITION_SPAN && (by_start || by_end);
+        if (c->negated || (!span && (c->kind != CONDITION_RANGE || strcmp(c->column, l->plan.column) != 0))) {
+            continue;
+        }
+        if (span && !list_widest(h, &width, err)) {
+            return false;
+        }
+        if (by_start) {
+            low = low < INT64_MIN + width ? INT64_MIN : low - width;
+        } else if (by_end) {
+            high = high > INT64_MAX - width ? INT64_MAX : high + width;
+        }
+        *min = low > *min ? low : *min;
+        *max = high < *max ? high : *max;
+    }
+    return true;
+}
+
+/* Where the page begins, unless a cursor says so, and where the order ends. */
+static bool find_bounds(struct db_handle *h, struct list *l, struct reel_error *err) {
+    int64_t min, max;
+    bool down = l->plan.descending;
+    if (!find_range(h, l, &min, &max, err)) {
+        return false;
+    }
+    if (!l->continued) {
+        l->after = (struct bound){.row = down ? INT64_MAX : INT64_MIN, .number = down ? max : min, .text = by_name(l) && !down ? "" : NULL};
+    }
+    l->edge = (struct bound){.row = down ? INT64_MIN : INT64_MAX, .number = down ? min : max};
+    l->plan.bounded = l->edge.number != l->edge.row; /* there is an end */
+    return true;
+}
+
+static void bind_bound(struct db_statement *s, const struct list *l, const char *key, const char *row, const struct bound *bound) {
+    db_set_int(s, row, bound->row);
+    if (!by_name(l)) {
+        db_set_int(s, key, bound->number);
+    } else if (bound->text) {
+        db_set_text(s, key, bound->text);
     } else {
-        db_set_blob(s, ":key", "", 0); /* SQLite sorts every blob behind every text */
+        db_set_blob(s, key, "", 0); /* SQLite sorts every blob behind every text */
     }
 }
 
-/* How many rows of links a page reads. */
-static int64_t page_window(const struct list *l) {
-    return LIST_LINKS_WINDOW + (int64_t)(l->q->offset < INT32_MAX ? l->q->offset : INT32_MAX);
-}
-
-/* `window`: how many rows of links are read. */
-static struct db_statement *compose(struct db_handle *h, struct list *l, const struct list_plan *plan, int64_t window,
-                                    struct reel_error *err) {
-    AUTO_MEM char *sql = list_sql(plan);
-    AUTO(db_done) struct db_statement *s = sql ? db_compose(h, sql, err) : NULL;
+static struct db_statement *compose(struct db_handle *h, const struct list *l, char *sql, struct reel_error *err) {
+    AUTO_MEM char *text = sql;
+    AUTO(db_done) struct db_statement *s = text ? db_compose(h, text, err) : NULL;
     if (!s) {
-        if (!sql) {
+        if (!text) {
             reel_fail_memory(err);
         }
         return NULL;
     }
-    bind_start(s, l);
     list_bind(s, &l->query);
-    db_set_size(s, ":offset", l->q->offset);
-    db_set_text(s, ":found", l->found);
-    db_set_int(s, ":window", window);
+    bind_bound(s, l, ":key", ":row", &l->after);
+    bind_bound(s, l, ":edge_key", ":edge_row", &l->edge);
+    db_set_int(s, ":window", l->plan.window);
     return TAKE(s);
 }
 
-/* The row behind the next `skip` that labels or tags lead to, whatever the other filters. */
-static bool find_edge(struct db_handle *h, struct list *l, int64_t skip, int64_t *row, bool *there, struct reel_error *err) {
-    struct list_plan plan = l->query.plan;
-    plan.filters = LIST_BIT(FILTER_TRASH);
-    plan.links = &l->query.links[plan.driving_link];
-    plan.n_links = 1;
-    plan.driving_link = 0;
-    AUTO(db_done) struct db_statement *s = compose(h, l, &plan, skip + 1, err);
-    if (!s) {
-        return false;
+/* Ends a walk with its window; *ends: there is more behind it. */
+static bool find_edge(struct db_handle *h, struct list *l, bool *ends, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = compose(h, l, list_sql_edge(&l->plan), err);
+    enum db_step step = s ? db_next(s, err) : DB_FAILED;
+    *ends = step == DB_ROW;
+    if (step != DB_ROW) {
+        return step == DB_END;
     }
-    db_set_int(s, ":offset", skip);
-    db_set_int(s, ":limit", 1);
-    enum db_step step = db_next(s, err);
-    *there = step == DB_ROW;
-    *row = *there ? db_int(s, 0) : 0;
-    return step != DB_FAILED;
+    l->plan.bounded = true;
+    l->edge.row = db_int(s, 0);
+    l->edge.number = by_name(l) ? 0 : db_int(s, 1);
+    free(l->edge_text);
+    l->edge_text = by_name(l) ? strdup(db_text(s, 1)) : NULL;
+    l->edge.text = l->edge_text;
+    return l->edge_text || !by_name(l) || reel_fail_memory(err);
 }
+
+/* ---- answering */
 
 static uint32_t page_size(const struct catalog_query *q) {
     return q->limit < 1 ? 1 : q->limit > PAGE_MAX ? PAGE_MAX : q->limit;
 }
 
-static bool read_page(struct db_handle *h, struct list *l, const struct list_plan *plan, struct catalog_page *out, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = compose(h, l, plan, page_window(l), err);
-    uint32_t limit = page_size(l->q);
-    out->items = calloc(limit, sizeof *out->items);
-    if (!s || !out->items) {
+static bool read_rows(struct db_handle *h, const struct list *l, uint32_t limit, uint64_t offset, struct found *out,
+                      struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = compose(h, l, list_sql(&l->query, &l->plan), err);
+    if (!s || !(out->rows = calloc(limit, sizeof *out->rows))) {
         return s ? reel_fail_memory(err) : false;
     }
     db_set_int(s, ":limit", (int64_t)limit + 1);
-    AUTO_MEM char *key = NULL; /* of the last item on the page */
+    db_set_size(s, ":offset", offset);
     enum db_step step;
-    while ((step = db_next(s, err)) == DB_ROW && out->n_items < limit) {
-        int64_t row = db_int(s, 0);
-        free(key);
-        key = strdup(db_text(s, 1));
-        if (!key || !catalog_load_plain(h, row, &out->items[out->n_items], err)) {
-            return key ? false : reel_fail_memory(err);
-        }
-        annotations_shorten(&out->items[out->n_items++].annotations);
-    }
-    if (step == DB_FAILED || !annotations_load_tags(h, out->items, out->n_items, err)) {
-        return false;
-    }
-    if (step == DB_ROW) { /* there is one more */
-        out->next = write_cursor(l, out->items[out->n_items - 1].row, key);
-        return out->next || reel_fail_memory(err);
-    }
-    return step == DB_END;
-}
-
-/* Its rows, up to `max`, as a JSON array; *more: there are others. */
-static bool write_rows(struct db_statement *s, uint32_t max, char **rows, uint32_t *n, bool *more, struct reel_error *err) {
-    size_t size;
-    free(*rows);
-    *rows = NULL;
-    FILE *out = open_memstream(rows, &size);
-    if (!out) {
-        return reel_fail_memory(err);
-    }
-    db_set_int(s, ":limit", (int64_t)max + 1);
-    enum db_step step;
-    fputc('[', out);
-    for (*n = 0; (step = db_next(s, err)) == DB_ROW && *n < max; ++*n) {
-        fprintf(out, *n == 0 ? "%lld" : ",%lld", (long long)db_int(s, 0));
-    }
-    fputc(']', out);
-    fclose(out);
-    *more = step == DB_ROW;
-    return step != DB_FAILED && (*rows || reel_fail_memory(err));
-}
-
-/* The newest of those that are found, put in order: where the others stand among them is not known. */
-static bool sort_newest(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
-    const struct list_plan plan = {
-        .driver = LIST_FOUND, .column = l->query.plan.column, .descending = l->query.plan.descending, .filters = LIST_BIT(FILTER_TRASH)};
-    uint32_t n;
-    bool more;
-    catalog_page_done(out);
-    free(l->found);
-    if (!list_rows(h, l->q, LIST_WINDOW, &l->found, &n, &more, err)) {
-        return false;
-    }
-    out->sorted_newest = more ? n : 0;
-    return read_page(h, l, &plan, out, err);
-}
-
-/* A page that is not full because the window ended: the next one begins after it. */
-static bool end_early(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
-    int64_t row;
-    bool there;
-    if (!find_edge(h, l, page_window(l) - 1, &row, &there, err)) {
-        return false;
-    }
-    char key[24];
-    snprintf(key, sizeof key, "%lld", (long long)row);
-    out->next = there ? write_cursor(l, row, key) : NULL;
-    return !there || out->next || reel_fail_memory(err);
-}
-
-/* The next rows in the order of the sort, LIST_WINDOW for each LIST_PAGE of the page; *full: there are more. Of the filters only
- * those count that are ends of that order. */
-static bool find_window(struct db_handle *h, struct list *l, bool *full, struct reel_error *err) {
-    const struct list_plan *f = &l->query.plan;
-    bool by_start = strcmp(f->column, "calendar_start_ns") == 0;
-    uint32_t ends = by_start ? LIST_BIT(FILTER_END) | LIST_BIT(FILTER_FLOOR) : LIST_BIT(FILTER_START) | LIST_BIT(FILTER_CEILING), n;
-    const struct list_plan plan = {
-        .driver = LIST_WALK, .column = f->column, .descending = f->descending, .filters = l->query.placed ? f->filters & ends : 0};
-    AUTO(db_done) struct db_statement *s = compose(h, l, &plan, 0, err);
-    uint64_t last = l->q->offset < OFFSET_LOOKED_MAX ? l->q->offset + page_size(l->q) : OFFSET_LOOKED_MAX;
-    if (!s) {
-        return false;
-    }
-    db_set_int(s, ":offset", 0); /* that is of what the filters leave of them */
-    return write_rows(s, (uint32_t)(LIST_WINDOW * ((last + LIST_PAGE - 1) / LIST_PAGE)), &l->found, &n, full, err);
-}
-
-/* A walk in the order of a sort reads only a window when the filters may leave little of it. */
-static bool answer(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
-    struct list_plan *f = &l->query.plan;
-    bool walks = f->driver == LIST_WALK && !in_order(l) && (f->filters || f->n_links > 0), full = false;
-    if (walks && (f->filters & LIST_BIT(FILTER_WORDS))) {
-        return sort_newest(h, l, out, err); /* a lookup of each row in the full-text index would cost too much */
-    }
-    if (walks) {
-        f->driver = LIST_FOUND;
-        if (!find_window(h, l, &full, err)) {
-            return false;
+    while ((step = db_next(s, err)) == DB_ROW && out->n < limit) {
+        out->rows[out->n++] = db_int(s, 0);
+        if (out->n == limit && !l->plan.counting && !(out->key = strdup(db_text(s, 1)))) {
+            return reel_fail_memory(err);
         }
     }
-    if (!read_page(h, l, f, out, err)) {
+    out->more = step == DB_ROW;
+    return step != DB_FAILED;
+}
+
+/* The rows of the page. What a window leaves is read again without one. */
+static bool find_page(struct db_handle *h, struct list *l, struct found *out, struct reel_error *err) {
+    uint32_t limit = page_size(l->q);
+    bool ends = l->plan.way == LIST_GATHER && l->plan.window;
+    if (l->plan.way == LIST_WALK && l->plan.window && !find_edge(h, l, &ends, err)) {
         return false;
     }
-    if (out->next) {
+    if (!read_rows(h, l, limit, l->q->offset, out, err)) {
+        return false;
+    }
+    if (out->more || !ends) {
         return true;
     }
-    return full ? sort_newest(h, l, out, err) : f->driver != LIST_STREAM_LINKS || end_early(h, l, out, err);
+    found_done(out);
+    l->plan.way = LIST_GATHER;
+    l->plan.window = 0;
+    return read_rows(h, l, limit, l->q->offset, out, err);
 }
 
-/* All there are are counted already; others are as far as LIST_COUNTED. */
+static bool read_page(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
+    AUTO_FOUND struct found found = {0};
+    if (!list_choose(h, &l->query, l->q->offset, (uint64_t)page_size(l->q) + 1, &l->plan, err) || !find_bounds(h, l, err) ||
+        !find_page(h, l, &found, err)) {
+        return false;
+    }
+    out->items = calloc(found.n ? found.n : 1, sizeof *out->items);
+    out->n_items = out->items ? found.n : 0;
+    if (!out->items || !catalog_load_rows(h, found.rows, found.n, out->items, err)) {
+        return out->items ? false : reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < out->n_items; i++) {
+        annotations_shorten(&out->items[i].annotations);
+    }
+    out->next = found.more ? write_cursor(l, found.rows[found.n - 1], found.key) : NULL;
+    return out->next || !found.more || reel_fail_memory(err);
+}
+
+/* Up to `max` rows that match, the newest first when there are more. */
+static bool find_rows(struct db_handle *h, struct list *l, uint32_t max, struct found *out, struct reel_error *err) {
+    return list_choose_any(h, &l->query, max, &l->plan, err) && read_rows(h, l, max, 0, out, err);
+}
+
+/* All there are are counted already; others as far as LIST_TOTAL_MAX. */
 static bool read_total(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
-    struct list_plan *f = &l->query.plan;
-    bool all = f->filters == 0 && f->n_links == 0;
-    *f = (struct list_plan){
-        .column = "row", .descending = true, .counting = true, .filters = f->filters, .links = f->links, .n_links = f->n_links};
-    f->filters &= ~(LIST_BIT(FILTER_FLOOR) | LIST_BIT(FILTER_CEILING));
-    if (!all && !list_choose_plan(h, &l->query, err)) {
+    AUTO_FOUND struct found found = {0};
+    if (!l->query.conditions[0].first) {
+        AUTO(db_done) struct db_statement *s = db_statement(h, "total", err);
+        if (!s || db_next(s, err) != DB_ROW) {
+            return false;
+        }
+        out->total = db_size(s, 0);
+        return true;
+    }
+    if (!find_rows(h, l, LIST_TOTAL_MAX, &found, err)) {
         return false;
     }
-    AUTO(db_done) struct db_statement *s = all ? db_statement(h, "total", err) : compose(h, l, f, 0, err);
-    if (!s) {
-        return false;
-    }
-    db_set_int(s, ":counted", LIST_COUNTED + 1);
-    if (db_next(s, err) != DB_ROW) {
-        return false;
-    }
-    out->total = db_size(s, 0);
-    out->total_capped = !all && out->total > LIST_COUNTED;
-    out->total -= out->total_capped;
+    out->total = found.n;
+    out->total_capped = found.more;
     return true;
-}
-
-/* Parses the query and plans it. */
-static bool open_list(struct db_handle *h, const struct catalog_query *q, struct list *l, struct reel_error *err) {
-    const char *column = NULL;
-    bool descending = false;
-    *l = (struct list){.q = q};
-    if (!parse_sort(l, &column, &descending, err) || !read_cursor(l, err) || !list_query(h, q, &l->query, err)) {
-        return false;
-    }
-    l->query.plan.column = column;
-    l->query.plan.descending = descending;
-    return list_choose_plan(h, &l->query, err);
 }
 
 static void list_done(struct list *l) {
     list_query_done(&l->query);
     free(l->cursor);
-    free(l->found);
+    free(l->edge_text);
 }
 
 bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catalog_page *out, struct reel_error *err) {
     *out = (struct catalog_page){0};
-    struct list l = {0};
+    struct list l = {.q = q};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    bool ok = h && open_list(h, q, &l, err) && answer(h, &l, out, err) && (!q->count || read_total(h, &l, out, err));
+    bool ok = h && parse_sort(&l, err) && read_cursor(&l, err) && list_query(h, q, &l.query, err) && read_page(h, &l, out, err) &&
+              (!q->count || read_total(h, &l, out, err));
     if (!ok) {
         catalog_page_done(out);
     }
@@ -323,26 +301,14 @@ bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catal
 
 bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more,
                struct reel_error *err) {
-    struct catalog_query plain = *q;
-    struct list l;
-    *rows = NULL;
-    plain.sort = plain.cursor = NULL;
-    plain.offset = 0;
-    bool good = open_list(h, &plain, &l, err);
-    {
-        AUTO(db_done) struct db_statement *s = good ? compose(h, &l, &l.query.plan, (int64_t)max + 1, err) : NULL;
-        good = s && write_rows(s, max, rows, n, more, err);
-    }
-    if (good && !*more && l.query.plan.driver == LIST_STREAM_LINKS) {
-        int64_t row;
-        good = find_edge(h, &l, max, &row, more, err); /* there are others after the window */
-    }
-    if (!good) {
-        free(*rows);
-        *rows = NULL;
-    }
+    struct list l = {.q = q};
+    AUTO_FOUND struct found found = {0};
+    bool good = list_query(h, q, &l.query, err) && find_rows(h, &l, max, &found, err);
     list_done(&l);
-    return good;
+    *rows = good ? rows_json(found.rows, found.n) : NULL;
+    *n = found.n;
+    *more = found.more;
+    return *rows || (good ? reel_fail_memory(err) : false);
 }
 
 void catalog_page_done(struct catalog_page *page) {

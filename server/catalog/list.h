@@ -1,114 +1,105 @@
-/* Shared by the files that answer a list: list_query.c turns a query into names and ids, list_plan.c chooses the driving index,
- * list_sql.c writes the statement, list.c runs it. */
+/* Shared by the files that answer a list: list_query.c and list_terms.c turn a query into conditions, list_plan.c chooses how they are
+ * answered, list_sql.c writes the statement, list.c runs it.
+ *
+ * There are two ways. A walk reads the index of the sort and tests each row: good when many match. A gather collects the rows of the most
+ * selective condition from its index, tests and sorts them: good when few match. Both answer exactly; the plan only decides what it costs.
+ */
 #ifndef SERVER_CATALOG_LIST_H
 #define SERVER_CATALOG_LIST_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "catalog/catalog_internal.h"
 
 enum {
-    LIST_SELECTIVE = 5000,
-    LIST_VERY_SELECTIVE = 100, /* a filter that leaves at most so many rows drives the list */
-    LIST_SPANS = 20000,        /* the same for an interval, whose rows are adjacent in the index */
-    LIST_WINDOW = 1000,
-    LIST_PAGE = 100,          /* a walk in the order of a sort reads LIST_WINDOW rows for each LIST_PAGE; as many are sorted */
-    LIST_LINKS_WINDOW = 2000, /* a walk along several labels or tags reads so many */
-    LIST_COUNTED = 2000,      /* counts end here */
+    LIST_CONDITIONS_MAX = 512,
+    LIST_WALKED_MAX = 20000,   /* a walk that has read so many rows without filling its page becomes a gather */
+    LIST_ESTIMATE_MAX = 20000, /* estimates that are counted end here */
+    LIST_TOTAL_MAX = 10000,    /* and totals here */
 };
 
-enum list_driver {
-    LIST_WALK, /* the index of the sort */
-    LIST_COLLECTION,
-    LIST_GROUP,
-    LIST_ALLOWED,
-    LIST_FORMAT,
-    LIST_STATE,
-    LIST_DAMAGED,
-    LIST_SIZE,
-    LIST_DURATION,
-    LIST_MESSAGES, /* the index of a selective filter */
-    LIST_WORDS,
-    LIST_LINK,
-    LIST_INTERVAL, /* collected first */
-    LIST_FOUND,    /* rows that are already known */
-    LIST_STREAM_WORDS,
-    LIST_STREAM_LINK,
-    LIST_STREAM_LINKS,
-    LIST_STREAM_SPANS, /* these are in row order by themselves */
-    LIST_DRIVERS
+enum condition_kind {
+    CONDITION_ALL,    /* of its children; of none: everything */
+    CONDITION_ANY,    /* of its children; of none: nothing */
+    CONDITION_SET,    /* a column has one of these values */
+    CONDITION_RANGE,  /* a column is in [min, max] */
+    CONDITION_SPAN,   /* the recording overlaps [min, max) on the calendar */
+    CONDITION_LABELS, /* it has one of these labels; the column is that of the set */
+    CONDITION_TAGS,   /* it has a tag of one of these keys (column "key") or values ("value") */
+    CONDITION_TEXT,   /* this text is found in its name or collection, or in a topic, type or metadata */
 };
 
-enum list_filter {
-    FILTER_COLLECTIONS,
-    FILTER_NO_COLLECTIONS,
-    FILTER_ALLOWED,
-    FILTER_GROUPS,
-    FILTER_NO_GROUPS,
-    FILTER_FORMATS,
-    FILTER_NO_FORMATS,
-    FILTER_STATES,
-    FILTER_NO_STATES,
-    FILTER_TRASH /* may be among the states */,
-    FILTER_DAMAGED,
-    FILTER_INTACT,
-    FILTER_START,
-    FILTER_END,
-    FILTER_SIZE,
-    FILTER_DURATION,
-    FILTER_MESSAGES,
-    FILTER_WORDS,
-    FILTER_WITHOUT,
-    FILTER_FLOOR,
-    FILTER_CEILING /* the ends of a walk in the order of times */
-};
-#define LIST_BIT(filter) (1u << (filter))
-
-/* A condition on what recordings are linked with: one of these ids, or none of them. */
-enum list_by { BY_LABEL, BY_TAG_KEY, BY_TAG_VALUE };
-struct list_link {
-    enum list_by by;
+struct condition {
+    enum condition_kind kind;
     bool negated;
-    char *ids; /* a JSON array */
-    uint32_t n;
-    int64_t first;
-};
-enum { LIST_LINKS_MAX = 256 };
-
-struct list_set { /* JSON arrays; NULL: no condition */
-    json_t *in, *out;
-};
-
-struct list_plan { /* all that the statement depends on */
-    enum list_driver driver;
-    const char *column; /* of the sort: "row", "name" … */
-    bool descending, counting;
-    bool very_selective; /* so few rows that each is looked up in the full-text index, instead of reading all its matches */
-    uint32_t filters;    /* LIST_BIT of enum list_filter */
-    const struct list_link *links;
-    uint32_t n_links, driving_link; /* the link whose index drives the list */
+    bool in_channels, in_metadata; /* CONDITION_TEXT: there are labels that have it */
+    bool has_trash;                /* CONDITION_SET: of states, the trash among them */
+    uint32_t first, next;          /* children of ALL and ANY: their place; 0: none */
+    const char *column;
+    char *text;  /* a JSON array of values or ids; CONDITION_TEXT: the text as search_needle() writes it. malloc'd */
+    char *match; /* CONDITION_TEXT: the same for MATCH */
+    int64_t min, max;
+    int64_t estimate; /* of the recordings that match */
+    bool capped;      /* there may be more: LIST_ESTIMATE_MAX was reached */
 };
 
 struct list_query {
-    struct list_plan plan;
-    struct list_set collections, groups, formats, states;
-    struct list_link links[LIST_LINKS_MAX];
-    char *words, *without, *allowed;
-    char *texts[9]; /* of the sets, to be bound */
-    int64_t start_ns, end_ns, size[2], duration[2], messages[2];
-    int64_t floor_ns, ceiling_ns; /* in the order of times: the first that can match, and the first that cannot */
-    bool placed;                  /* they are set */
-    uint32_t names_read;          /* names compared with globs and patterns so far; bounded, as is the time */
+    struct condition *conditions; /* [0] is the root, a CONDITION_ALL */
+    uint32_t n;
+    bool has_trash;      /* a condition asks for the trash */
+    const char *q;       /* for messages */
+    bool limited;        /* the caller sees some collections only */
+    uint32_t names_read; /* names compared with globs and patterns so far; bounded, as is the time */
     int64_t deadline_ns;
+    struct list_costs { /* list_plan.c */
+        bool found;
+        int64_t all; /* recordings */
+        double part; /* of them that matches everything */
+        bool known;  /* it is more than a guess */
+        uint32_t driver;
+        double driven; /* its rows */
+    } costs;
 };
 
-/* Fills all but the driver and the sort. list_query_done() in any case. */
+/* list_query_done() in any case. */
 bool list_query(struct db_handle *h, const struct catalog_query *q, struct list_query *out, struct reel_error *err);
 void list_query_done(struct list_query *query);
-void list_bind(struct db_statement *s, const struct list_query *query); /* to a list, or a "selective_…" statement */
-bool list_choose_plan(struct db_handle *h, struct list_query *query, struct reel_error *err);
-/* malloc'd, NULL without memory. */
-char *list_sql(const struct list_plan *plan);
+/* A new last child of the condition at `parent`. NULL: reported. The pointer is good until the next call. */
+struct condition *list_add(struct list_query *query, uint32_t parent, enum condition_kind kind, struct reel_error *err);
+bool list_add_span(struct list_query *query, uint32_t parent, int64_t start_ns, int64_t end_ns, struct reel_error *err);
+bool list_add_range(struct list_query *query, uint32_t parent, const char *column, bool negated, int64_t min, int64_t max,
+                    struct reel_error *err);
+/* list_terms.c: the terms of q= */
+bool list_add_search(struct db_handle *h, struct list_query *query, const char *q, struct reel_error *err);
+
+enum list_way { LIST_WALK, LIST_GATHER };
+struct list_plan {
+    enum list_way way;
+    uint32_t driver;    /* LIST_GATHER: the condition whose rows are collected */
+    int64_t window;     /* how many rows are read before it must be planned anew; 0: all */
+    const char *column; /* of the sort: "row", "name" … */
+    bool descending;
+    bool counting; /* only rows, in no order */
+    bool bounded;  /* a walk ends at :edge_key, :edge_row */
+};
+
+/* The first plan for a page that begins behind `offset` rows and has `limit`; the other members of *plan are set. */
+bool list_choose(struct db_handle *h, struct list_query *query, uint64_t offset, uint64_t limit, struct list_plan *plan,
+                 struct reel_error *err);
+/* For `max` rows in no order. */
+bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max, struct list_plan *plan, struct reel_error *err);
+bool list_widest(struct db_handle *h, int64_t *width_ns, struct reel_error *err); /* the widest class of length there is */
+/* The conditions that can drive a gather. */
+bool list_can_gather(const struct list_query *query, uint32_t i);
+uint32_t list_driver(const struct list_query *query, uint32_t i); /* of those within an ALL, the one with the smallest estimate */
+
+/* Statements; malloc'd, NULL without memory. */
+char *list_sql(const struct list_query *query, const struct list_plan *plan);
+char *list_sql_edge(const struct list_plan *plan);                        /* the last row of a walk's window */
+char *list_sql_sample(const struct list_query *query);                    /* how many of the rows in :rows match, and how many there are */
+char *list_sql_count(const struct list_query *query, uint32_t condition); /* its rows, up to :limit */
+void list_bind(struct db_statement *s, const struct list_query *query);
 
 /* The newest `max` rows that a query finds, as a JSON array for json_each(); *more: there are others. malloc'd. */
 bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more,

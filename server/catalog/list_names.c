@@ -60,24 +60,25 @@ static bool ids_add(struct list_ids *ids, int64_t id, struct reel_error *err) {
     if (ids->n >= IDS_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "the pattern matches more than %d names; make it more specific", IDS_MAX);
     }
-    ids->first = ids->n == 0 ? id : ids->first;
     fprintf(ids->out, "%c%lld", ids->n++ == 0 ? '[' : ',', (long long)id);
     return true;
 }
 
-bool list_ids_close(struct list_ids *ids, bool good, enum list_by by, bool negated, struct list_query *query, struct reel_error *err) {
+bool list_ids_close(struct list_ids *ids, bool good, struct list_query *query, uint32_t parent, enum condition_kind kind,
+                    const char *column, bool negated, struct reel_error *err) {
     if (!ids->out) {
         return false;
     }
     fputs(ids->n == 0 ? "[]" : "]", ids->out);
-    fclose(ids->out);
-    if (!good || (negated && ids->n == 0) || query->plan.n_links == LIST_LINKS_MAX || !ids->text) {
+    good = (fclose(ids->out) == 0 && ids->text) || reel_fail_memory(err) ? good : false;
+    struct condition *c = good ? list_add(query, parent, kind, err) : NULL;
+    if (!c) {
         free(ids->text);
-        return good && ids->text &&
-               (query->plan.n_links < LIST_LINKS_MAX || reel_fail(err, REEL_ARGUMENT, "more than %d conditions", LIST_LINKS_MAX));
+        return false;
     }
-    query->links[query->plan.n_links++] =
-        (struct list_link){.by = by, .negated = negated, .ids = ids->text, .n = ids->n, .first = ids->first};
+    c->column = column;
+    c->negated = negated;
+    c->text = ids->text;
     return true;
 }
 

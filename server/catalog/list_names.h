@@ -1,4 +1,4 @@
-/* Names that match a glob or pattern, as the ids of labels and tags; for list_query.c. */
+/* Names that match a glob or pattern, as the ids of labels and tags; for list_query.c and list_terms.c. */
 #ifndef SERVER_CATALOG_LIST_NAMES_H
 #define SERVER_CATALOG_LIST_NAMES_H
 
@@ -21,12 +21,12 @@ struct list_ids {
     char *text;
     size_t size;
     uint32_t n;
-    int64_t first;
 };
 
 bool list_ids_open(struct list_ids *ids, struct reel_error *err);
-/* Makes a condition of the ids; `good`: they are complete. */
-bool list_ids_close(struct list_ids *ids, bool good, enum list_by by, bool negated, struct list_query *query, struct reel_error *err);
+/* Makes a condition of the ids (CONDITION_LABELS, CONDITION_TAGS) at `parent`; `good`: they are complete. */
+bool list_ids_close(struct list_ids *ids, bool good, struct list_query *query, uint32_t parent, enum condition_kind kind,
+                    const char *column, bool negated, struct reel_error *err);
 bool list_add_labels(struct db_handle *h, struct list_query *query, enum label_kind kind, struct list_matcher w, struct list_ids *ids,
                      struct reel_error *err);
 /* Of keys, or with `value` of values. */

@@ -1,155 +1,208 @@
-/* Chooses the driving index of a list: the most selective filter, else an index in the order of the sort. A filter is counted only as far
- * as the decision needs. */
+/* Chooses how a list is answered: by estimates of how many recordings match, which are counts that are kept or counted as far as
+ * LIST_ESTIMATE_MAX. A wrong estimate costs time, never a recording. */
+#include <stdio.h>
 #include <string.h>
 
 #include "catalog/list.h"
 #include "wire/cleanup.h"
 
-static bool has(const struct list_query *query, enum list_filter filter) {
-    return (query->plan.filters & LIST_BIT(filter)) != 0;
+enum {
+    TEXT_COUNTED_MAX = 2000, /* matches of trigrams are slow to count */
+    SAMPLED_ROWS = 200,
+    WINDOW_MIN = 1000,
+};
+/* What a row costs, measured at a million recordings: one that a walk reads and tests; one that a gather reads from an index, and one that
+ * it reads from the table to sort or test it. In microseconds. */
+static const double WALKED_US = 1.5, COLLECTED_US = 0.3, GATHERED_US = 2.0;
+
+static struct condition *at(const struct list_query *query, uint32_t i) {
+    return &query->conditions[i];
 }
 
-struct best {
-    enum list_driver driver;
-    uint32_t driving_link;
-    int64_t count;
-};
+/* ---- estimates */
 
-static bool try_driver(struct db_handle *h, struct list_query *query, enum list_driver driver, const char *statement, const char *ids,
-                       struct best *best, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+static bool query_number(struct db_handle *h, const struct list_query *query, char *sql, int64_t limit, int64_t *out,
+                         struct reel_error *err) {
+    AUTO_MEM char *text = sql;
+    AUTO(db_done) struct db_statement *s = text ? db_compose(h, text, err) : NULL;
     if (!s) {
-        return false;
+        return text ? false : reel_fail_memory(err);
     }
     list_bind(s, query);
-    db_set_text(s, ":ids", ids);
-    db_set_int(s, ":limit", best->count);
+    db_set_int(s, ":limit", limit);
     if (db_next(s, err) != DB_ROW) {
         return false;
     }
-    if (db_int(s, 0) < best->count) {
-        *best = (struct best){.driver = driver, .driving_link = query->plan.driving_link, .count = db_int(s, 0)};
-    }
+    *out = db_int(s, 0);
     return true;
 }
 
-static bool try_links(struct db_handle *h, struct list_query *query, struct best *best, struct reel_error *err) {
-    static const char *const statements[] = {
-        [BY_LABEL] = "selective_label", [BY_TAG_KEY] = "selective_tag_key", [BY_TAG_VALUE] = "selective_tag_value"};
-    for (uint32_t i = 0; i < query->plan.n_links; i++) {
-        const struct list_link *l = &query->links[i];
-        query->plan.driving_link = i;
-        if (!l->negated && !try_driver(h, query, LIST_LINK, statements[l->by], l->ids, best, err)) {
-            return false;
-        }
-    }
-    query->plan.driving_link = 0;
-    return true;
-}
-
-static bool try_filters(struct db_handle *h, struct list_query *query, bool in_order, struct best *best, struct reel_error *err) {
-    static const struct {
-        enum list_filter filter;
-        enum list_driver driver;
-        const char *statement;
-        bool shown; /* its index does not have the trash */
-    } filters[] = {{FILTER_GROUPS, LIST_GROUP, "selective_group", false},
-                   {FILTER_COLLECTIONS, LIST_COLLECTION, "selective_collection", false},
-                   {FILTER_ALLOWED, LIST_ALLOWED, "selective_allowed", false},
-                   {FILTER_STATES, LIST_STATE, "selective_state", false},
-                   {FILTER_DAMAGED, LIST_DAMAGED, "selective_damaged", false},
-                   {FILTER_FORMATS, LIST_FORMAT, "selective_format", false},
-                   {FILTER_SIZE, LIST_SIZE, "selective_size", true},
-                   {FILTER_DURATION, LIST_DURATION, "selective_duration", true},
-                   {FILTER_MESSAGES, LIST_MESSAGES, "selective_messages", true},
-                   {FILTER_WORDS, LIST_WORDS, "selective_words", false}};
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-        bool there = has(query, filters[i].filter) && !(filters[i].shown && has(query, FILTER_TRASH));
-        there = there && !(filters[i].filter == FILTER_WORDS && in_order && best->driver == LIST_WALK); /* they lead in anyway */
-        if (there && best->count > 0 && !try_driver(h, query, filters[i].driver, filters[i].statement, "", best, err)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The rows of an interval are adjacent, so more of them are still cheap, except in the order of times. */
-static bool try_interval(struct db_handle *h, struct list_query *query, bool in_order, struct best *best, struct reel_error *err) {
-    if ((!has(query, FILTER_START) && !has(query, FILTER_END)) || has(query, FILTER_TRASH) || best->count == 0) {
-        return true;
-    }
-    int64_t limit = best->count;
-    bool by_time = in_order || strncmp(query->plan.column, "calendar_", 9) == 0;
-    best->count = best->driver == LIST_WALK && !by_time ? LIST_SPANS + 1 : limit;
-    bool good = try_driver(h, query, LIST_INTERVAL, "selective_interval", "", best, err);
-    best->count = best->driver == LIST_WALK ? limit : best->count;
-    return good;
-}
-
-/* One label or tag leads in the order of rows. */
-static bool find_single(const struct list_query *query, uint32_t *driving_link) {
-    for (uint32_t i = 0; i < query->plan.n_links; i++) {
-        if (!query->links[i].negated && query->links[i].n == 1) {
-            *driving_link = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Several of them do so by turns. */
-static bool find_several(const struct list_query *query, uint32_t *driving_link) {
-    for (uint32_t i = 0; i < query->plan.n_links; i++) {
-        if (!query->links[i].negated) {
-            *driving_link = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* In the order of starts, what overlaps an interval begins no longer before it than the widest recording is wide; so with ends. */
-static bool find_edges(struct db_handle *h, struct list_query *query, struct reel_error *err) {
-    bool timed = has(query, FILTER_START) || has(query, FILTER_END),
-         by_start = timed && strcmp(query->plan.column, "calendar_start_ns") == 0,
-         by_end = timed && strcmp(query->plan.column, "calendar_end_ns") == 0;
-    if (query->plan.driver != LIST_WALK || (!by_start && !by_end)) {
-        return true;
-    }
+bool list_widest(struct db_handle *h, int64_t *width_ns, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "widest", err);
     if (!s || db_next(s, err) != DB_ROW) {
         return false;
     }
-    int64_t width = db_int(s, 0), before = by_start ? width : 0, behind = by_start ? 0 : width;
-    query->floor_ns = query->start_ns < INT64_MIN + before ? INT64_MIN : query->start_ns - before;
-    query->ceiling_ns = query->end_ns > INT64_MAX - behind ? INT64_MAX : query->end_ns + behind;
-    query->placed = true;
-    if (by_start == query->plan.descending) { /* the other end follows from the interval itself */
-        query->plan.filters |= by_start ? LIST_BIT(FILTER_FLOOR) : LIST_BIT(FILTER_CEILING);
+    *width_ns = db_int(s, 0);
+    return true;
+}
+
+bool list_can_gather(const struct list_query *query, uint32_t i) {
+    const struct condition *c = at(query, i);
+    bool shown_only = c->kind == CONDITION_RANGE || c->kind == CONDITION_SPAN; /* their indexes do not have the trash */
+    if (c->negated || (shown_only && query->has_trash)) {
+        return false;
+    }
+    if (c->kind != CONDITION_ALL && c->kind != CONDITION_ANY) {
+        return true;
+    }
+    bool all = true, any = false;
+    for (uint32_t k = c->first; k; k = at(query, k)->next) {
+        bool can = list_can_gather(query, k);
+        all = all && can;
+        any = any || can;
+    }
+    return c->kind == CONDITION_ALL ? any : all;
+}
+
+uint32_t list_driver(const struct list_query *query, uint32_t i) {
+    uint32_t best = 0;
+    for (uint32_t k = at(query, i)->first; k; k = at(query, k)->next) {
+        if (list_can_gather(query, k) && (!best || at(query, k)->estimate < at(query, best)->estimate)) {
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Of each condition, its children first; of `all` recordings. */
+static bool estimate(struct db_handle *h, struct list_query *query, uint32_t i, int64_t all, struct reel_error *err) {
+    struct condition *c = at(query, i);
+    double part = 1, sum = 0;
+    if (c->kind != CONDITION_ALL && c->kind != CONDITION_ANY) {
+        int64_t max = c->kind == CONDITION_TEXT ? TEXT_COUNTED_MAX : LIST_ESTIMATE_MAX;
+        if (!query_number(h, query, list_sql_count(query, i), max, &c->estimate, err)) {
+            return false;
+        }
+        c->capped = c->estimate >= max;
+    }
+    for (uint32_t k = c->first; k; k = at(query, k)->next) {
+        if (!estimate(h, query, k, all, err)) {
+            return false;
+        }
+        double n = (double)at(query, k)->estimate;
+        part *= n < (double)all ? n / (double)all : 1;
+        sum += n;
+        c->capped = c->capped || at(query, k)->capped;
+    }
+    c->estimate = c->kind == CONDITION_ALL ? (int64_t)(part * (double)all) : c->kind == CONDITION_ANY ? (int64_t)sum : c->estimate;
+    c->estimate = c->estimate < all ? c->estimate : all;
+    c->estimate = c->negated ? all - c->estimate : c->estimate;
+    return true;
+}
+
+/* What part of the recordings matches everything, by some that lie evenly in the order of rows. */
+static bool sample(struct db_handle *h, const struct list_query *query, int64_t highest, double *part, struct reel_error *err) {
+    char rows[SAMPLED_ROWS * 22 + 2] = "[";
+    size_t n = 1;
+    for (int64_t i = 0; i < SAMPLED_ROWS; i++) {
+        n += (size_t)snprintf(rows + n, sizeof rows - n, i ? ",%lld" : "%lld",
+                              (long long)(1 + (int64_t)((double)highest / SAMPLED_ROWS * ((double)i + 0.5))));
+    }
+    snprintf(rows + n, sizeof rows - n, "]");
+    AUTO_MEM char *sql = list_sql_sample(query);
+    AUTO(db_done) struct db_statement *s = sql ? db_compose(h, sql, err) : NULL;
+    if (!s) {
+        return sql ? false : reel_fail_memory(err);
+    }
+    list_bind(s, query);
+    db_set_text(s, ":rows", rows);
+    if (db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    *part = ((double)db_int(s, 0) + 0.3) / ((double)db_int(s, 1) + 1);
+    return true;
+}
+
+/* ---- plans */
+
+static bool find_costs(struct db_handle *h, struct list_query *query, struct reel_error *err) {
+    struct list_costs *out = &query->costs;
+    if (out->found) {
+        return true;
+    }
+    *out = (struct list_costs){.found = true, .part = 1, .known = true};
+    if (!query_number(h, query, strdup("SELECT coalesce(max(row), 0) FROM recordings"), 0, &out->all, err)) {
+        return false;
+    }
+    out->all = out->all > 0 ? out->all : 1;
+    if (!at(query, 0)->first) {
+        return true;
+    }
+    if (!estimate(h, query, 0, out->all, err)) {
+        return false;
+    }
+    out->part = ((double)at(query, 0)->estimate + 0.5) / (double)out->all;
+    out->known = !at(query, 0)->capped;
+    if (!out->known && !sample(h, query, out->all, &out->part, err)) {
+        return false;
+    }
+    out->driver = list_driver(query, 0);
+    out->driven = out->driver ? (double)at(query, out->driver)->estimate : (double)out->all;
+    if (out->driver && at(query, out->driver)->capped && out->part * (double)out->all > out->driven) {
+        out->driven = out->part * (double)out->all; /* at least so many */
     }
     return true;
 }
 
-bool list_choose_plan(struct db_handle *h, struct list_query *query, struct reel_error *err) {
-    struct best best = {.driver = LIST_WALK, .count = LIST_SELECTIVE + 1};
-    struct list_plan *f = &query->plan;
-    bool in_order = strcmp(f->column, "row") == 0;
-    if (!try_links(h, query, &best, err) || !try_filters(h, query, in_order, &best, err) || !try_interval(h, query, in_order, &best, err)) {
+static double at_most(double value, double most) {
+    return value < most ? value : most;
+}
+
+/* Rows that a walk reads until it has found `wanted`, and rows of the driver. */
+static double walked(const struct list_costs *costs, double wanted) {
+    return at_most(wanted / costs->part, (double)costs->all);
+}
+
+static double collected(const struct list_costs *costs, double wanted) {
+    return at_most(walked(costs, wanted) / (double)costs->all * costs->driven, costs->driven);
+}
+
+bool list_choose(struct db_handle *h, struct list_query *query, uint64_t offset, uint64_t limit, struct list_plan *plan,
+                 struct reel_error *err) {
+    const struct list_costs *costs = &query->costs;
+    plan->way = LIST_WALK;
+    plan->window = 0;
+    if (!find_costs(h, query, err)) {
         return false;
     }
-    f->driver = best.driver;
-    f->driving_link = best.driving_link;
-    f->very_selective = best.count <= LIST_VERY_SELECTIVE;
-    if (best.driver == LIST_WALK && has(query, FILTER_TRASH)) {
-        f->driver = LIST_STATE; /* what lies in the trash is in no index of a sort */
-    } else if (in_order && has(query, FILTER_WORDS) && (best.driver == LIST_WALK || best.driver == LIST_WORDS)) {
-        f->driver = LIST_STREAM_WORDS;
-    } else if (in_order && best.driver == LIST_WALK && find_single(query, &f->driving_link)) {
-        f->driver = LIST_STREAM_LINK;
-    } else if (in_order && best.driver == LIST_WALK && find_several(query, &f->driving_link)) {
-        f->driver = LIST_STREAM_LINKS;
-    } else if (in_order && best.driver == LIST_WALK && (has(query, FILTER_START) || has(query, FILTER_END))) {
-        f->driver = LIST_STREAM_SPANS;
+    plan->driver = costs->driver;
+    if (!plan->driver) { /* nothing can be gathered */
+        return true;
     }
-    return find_edges(h, query, err);
+    bool by_row = strcmp(plan->column, "row") == 0;
+    double wanted = (double)offset + (double)limit, walk = walked(costs, wanted),
+           gather = by_row ? collected(costs, wanted) : costs->driven;
+    if (query->has_trash || costs->driven * COLLECTED_US + gather * GATHERED_US <= walk * WALKED_US) {
+        double window = 4 * gather + WINDOW_MIN;
+        plan->way = LIST_GATHER;
+        plan->window = by_row && window < costs->driven ? (int64_t)window : 0;
+        return true;
+    }
+    double window = costs->known ? at_most(4 * walk + WINDOW_MIN, LIST_WALKED_MAX) : LIST_WALKED_MAX;
+    plan->window = (int64_t)(2 * walk > window ? 2 * walk : window); /* that far at least for a large offset */
+    return true;
+}
+
+bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max, struct list_plan *plan, struct reel_error *err) {
+    const struct list_costs *costs = &query->costs;
+    *plan = (struct list_plan){.way = LIST_WALK, .column = "row", .descending = true, .counting = true};
+    if (!find_costs(h, query, err)) {
+        return false;
+    }
+    plan->driver = costs->driver;
+    if (plan->driver &&
+        (query->has_trash || collected(costs, (double)max) * (COLLECTED_US + WALKED_US) <= walked(costs, (double)max) * WALKED_US)) {
+        plan->way = LIST_GATHER;
+    }
+    return true;
 }

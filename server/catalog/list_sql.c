@@ -1,153 +1,323 @@
-/* The statement of a list, from the template sql/queries/list.sql. Only words of this file and numbers are inserted, never a user's text. */
-#include <stdio.h>
+/* The statements of a list. Only words of this file, names of columns and numbers become SQL; users' texts are bound. */
 #include <string.h>
 
 #include "catalog/list.h"
-#include "catalog/sql.h"
 
-static bool has(const struct list_plan *f, enum list_filter filter) {
-    return (f->filters & LIST_BIT(filter)) != 0;
+static const char widths[] =
+    "json_each('[1000000000,16000000000,256000000000,4096000000000,65536000000000,1048576000000000,9223372036854775807]')";
+
+static const struct condition *at(const struct list_query *query, uint32_t i) {
+    return &query->conditions[i];
 }
 
-static bool is_included(const char *mark, size_t size, const struct list_plan *f) {
-    bool next_links = f->driver == LIST_STREAM_LINKS && !f->counting, count_links = f->driver == LIST_STREAM_LINKS && f->counting;
-    bool gathered = f->driver == LIST_WORDS || f->driver == LIST_LINK || next_links, stream = f->driver >= LIST_STREAM_WORDS && !next_links,
-         filters_words = has(f, FILTER_WORDS) && f->driver != LIST_WORDS && f->driver != LIST_STREAM_WORDS;
-    const struct {
-        const char *mark;
-        bool included;
-    } marks[] = {
-        {"page", !f->counting},
-        {"count", f->counting && !count_links},
-        {"count_links", count_links},
-        {"counting", f->counting},
-        {"indexed", !gathered && !stream && f->driver != LIST_INTERVAL && f->driver != LIST_FOUND},
-        {"found", f->driver == LIST_FOUND},
-        {"interval", f->driver == LIST_INTERVAL},
-        {"collect", gathered},
-        {"stream_words", f->driver == LIST_STREAM_WORDS},
-        {"stream_link", f->driver == LIST_STREAM_LINK},
-        {"stream_spans", f->driver == LIST_STREAM_SPANS},
-        {"shown", !has(f, FILTER_TRASH)},
-        {"keyset", !f->counting && !stream && f->driver != LIST_INTERVAL},
-        {"keyset_interval", !f->counting && f->driver == LIST_INTERVAL},
-        {"next_links", next_links},
-        {"keyset_words", !f->counting && f->driver == LIST_STREAM_WORDS},
-        {"keyset_link", !f->counting && f->driver == LIST_STREAM_LINK},
-        {"keyset_spans", !f->counting && f->driver == LIST_STREAM_SPANS},
-        {"selective_words", f->driver == LIST_WORDS},
-        {"words_each", filters_words && f->very_selective},
-        {"words_all", filters_words && !f->very_selective},
-        {"without", has(f, FILTER_WITHOUT)},
-        {"selective_link", f->driver == LIST_LINK},
-        {"collections", has(f, FILTER_COLLECTIONS)},
-        {"no_collections", has(f, FILTER_NO_COLLECTIONS)},
-        {"allowed", has(f, FILTER_ALLOWED)},
-        {"groups", has(f, FILTER_GROUPS)},
-        {"no_groups", has(f, FILTER_NO_GROUPS)},
-        {"formats", has(f, FILTER_FORMATS)},
-        {"no_formats", has(f, FILTER_NO_FORMATS)},
-        {"states", has(f, FILTER_STATES)},
-        {"no_states", has(f, FILTER_NO_STATES)},
-        {"damaged", has(f, FILTER_DAMAGED)},
-        {"intact", has(f, FILTER_INTACT)},
-        {"size", has(f, FILTER_SIZE)},
-        {"duration", has(f, FILTER_DURATION)},
-        {"messages", has(f, FILTER_MESSAGES)},
-        {"times", has(f, FILTER_START) || has(f, FILTER_END)},
-        {"start", has(f, FILTER_START) && !has(f, FILTER_CEILING)},
-        {"start_walked", has(f, FILTER_START) && has(f, FILTER_CEILING)},
-        {"end", has(f, FILTER_END) && !has(f, FILTER_FLOOR)},
-        {"end_walked", has(f, FILTER_END) && has(f, FILTER_FLOOR)},
-        {"floor", has(f, FILTER_FLOOR)},
-        {"ceiling", has(f, FILTER_CEILING)},
-    };
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (strlen(marks[i].mark) == size && strncmp(mark, marks[i].mark, size) == 0) {
-            return marks[i].included;
+/* ---- tests of the row r; "+" keeps SQLite from another index than the one that drives */
+
+static void put_labels(FILE *out, uint32_t i, bool text) {
+    fprintf(out,
+            text ? "(SELECT k.label_set FROM label_set_labels AS k WHERE k.label IN (SELECT rowid FROM label_search WHERE label_search "
+                   "MATCH :m%u))"
+                 : "(SELECT k.label_set FROM label_set_labels AS k WHERE k.label IN (SELECT value FROM json_each(:t%u)))",
+            i);
+}
+
+static void put_leaf(FILE *out, const struct condition *c, uint32_t i) {
+    switch (c->kind) {
+    case CONDITION_SET:
+        fprintf(out, "+r.%s IN (SELECT value FROM json_each(:t%u))", c->column, i);
+        break;
+    case CONDITION_RANGE:
+        fprintf(out, "+r.%s BETWEEN :a%u AND :b%u", c->column, i, i);
+        break;
+    case CONDITION_SPAN:
+        fprintf(out, "(+r.width_ns IS NOT NULL AND +r.calendar_start_ns < :b%u AND +r.calendar_end_ns >= :a%u)", i, i);
+        break;
+    case CONDITION_LABELS:
+        fprintf(out, "+r.%s IN ", c->column);
+        put_labels(out, i, false);
+        break;
+    case CONDITION_TAGS:
+        fprintf(out,
+                "EXISTS (SELECT 1 FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s IN (SELECT value FROM json_each(:t%u)))",
+                c->column, i);
+        break;
+    default:
+        fprintf(out, "(search_has(:t%u, r.name, r.collection)", i);
+        if (c->in_channels) {
+            fputs(" OR +r.channel_labels IN ", out);
+            put_labels(out, i, true);
+        }
+        if (c->in_metadata) {
+            fputs(" OR +r.metadata_labels IN ", out);
+            put_labels(out, i, true);
+        }
+        fputc(')', out);
+    }
+}
+
+/* Whether the trash is among what it finds. */
+static bool has_trash(const struct list_query *query, uint32_t i) {
+    const struct condition *c = at(query, i);
+    bool any = !c->negated && c->has_trash;
+    for (uint32_t k = c->negated ? 0 : c->first; k; k = at(query, k)->next) {
+        any = any || has_trash(query, k);
+    }
+    return any;
+}
+
+/* `skipped`: a condition that holds already; 0: none. With `shown`, alternatives that do not ask for the trash do not find it. */
+static void put_test(FILE *out, const struct list_query *query, uint32_t i, uint32_t skipped, bool shown) {
+    const struct condition *c = at(query, i);
+    bool hides = shown && !has_trash(query, i);
+    fputs(hides ? "(r.state <> 4 AND " : "", out);
+    fputs(c->negated ? "(" : "", out);
+    if (i == skipped && i > 0) {
+        fputs("TRUE", out);
+    } else if (c->kind == CONDITION_ALL || c->kind == CONDITION_ANY) {
+        const char *between = c->kind == CONDITION_ALL ? " AND " : " OR ";
+        fputs(c->first ? "(" : c->kind == CONDITION_ALL ? "TRUE" : "FALSE", out);
+        for (uint32_t k = c->first; k; k = at(query, k)->next) {
+            bool pass = shown && !hides && (c->kind == CONDITION_ANY || has_trash(query, k));
+            put_test(out, query, k, skipped, pass && !c->negated);
+            fputs(at(query, k)->next ? between : ")", out);
+        }
+    } else {
+        put_leaf(out, c, i);
+    }
+    fputs(c->negated ? ") IS NOT TRUE" : "", out);
+    fputs(hides ? ")" : "", out);
+}
+
+/* ---- rows of a condition, from its index, as SELECT … AS row */
+
+static const char *index_of(const char *column) {
+    return strcmp(column, "group_name") == 0 ? "group" : column;
+}
+
+static void put_text_rows(FILE *out, const struct condition *c, uint32_t i) {
+    fprintf(out, "SELECT rowid AS row FROM search WHERE search MATCH :m%u", i);
+    const char *const columns[] = {c->in_channels ? "channel_labels" : NULL, c->in_metadata ? "metadata_labels" : NULL};
+    for (size_t k = 0; k < 2; k++) {
+        if (columns[k]) {
+            fprintf(out, " UNION ALL SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ", columns[k], columns[k]);
+            put_labels(out, i, true);
         }
     }
-    return false;
 }
 
-static const char *index_name(const struct list_plan *f) {
-    static const char *const indexes[LIST_DRIVERS] = {
-        [LIST_COLLECTION] = "collection", [LIST_GROUP] = "group",     [LIST_ALLOWED] = "collection", [LIST_FORMAT] = "format",
-        [LIST_STATE] = "state",           [LIST_DAMAGED] = "damaged", [LIST_SIZE] = "size",          [LIST_DURATION] = "duration_ns",
-        [LIST_MESSAGES] = "messages"};
-    return indexes[f->driver] ? indexes[f->driver] : f->column;
-}
-
-/* What stands for the words in braces; `link` is the one that the line is about. */
-static void put_word(FILE *out, const char *brace, const struct list_plan *f, uint32_t link) {
-    static const char *const tables[] = {"recording_labels", "recording_tags", "recording_tags"}, *const bys[] = {"label", "key", "value"};
-    const struct list_link *l = link < f->n_links ? &f->links[link] : NULL;
-    if (strncmp(brace, "{column}", 8) == 0) {
-        fputs(f->column, out);
-    } else if (strncmp(brace, "{after}", 7) == 0) {
-        fputs(f->descending ? "<" : ">", out);
-    } else if (strncmp(brace, "{order}", 7) == 0) {
-        fputs(f->descending ? "DESC" : "ASC", out);
-    } else if (strncmp(brace, "{index}", 7) == 0) {
-        fprintf(out, "recordings_by_%s", index_name(f));
-    } else if (strncmp(brace, "{n}", 3) == 0) {
-        fprintf(out, "%u", link);
-    } else if (l && strncmp(brace, "{table}", 7) == 0) {
-        fputs(tables[l->by], out);
-    } else if (l && strncmp(brace, "{by}", 4) == 0) {
-        fputs(bys[l->by], out);
-    } else if (l && l->negated) {
-        fputs("NOT ", out);
-    }
-}
-
-static void put_line(FILE *out, const char *at, const char *end, const struct list_plan *f, uint32_t link) {
-    while (at < end) {
-        const char *brace = memchr(at, '{', (size_t)(end - at));
-        fwrite(at, 1, (size_t)((brace ? brace : end) - at), out);
-        if (!brace) {
-            break;
+static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
+    const struct condition *c = at(query, i);
+    switch (c->kind) {
+    case CONDITION_ALL:
+        put_rows(out, query, list_driver(query, i));
+        break;
+    case CONDITION_ANY:
+        fputs(c->first ? "" : "SELECT 0 AS row WHERE FALSE", out);
+        for (uint32_t k = c->first; k; k = at(query, k)->next) {
+            put_rows(out, query, k);
+            fputs(at(query, k)->next ? " UNION ALL " : "", out);
         }
-        put_word(out, brace, f, link);
-        at = strchr(brace, '}') + 1;
+        break;
+    case CONDITION_SET:
+        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN (SELECT value FROM json_each(:t%u))%s",
+                index_of(c->column), c->column, i, strcmp(c->column, "group_name") == 0 ? " AND group_name <> ''" : "");
+        break;
+    case CONDITION_RANGE:
+        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s BETWEEN :a%u AND :b%u AND state <> 4", c->column,
+                c->column, i, i);
+        break;
+    case CONDITION_SPAN:
+        fprintf(
+            out,
+            "SELECT s.row FROM %s AS width CROSS JOIN recordings AS s INDEXED BY recordings_spans ON s.width_ns = width.value "
+            "AND s.calendar_start_ns > :a%u - width.value WHERE s.calendar_start_ns < :b%u AND s.calendar_end_ns >= :a%u AND s.state <> 4",
+            widths, i, i, i);
+        break;
+    case CONDITION_LABELS:
+        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ", c->column, c->column);
+        put_labels(out, i, false);
+        break;
+    case CONDITION_TAGS:
+        fprintf(out,
+                "SELECT recording AS row FROM recording_tags INDEXED BY recording_tags_%s WHERE %s IN (SELECT value FROM json_each(:t%u))",
+                c->column, c->column, i);
+        break;
+    default:
+        put_text_rows(out, c, i);
     }
-    fputc('\n', out);
 }
 
-static const char *template_text(void) {
-    for (size_t i = 0; i < sql_queries_count; i++) {
-        if (strcmp(sql_queries[i].name, "list") == 0) {
-            return sql_queries[i].text;
+/* ---- statements */
+
+static bool by_row(const struct list_plan *plan) {
+    return strcmp(plan->column, "row") == 0;
+}
+
+static void put_order(FILE *out, const struct list_plan *plan) {
+    const char *order = plan->descending ? "DESC" : "ASC";
+    if (by_row(plan)) {
+        fprintf(out, " ORDER BY r.row %s", order);
+    } else {
+        fprintf(out, " ORDER BY r.%s %s, r.row %s", plan->column, order, order);
+    }
+}
+
+/* What comes behind :key, :row in the order of the sort; `sign` "+" when no index is to be used for that. */
+static void put_behind(FILE *out, const struct list_plan *plan, const char *sign) {
+    char after = plan->descending ? '<' : '>';
+    if (by_row(plan)) {
+        fprintf(out, " AND %sr.row %c :row", sign, after);
+    } else {
+        fprintf(out, " AND (%sr.%s, %sr.row) %c (:key, :row)", sign, plan->column, sign, after);
+    }
+}
+
+static void put_edge(FILE *out, const struct list_plan *plan) {
+    char before = plan->descending ? '>' : '<';
+    if (plan->bounded && by_row(plan)) {
+        fprintf(out, " AND r.row %c= :edge_row", before);
+    } else if (plan->bounded) {
+        fprintf(out, " AND (r.%s, r.row) %c= (:edge_key, :edge_row)", plan->column, before);
+    }
+}
+
+static void put_walk(FILE *out, const struct list_query *query, const struct list_plan *plan) {
+    if (query->has_trash) { /* the trash is in no index of a sort, but in the order of rows */
+        fputs(" FROM recordings AS r NOT INDEXED WHERE TRUE", out);
+    } else {
+        fprintf(out, " FROM recordings AS r INDEXED BY recordings_by_%s WHERE r.state <> 4", plan->column);
+    }
+    if (!plan->counting) {
+        put_behind(out, plan, "");
+        put_edge(out, plan);
+    }
+    fputs(" AND ", out);
+    put_test(out, query, 0, 0, query->has_trash);
+}
+
+static void put_gather(FILE *out, const struct list_query *query, const struct list_plan *plan) {
+    enum condition_kind kind = at(query, plan->driver)->kind;
+    bool exact = kind != CONDITION_ALL && kind != CONDITION_ANY;                         /* all its rows match it */
+    const char *how = query->has_trash ? "NOT INDEXED" : "INDEXED BY recordings_by_row"; /* that index tells what is not in the trash */
+    if (plan->counting) {
+        fputs(" FROM (", out);
+        put_rows(out, query, plan->driver);
+        fprintf(out, ") AS found CROSS JOIN recordings AS r %s ON r.row = found.row WHERE TRUE", how);
+    } else {
+        fprintf(out, " FROM recordings AS r %s WHERE r.row IN (", by_row(plan) ? how : "NOT INDEXED");
+        if (plan->window) { /* in the order of rows */
+            fputs("SELECT row FROM (", out);
         }
+        put_rows(out, query, plan->driver);
+        if (plan->window) {
+            fprintf(out, ") WHERE row %c :row ORDER BY row %s LIMIT :window", plan->descending ? '<' : '>',
+                    plan->descending ? "DESC" : "ASC");
+        }
+        fputs(")", out);
+        put_behind(out, plan, "+");
     }
-    return "";
+    fputs(query->has_trash ? "" : " AND r.state <> 4", out);
+    fputs(" AND ", out);
+    put_test(out, query, 0, exact ? plan->driver : 0, query->has_trash);
 }
 
-char *list_sql(const struct list_plan *plan) {
+char *list_sql(const struct list_query *query, const struct list_plan *plan) {
     char *sql = NULL;
-    size_t size = 0;
+    size_t size;
     FILE *out = open_memstream(&sql, &size);
     if (!out) {
         return NULL;
     }
-    for (const char *line = template_text(), *end; *line; line = *end ? end + 1 : end) {
-        end = strchrnul(line, '\n');
-        const char *mark = memmem(line, (size_t)(end - line), " --: ", 5), *text = mark ? mark : end;
-        size_t mark_size = mark ? (size_t)(end - mark - 5) : 0;
-        if (strncmp(line, "--", 2) == 0) {
-            continue;
-        }
-        if (mark_size == 4 && strncmp(mark + 5, "each", 4) == 0) {
-            bool leads = plan->driver == LIST_LINK || plan->driver == LIST_STREAM_LINK || plan->driver == LIST_STREAM_LINKS;
-            for (uint32_t i = 0; i < plan->n_links; i++) {
-                if (!leads || i != plan->driving_link) {
-                    put_line(out, line, text, plan, i);
-                }
-            }
-        } else if (!mark || is_included(mark + 5, mark_size, plan)) {
-            put_line(out, line, text, plan, plan->driving_link);
-        }
+    if (plan->counting) {
+        fputs(plan->way == LIST_GATHER ? "SELECT DISTINCT r.row" : "SELECT r.row", out);
+    } else {
+        fprintf(out, "SELECT r.row, r.%s", plan->column);
     }
-    fclose(out);
-    return sql;
+    if (plan->way == LIST_WALK) {
+        put_walk(out, query, plan);
+    } else {
+        put_gather(out, query, plan);
+    }
+    if (!plan->counting) {
+        put_order(out, plan);
+    }
+    fputs(" LIMIT :limit OFFSET :offset", out);
+    return fclose(out) == 0 ? sql : (free(sql), NULL);
+}
+
+char *list_sql_edge(const struct list_plan *plan) {
+    char *sql = NULL;
+    size_t size;
+    FILE *out = open_memstream(&sql, &size);
+    if (!out) {
+        return NULL;
+    }
+    fprintf(out, "SELECT r.row, r.%s FROM recordings AS r INDEXED BY recordings_by_%s WHERE r.state <> 4", plan->column, plan->column);
+    put_behind(out, plan, "");
+    put_edge(out, plan);
+    put_order(out, plan);
+    fputs(" LIMIT 1 OFFSET :window", out);
+    return fclose(out) == 0 ? sql : (free(sql), NULL);
+}
+
+char *list_sql_sample(const struct list_query *query) {
+    char *sql = NULL;
+    size_t size;
+    FILE *out = open_memstream(&sql, &size);
+    if (!out) {
+        return NULL;
+    }
+    fputs("SELECT coalesce(sum(", out);
+    put_test(out, query, 0, 0, query->has_trash);
+    fputs("), 0), count(*) FROM json_each(:rows) AS sampled CROSS JOIN recordings AS r NOT INDEXED ON r.row = sampled.value", out);
+    return fclose(out) == 0 ? sql : (free(sql), NULL);
+}
+
+char *list_sql_count(const struct list_query *query, uint32_t i) {
+    const struct condition *c = at(query, i);
+    char *sql = NULL;
+    size_t size;
+    FILE *out = open_memstream(&sql, &size);
+    if (!out) {
+        return NULL;
+    }
+    bool summed = c->kind == CONDITION_SET &&
+                  (strcmp(c->column, "collection") == 0 || strcmp(c->column, "format") == 0 || strcmp(c->column, "state") == 0);
+    if (summed) { /* few rows */
+        fprintf(out,
+                "SELECT coalesce(sum(recordings), 0) FROM (SELECT recordings FROM sums WHERE %s IN (SELECT value FROM json_each(:t%u)) "
+                "LIMIT :limit)",
+                c->column, i);
+    } else if (c->kind == CONDITION_TAGS) {
+        fprintf(out, "SELECT coalesce(sum(recordings), 0) FROM tag_%ss WHERE id IN (SELECT value FROM json_each(:t%u))", c->column, i);
+    } else if (c->kind == CONDITION_LABELS) {
+        fputs("SELECT coalesce(sum(recordings), 0) FROM (SELECT recordings FROM label_sets WHERE id IN ", out);
+        put_labels(out, i, false);
+        fputs(" LIMIT :limit)", out);
+    } else {
+        fputs("SELECT count(*) FROM (SELECT 1 FROM (", out);
+        put_rows(out, query, i);
+        fputs(") LIMIT :limit)", out);
+    }
+    return fclose(out) == 0 ? sql : (free(sql), NULL);
+}
+
+/* ---- values */
+
+void list_bind(struct db_statement *s, const struct list_query *query) {
+    for (uint32_t i = 1; i < query->n; i++) {
+        const struct condition *c = at(query, i);
+        char name[16];
+        if (c->text) {
+            snprintf(name, sizeof name, ":t%u", i);
+            db_set_text(s, name, c->text);
+        }
+        if (c->match) {
+            snprintf(name, sizeof name, ":m%u", i);
+            db_set_text(s, name, c->match);
+        }
+        snprintf(name, sizeof name, ":a%u", i);
+        db_set_int(s, name, c->min);
+        snprintf(name, sizeof name, ":b%u", i);
+        db_set_int(s, name, c->max);
+    }
 }

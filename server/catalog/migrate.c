@@ -28,8 +28,8 @@ bool catalog_migrate(struct db *db, struct reel_error *err) {
     }
     if (version < 0 || (uint64_t)version > sql_migrations_count) {
         return reel_fail(err, REEL_UNSUPPORTED,
-                         "the catalog has version %lld and was made by a newer program; this one supports versions up to %zu", (long long)version,
-                         sql_migrations_count);
+                         "the catalog has version %lld and was made by a newer program; this one supports versions up to %zu",
+                         (long long)version, sql_migrations_count);
     }
     if ((size_t)version == sql_migrations_count) {
         return true;
@@ -51,7 +51,6 @@ bool catalog_is_current(struct db *db, struct reel_error *err) {
         return false;
     }
     return (application == APPLICATION_ID && (size_t)version == sql_migrations_count) ||
-           reel_fail(err, REEL_UNSUPPORTED,
-                     "the catalog has version %lld, this program uses version %zu; starting the server upgrades it", (long long)version,
-                     sql_migrations_count);
+           reel_fail(err, REEL_UNSUPPORTED, "the catalog has version %lld, this program uses version %zu; starting the server upgrades it",
+                     (long long)version, sql_migrations_count);
 }

@@ -67,60 +67,6 @@ void catalog_close(struct catalog *c) {
 
 /* ---- reading */
 
-static bool read_parts(struct db_handle *h, struct catalog_recording *r, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "parts_by_row", err);
-    if (!s) {
-        return false;
-    }
-    db_set_int(s, ":row", r->row);
-    enum db_step step;
-    while ((step = db_next(s, err)) == DB_ROW) {
-        struct catalog_part *parts = realloc(r->parts, (r->n_parts + 1) * sizeof *parts);
-        if (!parts) {
-            return reel_fail_memory(err);
-        }
-        r->parts = parts;
-        struct catalog_part *part = &parts[r->n_parts];
-        db_hex(s, 0, part->sha256, sizeof part->sha256);
-        part->size = db_size(s, 1);
-        part->file_name = strdup(db_text(s, 2));
-        if (!part->file_name) {
-            return reel_fail_memory(err);
-        }
-        r->n_parts++;
-    }
-    return step == DB_END;
-}
-
-bool catalog_load_plain(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err) {
-    *out = (struct catalog_recording){0};
-    AUTO(db_done) struct db_statement *s = db_statement(h, "recording_by_row", err);
-    if (!s) {
-        return false;
-    }
-    db_set_int(s, ":row", row);
-    enum db_step step = db_next(s, err);
-    if (step != DB_ROW) {
-        return step == DB_END ? reel_fail(err, REEL_NOT_FOUND, "no such recording") : false;
-    }
-    bool ok = columns_read(s, out) ? read_parts(h, out, err) : reel_fail_memory(err);
-    if (!ok) {
-        catalog_recording_done(out);
-    }
-    return ok;
-}
-
-bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err) {
-    if (!catalog_load_plain(h, row, out, err)) {
-        return false;
-    }
-    if (!annotations_load_tags(h, out, 1, err)) {
-        catalog_recording_done(out);
-        return false;
-    }
-    return true;
-}
-
 /* The row that `s` names; REEL_NOT_FOUND saying `what`. */
 static bool find_row(struct db_statement *s, const char *what, int64_t *row, struct reel_error *err) {
     enum db_step step = db_next(s, err);
@@ -416,5 +362,6 @@ bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     int64_t row = 0;
     return h && is_version(h, id, version, err) && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
-           delete_where_row(h, "search_delete", row, err) && delete_where_row(h, "recording_delete", row, err) && db_commit(h, err);
+           delete_where_row(h, "search_delete", row, err) && delete_where_row(h, "recording_delete", row, err) && labels_sweep(h, err) &&
+           db_commit(h, err);
 }

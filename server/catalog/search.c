@@ -1,9 +1,11 @@
 /* See search.h. One pass over the line, left to right; each error names the character at which it was noticed. */
 #include "catalog/search.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "catalog/catalog.h"
 
@@ -11,37 +13,58 @@ struct reader {
     const char *q, *at;
     struct search *out;
     char *free; /* of out->memory */
-    uint32_t n_values, n_words;
-    FILE *words, *without;
+    unsigned depth;
     struct reel_error *err;
 };
 
-static const struct {
-    const char *name;
-    enum search_kind kind;
-} reserved[] = {{"topic", SEARCH_TOPIC}, {"type", SEARCH_TYPE},   {"format", SEARCH_FORMAT},  {"collection", SEARCH_COLLECTION},
-                {"state", SEARCH_STATE}, {"group", SEARCH_GROUP}, {"damaged", SEARCH_DAMAGED}};
+const char *const search_keys[] = {"topic",   "type", "format",  "collection", "state",    "group",
+                                   "damaged", "size", "created", "duration",   "messages", NULL};
+static const enum search_kind key_kinds[] = {SEARCH_TOPIC,   SEARCH_TYPE, SEARCH_FORMAT,  SEARCH_COLLECTION, SEARCH_STATE,   SEARCH_GROUP,
+                                             SEARCH_DAMAGED, SEARCH_SIZE, SEARCH_CREATED, SEARCH_DURATION,   SEARCH_MESSAGES};
+
+bool search_fail(const char *q, uint32_t at, struct reel_error *err, const char *format, ...) {
+    char what[sizeof err->text];
+    unsigned long n = 1; /* in characters, as users count */
+    for (uint32_t i = 0; i < at; i++) {
+        n += ((unsigned char)q[i] & 0xc0) != 0x80;
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return reel_fail(err, REEL_ARGUMENT, "q, character %lu: %s", n, what);
+}
 
 static bool fail_at(struct reader *r, const char *at, const char *what) {
-    unsigned long n = 1; /* in characters, as users count */
-    for (const char *c = r->q; c < at; c++) {
-        n += ((unsigned char)*c & 0xc0) != 0x80;
-    }
-    return reel_fail(r->err, REEL_ARGUMENT, "q, character %lu: %s", n, what);
+    return search_fail(r->q, (uint32_t)(at - r->q), r->err, "%s", what);
 }
 
 static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static bool is_end(char c) {
-    return c == '\0' || is_blank(c);
+/* Inside parentheses ")" ends a term, unless the term has opened it: (run(1) or x). */
+static bool is_end(const struct reader *r, char c) {
+    return c == '\0' || is_blank(c) || (c == ')' && r->depth > 0);
 }
 
-/* Without one, FTS5 has no token to search for. */
-static bool has_letters(const char *word, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)word[i];
+static size_t term_size(const struct reader *r, const char *at, const char *stops) {
+    unsigned open = 0;
+    size_t size = 0;
+    for (; at[size] && !is_blank(at[size]) && !strchr(stops, at[size]); size++) {
+        if (at[size] == ')' && open == 0 && r->depth > 0) {
+            break;
+        }
+        open += at[size] == '(';
+        open -= at[size] == ')' && open > 0;
+    }
+    return size;
+}
+
+/* Without one there is nothing to search for. */
+static bool has_letters(const char *word) {
+    for (; *word; word++) {
+        unsigned char c = (unsigned char)*word;
         if (c >= 0x80 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z')) {
             return true;
         }
@@ -77,26 +100,49 @@ static bool read_quoted(struct reader *r, const char **text) {
     return true;
 }
 
-/* One for FTS5, in its quotes, which nothing can leave; a word also finds what begins with it. */
-static bool add_words(struct reader *r, const char *at, const char *text, size_t size, bool negated, bool prefix) {
-    if (!has_letters(text, size)) {
+/* A new last child. NULL: reported. */
+static struct search_node *add_node(struct reader *r, struct search_node *parent, enum search_kind kind, const char *at) {
+    struct search *s = r->out;
+    if (s->n_nodes == SEARCH_NODES_MAX) {
+        fail_at(r, at, "too many terms");
+        return NULL;
+    }
+    uint32_t *link = &parent->first;
+    while (*link) {
+        link = &s->nodes[*link].next;
+    }
+    *link = s->n_nodes;
+    struct search_node *node = &s->nodes[s->n_nodes++];
+    *node = (struct search_node){.kind = kind, .at = (uint32_t)(at - r->q)};
+    return node;
+}
+
+static bool add_value(struct reader *r, struct search_node *t, struct search_value value, const char *at) {
+    if (r->out->n_values == SEARCH_VALUES_MAX) {
+        return fail_at(r, at, "too many values");
+    }
+    t->values = t->n_values == 0 ? &r->out->values[r->out->n_values] : t->values;
+    r->out->values[r->out->n_values++] = value;
+    t->n_values++;
+    return true;
+}
+
+static bool add_word(struct reader *r, struct search_node *parent, const char *at, const char *text, bool negated, bool phrase) {
+    if (!has_letters(text)) {
         return true;
     }
-    if (++r->n_words > SEARCH_TERMS_MAX) {
-        return fail_at(r, at, "too many words");
+    struct search_node *t = add_node(r, parent, SEARCH_WORD, at);
+    if (!t || !add_value(r, t, (struct search_value){.text = text, .exact = phrase}, at)) {
+        return false;
     }
-    FILE *out = negated ? r->without : r->words;
-    fputs(ftell(out) == 0 ? "\"" : negated ? " OR \"" : " \"", out);
-    for (size_t i = 0; i < size; i++) {
-        fputs(text[i] == '"' ? "\"\"" : (char[]){text[i], '\0'}, out);
-    }
-    fputs(prefix ? "\"*" : "\"", out);
+    t->negated = negated;
+    t->has_range = !phrase && search_date(text, &t->min, &t->max);
     return true;
 }
 
 /* ---- key:values */
 
-static bool check_value(struct reader *r, const struct search_term *t, const char *at, const char *text) {
+static bool check_value(struct reader *r, const struct search_node *t, const char *at, const char *text) {
     enum recording_state state;
     if (t->kind == SEARCH_STATE && strcmp(text, "*") != 0 && !recording_state_parse(text, &state)) {
         return fail_at(r, at, "a state is scanning, ready, failed, missing, changed or trashed");
@@ -104,15 +150,15 @@ static bool check_value(struct reader *r, const struct search_term *t, const cha
     if (t->kind == SEARCH_DAMAGED && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
         return fail_at(r, at, "damaged is true or false");
     }
+    if (t->kind == SEARCH_GROUP && t->n_values > 0 && !t->values[t->n_values - 1].exact && strpbrk(text, "*?")) {
+        return fail_at(r, at, "a group is named whole, without * and ?; in quotes they are characters of its name");
+    }
     return true;
 }
 
 /* One value, `prefix` put before it. */
-static bool read_value(struct reader *r, struct search_term *t, const char *prefix, size_t prefix_size) {
+static bool read_value(struct reader *r, struct search_node *t, const char *prefix, size_t prefix_size) {
     const char *start = r->at, *text;
-    if (r->n_values == SEARCH_VALUES_MAX) {
-        return fail_at(r, start, "too many values");
-    }
     char *begin = r->free;
     memcpy(begin, prefix, prefix_size);
     r->free += prefix_size;
@@ -121,24 +167,21 @@ static bool read_value(struct reader *r, struct search_term *t, const char *pref
         if (!read_quoted(r, &text)) {
             return false;
         }
-        if (!is_end(*r->at) && *r->at != ',') {
+        if (!is_end(r, *r->at) && *r->at != ',') {
             return fail_at(r, r->at, "a quoted value must be followed by a space or a comma");
         }
     } else {
-        size_t size = strcspn(r->at, ", \t\r\n");
+        size_t size = term_size(r, r->at, ",");
         if (size == 0) {
             return fail_at(r, r->at, "a value is missing; an empty one is \"\"");
         }
         text = keep(r, r->at, size);
         r->at += size;
     }
-    r->out->values[r->n_values++] = (struct search_value){.text = begin, .exact = exact};
-    t->n_values++;
-    return check_value(r, t, start, text);
+    return add_value(r, t, (struct search_value){.text = begin, .exact = exact}, start) && check_value(r, t, start, text);
 }
 
-static bool read_values(struct reader *r, struct search_term *t, const char *prefix, size_t prefix_size) {
-    t->values = &r->out->values[r->n_values];
+static bool read_values(struct reader *r, struct search_node *t, const char *prefix, size_t prefix_size) {
     for (;;) {
         if (!read_value(r, t, prefix, prefix_size)) {
             return false;
@@ -150,129 +193,184 @@ static bool read_values(struct reader *r, struct search_term *t, const char *pre
     }
 }
 
-static struct search_term *new_term(struct reader *r, bool negated) {
-    if (r->out->n_terms == SEARCH_TERMS_MAX) {
-        fail_at(r, r->at, "too many terms");
-        return NULL;
-    }
-    struct search_term *t = &r->out->terms[r->out->n_terms++];
-    *t = (struct search_term){.kind = SEARCH_TAG, .negated = negated};
-    return t;
+static bool read_range(struct reader *r, struct search_node *t) {
+    const char *start = r->at;
+    size_t size = term_size(r, r->at, "");
+    struct reel_error why = {0};
+    const char *text = keep(r, r->at, size);
+    r->at += size;
+    t->has_range = search_range(t->kind, text, &t->min, &t->max, &why);
+    return t->has_range || fail_at(r, start, why.text);
 }
 
 /* meta."KEY":value */
-static bool read_quoted_meta(struct reader *r, bool negated) {
+static bool read_quoted_meta(struct reader *r, struct search_node *t) {
     const char *key;
-    struct search_term *t = new_term(r, negated);
-    if (!t || !read_quoted(r, &key)) {
+    if (!read_quoted(r, &key)) {
         return false;
     }
     if (*r->at++ != ':') {
         return fail_at(r, r->at - 1, "this is written meta.\"KEY\":value");
     }
-    t->kind = SEARCH_META;
     r->free[-1] = ':'; /* instead of the end of the key, which goes on with the value */
     return read_values(r, t, key, (size_t)(r->free - key));
 }
 
 /* meta.KEY:value, where KEY may have colons of its own: the last one before the value ends it, or the one before a quote. */
-static bool read_meta(struct reader *r, bool negated) {
+static bool read_meta(struct reader *r, struct search_node *parent, bool negated) {
+    struct search_node *t = add_node(r, parent, SEARCH_META, r->at);
+    if (!t) {
+        return false;
+    }
+    t->negated = negated;
     r->at += strlen("meta.");
     if (*r->at == '"') {
-        return read_quoted_meta(r, negated);
+        return read_quoted_meta(r, t);
     }
-    size_t whole = strcspn(r->at, ", \t\r\n\""), size = whole;
+    size_t size = term_size(r, r->at, ",\"");
     while (size > 0 && r->at[size - 1] != ':') {
         size--;
     }
-    struct search_term *t = size > 1 ? new_term(r, negated) : NULL;
-    if (!t) {
-        return size > 1 ? false : fail_at(r, r->at, "this is written meta.KEY:value");
+    if (size <= 1) {
+        return fail_at(r, r->at, "this is written meta.KEY:value");
     }
-    t->kind = SEARCH_META;
     const char *prefix = keep(r, r->at, size);
     r->at += size;
     return read_values(r, t, prefix, size);
 }
 
-static bool read_pair(struct reader *r, struct search_value key, bool negated) {
-    struct search_term *t = new_term(r, negated);
+static bool read_pair(struct reader *r, struct search_node *parent, const char *at, struct search_value key, bool negated) {
+    struct search_node *t = add_node(r, parent, SEARCH_TAG, at);
     if (!t) {
         return false;
     }
+    t->negated = negated;
     t->key = key;
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved && !key.exact; i++) {
-        if (strcmp(reserved[i].name, key.text) == 0) {
-            t->kind = reserved[i].kind;
+    for (size_t i = 0; search_keys[i] && !key.exact; i++) {
+        if (strcmp(search_keys[i], key.text) == 0) {
+            t->kind = key_kinds[i];
         }
     }
-    return read_values(r, t, "", 0);
+    return t->kind >= SEARCH_SIZE ? read_range(r, t) : read_values(r, t, "", 0);
 }
 
 /* ---- the line */
 
-static bool read_phrase(struct reader *r, bool negated) {
+static bool read_phrase(struct reader *r, struct search_node *parent, bool negated) {
     const char *start = r->at, *text;
     if (!read_quoted(r, &text)) {
         return false;
     }
     if (*r->at == ':') {
         r->at++;
-        return read_pair(r, (struct search_value){.text = text, .exact = true}, negated);
+        return read_pair(r, parent, start, (struct search_value){.text = text, .exact = true}, negated);
     }
-    if (!is_end(*r->at)) {
+    if (!is_end(r, *r->at)) {
         return fail_at(r, r->at, "a quoted phrase must be followed by a space");
     }
-    return add_words(r, start, text, strlen(text), negated, false);
+    return add_word(r, parent, start, text, negated, true);
 }
 
-static bool read_term(struct reader *r) {
-    bool negated = *r->at == '-' && !is_end(r->at[1]);
+static bool read_any(struct reader *r, struct search_node *parent);
+
+static bool read_group(struct reader *r, struct search_node *parent, bool negated) {
+    const char *start = r->at++;
+    if (r->depth == SEARCH_DEPTH_MAX) {
+        return fail_at(r, start, "too many parentheses within each other");
+    }
+    struct search_node *group = add_node(r, parent, SEARCH_ALL, start);
+    if (!group) {
+        return false;
+    }
+    group->negated = negated;
+    r->depth++;
+    if (!read_any(r, group)) {
+        return false;
+    }
+    r->depth--;
+    return *r->at++ == ')' || (r->at--, fail_at(r, start, "this parenthesis is not closed; in quotes it is a character"));
+}
+
+static bool read_term(struct reader *r, struct search_node *parent) {
+    bool negated = *r->at == '-' && !is_end(r, r->at[1]);
     r->at += negated;
     if (*r->at == '"') {
-        return read_phrase(r, negated);
+        return read_phrase(r, parent, negated);
     }
-    size_t size = strcspn(r->at, " \t\r\n"), key = strcspn(r->at, ": \t\r\n\"");
-    if (strncmp(r->at, "meta.\"", 6) == 0) {
-        return read_meta(r, negated);
+    if (*r->at == '(') {
+        return read_group(r, parent, negated);
     }
-    if (r->at[key] != ':') {
-        const char *word = r->at;
+    const char *start = r->at;
+    size_t size = term_size(r, start, ""), key = term_size(r, start, ":\"");
+    if (strncmp(start, "meta.\"", 6) == 0 || (start[key] == ':' && strncmp(start, "meta.", 5) == 0)) {
+        return read_meta(r, parent, negated);
+    }
+    if (start[key] != ':') {
         r->at += size;
-        return add_words(r, word, word, size, negated, true);
+        return add_word(r, parent, start, keep(r, start, size), negated, false);
     }
     if (key == 0) {
-        return fail_at(r, r->at, "a key is missing before the colon");
+        return fail_at(r, start, "a key is missing before the colon");
     }
-    if (strncmp(r->at, "meta.", 5) == 0) {
-        return read_meta(r, negated);
-    }
-    const char *name = keep(r, r->at, key);
+    const char *name = keep(r, start, key);
     r->at += key + 1;
-    return read_pair(r, (struct search_value){.text = name}, negated);
+    return read_pair(r, parent, start, (struct search_value){.text = name}, negated);
 }
 
-static bool read_line(struct reader *r) {
-    while (*r->at) {
-        if (is_blank(*r->at)) {
-            r->at++;
-        } else if (!read_term(r)) {
+static void skip_blanks(struct reader *r) {
+    while (is_blank(*r->at)) {
+        r->at++;
+    }
+}
+
+/* "or", "OR" or "|": its size, 0 for anything else. */
+static size_t or_size(const struct reader *r) {
+    size_t size = *r->at == '|' ? 1 : strncasecmp(r->at, "or", 2) == 0 ? 2 : 0;
+    return size > 0 && (is_end(r, r->at[size]) || r->at[size] == '(') ? size : 0;
+}
+
+/* Terms up to "or", ")" or the end. */
+static bool read_all(struct reader *r, struct search_node *parent) {
+    const char *start = r->at;
+    for (skip_blanks(r); *r->at && !(*r->at == ')' && r->depth > 0) && !or_size(r); skip_blanks(r)) {
+        if (*r->at == ')') {
+            return fail_at(r, r->at, "this parenthesis closes nothing; in quotes it is a character");
+        }
+        if (!read_term(r, parent)) {
+            return false;
+        }
+    }
+    bool empty = !*r->at && r->at == r->q + strspn(r->q, " \t\r\n"); /* the whole line: it finds everything */
+    return r->at > start + strspn(start, " \t\r\n") || empty ||
+           fail_at(r, r->at, "a term is missing; in quotes, \"or\" and parentheses are text");
+}
+
+/* Alternatives become children of an own node, each a SEARCH_ALL; a single one stays in `parent`. */
+static bool read_any(struct reader *r, struct search_node *parent) {
+    struct search_node *all = add_node(r, parent, SEARCH_ALL, r->at), *any = all;
+    if (!all || !read_all(r, all)) {
+        return false;
+    }
+    if (or_size(r)) {
+        parent->kind = SEARCH_ANY;
+    }
+    while (or_size(r)) {
+        r->at += or_size(r);
+        any = add_node(r, parent, SEARCH_ALL, r->at);
+        if (!any || !read_all(r, any)) {
             return false;
         }
     }
     return true;
 }
 
-static void drop_empty(char **text) {
-    if (*text && !**text) {
-        free(*text);
-        *text = NULL;
-    }
-}
-
 bool search_parse(const char *q, struct search *out, struct reel_error *err) {
-    *out = (struct search){0};
-    size_t size = strlen(q), copies = 2, n_words, n_without;
+    out->q = q;
+    out->n_nodes = 1;
+    out->n_values = 0;
+    out->memory = NULL;
+    out->nodes[0] = (struct search_node){.kind = SEARCH_ALL};
+    size_t size = strlen(q), copies = 2;
     if (size > SEARCH_BYTES_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "q is longer than %d bytes", SEARCH_BYTES_MAX);
     }
@@ -281,23 +379,10 @@ bool search_parse(const char *q, struct search *out, struct reel_error *err) {
     }
     struct reader r = {.q = q, .at = q, .out = out, .err = err};
     out->memory = r.free = malloc((size + 2) * 2 * copies);
-    r.words = open_memstream(&out->words, &n_words);
-    r.without = open_memstream(&out->without, &n_without);
-    bool good = out->memory && r.words && r.without ? read_line(&r) : reel_fail_memory(err);
-    if (r.words) {
-        fclose(r.words);
-    }
-    if (r.without) {
-        fclose(r.without);
-    }
-    drop_empty(&out->words);
-    drop_empty(&out->without);
-    return good;
+    return out->memory ? read_any(&r, &out->nodes[0]) : reel_fail_memory(err);
 }
 
 void search_done(struct search *search) {
-    free(search->words);
-    free(search->without);
     free(search->memory);
-    *search = (struct search){0};
+    search->memory = NULL;
 }

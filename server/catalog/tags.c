@@ -8,46 +8,6 @@
 
 /* ---- of recordings */
 
-/* [1,2,3] of the rows; malloc'd. */
-static char *rows_json(const struct catalog_recording *items, uint32_t n) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) {
-        return NULL;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        fprintf(out, "%c%lld", i == 0 ? '[' : ',', (long long)items[i].row);
-    }
-    fputs(n > 0 ? "]" : "[]", out);
-    return fclose(out) == 0 ? text : (free(text), NULL);
-}
-
-bool annotations_load_tags(struct db_handle *h, struct catalog_recording *items, uint32_t n, struct reel_error *err) {
-    AUTO_MEM char *rows = rows_json(items, n);
-    AUTO(db_done) struct db_statement *s = rows ? db_statement(h, "tags_of_rows", err) : NULL;
-    if (!s) {
-        return rows ? false : reel_fail_memory(err);
-    }
-    db_set_text(s, ":rows", rows);
-    enum db_step step;
-    uint32_t at = 0; /* they come in the order of the items */
-    while ((step = db_next(s, err)) == DB_ROW) {
-        int64_t row = db_int(s, 0);
-        while (at < n && items[at].row != row) {
-            at++;
-        }
-        AUTO_MEM char *key = strdup(db_text(s, 1));
-        if (at == n || !key) {
-            return at == n ? reel_fail(err, REEL_IO, "catalog: tags out of order") : reel_fail_memory(err);
-        }
-        if (!catalog_annotations_set_tag(&items[at].annotations, key, db_text(s, 2), err)) {
-            return false;
-        }
-    }
-    return step == DB_END;
-}
-
 static bool run_with(struct db_handle *h, const char *statement, int64_t row, const struct catalog_tag *tag, unsigned *changes,
                      struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);

@@ -6,7 +6,7 @@
 #include "catalog/catalog.h"
 #include "catalog/notes.h"
 
-enum { VALUES_COUNTED_MAX = 1000, COVERAGE_COUNTED_MAX = 5000 };
+enum { VALUES_COUNTED_MAX = 100000, COVERAGE_COUNTED_MAX = 100000 };
 
 enum values_field { VALUES_TOPIC, VALUES_TYPE, VALUES_META, VALUES_TAG, VALUES_FORMAT, VALUES_COLLECTION, VALUES_STATE };
 struct values_query {
@@ -19,7 +19,7 @@ struct values_query {
 struct values_counts {
     struct catalog_counts counts; /* by name */
     uint32_t counted;             /* recordings of `within` */
-    bool capped;                  /* it finds more than were counted: these are its newest */
+    bool capped;                  /* it finds more than were counted */
 };
 bool catalog_values(struct catalog *c, const struct values_query *q, struct values_counts *out,
                     struct reel_error *err); /* catalog_counts_done(&out->counts) */

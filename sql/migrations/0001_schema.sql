@@ -38,6 +38,8 @@ CREATE TABLE recordings (
     custom TEXT NOT NULL DEFAULT '', -- custom fields, a JSON object; '' is {}
     notes INTEGER NOT NULL DEFAULT 0, -- how many; kept by triggers
     events INTEGER NOT NULL DEFAULT 0,
+    channel_labels INTEGER REFERENCES label_sets (id), -- topics and types; NULL none
+    metadata_labels INTEGER REFERENCES label_sets (id),
 
     -- What must be added to the recording's own times to get calendar times; NULL: not on the calendar.
     shift_ns INTEGER GENERATED ALWAYS AS (iif(clock = 0, 0, epoch_ns)) VIRTUAL,
@@ -79,8 +81,11 @@ CREATE INDEX recordings_by_duration_ns ON recordings (duration_ns) WHERE state <
 CREATE INDEX recordings_by_collection ON recordings (collection);
 CREATE INDEX recordings_by_format ON recordings (format);
 CREATE INDEX recordings_by_state ON recordings (state);
-CREATE INDEX recordings_by_damaged ON recordings (damaged) WHERE damaged = 1;
+CREATE INDEX recordings_by_damaged ON recordings (damaged);
 CREATE INDEX recordings_by_group ON recordings (group_name) WHERE group_name <> '';
+CREATE INDEX recordings_by_created_ns ON recordings (created_ns) WHERE state <> 4;
+CREATE INDEX recordings_by_channel_labels ON recordings (channel_labels) WHERE channel_labels IS NOT NULL;
+CREATE INDEX recordings_by_metadata_labels ON recordings (metadata_labels) WHERE metadata_labels IS NOT NULL;
 CREATE INDEX recordings_spans ON recordings (width_ns, calendar_start_ns, calendar_end_ns) WHERE state <> 4 AND width_ns IS NOT NULL;
 
 -- The first and the last instant of a collection on the calendar.
@@ -114,49 +119,62 @@ END;
 
 -- Every distinct topic (kind 0), message type (kind 1) and metadata entry of a file as KEY:value (kind 2).
 CREATE TABLE labels (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind INTEGER NOT NULL CHECK (kind IN (0, 1, 2)),
     name TEXT NOT NULL,
-    recordings INTEGER NOT NULL DEFAULT 0, -- how many outside of the trash have it; kept by triggers
     UNIQUE (kind, name)
 ) STRICT;
 
-CREATE INDEX labels_shown ON labels (kind, name) WHERE recordings > 0;
+-- Every distinct set of labels: recordings of one robot share a few. A set has topics and types, or metadata.
+CREATE TABLE label_sets (
+    id INTEGER PRIMARY KEY,
+    digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32), -- SHA-256 of its labels (server/catalog/labels.c)
+    recordings INTEGER NOT NULL DEFAULT 0 -- how many outside of the trash have it; kept by triggers
+) STRICT;
 
-CREATE TABLE recording_labels (
-    recording INTEGER NOT NULL REFERENCES recordings (row) ON DELETE CASCADE,
+CREATE TABLE label_set_labels (
+    label_set INTEGER NOT NULL REFERENCES label_sets (id) ON DELETE CASCADE,
     label INTEGER NOT NULL REFERENCES labels (id),
-    PRIMARY KEY (recording, label)
+    PRIMARY KEY (label_set, label)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX recording_labels_label ON recording_labels (label);
+CREATE INDEX label_set_labels_label ON label_set_labels (label, label_set);
 
-CREATE TRIGGER recording_labels_insert AFTER INSERT ON recording_labels WHEN (SELECT state FROM recordings WHERE row = NEW.recording) <> 4 BEGIN
-    UPDATE labels SET recordings = recordings + 1 WHERE id = NEW.label;
+CREATE TRIGGER recordings_labels_insert AFTER INSERT ON recordings WHEN NEW.state <> 4 BEGIN
+    UPDATE label_sets SET recordings = recordings + 1 WHERE id IN (NEW.channel_labels, NEW.metadata_labels);
 END;
 
--- A label is deleted with its last recording.
-CREATE TRIGGER labels_sweep AFTER DELETE ON recording_labels BEGIN
-    UPDATE labels SET recordings = recordings - 1
-    WHERE id = OLD.label AND (SELECT state FROM recordings WHERE row = OLD.recording) <> 4;
-    DELETE FROM labels WHERE id = OLD.label AND NOT EXISTS (SELECT 1 FROM recording_labels WHERE label = OLD.label);
+-- A set is deleted with its last recording, and a label with its last set.
+CREATE TRIGGER recordings_labels_update AFTER UPDATE OF channel_labels, metadata_labels, state ON recordings BEGIN
+    UPDATE label_sets SET recordings = recordings - 1 WHERE id IN (OLD.channel_labels, OLD.metadata_labels) AND OLD.state <> 4;
+    UPDATE label_sets SET recordings = recordings + 1 WHERE id IN (NEW.channel_labels, NEW.metadata_labels) AND NEW.state <> 4;
+    DELETE FROM label_sets WHERE id IN (OLD.channel_labels, OLD.metadata_labels)
+        AND NOT EXISTS (SELECT 1 FROM recordings WHERE channel_labels = label_sets.id) AND NOT EXISTS (SELECT 1 FROM recordings WHERE metadata_labels = label_sets.id);
 END;
 
--- Before the recording is deleted, while its state can still be read.
-CREATE TRIGGER recordings_labels_delete BEFORE DELETE ON recordings BEGIN
-    DELETE FROM recording_labels WHERE recording = OLD.row;
+CREATE TRIGGER recordings_labels_delete AFTER DELETE ON recordings BEGIN
+    UPDATE label_sets SET recordings = recordings - 1 WHERE id IN (OLD.channel_labels, OLD.metadata_labels) AND OLD.state <> 4;
+    DELETE FROM label_sets WHERE id IN (OLD.channel_labels, OLD.metadata_labels)
+        AND NOT EXISTS (SELECT 1 FROM recordings WHERE channel_labels = label_sets.id) AND NOT EXISTS (SELECT 1 FROM recordings WHERE metadata_labels = label_sets.id);
 END;
 
-CREATE TRIGGER recordings_labels_state AFTER UPDATE OF state ON recordings WHEN (OLD.state = 4) <> (NEW.state = 4) BEGIN
-    UPDATE labels SET recordings = recordings + iif(NEW.state = 4, -1, 1)
-    WHERE id IN (SELECT label FROM recording_labels WHERE recording = NEW.row);
+CREATE TRIGGER label_set_labels_delete AFTER DELETE ON label_set_labels BEGIN
+    DELETE FROM labels WHERE id = OLD.label AND NOT EXISTS (SELECT 1 FROM label_set_labels WHERE label = OLD.label);
 END;
 
--- Words consist of letters and digits; everything else ("/", "_", ".", "-") separates them. Prefixes of up to eight characters have an index, because
--- FTS5 collects all matches of a longer prefix before it returns the first.
-CREATE VIRTUAL TABLE search USING fts5 (
-    name, collection, topics, types, metadata, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3 4 5 6 7 8'
-);
+-- Labels whose text is to be deleted from label_search, which triggers may not change (server/catalog/labels.c).
+CREATE TABLE labels_deleted (
+    id INTEGER PRIMARY KEY
+) STRICT;
+
+CREATE TRIGGER labels_delete AFTER DELETE ON labels BEGIN
+    INSERT INTO labels_deleted VALUES (OLD.id);
+END;
+
+-- Names and collections of recordings (rowid: the recording's row), and labels (rowid: the label's id), as search_text() writes them
+-- (server/catalog/text.h). Trigrams find any part of a text.
+CREATE VIRTUAL TABLE search USING fts5 (text, tokenize = 'trigram case_sensitive 1', columnsize = 0);
+CREATE VIRTUAL TABLE label_search USING fts5 (text, tokenize = 'trigram case_sensitive 1', columnsize = 0);
 
 -- ---- sums
 
@@ -201,25 +219,6 @@ CREATE TABLE collections (
     name TEXT PRIMARY KEY CHECK (length(name) > 0),
     description TEXT NOT NULL CHECK (length(description) > 0)
 ) STRICT, WITHOUT ROWID;
-
--- The earliest start and the latest end among each 1024 rows. Recordings are added roughly in the order of their times, so whole blocks can be skipped.
-CREATE TABLE row_spans (
-    block INTEGER PRIMARY KEY, -- row / 1024
-    start_ns INTEGER NOT NULL,
-    end_ns INTEGER NOT NULL
-) STRICT;
-
-CREATE TRIGGER recordings_spans_insert AFTER INSERT ON recordings WHEN NEW.width_ns IS NOT NULL BEGIN
-    INSERT INTO row_spans (block, start_ns, end_ns) VALUES (NEW.row / 1024, NEW.calendar_start_ns, NEW.calendar_end_ns)
-    ON CONFLICT (block) DO UPDATE SET start_ns = min(start_ns, excluded.start_ns), end_ns = max(end_ns, excluded.end_ns)
-    WHERE excluded.start_ns < start_ns OR excluded.end_ns > end_ns;
-END;
-
-CREATE TRIGGER recordings_spans_update AFTER UPDATE OF messages, clock, epoch_ns, start_ns, end_ns ON recordings WHEN NEW.width_ns IS NOT NULL BEGIN
-    INSERT INTO row_spans (block, start_ns, end_ns) VALUES (NEW.row / 1024, NEW.calendar_start_ns, NEW.calendar_end_ns)
-    ON CONFLICT (block) DO UPDATE SET start_ns = min(start_ns, excluded.start_ns), end_ns = max(end_ns, excluded.end_ns)
-    WHERE excluded.start_ns < start_ns OR excluded.end_ns > end_ns;
-END;
 
 -- ---- tags: one value per key and recording. The counts exclude the trash.
 

@@ -1,4 +1,4 @@
--- scan: l: on request only (fsck)
-SELECT 'of the topic or type ' || name || ' the catalog counts ' || recordings || ' recordings; there are ' || n
-FROM (SELECT name, recordings, (SELECT count(*) FROM recording_labels AS k CROSS JOIN recordings AS r ON r.row = k.recording
-    WHERE k.label = l.id AND r.state <> 4) AS n FROM labels AS l) WHERE recordings <> n;
+-- scan: s: on request only (fsck)
+SELECT 'of a set of topics, types or metadata the catalog counts ' || recordings || ' recordings; there are ' || n
+FROM (SELECT recordings, (SELECT count(*) FROM recordings AS r WHERE r.channel_labels = s.id AND r.state <> 4) +
+    (SELECT count(*) FROM recordings AS r WHERE r.metadata_labels = s.id AND r.state <> 4) AS n FROM label_sets AS s) WHERE recordings <> n;

@@ -1,1 +1,1 @@
-INSERT INTO recording_labels (recording, label) SELECT :row, id FROM labels WHERE kind = :kind AND name = :name ON CONFLICT DO NOTHING;
+INSERT INTO label_set_labels (label_set, label) SELECT :set, id FROM labels WHERE kind = :kind AND name = :name;

@@ -1,3 +1,3 @@
--- scan: labels: on request only (fsck)
-UPDATE labels SET recordings = (
-    SELECT count(*) FROM recording_labels AS k CROSS JOIN recordings AS r ON r.row = k.recording WHERE k.label = labels.id AND r.state <> 4);
+-- scan: label_sets: on request only (fsck)
+UPDATE label_sets SET recordings = (SELECT count(*) FROM recordings AS r WHERE r.channel_labels = label_sets.id AND r.state <> 4) +
+    (SELECT count(*) FROM recordings AS r WHERE r.metadata_labels = label_sets.id AND r.state <> 4);

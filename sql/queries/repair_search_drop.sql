@@ -1,4 +1,3 @@
--- scan: search: on request only (fsck)
+-- scan: s: on request only (fsck)
 DELETE FROM search WHERE rowid IN (
-    SELECT s.rowid FROM search AS s LEFT JOIN recordings AS r ON r.row = s.rowid
-    WHERE r.row IS NULL OR s.name IS NOT r.name OR s.collection IS NOT r.collection);
+    SELECT s.rowid FROM search AS s LEFT JOIN recordings AS r ON r.row = s.rowid WHERE r.row IS NULL OR s.text <> search_text(r.name, r.collection));

@@ -1,1 +1,1 @@
-INSERT INTO search (rowid, name, collection, topics, types, metadata) VALUES (:row, :name, :collection, :topics, :types, :metadata);
+INSERT INTO search (rowid, text) VALUES (:row, search_text(:name, :collection));

@@ -1,1 +1,1 @@
-UPDATE search SET name = :name, collection = :collection WHERE rowid = :row;
+UPDATE search SET text = search_text(:name, :collection) WHERE rowid = :row;

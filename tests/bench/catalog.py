@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import sqlite3
 import time
 from datetime import datetime
@@ -18,8 +19,7 @@ RARE = 997  # one of so many is a copy of the other recording
 MINUTE = 60 * 10**9  # one begins each minute
 PAGES = 100  # asked of each question, for p99 and p50
 
-REPAIRS = ('repair_sums', 'repair_labels', 'repair_tag_keys', 'repair_tag_values',
-         'repair_spans')
+REPAIRS = ('repair_sums', 'repair_labels', 'repair_tag_keys', 'repair_tag_values')
 MORE = '''
 CREATE TEMP TABLE more AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :count)
 SELECT (SELECT max(row) FROM recordings) + 1 + i AS row, i, iif(i % :rare = :rare - 1, :other, :common) AS source,
@@ -36,9 +36,7 @@ WHERE k.name IN ('place', 'robot', 'run');
 '''
 LINKS = '''
 INSERT INTO parts SELECT m.row, p.position, p.sha256, p.size, p.file_name FROM more AS m CROSS JOIN parts AS p ON p.recording = m.source;
-INSERT INTO recording_labels (recording, label) SELECT m.row, l.label FROM more AS m CROSS JOIN recording_labels AS l ON l.recording = m.source;
-INSERT INTO search (rowid, name, collection, topics, types, metadata) SELECT m.row, r.name, s.collection, s.topics, s.types, s.metadata
-FROM more AS m CROSS JOIN recordings AS r ON r.row = m.row CROSS JOIN search AS s ON s.rowid = m.source;
+INSERT INTO search (rowid, text) SELECT m.row, search_text(r.name, r.collection) FROM more AS m CROSS JOIN recordings AS r ON r.row = m.row;
 '''
 
 
@@ -55,6 +53,7 @@ def fill(path, count):
     """Puts `count` copies of the two recordings of a stopped server's catalog into it; nothing is synced to disk."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.executescript('PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000000; PRAGMA journal_mode = MEMORY; BEGIN')
+        db.create_function('search_text', -1, search_text, deterministic=True)
         triggers = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:
             db.execute('DROP TRIGGER ' + name)
@@ -69,6 +68,11 @@ def fill(path, count):
             db.execute(sql)
         db.execute('COMMIT')
         db.execute('PRAGMA journal_mode = WAL')
+
+
+def search_text(*texts):
+    """As server/catalog/text.h says, of ASCII."""
+    return '\n'.join('  ' + ''.join(word + '  ' for word in re.findall('[a-z0-9]+', text.lower())) for text in texts)
 
 
 def as_json(words):
@@ -115,6 +119,11 @@ def questions(count, pick):
         ('… by size, counted', lambda: listed + 'sort=-size&count=true&q=' + pick.choice(ROBOTS), 100),
         ('two words', lambda: listed + 'q=%s+yard' % pick.choice(ROBOTS), 100),
         ('word that one has', lambda: listed + 'q=%06d' % pick.randrange(count - 2), 1),
+        ('part of a name that few have', lambda: listed + 'q=' + ('%06d' % pick.randrange(count - 2))[1:], None),
+        ('part of a name that many have', lambda: listed + 'sort=name&q=' + pick.choice(ROBOTS)[1:], 100),
+        ('either of two words', lambda: listed + 'sort=-size&q=%s+or+yard' % pick.choice(ROBOTS), 100),
+        ('a day in q', lambda: listed + 'q=2010-01-%02d' % pick.randrange(1, 29 if count > 50000 else 2), None),
+        ('size above, by name', lambda: listed + 'sort=name&q=size:>%d' % pick.randrange(1, 1000), 100),
         ('topic that nearly all have', lambda: listed + 'topic=/sensor%d/*' % pick.randrange(10), 100),
         ('topic that one of %d has' % RARE, lambda: listed + 'topic=frame', min(100, (count - 2) // RARE + 1)),
         ('topic by regular expression', lambda: listed + 'topic_re=sensor%5B12%5D', 100),
@@ -127,6 +136,11 @@ def questions(count, pick):
         ('… by name', lambda: listed + 'sort=name&' + span(day), 100),
         ('interval of a month', lambda: listed + span(month), 100)]
     asked += [('… by ' + sort.strip('-'), lambda sort=sort: listed + 'sort=%s&' % sort + span(month), 100) for sort in ('start', '-end', 'name', 'size', 'duration')]
+    asked += [  # what a sort finds last: only a gather helps
+        ('worst: the newest percent, oldest first', lambda: listed + 'sort=created&q=created:>=%ds' % (1 + count // 100 * 99), 100),
+        ('worst: the oldest tenth of a tag, newest first', lambda: listed + 'sort=-start&q=run:run-0*,run-1,run-2,run-3', None),
+        ('worst: two filters that exclude each other', lambda: listed + 'sort=name&q=%s+-robot:*' % pick.choice(ROBOTS), 0),
+        ('worst: a month, newest first', lambda: listed + 'sort=-created&start=%ds&end=%ds' % (first, first + 60 * month), 100)]
     return asked + [
         ('facets of topics', lambda: values + 'field=topic', None),
         ('facets of a tag', lambda: values + 'field=tag:run&prefix=run-' + str(pick.randrange(1, 10)), None),
@@ -155,7 +169,7 @@ def ask_in_turn(lab, servers, counts):
         p50, p99 = median(many), quantile(many, 0.99)
         kind = kind if what.startswith('…') else what
         yield Row('%s, %s recordings, p99 | p50' % (what.replace('…', kind), counts[1]), '%.2f ms' % (p99 * 1e3), '%.2f ms' % (p50 * 1e3), p50 / median(few),
-                  'p99 <= 20 ms', p99 <= 0.02, {'ours_s': many, 'of_%d_s' % counts[0]: few})
+                  'p99 <= 250 ms' if what.startswith('worst') else 'p99 <= 25 ms', p99 <= (0.25 if what.startswith('worst') else 0.025), {'ours_s': many, 'of_%d_s' % counts[0]: few})
     for line in lines:
         line.close()
 

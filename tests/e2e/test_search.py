@@ -110,10 +110,41 @@ class Search(Case):
         self.expect(lambda m: True, q='format:mcap,rosbag')
         self.expect(lambda m: True, format='rosbag')
         self.expect(lambda m: False, q='-format:rosbag')
-        self.expect(lambda m: False, format='ros')
         self.expect(lambda m: False, q='state:failed')
         self.expect(lambda m: False, q='damaged:true')
         self.expect(lambda m: m.i % 5 == 1 and m.i % 3 == 0 and m.collection == 'lab', q='robot:r1 door collection:lab type:lab_msgs/*')
+
+    def test_or_parentheses_and_ranges(self):
+        self.expect(lambda m: m.i % 5 in (1, 3), q='robot:r1 or robot:r3')
+        self.expect(lambda m: m.i % 5 == 1 or m.collection == 'lab', q='robot:r1 | collection:lab')
+        self.expect(lambda m: m.i % 9 and (m.i % 5 == 1 or m.collection == 'lab'), q='(robot:r1 or collection:lab) -weather:*')
+        self.expect(lambda m: m.collection == 'field' and m.i % 5 != 1, q='-(robot:r1 or collection:lab,attic)')
+        self.expect(lambda m: True, q='size:>0 created:>now-1d')
+        self.expect(lambda m: False, q='created:<2020-01-01')
+        self.expect(lambda m: False, q='messages:>1M or duration:>9d')
+        self.expect(lambda m: True, created_after='now-1d', created_before='now+1d')
+        self.expect(lambda m: False, created_before='2020-01-01T00:00:00Z')
+
+    def test_a_list_is_followed_to_its_end(self):
+        for sort in ('name', '-size', 'start', '-created', 'duration'):
+            names, cursor = [], None
+            while True:
+                page = self.ask('/recordings', sort=sort, q='size:>0', limit=7, **({'cursor': cursor} if cursor else {})).json()
+                names += [item['id'] for item in page['items']]
+                cursor = page['next']
+                if not cursor:
+                    break
+                self.assertEqual(len(page['items']), 7)
+            self.assertEqual((len(names), len(set(names))), (COUNT, COUNT))
+
+    def test_errors_say_what_is_meant(self):
+        for query, words in (({'format': 'bag'}, 'did you mean rosbag-1.2, rosbag-2.0, rosbag2?'), ({'q': 'format:mcpa'}, 'character 1: there is no format "mcpa": did you mean mcap'),
+                             ({'q': 'a robt:r1'}, 'character 3: there is no key and no tag "robt": did you mean robot?'), ({'q': 'formt:mcap'}, 'did you mean format?'),
+                             ({'q': 'format:x*'}, 'there is no format "x*"'), ({'q': 'group:a*'}, 'a group is named whole'), ({'q': 'size:>big'}, 'write 500, 100M'),
+                             ({'q': '(a'}, 'not closed'), ({'q': 'a or'}, 'a term is missing'), ({'q': '(' * 9 + 'a' + ')' * 9}, 'too many parentheses')):
+            answer = self.ask('/recordings', status=400, **query)
+            self.assertIn(words, answer.json()['detail'], query)
+        self.assertEqual(self.found(q='"robt":r1'), set())  # quoted, it is a tag
 
     def test_nothing_of_it_is_sql(self):
         for q in ("x'; DROP TABLE recordings; --", 'robot:"\' OR 1=1 --"', 'name MATCH x', '") OR ("', '* OR *', 'NEAR(door hall, 1)', "topic:'%", '%', '_'):

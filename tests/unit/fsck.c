@@ -216,13 +216,9 @@ static void figures_are_counted_anew(void **state) {
     expect(FSCK_TOTALS, 1);
     sql("DELETE FROM sums");
     expect(FSCK_TOTALS, 1);
-    sql("UPDATE row_spans SET end_ns = end_ns - 1"); /* what lies outside would not be found */
-    expect(FSCK_TOTALS, 1);
-    sql("DELETE FROM row_spans");
-    expect(FSCK_TOTALS, 1);
     sql("UPDATE tag_keys SET recordings = 5; UPDATE tag_values SET recordings = 6");
     expect(FSCK_TOTALS, 2);
-    sql("UPDATE labels SET recordings = 9 WHERE name = '/trial'; INSERT INTO sums VALUES ('ghosts', 'x', 1, '', 1, 1, 1, 1)");
+    sql("UPDATE label_sets SET recordings = 9; INSERT INTO sums VALUES ('ghosts', 'x', 1, '', 1, 1, 1, 1)");
     expect(FSCK_TOTALS, 2);
     sql("UPDATE recordings SET notes = 3 WHERE name = 'b.trial'");
     struct heard h;
@@ -240,14 +236,16 @@ static void figures_are_counted_anew(void **state) {
 
 static void words_are_gathered_anew(void **state) {
     (void)state;
-    sql("DELETE FROM search WHERE name = 'b.trial'");
+    sql("DELETE FROM search WHERE text LIKE '%  b  trial%'");
     assert_int_equal(found_by("b.trial"), 0);
     expect(FSCK_SEARCH, 1);
     assert_int_equal(found_by("b.trial"), 1);
     assert_int_equal(found_by("letter"), 2); /* the words of its types too */
-    sql("INSERT INTO search (rowid, name) VALUES (77, 'ghost')");
-    expect(FSCK_SEARCH, 1);
+    sql("INSERT INTO search (rowid, text) VALUES (77, '  ghost  '); DELETE FROM label_search WHERE text LIKE '%letter%';"
+        " INSERT INTO label_search (rowid, text) VALUES (78, '  ghost  ')");
+    expect(FSCK_SEARCH, 3);
     assert_int_equal(found_by("ghost"), 0);
+    assert_int_equal(found_by("letter"), 2);
     struct heard h;
     app_down();
     sql("DELETE FROM search_data WHERE id > 10");
@@ -280,7 +278,7 @@ static void unreferenced_files_are_set_aside(void **state) {
 
 static void the_content_of_a_manifest_is_restored(void **state) {
     (void)state;
-    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE name = 'b.trial'; DELETE FROM recordings WHERE name = 'b.trial'");
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'b.trial'); DELETE FROM recordings WHERE name = 'b.trial'");
     struct heard h;
     app_down();
     assert_int_equal(fsck(false, false, &h).found, 4); /* unknown, and its three files are nobody's */
@@ -304,7 +302,7 @@ static void leftovers_of_a_crash_in_a_manifest_are_removed(void **state) {
     struct ingest_result other;
     struct heard h;
     assert_int_equal(send_text("other name", "TRIALab", &other), INGEST_CREATED);
-    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE name = 'other name'; DELETE FROM recordings WHERE name = 'other name'");
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'other name'); DELETE FROM recordings WHERE name = 'other name'");
     assert_int_equal(fsck(false, false, &h).found, 0); /* beside a server it may be on its way */
     sweep_record_stop(&app);
     assert_true(sweep_last_stop(&app) > other.recording.created_ns);
@@ -326,7 +324,7 @@ static void who_comes_before_the_sweep_forgets_too(void **state) {
     (void)state;
     struct ingest_result lost, again;
     assert_int_equal(send_text("lost name", "TRIALab", &lost), INGEST_CREATED);
-    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE name = 'lost name'; DELETE FROM recordings WHERE name = 'lost name'");
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'lost name'); DELETE FROM recordings WHERE name = 'lost name'");
     assert_int_equal(send_text("lost name", "TRIALab", &again), INGEST_CREATED);
     json_t *manifest = store_load_manifest(app.store, one.recording.content, &err);
     assert_int_equal(json_array_size(json_object_get(manifest, "recordings")), 2);

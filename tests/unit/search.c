@@ -14,32 +14,38 @@
 
 /* ---- the grammar */
 
-static void put_value(FILE *out, const struct search_value *v) {
-    fprintf(out, v->exact ? "=%s" : "~%s", v->text);
+static void put_node(FILE *out, const struct search *s, const struct search_node *t) {
+    static const char *const kinds[] = {"all",        "any",   "word",  "topic",   "type", "meta",     "tag",      "format",
+                                        "collection", "state", "group", "damaged", "size", "duration", "messages", "created"};
+    const char *between = t->kind == SEARCH_ANY ? " | " : " ";
+    fprintf(out, "%s%s", t->negated ? "-" : "", t->kind <= SEARCH_WORD ? "" : kinds[t->kind]);
+    if (t->kind == SEARCH_TAG) {
+        fprintf(out, t->key.exact ? "=%s" : "~%s", t->key.text);
+    }
+    for (uint32_t k = 0; k < t->n_values; k++) {
+        fprintf(out, "%s%s%s", k > 0 ? "," : t->kind == SEARCH_WORD ? "" : " ", t->values[k].exact ? "=" : "~", t->values[k].text);
+    }
+    if (t->has_range && t->kind != SEARCH_WORD) {
+        fprintf(out, " %lld..%lld", (long long)t->min, (long long)t->max);
+    } else if (t->has_range) {
+        fprintf(out, "@%lld", (long long)((t->max - t->min) / 86400000000000 + 1));
+    }
+    if (t->kind <= SEARCH_ANY) {
+        fputc('(', out);
+        for (uint32_t k = t->first; k; k = s->nodes[k].next) {
+            put_node(out, s, &s->nodes[k]);
+            fputs(s->nodes[k].next ? between : "", out);
+        }
+        fputc(')', out);
+    }
 }
 
-/* "tag ~robot: ~r1" … then words and what must not be there. */
+/* "((~door tag~robot ~r1) | (…))" */
 static char *description_of(const struct search *s) {
-    static const char *const kinds[] = {"topic", "type", "meta", "tag", "format", "collection", "state", "group", "damaged"};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    for (uint32_t i = 0; i < s->n_terms; i++) {
-        const struct search_term *t = &s->terms[i];
-        fprintf(out, "%s%s", t->negated ? "-" : "", kinds[t->kind]);
-        if (t->kind == SEARCH_TAG) {
-            put_value(out, &t->key);
-        }
-        for (uint32_t k = 0; k < t->n_values; k++) {
-            fputc(k == 0 ? ' ' : '|', out);
-            put_value(out, &t->values[k]);
-        }
-        fputs("; ", out);
-    }
-    fprintf(out, "[%s]", s->words ? s->words : "");
-    if (s->without) {
-        fprintf(out, " not [%s]", s->without);
-    }
+    put_node(out, s, &s->nodes[0]);
     fclose(out);
     return text;
 }
@@ -49,37 +55,63 @@ static void lines_are_taken_apart(void **state) {
     const struct {
         const char *q, *description;
     } cases[] = {
-        {"", "[]"},
-        {"  \t ", "[]"},
-        {"door", "[\"door\"*]"},
-        {"door  open", "[\"door\"* \"open\"*]"},
-        {"\"door open\"", "[\"door open\"]"},
-        {"-door x", "[\"x\"*] not [\"door\"*]"},
-        {"-a -\"b c\"", "[] not [\"a\"* OR \"b c\"]"},
-        {"- / --- a", "[\"a\"*]"},
-        {"a\"b", "[\"a\"\"b\"*]"},
-        {"NOT a OR b* ^c {d} (e)", "[\"NOT\"* \"a\"* \"OR\"* \"b*\"* \"^c\"* \"{d}\"* \"(e)\"*]"},
-        {"\"say \\\"hi\\\" \\\\ \\n\"", "[\"say \"\"hi\"\" \\ \\n\"]"},
-        {"robot:r1", "tag~robot ~r1; []"},
-        {"robot:r1,r2,\"r 3\"", "tag~robot ~r1|~r2|=r 3; []"},
-        {"robot:*", "tag~robot ~*; []"},
-        {"*:r1", "tag~* ~r1; []"},
-        {"-robot:r1", "-tag~robot ~r1; []"},
-        {"robot:\"\"", "tag~robot =; []"},
-        {"\"a:b\":c", "tag=a:b ~c; []"},
-        {"\"topic\":x", "tag=topic ~x; []"},
-        {"at:12:30:01", "tag~at ~12:30:01; []"},
-        {"url:http://x?a=1", "tag~url ~http://x?a=1; []"},
-        {"topic:/scan type:sensor_msgs/* x", "topic ~/scan; type ~sensor_msgs/*; [\"x\"*]"},
+        {"", "(())"},
+        {"  \t ", "(())"},
+        {"door", "((~door))"},
+        {"door  open", "((~door ~open))"},
+        {"\"door open\"", "((=door open))"},
+        {"-door x", "((-~door ~x))"},
+        {"-a -\"b c\"", "((-~a -=b c))"},
+        {"- / --- a", "((~a))"},
+        {"a\"b", "((~a\"b))"},
+        {"NOT a b* ^c {d} NEAR(e)", "((~NOT ~a ~b* ~^c ~{d} ~NEAR(e)))"},
+        {"\"say \\\"hi\\\" \\\\ \\n\"", "((=say \"hi\" \\ \\n))"},
+        {"robot:r1", "((tag~robot ~r1))"},
+        {"robot:r1,r2,\"r 3\"", "((tag~robot ~r1,~r2,=r 3))"},
+        {"robot:*", "((tag~robot ~*))"},
+        {"*:r1", "((tag~* ~r1))"},
+        {"-robot:r1", "((-tag~robot ~r1))"},
+        {"robot:\"\"", "((tag~robot =))"},
+        {"\"a:b\":c", "((tag=a:b ~c))"},
+        {"\"topic\":x", "((tag=topic ~x))"},
+        {"at:12:30:01", "((tag~at ~12:30:01))"},
+        {"url:http://x?a=1", "((tag~url ~http://x?a=1))"},
+        {"topic:/scan type:sensor_msgs/* x", "((topic ~/scan type ~sensor_msgs/* ~x))"},
         {"format:rosbag1 collection:lab,field state:ready,failed group:g damaged:true",
-         "format ~rosbag1; collection ~lab|~field; state ~ready|~failed; group ~g; damaged ~true; []"},
-        {"meta.dc:Title:Run", "meta ~dc:Title:Run; []"},
-        {"meta.dc:Title:\"A b\",c", "meta =dc:Title:A b|~dc:Title:c; []"},
-        {"meta.\"a b:c\":d,\"e f\" x", "meta ~a b:c:d|=a b:c:e f; [\"x\"*]"},
-        {"meta.operator:*", "meta ~operator:*; []"},
-        {"-meta.a:1,2", "-meta ~a:1|~a:2; []"},
-        {"Tag.x:1", "tag~Tag.x ~1; []"},
-        {"T\xc3\xbcr:\xc3\xa4", "tag~T\xc3\xbcr ~\xc3\xa4; []"},
+         "((format ~rosbag1 collection ~lab,~field state ~ready,~failed group ~g damaged ~true))"},
+        {"meta.dc:Title:Run", "((meta ~dc:Title:Run))"},
+        {"meta.dc:Title:\"A b\",c", "((meta =dc:Title:A b,~dc:Title:c))"},
+        {"meta.\"a b:c\":d,\"e f\" x", "((meta ~a b:c:d,=a b:c:e f ~x))"},
+        {"meta.operator:*", "((meta ~operator:*))"},
+        {"-meta.a:1,2", "((-meta ~a:1,~a:2))"},
+        {"Tag.x:1", "((tag~Tag.x ~1))"},
+        {"T\xc3\xbcr:\xc3\xa4", "((tag~T\xc3\xbcr ~\xc3\xa4))"},
+        {"a or b", "((~a) | (~b))"},
+        {"a b OR c | d", "((~a ~b) | (~c) | (~d))"},
+        {"order \"or\" oregon", "((~order =or ~oregon))"},
+        {"a (b or c)", "((~a ((~b) | (~c))))"},
+        {"-(a b)", "((-((~a ~b))))"},
+        {"((a))", "((((((~a))))))"},
+        {"(a)or(b)", "((((~a))) | (((~b))))"},
+        {"run(1) (run(2) or k:v(3))", "((~run(1) ((~run(2)) | (tag~k ~v(3)))))"},
+        {"(a,b:c)", "((((tag~a,b ~c))))"},
+        {"2024-06-11", "((~2024-06-11@1))"},
+        {"2024-06 -2023-02", "((~2024-06@30 -~2023-02@28))"},
+        {"2024-13 2024-02-30 2024-06-1", "((~2024-13 ~2024-02-30 ~2024-06-1))"},
+        {"\"2024-06-11\"", "((=2024-06-11))"},
+        {"size:>100M", "((size 100000001..9223372036854775807))"},
+        {"size:>=64Ki", "((size 65536..9223372036854775807))"},
+        {"size:<1.5kB", "((size -9223372036854775808..1499))"},
+        {"size:1..2M -size:=5", "((size 1..2000000 -size 5..5))"},
+        {"duration:<5s", "((duration -9223372036854775808..4999999999))"},
+        {"duration:<=1m", "((duration -9223372036854775808..60000000000))"},
+        {"duration:100ms..2s", "((duration 100000000..2000000000))"},
+        {"messages:>1000 (messages:0)", "((messages 1001..9223372036854775807 ((messages 0..0))))"},
+        {"created:1970-01-02", "((created 86400000000000..172799999999999))"},
+        {"created:>1970-01-02", "((created 172800000000000..9223372036854775807))"},
+        {"created:1970-01-02..1970-01", "((created 86400000000000..2678399999999999))"},
+        {"created:<1970-01-01T00:00:01Z", "((created -9223372036854775808..999999999))"},
+        {"\"size\":>1", "((tag=size ~>1))"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct search search;
@@ -98,7 +130,7 @@ static void lines_are_taken_apart(void **state) {
 static void errors_name_the_place(void **state) {
     (void)state;
     char many[400] = "", values[400] = "k:", long_line[SEARCH_BYTES_MAX + 2];
-    for (int i = 0; i <= SEARCH_TERMS_MAX; i++) {
+    for (int i = 0; i <= SEARCH_NODES_MAX; i++) {
         strcat(many, "k:v ");
     }
     for (int i = 0; i <= SEARCH_VALUES_MAX; i++) {
@@ -120,6 +152,25 @@ static void errors_name_the_place(void **state) {
         {"state:odd", "character 7: a state is"},
         {"damaged:maybe", "character 9: damaged is"},
         {"meta.key", "[]"},
+        {"a or", "character 5: a term is missing"},
+        {"or a", "character 1: a term is missing"},
+        {"a or or b", "character 6: a term is missing"},
+        {"()", "character 2: a term is missing"},
+        {"(a", "character 1: this parenthesis is not closed"},
+        {"a )", "character 3: this parenthesis closes nothing"},
+        {"(a or ) b", "character 7: a term is missing"},
+        {"(((((((((a)))))))))", "character 9: too many parentheses"},
+        {"size:>", "character 6: a bound is missing"},
+        {"size:>1..2", "character 6: a bound is missing"},
+        {"size:1..", "character 6: a bound is missing"},
+        {"x size:big", "character 8: \"big\" is no size: write 500, 100M"},
+        {"size:1,2", "character 6: \"1,2\" is no size"},
+        {"messages:5M..5k", "character 10: the first bound is above the second"},
+        {"messages:1.2.3", "character 10: \"1.2.3\" is no number"},
+        {"duration:5", "character 10: \"5\" is not a duration"},
+        {"created:june", "character 9: \"june\" is no date: write 2024-06-11"},
+        {"created:+5s", "character 9: \"+5s\" is no date"},
+        {"group:a*", "character 7: a group is named whole"},
         {"meta.\"x\"", "character 9: this is written meta"},
         {"meta.:x", "character 6: this is written meta.KEY:value"},
         {many, "too many terms"},
@@ -298,11 +349,12 @@ static void topics_find_by_pattern(void **state) {
 
 static void totals_agree(const char *what) {
     sqlite3 *raw = open_raw();
-    const char *sql = "SELECT (SELECT count(*) FROM (SELECT * FROM sums EXCEPT SELECT collection, format, state, day, count(*), sum(size), "
-                      "sum(messages), sum(counted_ms) FROM recordings GROUP BY 1, 2, 3, 4)), (SELECT count(*) FROM sums), "
-                      "(SELECT count(*) FROM (SELECT 1 FROM recordings GROUP BY collection, format, state, day)), "
-                      "(SELECT count(*) FROM labels AS l WHERE recordings <> (SELECT count(*) FROM recording_labels AS k CROSS JOIN "
-                      "recordings AS r ON r.row = k.recording WHERE k.label = l.id AND r.state <> 4))";
+    const char *sql =
+        "SELECT (SELECT count(*) FROM (SELECT * FROM sums EXCEPT SELECT collection, format, state, day, count(*), sum(size), "
+        "sum(messages), sum(counted_ms) FROM recordings GROUP BY 1, 2, 3, 4)), (SELECT count(*) FROM sums), "
+        "(SELECT count(*) FROM (SELECT 1 FROM recordings GROUP BY collection, format, state, day)), "
+        "(SELECT count(*) FROM label_sets AS s WHERE recordings <> (SELECT count(*) FROM recordings AS r WHERE r.state <> 4 AND "
+        "s.id IN (r.channel_labels, r.metadata_labels))) + (SELECT count(*) FROM labels_deleted)";
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "catalog/catalog.h"
-#include "store/store.h"
 #include "ingest/manifest_entry.h"
 #include "store/manifest.h"
+#include "store/store.h"
 
 #define DATA REEL_SCRATCH "/store"
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" /* SHA-256 of "abc" */

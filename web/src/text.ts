@@ -140,7 +140,7 @@ export const text = {
         filter: { collection: 'Collections', format: 'Formats', state: 'State', tag: 'Tags' },
         trash: 'Trash',
         damagedOnly: 'Damaged',
-        truncated: (n: number) => `newest ${count(n)} only`,
+        truncated: (n: number) => `counted over ${count(n)} of the matches`,
         moreValues: 'Show more',
         noValues: 'None',
         describe: 'Edit collection description',

@@ -1,0 +1,2 @@
+-- Whether a topic or type, or with :metadata a metadata entry, has this text.
+SELECT 1 FROM label_search CROSS JOIN labels AS l ON l.id = label_search.rowid WHERE label_search MATCH :match AND (l.kind = 2) = :metadata LIMIT 1;

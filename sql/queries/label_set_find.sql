@@ -1,0 +1,1 @@
+SELECT id FROM label_sets WHERE digest = :digest;

@@ -1,0 +1,1 @@
+INSERT INTO label_sets (digest) VALUES (:digest) RETURNING id;

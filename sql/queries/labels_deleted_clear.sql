@@ -1,0 +1,2 @@
+-- scan: labels_deleted: what this transaction deletes
+DELETE FROM labels_deleted;

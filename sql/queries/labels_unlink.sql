@@ -1,1 +1,0 @@
-DELETE FROM recording_labels WHERE recording = :row;

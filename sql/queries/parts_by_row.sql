@@ -1,1 +1,0 @@
-SELECT sha256, size, file_name FROM parts WHERE recording = :row ORDER BY position;

@@ -1,0 +1,1 @@
+INSERT INTO label_search (label_search) VALUES ('rebuild');

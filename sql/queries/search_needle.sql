@@ -1,0 +1,1 @@
+SELECT search_needle(:word, :phrase);

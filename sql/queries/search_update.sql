@@ -1,1 +1,0 @@
-UPDATE search SET topics = :topics, types = :types, metadata = :metadata WHERE rowid = :row;
