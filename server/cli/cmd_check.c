@@ -1,6 +1,7 @@
 /* reel check: reports damage in a file. Always scans the file itself; a kept index is not used. */
 #include "api/views.h"
 #include "cli/cli.h"
+#include "http/json_text.h"
 #include "wire/cleanup.h"
 
 enum { CHECK_CLEAN = 0, CHECK_DAMAGED = 1, CHECK_UNREADABLE = 2 };
@@ -12,6 +13,41 @@ static void print_finding(const struct reel_finding *f) {
         printf(", %s", cli_size_text(f->length, size));
     }
     printf(": %s\n", f->text);
+}
+
+static void print_json(json_t *body) {
+    json_text_print(body, 0, stdout); /* cli_flush() reports errors */
+    json_decref(body);
+    putchar('\n');
+}
+
+/* A line for each file, the same members for each. */
+static void print_report(const char *path, const struct reel_index *index, const char *state) {
+    const struct reel_index_info *info = reel_index_info(index);
+    size_t n;
+    const struct reel_finding *findings = reel_index_findings(index, &n);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o, s:o, s:s}", "severity", view_severity(findings[i].severity), "offset",
+                                        view_u64(findings[i].offset), "length", view_u64(findings[i].length), "text", findings[i].text));
+    }
+    print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:n}", "file", path, "state", state, "format", info->format->name,
+                         "messages", view_u64(info->messages), "channels", (int)info->n_channels, "lost_bytes", view_u64(info->lost_bytes),
+                         "findings_total", view_u64(info->n_findings_total), "findings", list, "error"));
+}
+
+static int check_json(const char *path, struct reel_error *err) {
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, true, err);
+    if (!recording) {
+        print_json(json_pack("{s:s, s:s, s:n, s:i, s:i, s:i, s:i, s:[], s:s}", "file", path, "state", "unreadable", "format", "messages", 0,
+                             "channels", 0, "lost_bytes", 0, "findings_total", 0, "findings", "error", err->text));
+        return CHECK_UNREADABLE;
+    }
+    const struct reel_index *index = reel_recording_index(recording);
+    bool damaged = reel_index_info(index)->damaged;
+    print_report(path, index, damaged ? "damaged" : "clean");
+    return !cli_flush(err) ? CHECK_UNREADABLE : damaged ? CHECK_DAMAGED : CHECK_CLEAN;
 }
 
 static int check(const char *path, struct reel_error *err) {
@@ -41,15 +77,19 @@ static int check(const char *path, struct reel_error *err) {
 
 static int run(int argc, char **argv) {
     int first, code, worst = CHECK_CLEAN;
-    const struct cli_option options[] = {{0}};
+    bool json = false;
+    const struct cli_option options[] = {
+        {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "print a JSON object for each file, a line each"},
+        {0},
+    };
     if (!cli_options(&cli_check, options, 1, argc, argv, &first, &code)) {
         return code;
     }
     cli_catch_interrupt();
     for (int i = first; i < argc; i++) {
         struct reel_error err = {0};
-        code = check(argv[i], &err);
-        if (code == CHECK_UNREADABLE) {
+        code = json ? check_json(argv[i], &err) : check(argv[i], &err);
+        if (code == CHECK_UNREADABLE && !json) {
             cli_fail(&cli_check, cli_file_name(argv[i]), &err);
         }
         worst = code > worst ? code : worst;
@@ -59,7 +99,7 @@ static int run(int argc, char **argv) {
 
 const struct cli_command cli_check = {
     .name = "check",
-    .arguments = "FILE…",
+    .arguments = "FILE… [--json]",
     .summary = "report damage in recordings",
     .details = "Exit status: 0 if nothing is lost, 1 if a file is damaged, 2 if a file cannot be read at all.",
     .run = run,

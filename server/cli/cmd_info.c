@@ -32,14 +32,14 @@ static bool describe_files(const struct cli_files *files, const struct reel_inde
     return out->name && out->parts && scan_fill(out, index, NULL);
 }
 
-/* One recording: indented; several: one line each. */
-static bool print_json(const struct cli_files *files, const struct reel_index *index, bool alone, struct reel_error *err) {
+/* A line for each recording, however many there are. */
+static bool print_json(const struct cli_files *files, const struct reel_index *index, struct reel_error *err) {
     AUTO_STRUCT(catalog_recording_done) struct catalog_recording r = {0};
     json_t *body = describe_files(files, index, &r) ? view_recording(&r, index) : NULL;
     if (!body) {
         return reel_fail_memory(err);
     }
-    json_text_print(body, alone ? 2 : 0, stdout); /* cli_flush() reports errors */
+    json_text_print(body, 0, stdout); /* cli_flush() reports errors */
     json_decref(body);
     putchar('\n');
     return cli_flush(err);
@@ -140,24 +140,21 @@ static bool print_table(const struct cli_files *files, const struct reel_index *
     return cli_flush(err);
 }
 
-static bool print(const struct cli_files *files, bool json, bool quick, uint32_t number, uint32_t n, struct reel_error *err) {
+static bool print(const struct cli_files *files, bool json, bool quick, uint32_t number, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *summary = quick ? cli_open_summary(files, err) : NULL;
     AUTO(reel_recording_free) struct reel_recording *recording = quick ? NULL : cli_open_files(files, false, err);
     const struct reel_index *index = recording ? reel_recording_index(recording) : summary;
     if (!json && number > 0 && index) {
         putchar('\n');
     }
-    return index && (json ? print_json(files, index, n == 1, err) : print_table(files, index, err));
+    return index && (json ? print_json(files, index, err) : print_table(files, index, err));
 }
 
 static int run(int argc, char **argv) {
     bool json = false, quick = false;
     int first, code;
     const struct cli_option options[] = {
-        {.name = "json",
-         .kind = CLI_FLAG,
-         .to = &json,
-         .help = "print the JSON of GET /recordings/{id}; for several recordings one line each"},
+        {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "print the JSON of GET /recordings/{id}, a line for each recording"},
         {.name = "quick", .kind = CLI_FLAG, .to = &quick, .help = "only read the file's own index, if it has one; nothing is verified"},
         {0},
     };
@@ -172,7 +169,7 @@ static int run(int argc, char **argv) {
     }
     code = CLI_DONE;
     for (uint32_t i = 0; i < all.n; i++) {
-        bool good = print(&all.items[i], json, quick, i, all.n, &err);
+        bool good = print(&all.items[i], json, quick, i, &err);
         code = good ? code : cli_fail(&cli_info, cli_file_name(all.items[i].paths[0]), &err);
     }
     return code;

@@ -27,6 +27,9 @@ static inline void reel_auto_paths_done(struct paths *p) {
 
 struct pushing {
     struct push_options options;
+    struct option_list globs; /* of the files in folders */
+    bool dry_run, quiet;
+    struct paths folders; /* those given: names are the paths below them */
     const char *token;
     const struct cli_recordings *all;
     _Atomic uint64_t sent;
@@ -36,6 +39,11 @@ struct pushing {
     pthread_cond_t ended;
     uint32_t next, running, done, failed;
 };
+
+static void pushing_done(struct pushing *p) {
+    reel_auto_paths_done(&p->folders);
+    reel_auto_option_list_done(&p->globs);
+}
 
 /* ---- one recording */
 
@@ -51,15 +59,33 @@ static uint32_t main_file_of(const struct cli_files *files) {
     return 0;
 }
 
+/* The size of the given folder that the file is in; 0: it was given itself. */
+static size_t folder_of(const struct pushing *p, const char *path) {
+    for (uint32_t i = 0; i < p->folders.n; i++) {
+        size_t n = strlen(p->folders.items[i]);
+        n -= p->folders.items[i][n - 1] == '/';
+        if (strncmp(path, p->folders.items[i], n) == 0 && path[n] == '/') {
+            return n + 1;
+        }
+    }
+    return 0;
+}
+
+/* Two days' run.bag are two recordings: a file of a folder is named by its path below it. */
+static const char *name_of(const struct pushing *p, const char *path) {
+    size_t folder = folder_of(p, path);
+    return folder > 0 ? path + folder : cli_file_name(path);
+}
+
 static void report(struct pushing *p, const struct push_file *file, bool good, const struct reel_error *err) {
     pthread_mutex_lock(&p->mutex);
     if (p->on_terminal) {
         fputs("\r\033[K", stderr);
     }
-    if (good) {
+    if (good && !p->quiet) {
         printf("%s: %s\n", file->path, file->text);
         fflush(stdout);
-    } else {
+    } else if (!good) {
         cli_fail(&cli_push, file->path, err);
         p->failed++;
     }
@@ -67,15 +93,34 @@ static void report(struct pushing *p, const struct push_file *file, bool good, c
 }
 
 static bool push_one(struct pushing *p, struct push_http *http, const char *path, const char *part_of) {
-    struct push_file file = {.path = path, .name = cli_file_name(path), .part_of = part_of};
+    struct push_file file = {.path = path, .name = part_of ? cli_file_name(path) : name_of(p, path), .part_of = part_of};
     struct reel_error err = {0};
-    bool good = push_file(http, &p->options, &file, &p->sent, &err);
+    bool good = true;
+    if (p->dry_run) {
+        snprintf(file.text, sizeof file.text, "would be uploaded as %.80s/%.120s", p->options.collection, part_of ? part_of : file.name);
+    } else {
+        good = push_file(http, &p->options, &file, &p->sent, &err);
+    }
     report(p, &file, good, &err);
     return good;
 }
 
+/* Of the files of a folder, those that are no recordings are passed over. */
+static bool passes_over(struct pushing *p, const struct cli_files *files) {
+    const char *path = files->paths[0];
+    struct push_file file = {.path = path, .text = "is no recording, passed over"};
+    bool passes = !files->format && folder_of(p, path) > 0 && access(path, R_OK) == 0;
+    if (passes) {
+        report(p, &file, true, NULL);
+    }
+    return passes;
+}
+
 static void push_recording(struct pushing *p, struct push_http *http, const struct cli_files *files) {
     uint32_t main_file = main_file_of(files);
+    if (passes_over(p, files)) {
+        return;
+    }
     bool good = push_one(p, http, files->paths[main_file], NULL);
     for (uint32_t k = 0; k < files->n && !cli_interrupted(); k++) {
         if (k == main_file) {
@@ -84,7 +129,7 @@ static void push_recording(struct pushing *p, struct push_http *http, const stru
         struct push_file skipped = {.path = files->paths[k]};
         struct reel_error err = {0};
         if (good) {
-            push_one(p, http, files->paths[k], cli_file_name(files->paths[main_file]));
+            push_one(p, http, files->paths[k], name_of(p, files->paths[main_file]));
         } else {
             reel_fail(&err, REEL_CANCELLED, "skipped: it is a part of %.200s, which failed", files->paths[main_file]);
             report(p, &skipped, false, &err);
@@ -180,6 +225,15 @@ static enum folder_decision enter(void *context, const char *folder, struct reel
     return !cli_interrupted() ? FOLDER_ENTER : (reel_fail(err, REEL_CANCELLED, "interrupted"), FOLDER_STOP);
 }
 
+/* Whether --glob was given and neither the file's name nor its path below the folder matches. */
+static bool is_left_out(const struct pushing *p, const char *path) {
+    bool matches = p->globs.count == 0;
+    for (uint32_t i = 0; i < p->globs.count && !matches; i++) {
+        matches = reel_glob_match(p->globs.items[i], cli_file_name(path)) || reel_glob_match(p->globs.items[i], name_of(p, path));
+    }
+    return !matches;
+}
+
 static bool add_files(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err) {
     const struct walking *w = context;
     char path[PATH_MAX];
@@ -187,6 +241,9 @@ static bool add_files(void *context, const char *folder, int fd, struct folder_l
     for (uint32_t i = 0; i < l->n_files; i++) {
         if (!disk_join(path, folder, l->files[i].name, err)) {
             return false;
+        }
+        if (is_left_out(w->push, path)) {
+            continue;
         }
         if (!paths_add(w->files, path)) {
             return reel_fail_memory(err);
@@ -215,6 +272,9 @@ static bool add_path(struct pushing *p, struct paths *files, char *path, bool re
     }
     while (n > 1 && path[n - 1] == '/') {
         path[--n] = '\0';
+    }
+    if (!paths_add(&p->folders, path)) {
+        return reel_fail_memory(err);
     }
     AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const struct folder_visit visit = {.enter = enter, .files = add_files, .refused = refused, .context = &w};
@@ -270,7 +330,7 @@ static int push_paths(struct pushing *p, const struct paths *files, uint64_t job
     }
     p->all = &all;
     p->total = size_of_all(files);
-    p->on_terminal = isatty(STDERR_FILENO) == 1;
+    p->on_terminal = isatty(STDERR_FILENO) == 1 && !p->quiet;
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->ended, NULL);
     run_all(p, (unsigned)jobs);
@@ -283,7 +343,7 @@ static int push_paths(struct pushing *p, const struct paths *files, uint64_t job
 }
 
 static int run(int argc, char **argv) {
-    struct pushing p = {.options.collection = "default"};
+    AUTO_STRUCT(pushing_done) struct pushing p = {.options.collection = "default"};
     AUTO(option_list_done) struct option_list tags = {0};
     AUTO(paths_done) struct paths files = {.n = 0};
     const char *token_file = NULL;
@@ -297,7 +357,10 @@ static int run(int argc, char **argv) {
         {.name = "group", .kind = CLI_TEXT, .to = &p.options.group, .value = "NAME", .help = "group of the recordings (parts of one run, split into several recordings)"},
         {.name = "tag", .kind = CLI_LIST, .to = &tags, .value = "KEY=VALUE", .help = "tag for each recording; may be repeated"},
         {.name = "replace", .kind = CLI_FLAG, .to = &p.options.replace, .help = "if a name is taken by other content, add a new revision"},
-        {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "upload all files in a folder and its subfolders"},
+        {.name = "recursive", .kind = CLI_FLAG, .to = &recursive, .help = "upload the recordings in a folder and its subfolders, named by their paths below it"},
+        {.name = "glob", .kind = CLI_LIST, .to = &p.globs, .value = "GLOB", .help = "of the files in folders only those whose name or path matches; may be repeated"},
+        {.name = "dry-run", .kind = CLI_FLAG, .to = &p.dry_run, .help = "only print what would be uploaded, and as what"},
+        {.name = "quiet", .kind = CLI_FLAG, .to = &p.quiet, .help = "print errors only"},
         {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &jobs, .value = "N", .least = 1, .most = JOBS_MAX, .help = "recordings uploaded at once", .initial = "2"},
         {.name = "retries", .kind = CLI_UINT, .to = &retries, .value = "N", .most = 1000, .help = "attempts without progress before giving up, with increasing pauses", .initial = "8"},
         {.name = "token-file", .kind = CLI_TEXT, .to = &token_file, .value = "FILE", .help = "file with the token (default: the environment variable REEL_TOKEN)"},

@@ -82,6 +82,21 @@ class CommandLine(unittest.TestCase):
         self.assertNotEqual(damaged.returncode, 0)
         self.assertIn(b'cut', damaged.stdout + damaged.stderr)
 
+    def test_check_json(self):
+        done = reel('check', '--json', self.at('lab.bag'), self.at('cut.bag'), self.at('notes.txt'), check=False)
+        self.assertEqual(done.returncode, 2)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([row['state'] for row in rows], ['clean', 'damaged', 'unreadable'])
+        self.assertEqual(len({tuple(sorted(row)) for row in rows}), 1)
+        self.assertEqual((rows[0]['messages'], rows[0]['findings'], rows[0]['error']), (len(LAB), [], None))
+        self.assertTrue(rows[1]['findings'][0]['text'])
+        self.assertIn('no known recording format', rows[2]['error'])
+
+    def test_info_json_has_one_shape(self):
+        for count in (1, 2):
+            lines = reel('info', '--json', *[self.at('lab.bag'), self.at('sim.nanover.zip')][:count]).stdout.splitlines()
+            self.assertEqual([json.loads(line)['name'] for line in lines], ['lab.bag', 'sim.nanover.zip'][:count])
+
     def test_errors_are_told_on_stderr(self):
         for args in (('info', self.at('notes.txt')), ('info', self.at('not there.bag')), ('info',), ('polish', 'x'), ('cat', self.at('lab.bag'), '--start', 'yesterday')):
             with self.subTest(args):

@@ -523,8 +523,8 @@ class Uploads(Case):
                 f.write(data[name])
         out, _ = self.push('--recursive', '-j', '3', '--collection', 'pushed', '--tag', 'robot=r7', '--group', 'g7', folder)
         self.assertEqual(out.count(': added as pushed/'), 5)
-        for name in data:
-            recording = self.get('%s/recordings/name:pushed%%2F%s' % (API, name)).json()
+        for i, name in enumerate(data):
+            recording = self.get('%s/recordings/name:pushed%%2F%s' % (API, ('sub%2F' if i % 2 else '') + name)).json()
             self.assertEqual((recording['content'], recording['tags'], recording['group']), ('sha256:' + sha256(data[name]), {'robot': 'r7'}, 'g7'))
         out, _ = self.push('--recursive', '--collection', 'pushed', folder)
         self.assertEqual(out.count(': already stored as pushed/'), 5)
@@ -545,6 +545,27 @@ class Uploads(Case):
         self.assertEqual(self.server.request('DELETE', '%s/recordings/%s?purge=true' % (API, id)).status, 204)
         out, _ = self.push(folder + '/p2.bag', '--collection', 'pushed', '--tag', 'robot=r7', '--group', 'g7')  # its session says done, but it is gone
         self.assertIn('added as', out)
+        shutil.rmtree(folder)
+
+    def test_push_of_folders(self):
+        folder = tempfile.mkdtemp()
+        for day, salt in (('monday', 180), ('tuesday', 181)):
+            os.mkdir(os.path.join(folder, day))
+            with open(os.path.join(folder, day, 'run.bag'), 'wb') as f:
+                f.write(bag(lab_messages(2, salt=salt)))
+            with open(os.path.join(folder, day, 'notes.txt'), 'wb') as f:
+                f.write(b'no recording\n' * 50)
+        args = ('--recursive', '--collection', 'days', folder)
+        out, _ = self.push('--dry-run', *args)
+        self.assertEqual((out.count('would be uploaded as days/'), self.get(API + '/recordings?collection=days').json()['items']), (2, []))
+        out, err = self.push('--glob', 'tuesday/*', *args)
+        self.assertEqual((out.count(': added as days/tuesday/run.bag'), out.count('monday')), (1, 0))
+        self.assertEqual(self.push('--quiet', *args), ('', ''))
+        names = sorted((item['name'], item['revision']) for item in self.get(API + '/recordings?collection=days').json()['items'])
+        self.assertEqual(names, [('monday/run.bag', 1), ('tuesday/run.bag', 1)])
+        out, _ = self.push(*args)
+        self.assertEqual((out.count('already stored as days/'), out.count('notes.txt: is no recording, passed over')), (2, 2))
+        self.push(os.path.join(folder, 'monday', 'notes.txt'), check=1)  # named: an error
         shutil.rmtree(folder)
 
     def test_push_comes_again_when_it_is_put_off(self):
