@@ -131,7 +131,7 @@ class Frame(Case):
         self.get(self.path('topic=/rgb'), 304, If_None_Match=first.headers['ETag'])
 
     def test_what_is_no_picture(self):
-        for query, status, word in (('topic=/words', 422, 'no image'), ('topic=/odd', 422, 'hsv'), ('topic=/cut', 422, 'rows of 2 bytes'),
+        for query, status, word in (('topic=/words', 422, 'not an image'), ('topic=/odd', 422, 'hsv'), ('topic=/cut', 422, 'rows of 2 bytes'),
                                     ('topic=/huge', 413, '16384'), ('topic=/none', 404, 'message'), ('', 400, 'topic'),
                                     ('topic=/rgb&width=0', 400, 'width'), ('topic=/rgb&width=99999', 400, 'width'),
                                     ('topic=/rgb&at=2010-01-01T00:00:00Z', 404, 'at or before')):

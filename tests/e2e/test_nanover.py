@@ -162,7 +162,7 @@ class Nanover(Case):
         self.assertIn('avatar', json.dumps(self.get(self.path('as/x.ndjson?run=1')).rows()[0]['data']['state']['updates']))
 
     def test_runs_that_are_none(self):
-        for run, word in ((0, 'before the first reset'), (3, '2 resets')):
+        for run, word in ((0, 'precedes the first reset'), (3, '2 resets')):
             self.assertProblem(self.server.get(self.path('as/x.nanover.zip?run=%d' % run)), 404, word)
         self.assertProblem(self.server.get(self.path('as/x.nanover.zip?run=1&start=%2B1s')), 400, 'run')
         self.assertProblem(self.server.get(self.path('as/x.nanover.zip?run=1&end=%2B1s')), 400, 'run')
