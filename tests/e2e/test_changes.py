@@ -242,7 +242,7 @@ class Streams(unittest.TestCase):
             server.stop()
 
     def test_only_so_many(self):
-        server = Server(None, '--connections', '12')
+        server = Server(None, '--connections', '12', '--connections-per-address', '12')
         try:
             streams = [Stream(server) for _ in range(7)]
             self.assertEqual([s.response.status for s in streams], [200] * 6 + [503])
