@@ -1,5 +1,8 @@
 /* reel convert: converts recordings with the writers that the server uses for /as/. */
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "cli/cli.h"
 #include "reel/convert.h"
@@ -7,13 +10,14 @@
 #include "reel/view.h"
 #include "wire/cleanup.h"
 
-enum { INPUTS_MAX = 256 };
+enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 #define NO_RUN UINT64_MAX
 
 struct conversion {
     struct cli_select select;
     const char *version, *compression, *format, *view;
     bool report, force;
+    uint64_t jobs;        /* conversions at once, into a folder */
     uint64_t run;         /* of a NanoVer recording, or NO_RUN */
     int align, prefixing; /* enum reel_align, enum reel_prefixing */
     struct cli_recordings files;
@@ -171,6 +175,90 @@ static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_
            report_losses(c, err) && (c->report || write_output(c, out, err));
 }
 
+/* ---- each into a folder */
+
+static bool is_folder(const char *path) {
+    struct stat st;
+    size_t n = strlen(path);
+    return (n > 0 && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* "out/run.mcap" for "days/run.bag". */
+static char *path_in_folder(const struct conversion *c, const char *folder, const char *path) {
+    const char *name = cli_file_name(path), *format = c->format ? c->format : "mcap";
+    size_t n = strlen(folder), stem = strlen(name) - strlen(extension_of(path));
+    char *out = NULL;
+    return asprintf(&out, "%s%s%.*s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/", (int)(stem > 0 ? stem : strlen(name)), name,
+                    format[0] == '.' ? "" : ".", format) < 0
+               ? NULL
+               : out;
+}
+
+/* One conversion, in a process of its own. */
+static pid_t start_one(const struct conversion *all, const struct cli_files *files, char *out) {
+    char *paths[CLI_PARTS_MAX + 1];
+    struct reel_error err = {0};
+    fflush(NULL);
+    pid_t child = fork();
+    if (child != 0) {
+        return child;
+    }
+    struct conversion c = *all;
+    c.files = (struct cli_recordings){.n = 0};
+    for (uint32_t i = 0; i < files->n; i++) {
+        paths[i] = (char *)files->paths[i];
+    }
+    paths[files->n] = out;
+    bool good = convert(&c, paths, files->n + 1, &err);
+    int code = good ? CLI_DONE : (cli_forget_files(files, &err), cli_fail(&cli_convert, NULL, &err));
+    fflush(NULL);
+    _exit(code);
+}
+
+/* True: all ended well that were waited for. */
+static bool wait_for(unsigned *running, unsigned most) {
+    bool good = true;
+    for (int status; *running > most && wait(&status) > 0; --*running) {
+        good = good && WIFEXITED(status) && WEXITSTATUS(status) == CLI_DONE;
+    }
+    return good;
+}
+
+static bool are_distinct(char *const *outs, uint32_t n, struct reel_error *err) {
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (strcmp(outs[i], outs[k]) == 0) {
+                return reel_fail(err, REEL_CONFLICT, "two recordings would become %s; convert them into different folders", outs[i]);
+            }
+        }
+    }
+    return true;
+}
+
+static int convert_each(struct conversion *c, char **paths, uint32_t n, const char *folder) {
+    struct reel_error err = {0};
+    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
+    AUTO_MEM char **outs = calloc(n, sizeof *outs);
+    bool good = outs ? cli_gather(paths, n, &all, &err) : reel_fail_memory(&err);
+    for (uint32_t i = 0; good && i < all.n; i++) {
+        good = (outs[i] = path_in_folder(c, folder, all.items[i].paths[0])) || reel_fail_memory(&err);
+    }
+    good = good && are_distinct(outs, all.n, &err) && (mkdir(folder, 0777) == 0 || errno == EEXIST || reel_fail_errno(&err, "%s", folder));
+    int code = good ? CLI_DONE : cli_fail(&cli_convert, NULL, &err);
+    unsigned running = 0;
+    for (uint32_t i = 0; good && i < all.n && !cli_interrupted(); i++) {
+        code = wait_for(&running, (unsigned)c->jobs - 1) ? code : CLI_FAILED;
+        bool started = start_one(c, &all.items[i], outs[i]) > 0;
+        running += started;
+        code = started ? code : CLI_FAILED;
+    }
+    code = wait_for(&running, 0) && !cli_interrupted() ? code : CLI_FAILED;
+    for (uint32_t i = 0; outs && i < all.n; i++) {
+        free(outs[i]);
+    }
+    return code;
+}
+
 static int run(int argc, char **argv) {
     AUTO(conversion_done) struct conversion c = {.run = NO_RUN};
     struct reel_error err = {0};
@@ -214,6 +302,15 @@ static int run(int argc, char **argv) {
          .to = &c.run,
          .value = "N",
          .help = "only the N-th run of a NanoVer recording: from the N-th reset to the next; 0: before the first reset"},
+        {.name = "jobs",
+         .letter = 'j',
+         .kind = CLI_UINT,
+         .to = &c.jobs,
+         .value = "N",
+         .least = 1,
+         .most = JOBS_MAX,
+         .initial = "1",
+         .help = "recordings converted at once, when OUT is a folder"},
         {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "print what would be lost or changed; write nothing"},
         {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT if it exists"},
         {0},
@@ -222,6 +319,9 @@ static int run(int argc, char **argv) {
         return code;
     }
     cli_catch_interrupt();
+    if (is_folder(argv[argc - 1])) {
+        return convert_each(&c, argv + first, (uint32_t)(argc - first - 1), argv[argc - 1]);
+    }
     if (convert(&c, argv + first, (uint32_t)(argc - first), &err)) {
         return CLI_DONE;
     }
@@ -238,6 +338,7 @@ const struct cli_command cli_convert = {
     .details =
         "The extension of OUT selects the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard\n"
         "output and needs --format. Several recordings are merged by time; run.traj and run.state are one recording. OUT is complete or\n"
-        "not created at all. Whatever the output format cannot hold is reported on standard error.",
+        "not created at all. If OUT is a folder, each recording is converted into a file in it, to MCAP without --format. Whatever the "
+        "output format cannot hold is reported on standard error.",
     .run = run,
 };

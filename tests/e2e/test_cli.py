@@ -82,6 +82,25 @@ class CommandLine(unittest.TestCase):
         self.assertNotEqual(damaged.returncode, 0)
         self.assertIn(b'cut', damaged.stdout + damaged.stderr)
 
+    def test_convert_into_a_folder(self):
+        out = self.at('all/')
+        days = [self.at('day1.bag'), self.at('day2.bag'), self.at('day3.bag')]
+        for number, path in enumerate(days):
+            with open(path, 'wb') as f:
+                f.write(bag(lab_messages(1, salt=number)))
+        reel('convert', *days, out, '--jobs', '2')
+        self.assertEqual(sorted(os.listdir(out)), ['day1.mcap', 'day2.mcap', 'day3.mcap'])
+        for name in os.listdir(out):
+            self.assertEqual(json.loads(reel('info', '--json', out + name).stdout)['messages'], len(lab_messages(1)))
+        done = reel('convert', *days, out, check=False)  # all exist
+        self.assertEqual((done.returncode, done.stderr.count(b'exists')), (1, 3))
+        done = reel('convert', days[0], self.at('notes.txt'), out, '--format', 'ndjson', check=False)  # the others go on
+        self.assertNotEqual(done.returncode, 0)
+        self.assertTrue(os.path.exists(out + 'day1.ndjson'))
+        os.mkdir(self.at('other'))
+        shutil.copy(days[0], self.at('other/day1.bag'))
+        self.assertIn(b'two recordings would become', reel('convert', days[0], self.at('other/day1.bag'), out, '--force', check=False).stderr)
+
     def test_check_json(self):
         done = reel('check', '--json', self.at('lab.bag'), self.at('cut.bag'), self.at('notes.txt'), check=False)
         self.assertEqual(done.returncode, 2)
