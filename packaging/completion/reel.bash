@@ -1,4 +1,4 @@
-# bash completion for reel(1): commands, options and choices taken from the program's own --help.
+# bash completion for reel(1): commands, subcommands, options and their values taken from the program's own --help.
 _reel() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} reel=${COMP_WORDS[0]} help choices
     COMPREPLY=()
@@ -7,12 +7,19 @@ _reel() {
         return
     fi
     help=$("$reel" "${COMP_WORDS[1]}" --help 2>/dev/null)
+    if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then # "usage: reel token create | list | revoke NAME|ID …": the words in lower case
+        choices=$(sed -n '1s/^usage: reel [a-z]* //p' <<<"$help" | grep -oE '(^|[ |])[a-z]+' | tr -d ' |')
+        if [[ -n $choices ]]; then
+            mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$cur")
+            return
+        fi
+    fi
     if [[ $cur == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(sed -n 's/^  \(-., \)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' <<<"$help")" -- "$cur")
         return
     fi
     if [[ $prev == --* ]]; then # "--log-format FORMAT    logfmt, json: format of …"
-        choices=$(sed -n "s/^  $prev [A-Z][A-Z]*  *\([a-z0-9]*\(, [a-z0-9]*\)*\): .*/\1/p" <<<"$help")
+        choices=$(sed -n "s/^  $prev [A-Z][A-Z]*  *\([a-z0-9.-]*\(, [a-z0-9.-]*\)*\): .*/\1/p" <<<"$help")
         if [[ -n $choices ]]; then
             mapfile -t COMPREPLY < <(compgen -W "${choices//,/}" -- "$cur")
             return
