@@ -9,6 +9,7 @@
 enum {
     TEXT_COUNTED_MAX = 2000, /* matches of trigrams are slow to count */
     SAMPLED_ROWS = 200,
+    SAMPLED_ENOUGH = 5, /* matches among them to rely on */
     WINDOW_MIN = 1000,
 };
 /* What a row costs, measured at a million recordings: one that a walk reads and tests; one that a gather reads from an index, and one that
@@ -83,7 +84,7 @@ static bool estimate(struct db_handle *h, struct list_query *query, uint32_t i, 
         if (!query_number(h, query, list_sql_count(query, i), max, &c->estimate, err)) {
             return false;
         }
-        c->capped = c->estimate >= max;
+        c->capped = c->estimate >= max && !list_is_kept(c);
     }
     for (uint32_t k = c->first; k; k = at(query, k)->next) {
         if (!estimate(h, query, k, all, err)) {
@@ -100,13 +101,16 @@ static bool estimate(struct db_handle *h, struct list_query *query, uint32_t i, 
     return true;
 }
 
-/* What part of the recordings matches everything, by some that lie evenly in the order of rows. */
-static bool sample(struct db_handle *h, const struct list_query *query, int64_t highest, double *part, struct reel_error *err) {
+/* What part of the recordings matches everything, by one of each of SAMPLED_ROWS stretches of rows; which one is as good as random, so that
+ * no rhythm of the recordings is met. *known: enough of them match. */
+static bool sample(struct db_handle *h, const struct list_query *query, int64_t highest, double *part, bool *known,
+                   struct reel_error *err) {
     char rows[SAMPLED_ROWS * 22 + 2] = "[";
     size_t n = 1;
+    int64_t stretch = highest / SAMPLED_ROWS + 1;
     for (int64_t i = 0; i < SAMPLED_ROWS; i++) {
-        n += (size_t)snprintf(rows + n, sizeof rows - n, i ? ",%lld" : "%lld",
-                              (long long)(1 + (int64_t)((double)highest / SAMPLED_ROWS * ((double)i + 0.5))));
+        int64_t row = 1 + i * stretch + (int64_t)((uint64_t)i * 2654435761u % 1000003u) % stretch;
+        n += (size_t)snprintf(rows + n, sizeof rows - n, i ? ",%lld" : "%lld", (long long)row);
     }
     snprintf(rows + n, sizeof rows - n, "]");
     AUTO_MEM char *sql = list_sql_sample(query);
@@ -119,6 +123,7 @@ static bool sample(struct db_handle *h, const struct list_query *query, int64_t 
     if (db_next(s, err) != DB_ROW) {
         return false;
     }
+    *known = db_int(s, 0) >= SAMPLED_ENOUGH;
     *part = ((double)db_int(s, 0) + 0.3) / ((double)db_int(s, 1) + 1);
     return true;
 }
@@ -143,7 +148,7 @@ static bool find_costs(struct db_handle *h, struct list_query *query, struct ree
     }
     out->part = ((double)at(query, 0)->estimate + 0.5) / (double)out->all;
     out->known = !at(query, 0)->capped;
-    if (!out->known && !sample(h, query, out->all, &out->part, err)) {
+    if (!out->known && !sample(h, query, out->all, &out->part, &out->known, err)) {
         return false;
     }
     out->driver = list_driver(query, 0);

@@ -272,6 +272,15 @@ char *list_sql_sample(const struct list_query *query) {
     return fclose(out) == 0 ? sql : (free(sql), NULL);
 }
 
+static bool is_summed(const struct condition *c) {
+    return c->kind == CONDITION_SET &&
+           (strcmp(c->column, "collection") == 0 || strcmp(c->column, "format") == 0 || strcmp(c->column, "state") == 0);
+}
+
+bool list_is_kept(const struct condition *c) {
+    return is_summed(c) || c->kind == CONDITION_TAGS || c->kind == CONDITION_LABELS;
+}
+
 char *list_sql_count(const struct list_query *query, uint32_t i) {
     const struct condition *c = at(query, i);
     char *sql = NULL;
@@ -280,9 +289,7 @@ char *list_sql_count(const struct list_query *query, uint32_t i) {
     if (!out) {
         return NULL;
     }
-    bool summed = c->kind == CONDITION_SET &&
-                  (strcmp(c->column, "collection") == 0 || strcmp(c->column, "format") == 0 || strcmp(c->column, "state") == 0);
-    if (summed) { /* few rows */
+    if (is_summed(c)) { /* few rows */
         fprintf(out,
                 "SELECT coalesce(sum(recordings), 0) FROM (SELECT recordings FROM sums WHERE %s IN (SELECT value FROM json_each(:t%u)) "
                 "LIMIT :limit)",

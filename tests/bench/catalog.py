@@ -137,7 +137,7 @@ def questions(count, pick):
         ('interval of a month', lambda: listed + span(month), 100)]
     asked += [('… by ' + sort.strip('-'), lambda sort=sort: listed + 'sort=%s&' % sort + span(month), 100) for sort in ('start', '-end', 'name', 'size', 'duration')]
     asked += [  # what a sort finds last: only a gather helps
-        ('worst: the newest percent, oldest first', lambda: listed + 'sort=created&q=created:>=%ds' % (1 + count // 100 * 99), 100),
+        ('worst: the newest percent, oldest first', lambda: listed + 'sort=created&created_after=%dns' % (10**9 + count // 100 * 99), 100),
         ('worst: the oldest tenth of a tag, newest first', lambda: listed + 'sort=-start&q=run:run-0*,run-1,run-2,run-3', None),
         ('worst: two filters that exclude each other', lambda: listed + 'sort=name&q=%s+-robot:*' % pick.choice(ROBOTS), 0),
         ('worst: a month, newest first', lambda: listed + 'sort=-created&start=%ds&end=%ds' % (first, first + 60 * month), 100)]

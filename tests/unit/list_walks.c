@@ -8,7 +8,7 @@
 #include "catalog/maintenance.h"
 #include "unit/catalog_fixture.h"
 
-enum { SEARCHES = 40, LARGE = 2, MATCHES_MAX = 1000, LARGE_MAX = 12000, PATH = 4096 };
+enum { SEARCHES = 40, LARGE = 1, MATCHES_MAX = 800, LARGE_MAX = 12000, PATH = 4096 };
 
 static const char fill[] =
     "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 199999) SELECT i, i * 7919 % 200003 "
@@ -234,11 +234,13 @@ static void compare_pages(const char *q, const char *sort, const int64_t *rows, 
     char *cursor = NULL;
     do {
         struct catalog_page page;
-        if (!catalog_list(c, &(struct catalog_query){.words = q, .sort = sort, .limit = limit, .cursor = cursor, .count = !cursor}, &page,
-                          &err)) {
+        if (!catalog_list(c,
+                          &(struct catalog_query){
+                              .words = q, .sort = sort, .limit = limit, .cursor = cursor, .count = !cursor && strcmp(sort, "name") == 0},
+                          &page, &err)) {
             fail_msg("%s: %s", q, err.text);
         }
-        if (!cursor && (page.total != (n > 10000 ? 10000 : n) || page.total_capped != (n > 10000))) {
+        if (!cursor && strcmp(sort, "name") == 0 && (page.total != (n > 10000 ? 10000 : n) || page.total_capped != (n > 10000))) {
             fail_msg("%s, %s: counts %u, not %u", q, sort, (unsigned)page.total, n);
         }
         for (uint32_t i = 0; i < page.n_items; i++, at++) {
