@@ -400,9 +400,8 @@ const struct cli_command cli_push = {
     .arguments = "FILE… URL [OPTION]…",
     .summary = "upload files to a server; run again to resume",
     .details =
-        "URL is the server's address: http://host:8040. After any interruption, run the same command again: it resumes, and files that "
-        "the\n"
-        "server already has are not sent. Files that belong together become one recording. Prints one line for each file. If a file\n"
-        "fails, the others are still uploaded, and the exit status is 1.",
+        "URL is the server's address: http://host:8040. After any interruption, run the same command again: it resumes, and files that\n"
+        "the server already has are not sent again, unless they are small. Files that belong together become one recording. Prints one\n"
+        "line for each file. If a file fails, the others are still uploaded, and the exit status is 1.",
     .run = run,
 };

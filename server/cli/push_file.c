@@ -18,7 +18,11 @@
 #include "wire/cleanup.h"
 #include "wire/hex.h"
 
-enum { WAIT_LONGEST_S = 30, READ_BYTES = 1 << 20 };
+enum {
+    WAIT_LONGEST_S = 30,
+    READ_BYTES = 1 << 20,
+    SMALL_BYTES = 1 << 20, /* up to this size a file is sent in one request, and again as a whole after an interruption */
+};
 
 struct push {
     struct push_http *http;
@@ -234,6 +238,12 @@ static enum step refused(const struct push_answer *a, struct reel_error *err) {
     return is_transient(a->status) ? STEP_RETRY : STEP_FAILED;
 }
 
+static enum step name_is_taken(const struct push *p, struct reel_error *err) {
+    reel_fail(err, REEL_CONFLICT, "the name \"%.120s\" has other content in the collection %.80s; --replace adds a new revision",
+              p->file->name, p->options->collection);
+    return STEP_FAILED;
+}
+
 /* Nothing is sent if the server already has this content under this name, or other content that may not be replaced. */
 static enum step check_existing(struct push *p, struct reel_error *err) {
     AUTO_MEM char *url = NULL, *collection = push_http_escape(p->http, p->options->collection);
@@ -263,12 +273,68 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
         p->file->already_stored = true;
         step = STEP_DONE;
     } else if (recording && !p->file->part_of && !p->options->replace) {
-        reel_fail(err, REEL_CONFLICT, "the name \"%.120s\" has other content in the collection %.80s; --replace adds a new revision",
-                  p->file->name, p->options->collection);
-        step = STEP_FAILED;
+        step = name_is_taken(p, err);
     }
     json_decref(recording);
     return step;
+}
+
+/* PUT …/by-name/COLLECTION/NAME?…; malloc'd. */
+static char *small_url(struct push *p) {
+    const struct push_options *o = p->options;
+    AUTO_MEM char *collection = push_http_escape(p->http, o->collection), *name = push_http_escape(p->http, p->file->name);
+    char *url = NULL;
+    if (!collection || !name ||
+        asprintf(&url, "%s/recordings/by-name/%s/%s?replace=%s", o->api, collection, name, o->replace ? "true" : "false") < 0) {
+        return NULL;
+    }
+    for (size_t i = 0; url && (i == 0 || (o->tags && o->tags[i - 1])); i++) { /* the group, then the tags */
+        const char *value = i == 0 ? o->group : o->tags[i - 1];
+        AUTO_MEM char *escaped = value ? push_http_escape(p->http, value) : NULL, *before = url;
+        if (!value) {
+            url = strdup(before);
+        } else if (!escaped || asprintf(&url, "%s&%s=%s", before, i == 0 ? "group" : "tag", escaped) < 0) {
+            url = NULL;
+        }
+    }
+    return url;
+}
+
+/* The whole file in one request, which the server answers with the recording. */
+static enum step send_small(struct push *p, struct reel_error *err) {
+    AUTO_MEM char *url = small_url(p);
+    struct reel_error network = {0};
+    if (!url) {
+        reel_fail_memory(err);
+        return STEP_FAILED;
+    }
+    p->at = 0;
+    p->err = err;
+    struct push_request q = {.method = "PUT", .url = url, .read = read_piece, .context = p, .length = p->size};
+    if (!push_http_do(p->http, &q, &p->answer, &network)) {
+        bool own = err->code != REEL_OK; /* reading failed */
+        if (!own) {
+            reel_error_pass(err, &network);
+        }
+        return own || network.code == REEL_CANCELLED ? STEP_FAILED : STEP_RETRY;
+    }
+    if (p->answer.status == 409) {
+        return name_is_taken(p, err);
+    }
+    if (p->answer.status < 200 || p->answer.status > 202) {
+        return refused(&p->answer, err);
+    }
+    if (!hash_all(p, err)) {
+        return STEP_FAILED;
+    }
+    json_auto_t *recording = json_loads(p->answer.body, 0, NULL);
+    if (recording && p->answer.body_size < PUSH_BODY_MAX && !has_content(recording, p->sha256)) {
+        reel_fail(err, REEL_CHANGED, "the server received other bytes than were read here: the file may have changed; push it again");
+        return STEP_FAILED;
+    }
+    p->file->already_stored = p->answer.status == 200;
+    set_result(p, recording, p->file->already_stored ? "already stored" : "added");
+    return STEP_DONE;
 }
 
 /* Creates the upload session, or finds the one that an earlier run created. */
@@ -374,6 +440,9 @@ static bool pause_before(unsigned failures) {
 }
 
 static enum step attempt(struct push *p, bool *checked, struct reel_error *err) {
+    if (p->size > 0 && p->size <= SMALL_BYTES && !p->file->part_of) {
+        return send_small(p, err);
+    }
     enum step step = *checked ? STEP_NEXT : check_existing(p, err);
     *checked = *checked || step == STEP_NEXT;
     if (step == STEP_NEXT) {

@@ -570,7 +570,7 @@ class Uploads(Case):
 
     def test_push_comes_again_when_it_is_put_off(self):
         """A server (or a proxy before it) that says 503 is asked again, also for what it received; what it said is told."""
-        folder, data = tempfile.mkdtemp(), b'some bytes'
+        folder, data = tempfile.mkdtemp(), b'some bytes' * 200000  # more than one request sends
         path = os.path.join(folder, 'a.bag')
         with open(path, 'wb') as f:
             f.write(data)
@@ -581,6 +581,13 @@ class Uploads(Case):
         with Scripted(data, {'GET name': 1}) as busy:
             _, err = self.push(path, '--retries', '0', server=busy, check=1)
             self.assertIn('a.bag: the server answered 503: not just now', err)
+        small = os.path.join(folder, 'small.bag')
+        with open(small, 'wb') as f:
+            f.write(b'some bytes')
+        with Scripted(b'some bytes', {'PUT': 1}) as busy:
+            out, _ = self.push(small, server=busy)
+            self.assertIn('small.bag: added as default/a.bag', out)
+            self.assertEqual((busy.put_off, busy.taken), ({'PUT': 0}, b'some bytes'))
         shutil.rmtree(folder)
 
     def test_push_goes_on_after_kills(self):
@@ -655,12 +662,12 @@ class Scripted:
                 if scripted.put_off.get(kind):
                     scripted.put_off[kind] -= 1
                     return self.say(503, {}, {'detail': 'not just now'})
-                if kind == 'PATCH':
+                if kind in ('PATCH', 'PUT'):
                     scripted.taken += body
                 whole = done if scripted.taken == data else {}
                 offset = {'Upload-Offset': str(len(scripted.taken))}
                 return self.say(*{'GET name': (404, {}, {}), 'POST': (201, {'Location': '/api/v1/uploads/1', **whole, **offset}), 'HEAD': (200, {**whole, **offset}),
-                                  'PATCH': (204, {**whole, **offset}), 'GET': (200, {}, recording)}[kind])
+                                  'PATCH': (204, {**whole, **offset}), 'GET': (200, {}, recording), 'PUT': (201, {}, recording)}[kind])
 
             def say(self, status, headers, body=None):
                 text = b'' if body is None or self.command == 'HEAD' else json.dumps(body).encode()
@@ -672,7 +679,7 @@ class Scripted:
                 self.end_headers()
                 self.wfile.write(text)
 
-            do_GET = do_POST = do_HEAD = do_PATCH = answer
+            do_GET = do_POST = do_HEAD = do_PATCH = do_PUT = answer
 
             def log_message(self, *args):
                 pass
