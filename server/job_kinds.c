@@ -26,7 +26,7 @@ static bool derive(struct app *app, const struct job_call *call, struct reel_err
 
 const struct job_kind job_kinds[] = {
     {.name = "scan", .lane = LANE_SMALL, .retries = SOME, .run = scan_job_run},
-    {.name = "plan", .lane = LANE_PLANS, .quiet = true, .brief = true, .run = derive},
+    {.name = "plan", .lane = LANE_PLANS, .quiet = true, .run = derive},
     {.name = "import", .lane = LANE_IMPORTS, .retries = SOME, .run = import_run},
     {.name = "watched-folder", .lane = LANE_WATCHES, .again = true, .quiet = true, .brief = true, .run = watch_run},
     {.name = "manifests", .lane = LANE_UPKEEP, .retries = ALWAYS, .again = true, .quiet = true, .brief = true, .run = manifests_run},

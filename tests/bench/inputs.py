@@ -1,6 +1,7 @@
 """Recordings whose messages hold values, for the rows about decoding: a robot's ROS bag, a CARLA log, a NanoVer simulation. Rule: the same numbers make the
 same bytes, and each value takes the digits that a real one takes."""
 import io
+import os
 import random
 import struct
 import zipfile
@@ -91,6 +92,18 @@ def robot_bag(path, size):
                 put('/scan', sec, nsec + 2000, stamped(tick // 5, stamp, 'laser') + scans[tick // 5 % 61])
             tick += 1
     return counts
+
+
+def small_bags(folder, count, size):
+    """`count` bags that differ in the last number of their last message."""
+    os.makedirs(folder)
+    first = os.path.join(folder, '0.bag')
+    robot_bag(first, size)
+    with open(first, 'rb') as f:
+        data = f.read()
+    for i in range(1, count):
+        with open(os.path.join(folder, '%d.bag' % i), 'wb') as f:
+            f.write(data[:-8] + struct.pack('<d', i))
 
 
 def carla_log(path, size, actors=150):

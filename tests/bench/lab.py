@@ -151,9 +151,9 @@ class Server:
     def connect(self):
         return http.client.HTTPConnection('127.0.0.1', self.port, timeout=PATIENCE)
 
-    def request(self, method, path, headers=None, status=(200,)):
+    def request(self, method, path, headers=None, status=(200,), body=None):
         with contextlib.closing(self.connect()) as c:
-            c.request(method, path, headers=headers or {})
+            c.request(method, path, body, headers or {})
             answer = c.getresponse()
             body = answer.read()
             if answer.status not in status:
@@ -165,8 +165,8 @@ class Server:
 
 
 class Reel(Server):
-    def __init__(self, program, data, log):
-        process = Process([program, 'serve', '--data', data, '--listen', '127.0.0.1:0'], log)
+    def __init__(self, program, data, log, *options):
+        process = Process([program, 'serve', '--data', data, '--listen', '127.0.0.1:0', *options], log)
         found, guard = None, threading.Timer(PATIENCE, process.process.kill)
         guard.start()
         while not found:
@@ -274,8 +274,8 @@ class Lab:
         os.link(path, os.path.join(self.root, name))
         return '/' + name
 
-    def reel(self, name):
-        return self.keep(Reel(self.program, self.path(name), self.path(name + '.log')))
+    def reel(self, name, *options):
+        return self.keep(Reel(self.program, self.path(name), self.path(name + '.log'), *options))
 
     def nginx(self):
         port, user = free_port(), pwd.getpwuid(os.geteuid())

@@ -6,6 +6,7 @@ import re
 import time
 from urllib.parse import quote
 
+import background
 import catalog
 import decoding
 import memory
@@ -265,3 +266,4 @@ def all_rows(lab):
     yield 'decoding', decoding.decoding(lab)
     yield 'series', decoding.series(lab, reel)
     yield 'memory', memory.memory(lab)
+    yield 'background', background.background(lab)
