@@ -134,6 +134,11 @@ struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err
         reel_fail_memory(err);
         return NULL;
     }
+    index->fd = -1;
+    if (!(index->path = strdup(pack_path)) || !(index->corrupted = calloc(1, sizeof *index->corrupted))) {
+        reel_fail_memory(err);
+        return NULL;
+    }
     index->fd = open(pack_path, O_RDONLY | O_CLOEXEC);
     struct stat there;
     if (index->fd < 0 || fstat(index->fd, &there) != 0) {
@@ -159,6 +164,8 @@ void reel_index_free(struct reel_index *index) {
         close(index->fd);
     }
     free(index->first_segment);
+    free(index->path);
+    free(index->corrupted);
     pack_model_free(&index->model);
     free(index);
 }
@@ -189,11 +196,15 @@ uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part) {
 
 static bool read_checked(const struct reel_index *index, uint64_t offset, uint32_t size, uint32_t crc, uint8_t *buffer,
                          struct reel_error *err) {
-    if (!read_at(index->fd, offset, buffer, size, err)) {
-        return false;
+    struct reel_error why = {0};
+    if (read_at(index->fd, offset, buffer, size, &why) && pack_crc(buffer, size) == crc) {
+        return true;
     }
-    return pack_crc(buffer, size) == crc ||
-           reel_fail(err, REEL_CHANGED, "the checksum of the index does not hold at %llu", (unsigned long long)offset);
+    if (why.code != REEL_OK && why.code != REEL_CHANGED) {
+        return reel_error_pass(err, &why);
+    }
+    atomic_store(index->corrupted, true);
+    return reel_fail(err, REEL_CHANGED, "the index is corrupted: its checksum does not match at %llu", (unsigned long long)offset);
 }
 
 bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer, struct reel_error *err) {
@@ -223,6 +234,40 @@ bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_
     *first = (uint32_t)(n * REEL_SEGMENT_ENTRIES);
     *count = s->count;
     return true;
+}
+
+/* ---- verification */
+
+bool reel_index_verify(const struct reel_index *index, struct reel_error *err) {
+    const struct pack_model *m = &index->model;
+    AUTO_MEM uint8_t *data = malloc(PACK_BOUND(REEL_SEGMENT_ENTRIES, PACK_ENTRY_COLUMNS)); /* the largest segment */
+    if (!data) {
+        return reel_fail_memory(err);
+    }
+    for (size_t i = 0; i < m->n_segments; i++) {
+        if (!index_read_segment(index, &m->segments[i], data, err)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < m->n_chunk_segments; i++) {
+        const struct pack_chunk_segment *s = &m->chunk_segments[i];
+        if (!read_checked(index, s->offset, s->size, s->crc, data, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool reel_index_is_corrupted(const struct reel_index *index) {
+    return atomic_load(index->corrupted);
+}
+
+void reel_index_discard(const struct reel_index *index) {
+    struct stat own, there;
+    if (reel_index_is_corrupted(index) && fstat(index->fd, &own) == 0 && stat(index->path, &there) == 0 && own.st_dev == there.st_dev &&
+        own.st_ino == there.st_ino) {
+        unlink(index->path);
+    }
 }
 
 bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context,

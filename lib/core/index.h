@@ -2,6 +2,8 @@
 #ifndef REEL_CORE_INDEX_H
 #define REEL_CORE_INDEX_H
 
+#include <stdatomic.h>
+
 #include "core/pack_model.h"
 
 struct reel_index {
@@ -9,6 +11,8 @@ struct reel_index {
     struct reel_index_info info;
     size_t *first_segment; /* of each channel, n_channels + 1 items; segments of a channel are consecutive, sorted by first key */
     int fd;
+    char *path;
+    atomic_bool *corrupted; /* set by any thread that reads */
 };
 
 /* Segment bytes into `buffer` (segment->size bytes), CRC checked. */

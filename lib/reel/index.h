@@ -48,6 +48,12 @@ bool reel_index_coverage(const struct reel_index *index, uint32_t channel, int64
                          uint32_t n, struct reel_error *err);
 /* The longest time in which none of these channels (of a pack that is no summary) has a message. Reads all their entries. */
 bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, uint32_t n, uint64_t *gap_ns, struct reel_error *err);
+/* Reads the whole pack and checks its checksums; opening checks only those of the directory, and reading only those of what is read. */
+bool reel_index_verify(const struct reel_index *index, struct reel_error *err);
+/* Bytes read from the pack did not match their checksum (REEL_CHANGED): it has to be discarded, and rebuilt. */
+bool reel_index_is_corrupted(const struct reel_index *index);
+/* Removes the file of a corrupted pack, unless another pack has replaced it. Does nothing to a pack that is not known to be corrupted. */
+void reel_index_discard(const struct reel_index *index);
 uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part);
 /* All chunks but the parts themselves, in the order of their ids; visit() false ends it. */
 bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context,

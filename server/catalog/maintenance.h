@@ -66,6 +66,8 @@ bool catalog_copy(struct catalog *c, const char *path, const struct reel_progres
 
 /* The first stored file behind this hash ("" : the first); REEL_NOT_FOUND at the end. */
 bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size, struct reel_error *err);
+/* The same for the contents of recordings, each of which has an index pack. */
+bool catalog_content_after(struct catalog *c, const char *after, char content[SHA256_HEX], struct reel_error *err);
 bool catalog_parts_total(struct catalog *c, uint64_t *files, uint64_t *bytes, struct reel_error *err);
 /* A stored file is corrupted: recorded, also as the problem of every recording that uses it. */
 bool catalog_corruption_found(struct catalog *c, const char *sha256, const char *text, struct reel_error *err);

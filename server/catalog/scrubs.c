@@ -9,9 +9,10 @@
 
 static const char SCRUB_MARK[] = "scrub: "; /* begins a problem that may be taken back */
 
-bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size, struct reel_error *err) {
+static bool after_hash(struct catalog *c, const char *statement, const char *after, char sha256[SHA256_HEX], uint64_t *size,
+                       struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "part_after", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
     if (!s) {
         return false;
     }
@@ -21,8 +22,18 @@ bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256
         return step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no more stored files");
     }
     db_hex(s, 0, sha256, SHA256_HEX);
-    *size = db_size(s, 1);
+    if (size) {
+        *size = db_size(s, 1);
+    }
     return true;
+}
+
+bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size, struct reel_error *err) {
+    return after_hash(c, "part_after", after, sha256, size, err);
+}
+
+bool catalog_content_after(struct catalog *c, const char *after, char content[SHA256_HEX], struct reel_error *err) {
+    return after_hash(c, "content_after", after, content, NULL, err);
 }
 
 static bool read_two(struct catalog *c, const char *statement, uint64_t *files, uint64_t *bytes, struct reel_error *err) {

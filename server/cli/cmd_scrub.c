@@ -79,6 +79,10 @@ static int run(int argc, char **argv) {
         print_corrupted(last);
         printf("%s%llu files, %s: %s\n", result.resumed ? "resumed; in total " : "", (unsigned long long)result.files,
                cli_size_text(result.bytes, bytes), corrupted ? "corrupted files found" : "all intact");
+        if (result.corrupted_packs > 0) {
+            printf("index packs that were corrupted, or of another version: %llu; each is rebuilt when it is needed\n",
+                   (unsigned long long)result.corrupted_packs);
+        }
     }
     json_decref(last);
     catalog_close(app.catalog);
@@ -87,16 +91,17 @@ static int run(int argc, char **argv) {
         cli_fail(&cli_scrub, NULL, &err);
         return CLI_USAGE;
     }
-    return corrupted ? CLI_FAILED : CLI_DONE;
+    return corrupted || result.corrupted_packs > 0 ? CLI_FAILED : CLI_DONE;
 }
 
 const struct cli_command cli_scrub = {
     .name = "scrub",
     .arguments = "[OPTION]…",
-    .summary = "verify the SHA-256 of every stored file (integrity check)",
+    .summary = "verify every stored file and index pack (integrity check)",
     .details =
         "A server may be running. After Ctrl-C, the next check continues where this one stopped. Corrupted files are printed, and their\n"
-        "recordings show the problem until the file is uploaded again.\n"
-        "Exit status: 0 if all files are intact, 1 if files are corrupted, 2 on failure.",
+        "recordings show the problem until the file is uploaded again. Corrupted index packs are removed, and rebuilt when they are "
+        "needed.\n"
+        "Exit status: 0 if everything is intact, 1 if files or index packs are corrupted, 2 on failure.",
     .run = run,
 };

@@ -37,7 +37,9 @@ struct recordings *recordings_new(struct app *app, struct reel_error *err) {
     return all;
 }
 
+/* A pack that a reader has found corrupted goes with it, so that the next request rebuilds it, also after a restart. */
 static void drop(struct recordings *all, struct opened *o) {
+    reel_index_discard(reel_recording_index(o->recording));
     reel_recording_free(o->recording);
     *o = all->items[--all->count];
 }
@@ -57,6 +59,10 @@ void recordings_free(struct recordings *all) {
 static struct opened *find(struct recordings *all, const char *content) {
     for (unsigned i = 0; i < all->count; i++) {
         if (strcmp(all->items[i].content, content) == 0) {
+            if (reel_index_is_corrupted(reel_recording_index(all->items[i].recording))) {
+                drop(all, &all->items[i]);
+                return NULL;
+            }
             all->items[i].used = ++all->calls;
             return &all->items[i];
         }

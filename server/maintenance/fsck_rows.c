@@ -123,15 +123,10 @@ static const char *repair_index(struct fsck *f, const struct catalog_recording *
     return scanned ? "rebuilt" : "the recording is now marked as failed";
 }
 
-static bool go_on(void *context, const struct reel_chunk *chunk) {
-    (void)context, (void)chunk;
-    return true;
-}
-
 static void check_index(struct fsck *f, const struct catalog_recording *r, const char *subject) {
     struct reel_error why = {0};
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(&f->app, r->content, &why);
-    bool broken = !index || !reel_index_chunks(index, go_on, NULL, &why); /* the contents of segments are checked when read */
+    bool broken = !index || !reel_index_verify(index, &why);
     if (broken && is_as_it_was(f, r)) {
         fsck_found(f, FSCK_INDEX, subject, repair_index(f, r), "its index: %s", why.code == REEL_NOT_FOUND ? "it is gone" : why.text);
     }

@@ -9,9 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "catalog/imports.h"
 #include "catalog/maintenance.h"
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
+#include "ingest/scan_job.h"
+#include "ingest/scanning.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
 #include "store/inspect.h"
@@ -41,6 +44,7 @@ static bool save(struct scrub *s, const char *state, struct reel_error *err) {
                   s->position, "files", (json_int_t)s->result.files, "size", (json_int_t)s->result.bytes, "files_total",
                   (json_int_t)s->files_total, "size_total", (json_int_t)s->bytes_total, "corrupted", (json_int_t)s->result.corrupted,
                   "missing", (json_int_t)s->result.missing, "elsewhere", (json_int_t)s->result.elsewhere);
+    json_object_set_new(j, "corrupted_packs", json_integer((json_int_t)s->result.corrupted_packs));
     json_object_set_new(j, "ended_ns", json_integer(reel_now_ns()));
     AUTO_MEM char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
     json_decref(j);
@@ -74,6 +78,7 @@ static bool find_position(struct scrub *s, struct reel_error *err) {
                                           .corrupted = number(last, "corrupted"),
                                           .missing = number(last, "missing"),
                                           .elsewhere = number(last, "elsewhere"),
+                                          .corrupted_packs = number(last, "corrupted_packs"),
                                           .resumed = true};
     }
     json_decref(last);
@@ -183,23 +188,82 @@ static bool check_file(struct scrub *s, const char *sha256, struct reel_error *e
     return report_corruption(s, sha256, text, err);
 }
 
+/* ---- one index pack */
+
+/* A server rebuilds it at once; otherwise it is rebuilt when it is needed. */
+static bool rebuild_pack(struct scrub *s, const char *content, struct reel_error *err) {
+    char ids[1][RECORDING_ID_TEXT], job[JOB_ID_TEXT];
+    uint32_t n = 0;
+    struct catalog_recording r;
+    s->result.corrupted_packs++;
+    if (!store_remove_pack(s->app->store, content, err)) {
+        return false;
+    }
+    if (!s->app->jobs) {
+        return true;
+    }
+    recordings_forget(s->app->recordings, content);
+    if (!catalog_recordings_of_content(s->app->catalog, content, ids, 1, &n, err)) {
+        return false;
+    }
+    if (n == 0 || !catalog_get(s->app->catalog, ids[0], &r, NULL)) {
+        return true; /* it was deleted just now */
+    }
+    bool good = r.state != STATE_READY || scan_again(s->app, &r, job, err);
+    catalog_recording_done(&r);
+    return good;
+}
+
+/* A pack of another version is rebuilt as well: the corrupted beginning of a pack cannot be told from that of another version. */
+static bool check_pack(struct scrub *s, const char *content, struct reel_error *err) {
+    struct reel_error why = {0};
+    AUTO(reel_index_free) struct reel_index *index = scan_open_summary(s->app, content, &why);
+    bool verified = index && reel_index_verify(index, &why);
+    if (index) {
+        s->read += reel_index_info(index)->pack_bytes;
+    }
+    if (verified || why.code == REEL_NOT_FOUND) {
+        return limit_rate(s, err);
+    }
+    return why.code == REEL_CHANGED ? rebuild_pack(s, content, err) : reel_error_pass(err, &why);
+}
+
 /* ---- all of them */
 
+/* The next hash behind the position, which is that of a stored file, of a content with an index pack, or of both. */
+static bool find_next(const struct scrub *s, char file[SHA256_HEX], char content[SHA256_HEX], struct reel_error *err) {
+    struct reel_error why = {0};
+    uint64_t unused;
+    file[0] = content[0] = '\0';
+    if ((!catalog_part_after(s->app->catalog, s->position, file, &unused, &why) && why.code != REEL_NOT_FOUND) ||
+        (!catalog_content_after(s->app->catalog, s->position, content, &why) && why.code != REEL_NOT_FOUND)) {
+        return reel_error_pass(err, &why);
+    }
+    int order = !file[0] || !content[0] ? (content[0] != '\0') - (file[0] != '\0') : strcmp(file, content);
+    if (order != 0) {
+        (order < 0 ? content : file)[0] = '\0'; /* its turn comes */
+    }
+    return true;
+}
+
 static bool check_all(struct scrub *s, struct reel_error *err) {
-    struct reel_error end = {0};
-    char sha256[SHA256_HEX];
-    uint64_t size;
-    while (catalog_part_after(s->app->catalog, s->position, sha256, &size, &end)) {
-        if (!check_file(s, sha256, err) || !go_on(s, err)) {
+    char file[SHA256_HEX], content[SHA256_HEX];
+    for (;;) {
+        if (!find_next(s, file, content, err)) {
             return false;
         }
-        s->result.files++;
-        memcpy(s->position, sha256, sizeof s->position);
+        if (!file[0] && !content[0]) {
+            return true;
+        }
+        if ((content[0] && !check_pack(s, content, err)) || (file[0] && !check_file(s, file, err)) || !go_on(s, err)) {
+            return false;
+        }
+        s->result.files += file[0] != '\0';
+        memcpy(s->position, file[0] ? file : content, sizeof s->position);
         if (reel_now_ns() - s->saved_ns > SAVE_NS && !save(s, "running", err)) {
             return false;
         }
     }
-    return end.code == REEL_NOT_FOUND || reel_error_pass(err, &end);
 }
 
 bool scrub_run(struct app *app, const struct scrub_options *options, const struct reel_progress *progress, struct scrub_result *out,

@@ -353,16 +353,19 @@ bool store_remove_blob(struct store *store, const char *sha256, struct reel_erro
                                                              : reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 
+static bool remove_named(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
+    char path[STORE_PATH];
+    return store_content_path(store, content, suffix, path, sizeof path) ? remove_file(path, err)
+                                                                         : reel_fail(err, REEL_ARGUMENT, "not a content address");
+}
+
+bool store_remove_pack(struct store *store, const char *content, struct reel_error *err) {
+    return remove_named(store, content, ".reel", err);
+}
+
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err) {
-    static const char *const suffixes[] = {".json", ".reel"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        char path[STORE_PATH];
-        if (!store_content_path(store, content, suffixes[i], path, sizeof path)) {
-            return reel_fail(err, REEL_ARGUMENT, "not a content address");
-        }
-        if (!remove_file(path, err)) {
-            return false;
-        }
+    if (!remove_named(store, content, ".json", err) || !remove_named(store, content, ".reel", err)) {
+        return false;
     }
     AUTO_FOLDER DIR *d = opendir(store->derived);
     for (struct dirent *e; d && (e = readdir(d));) {

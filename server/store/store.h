@@ -78,6 +78,7 @@ const char *store_derived_folder(struct store *store);
 bool store_trim_derived(struct store *store, uint64_t max_bytes,
                         struct reel_error *err); /* oldest access first; one that is open can be read on */
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
+bool store_remove_pack(struct store *store, const char *content, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, derived */
 
 /* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", else a leftover), when

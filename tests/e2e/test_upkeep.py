@@ -1,5 +1,6 @@
 """Backup under load and restore, scrub, fsck both ways, a lost catalog made again, rescan; configuration, figures and log lines."""
 import hashlib
+import http.client
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import tempfile
 import threading
 import time
 import unittest
+from random import Random
 
 from harness import API, REEL, Case, Server, eventually, files_below, reel
 from samples import bag, lab_messages
@@ -183,6 +185,51 @@ class Upkeep(unittest.TestCase):
         self.assertEqual(server.get('%s/recordings/%s/file/bad' % (API, rid)).body, bad)
         self.assertIsNone(server.get('%s/recordings/%s' % (API, rid)).json()['problem'])
         self.assertEqual(reel('scrub', '--data', self.data).returncode, 0)
+
+    def test_a_corrupted_index_pack_is_rebuilt(self):
+        server = self.start()
+        body = bag(lab_messages(50))
+        rid = server.added('run.bag', body)
+        pack = blob(self.data, body) + '.reel'
+
+        def messages():
+            try:
+                answer = server.get('%s/recordings/%s/messages?limit=1000000' % (API, rid))
+                return answer.body if answer.status == 200 else None
+            except http.client.HTTPException:
+                return None  # cut
+        whole, size = messages(), os.path.getsize(pack)
+        self.assertTrue(whole)
+        random = Random(7)
+        for _ in range(30):
+            flip(pack, random.randrange(size))
+            first = messages()
+            self.assertIn(first, (whole, None))
+            self.assertEqual(messages(), whole)
+            if first == whole:  # the directory, which this server has read before
+                wait_job(server, server.request('POST', API + '/admin/scrub?rate=1000'))
+                self.assertEqual(server.get(API + '/admin/scrub/last').json()['corrupted_packs'], 1)
+                self.assertEqual(messages(), whole)
+        server.stop()
+        self.assertTrue(self.fsck()['clean'])
+        for _ in range(20):
+            flip(pack, random.randrange(size))
+            self.assertEqual([f['kind'] for f in self.fsck(code=1)['findings']], ['index'])
+            self.assertEqual(self.fsck('--repair', code=1)['repaired'], 1)
+            self.assertTrue(self.fsck()['clean'])
+        flip(pack, random.randrange(size))
+        done = reel('scrub', '--data', self.data, check=False)
+        self.assertEqual((done.returncode, b'another version: 1;' in done.stdout), (1, True), done)
+        self.assertEqual(reel('scrub', '--data', self.data, check=False).returncode, 0)
+        server = self.start()
+        self.assertEqual(messages(), whole)
+        server.stop()
+        for at in (0, 20, size // 2, size - 200, size - 20):  # a server that begins with it
+            flip(pack, at)
+            server = self.start()
+            self.assertIn(whole, (messages(), messages()))
+            server.stop()
+            self.assertTrue(self.fsck()['clean'])
 
     def test_a_stopped_scrub_goes_on(self):
         server = self.start()

@@ -180,6 +180,10 @@ static void an_index_is_made_again(void **state) {
     expect(FSCK_INDEX, 1);
     write_to(file_of(&one, ".reel"), "no index");
     expect(FSCK_INDEX, 1);
+    int fd = open(file_of(&one, ".reel"), O_WRONLY);
+    assert_int_equal(pwrite(fd, "\xff", 1, 16), 1); /* in the entries, which opening does not read */
+    close(fd);
+    expect(FSCK_INDEX, 1);
     struct catalog_recording r = row_of(&one);
     assert_int_equal(r.state, STATE_READY);
     assert_int_equal(r.messages, 2);

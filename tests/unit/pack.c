@@ -160,7 +160,9 @@ static void write_at(const char *path, const uint8_t *data, size_t size, uint64_
 }
 
 /* Opens, reads all entries and chunk rows; REEL_OK when all went well. */
+static uint64_t used; /* a hash of what was read */
 static enum reel_code use_pack(struct toy *t, const char *path) {
+    used = 0;
     struct reel_error err = {0};
     struct reel_source *parts[TOY_PARTS_MAX];
     struct reel_index *index = reel_index_open(path, &err);
@@ -178,6 +180,7 @@ static enum reel_code use_pack(struct toy *t, const char *path) {
     enum reel_step step;
     uint8_t byte[1];
     while ((step = reel_stream_next(s, &m, &err)) == REEL_STEP_MESSAGE) {
+        used = (used ^ (uint64_t)m.time_ns ^ m.entry.offset ^ (uint64_t)m.channel << 56 ^ m.size) * 0x9e3779b97f4a7c15u;
         if (m.size > 0 && !reel_stream_copy(s, &m, 0, byte, 1, &err)) {
             step = REEL_STEP_ERROR;
             break;
@@ -186,6 +189,17 @@ static enum reel_code use_pack(struct toy *t, const char *path) {
     assert_true((step == REEL_STEP_ERROR) == (err.code != REEL_OK));
     reel_stream_free(s);
     reel_recording_free(r);
+    return err.code;
+}
+
+/* As fsck and the integrity check do. A pack that a read has found corrupted is discarded, and no other. */
+static enum reel_code verify_pack(const char *path) {
+    struct reel_error err = {0};
+    struct reel_index *index = reel_index_open(path, &err);
+    bool opened = index, good = opened && reel_index_verify(index, &err);
+    assert_true(good == (err.code == REEL_OK));
+    assert_true(!opened || reel_index_is_corrupted(index) == !good);
+    reel_index_free(index);
     return err.code;
 }
 
@@ -200,6 +214,7 @@ static void every_flipped_bit_is_reported(void **state) {
     toy_pack_path(&t, path);
     assert_true(toy_scan_to(&t, path, &err));
     assert_int_equal(use_pack(&t, path), REEL_OK);
+    assert_int_equal(verify_pack(path), REEL_OK);
     size_t size;
     uint8_t *data = read_whole(path, &size);
     for (size_t i = 0; i < size; i++) {
@@ -210,6 +225,7 @@ static void every_flipped_bit_is_reported(void **state) {
             print_message("byte %zu of %zu: code %d\n", i, size, code);
         }
         assert_true(code == REEL_CHANGED || code == REEL_IO);
+        assert_int_equal(verify_pack(path), REEL_CHANGED);
         write_at(path, &data[i], 1, i);
     }
     for (size_t cut = 0; cut < size; cut += cut < 100 || size - cut < 100 ? 1 : 37) {
@@ -220,6 +236,65 @@ static void every_flipped_bit_is_reported(void **state) {
     }
     free(data);
     remove(path);
+    toy_free(&t);
+}
+
+/* A larger pack, whose segments were compacted: every flip is found, or lies where nothing is read. */
+static void a_flip_in_a_large_pack_is_found_or_harmless(void **state) {
+    (void)state;
+    struct toy t = {0};
+    struct reel_error err = {0};
+    uint64_t seed = 8;
+    toy_random(&t, 5, 1, 80000, TOY_RANDOM);
+    char path[512];
+    toy_pack_path(&t, path);
+    assert_true(toy_scan_to(&t, path, &err));
+    assert_int_equal(use_pack(&t, path), REEL_OK);
+    const uint64_t whole = used;
+    size_t size, found = 0, harmless = 0;
+    uint8_t *data = read_whole(path, &size);
+    for (int i = 0; i < 500; i++) {
+        uint64_t at = toy_next(&seed) % size;
+        uint8_t flipped = data[at] ^ (uint8_t)(1 << toy_next(&seed) % 8);
+        write_at(path, &flipped, 1, at);
+        enum reel_code code = verify_pack(path);
+        if (code == REEL_OK ? harmless++ % 8 == 0 : found++ % 8 == 0) {
+            assert_int_equal(use_pack(&t, path), code);
+            assert_true(code == REEL_CHANGED || used == whole);
+        }
+        write_at(path, &data[at], 1, at);
+    }
+    assert_true(found > 100);
+    free(data);
+    remove(path);
+    toy_free(&t);
+}
+
+static void only_a_corrupted_pack_is_discarded(void **state) {
+    (void)state;
+    struct toy t = {0};
+    struct reel_error err = {0};
+    toy_random(&t, 3, 4, 300, TOY_JITTER);
+    char path[512];
+    toy_pack_path(&t, path);
+    assert_true(toy_scan_to(&t, path, &err));
+    struct reel_index *index = reel_index_open(path, &err);
+    assert_true(reel_index_verify(index, &err));
+    reel_index_discard(index);
+    assert_int_equal(access(path, F_OK), 0);
+    write_at(path, (const uint8_t *)"\xff", 1, PACK_HEADER_BYTES);
+    assert_false(reel_index_verify(index, &err));
+    assert_true(toy_scan_to(&t, path, &err)); /* another pack has taken its place */
+    reel_index_discard(index);
+    assert_int_equal(access(path, F_OK), 0);
+    reel_index_free(index);
+    write_at(path, (const uint8_t *)"\xff", 1, PACK_HEADER_BYTES);
+    index = reel_index_open(path, &err);
+    assert_non_null(index);
+    assert_false(reel_index_verify(index, &err));
+    reel_index_discard(index);
+    assert_int_not_equal(access(path, F_OK), 0);
+    reel_index_free(index);
     toy_free(&t);
 }
 
@@ -253,9 +328,14 @@ static void directories_of_others_do_no_harm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_columns_come_back),      cmocka_unit_test(extremes_come_back),
-        cmocka_unit_test(chunk_rows_come_back),          cmocka_unit_test(regular_recordings_need_at_most_8_bytes_a_message),
-        cmocka_unit_test(every_flipped_bit_is_reported), cmocka_unit_test(directories_of_others_do_no_harm),
+        cmocka_unit_test(random_columns_come_back),
+        cmocka_unit_test(extremes_come_back),
+        cmocka_unit_test(chunk_rows_come_back),
+        cmocka_unit_test(regular_recordings_need_at_most_8_bytes_a_message),
+        cmocka_unit_test(every_flipped_bit_is_reported),
+        cmocka_unit_test(a_flip_in_a_large_pack_is_found_or_harmless),
+        cmocka_unit_test(only_a_corrupted_pack_is_discarded),
+        cmocka_unit_test(directories_of_others_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,61 @@ static void a_broken_pack_is_made_again(void **state) {
     assert_int_equal(atomic_load(&trial_scans), 2);
 }
 
+static void flip_first_segment(void) {
+    char path[4096];
+    assert_true(store_pack_path(app.store, made.recording.content, path, sizeof path));
+    FILE *f = fopen(path, "r+");
+    fseek(f, 16, SEEK_SET); /* after the header */
+    fputc(0xff, f);
+    fclose(f);
+}
+static enum reel_step read_first(struct reel_recording *r) {
+    struct reel_message m;
+    struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
+    enum reel_step step = s ? reel_stream_next(s, &m, &err) : REEL_STEP_ERROR;
+    reel_stream_free(s);
+    return step;
+}
+
+/* Opening reads only the directory, so the first read notices it; the next request has a new pack. */
+static void a_pack_found_corrupted_while_reading_is_made_again(void **state) {
+    (void)state;
+    for (int again = 0; again < 2; again++) { /* after it was opened, and before */
+        struct reel_recording *r = get();
+        assert_int_equal(read_first(r), REEL_STEP_MESSAGE);
+        if (again) {
+            recordings_forget(app.recordings, made.recording.content);
+            reel_recording_free(r);
+        }
+        flip_first_segment();
+        if (again) {
+            r = get();
+        }
+        assert_int_equal(read_first(r), REEL_STEP_ERROR);
+        assert_int_equal(err.code, REEL_CHANGED);
+        reel_recording_free(r);
+        r = get();
+        assert_non_null(r);
+        assert_int_equal(read_first(r), REEL_STEP_MESSAGE);
+        assert_int_equal(atomic_load(&trial_scans), 2 + again);
+        reel_recording_free(r);
+    }
+}
+
+/* A restart does not forget it. */
+static void a_corrupted_pack_is_gone_after_a_restart(void **state) {
+    (void)state;
+    flip_first_segment();
+    struct reel_recording *r = get();
+    assert_int_equal(read_first(r), REEL_STEP_ERROR);
+    reel_recording_free(r);
+    app_down();
+    app_up();
+    r = get();
+    assert_int_equal(read_first(r), REEL_STEP_MESSAGE);
+    reel_recording_free(r);
+}
+
 static void a_lost_file_is_missing(void **state) {
     (void)state;
     char path[4096];
@@ -154,6 +209,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_recording_is_opened_once, make, unmake),
         cmocka_unit_test_setup_teardown(a_lost_pack_is_made_again, make, unmake),
         cmocka_unit_test_setup_teardown(a_broken_pack_is_made_again, make, unmake),
+        cmocka_unit_test_setup_teardown(a_pack_found_corrupted_while_reading_is_made_again, make, unmake),
+        cmocka_unit_test_setup_teardown(a_corrupted_pack_is_gone_after_a_restart, make, unmake),
         cmocka_unit_test_setup_teardown(a_lost_file_is_missing, make, unmake),
         cmocka_unit_test_setup_teardown(a_changed_file_is_missing, make, unmake),
         cmocka_unit_test_setup_teardown(a_long_rebuild_names_its_job, make, unmake),

@@ -226,6 +226,7 @@ export const text = {
             scrubNever: 'Never run',
             intact: (files: string, size: string) => `All files intact (${files} files, ${size}).`,
             notIntact: (corrupted: number, missing: number) => `${plural(corrupted, 'file', 'files')} corrupted, ${count(missing)} missing.`,
+            packsRebuilt: (packs: number) => `${plural(packs, 'corrupted index pack', 'corrupted index packs')} rebuilt.`,
             checked: (share: string) => `${share} checked`,
             backup: 'Backup',
             backupHelp: 'Writes a copy of the catalog to the backup folder while the server is running.',

@@ -16,6 +16,7 @@ interface Scrub {
     files_total?: number;
     corrupted?: number;
     missing?: number;
+    corrupted_packs?: number;
     started?: string;
     ended?: string;
     corrupted_files: { name?: string; path?: string; sha256?: string; problem?: string }[];
@@ -70,6 +71,7 @@ function LastScrub({ refreshCount }: { refreshCount: number }) {
             <p class={faults > 0 ? 'error' : ''}>
                 {faults > 0 ? text.admin.storage.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : text.admin.storage.intact(count(scrub.files), bytes(scrub.size))} {scrub.ended ? dateTime(scrub.ended) : text.admin.storage.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
             </p>
+            {(scrub.corrupted_packs ?? 0) > 0 && <p class="error">{text.admin.storage.packsRebuilt(scrub.corrupted_packs ?? 0)}</p>}
             <ul>
                 {scrub.corrupted_files.map((r, i) => (
                     <li key={i} class="mono">
