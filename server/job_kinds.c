@@ -17,7 +17,8 @@
 #define SECOND_NS INT64_C(1000000000)
 enum { ALWAYS = 1000000, SOME = 5 };
 
-/* What is derived for a request (plans of conversions, columns of series) lives in memory: a request that still wants it asks again. */
+/* What is derived for a request (plans of conversions, columns of series) lives in memory: a request that still needs it derives it again.
+ */
 static bool derive(struct app *app, const struct job_call *call, struct reel_error *err) {
     (void)app;
     (void)call;

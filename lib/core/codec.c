@@ -259,8 +259,8 @@ struct decoder {
 
     uint8_t *out; /* output buffer; flushed when it holds `out_size` bytes */
     size_t out_size, out_used;
-    int fd;               /* descriptor for full buffers; -1 = none (measuring, or `out` holds everything) */
-    uint64_t made, limit; /* bytes decoded so far, and the maximum */
+    int fd;                  /* descriptor for full buffers; -1 = none (measuring, or `out` holds everything) */
+    uint64_t decoded, limit; /* bytes decoded so far, and the maximum */
 
     /* Decode only what comes before the damage: input is fed in pieces of fixed size, so that decoding always stops at the same byte. */
     bool damaged;
@@ -302,7 +302,7 @@ static bool decoder_flush(struct decoder *d, struct reel_error *err) {
  * and any byte written to the spare one exceeds the limit. */
 static enum step decoder_step(struct decoder *d) {
     uint8_t spare = 0;
-    uint64_t allowed = d->limit - d->made;
+    uint64_t allowed = d->limit - d->decoded;
     size_t room = d->out_size - d->out_used;
     room = room < allowed ? room : (size_t)allowed;
     room = room < ROOM_MAX ? room : ROOM_MAX;
@@ -318,10 +318,10 @@ static enum step decoder_step(struct decoder *d) {
     bool whole = d->run.left == 0;
     d->run.left += hidden;
     size_t written = before - d->run.room;
-    d->made += written;
+    d->decoded += written;
     d->out_used += allowed > 0 ? written : 0;
-    if (whole && (step == STEP_MORE || step == STEP_END) && d->made <= d->limit) {
-        d->sound = d->made;
+    if (whole && (step == STEP_MORE || step == STEP_END) && d->decoded <= d->limit) {
+        d->sound = d->decoded;
     }
     return step;
 }
@@ -342,14 +342,14 @@ static bool decoder_again(struct decoder *d, bool *more, struct reel_error *err)
 static bool decoder_run(struct decoder *d, struct reel_error *err) {
     for (bool more = true; more;) {
         if ((d->run.left == 0 && d->unread > 0 && !decoder_fill(d, err)) ||
-            (d->out_used == d->out_size && d->made < d->limit && !decoder_flush(d, err))) {
+            (d->out_used == d->out_size && d->decoded < d->limit && !decoder_flush(d, err))) {
             return false;
         }
-        if (d->damaged && d->made == d->limit) {
+        if (d->damaged && d->decoded == d->limit) {
             break;
         }
         size_t left = d->run.left;
-        uint64_t made = d->made;
+        uint64_t before = d->decoded;
         d->run.why = NULL;
         switch (decoder_step(d)) {
         case STEP_DAMAGED:
@@ -364,21 +364,21 @@ static bool decoder_run(struct decoder *d, struct reel_error *err) {
             }
             break;
         case STEP_MORE:
-            if (d->run.left == left && d->made == made) { /* no progress */
+            if (d->run.left == left && d->decoded == before) { /* no progress */
                 more = false;
                 if (left > 0 || !d->codec->unframed) {
                     return decoder_fail(d, REEL_DAMAGED, left > 0 ? "does not decode" : "ends too early", NULL, err);
                 }
             }
         }
-        if (d->made > d->limit) {
+        if (d->decoded > d->limit) {
             return true; /* too much output: callers report this with their own error */
         }
     }
     return decoder_flush(d, err);
 }
 
-/* Opens, runs and closes; d->made is then the number of decoded bytes, at most limit + 1. */
+/* Opens, runs and closes; d->decoded is then the number of decoded bytes, at most limit + 1. */
 static bool decoder_decode(struct decoder *d, struct reel_error *err) {
     if (d->offset > d->source->size || d->stored > d->source->size - d->offset) {
         return decoder_fail(d, REEL_DAMAGED, "exceeds the file", NULL, err);
@@ -400,11 +400,11 @@ static bool decoder_decode(struct decoder *d, struct reel_error *err) {
 }
 
 static bool decoder_exact(const struct decoder *d, struct reel_error *err) {
-    if (d->made == d->limit) {
+    if (d->decoded == d->limit) {
         return true;
     }
     return reel_fail(err, REEL_DAMAGED, "%s data of %" PRIu64 " bytes at %" PRIu64 " gives %s than the %" PRIu64 " bytes it should",
-                     d->codec->name, d->stored, d->offset, d->made > d->limit ? "more" : "less", d->limit);
+                     d->codec->name, d->stored, d->offset, d->decoded > d->limit ? "more" : "less", d->limit);
 }
 
 static bool decoder_init(struct decoder *d, enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored,
@@ -471,11 +471,11 @@ bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint6
     if (!decoder_spool(&d, err)) {
         return false;
     }
-    if (d.made > max) {
+    if (d.decoded > max) {
         return reel_fail(err, REEL_LIMIT, "%s data of %" PRIu64 " bytes at %" PRIu64 " gives more than %" PRIu64 " bytes", d.codec->name,
                          stored, offset, max);
     }
-    *raw = d.made;
+    *raw = d.decoded;
     return true;
 }
 
@@ -494,5 +494,5 @@ size_t codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, s
     d.out = out;
     d.out_size = room;
     decoder_decode(&d, &ignored); /* the data may be cut off */
-    return d.made < room ? (size_t)d.made : room;
+    return d.decoded < room ? (size_t)d.decoded : room;
 }

@@ -49,16 +49,16 @@ static bool encode_deflate(int window_bits, struct reel_bytes raw, uint8_t *out,
 }
 
 static bool encode_bzip2(struct reel_bytes raw, uint8_t *out, size_t *room) {
-    unsigned made = (unsigned)*room;
+    unsigned written = (unsigned)*room;
     char none = 0; /* the library requires a valid address even for empty input */
     char *data = raw.size > 0 ? (char *)(uintptr_t)raw.data : &none;
-    bool good = BZ2_bzBuffToBuffCompress((char *)out, &made, data, (unsigned)raw.size, BZIP2_BLOCK, 0, 0) == BZ_OK;
-    *room = made;
+    bool good = BZ2_bzBuffToBuffCompress((char *)out, &written, data, (unsigned)raw.size, BZIP2_BLOCK, 0, 0) == BZ_OK;
+    *room = written;
     return good;
 }
 
 static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, struct reel_bytes raw, uint8_t *out, size_t *room) {
-    size_t made = 0;
+    size_t written = 0;
     switch (codec) {
     case REEL_CODEC_NONE:
         if (raw.size > 0) {
@@ -74,13 +74,13 @@ static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, str
     case REEL_CODEC_BZIP2:
         return encode_bzip2(raw, out, room);
     case REEL_CODEC_LZ4:
-        made = LZ4F_compressFrame(out, *room, raw.data, raw.size, lz4);
-        *room = made;
-        return !LZ4F_isError(made);
+        written = LZ4F_compressFrame(out, *room, raw.data, raw.size, lz4);
+        *room = written;
+        return !LZ4F_isError(written);
     case REEL_CODEC_ZSTD:
-        made = ZSTD_compress(out, *room, raw.data, raw.size, ZSTD_LEVEL);
-        *room = made;
-        return !ZSTD_isError(made);
+        written = ZSTD_compress(out, *room, raw.data, raw.size, ZSTD_LEVEL);
+        *room = written;
+        return !ZSTD_isError(written);
     case REEL_CODEC_ROWS:
         return false;
     }
@@ -95,17 +95,17 @@ bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct
     if (room == 0 && codec != REEL_CODEC_NONE) {
         return reel_fail(err, REEL_UNSUPPORTED, "%zu bytes cannot be compressed as %s in one run", size, codec_name(codec));
     }
-    size_t before = out->size, made = room;
+    size_t before = out->size, written = room;
     uint8_t *at = grow_take(out, room);
     if (!at && room > 0) {
         return reel_fail_memory(err);
     }
-    if (!encode_run(codec, &lz4, bytes_of(raw, size), at, &made)) {
+    if (!encode_run(codec, &lz4, bytes_of(raw, size), at, &written)) {
         /* The output buffer is large enough, so memory is the only reason to fail. */
         out->size = before;
         return reel_fail_memory(err);
     }
-    out->size = before + made;
+    out->size = before + written;
     return true;
 }
 

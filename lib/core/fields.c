@@ -1,4 +1,4 @@
-/* See fields.h. Values that no path leads into are skipped without decoding them. */
+/* See fields.h. Values on no path are skipped without decoding them. */
 #include "core/fields.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "wire/visit.h"
 
 struct slot {
-    bool leads;     /* a longer path begins with this one */
+    bool is_prefix; /* a longer path begins with this one */
     int64_t column; /* -1: no column of its own */
 };
 struct field_set {
@@ -64,7 +64,7 @@ bool field_set_add(struct field_set *set, const char *path, struct reel_error *e
         if (!s) {
             return reel_fail_memory(err);
         }
-        s->leads = true;
+        s->is_prefix = true;
     }
     struct slot *s = add(set, normal, strlen(normal));
     if (s && s->column >= 0) {
@@ -213,7 +213,7 @@ static bool begin(struct reel_visitor *v, bool list) {
         p->value_depth = 1;
         return list ? visit_begin_list(p->inner) : visit_begin_map(p->inner);
     }
-    if ((!root && (!s || !s->leads)) || p->depth == FIELD_DEPTH_MAX) {
+    if ((!root && (!s || !s->is_prefix)) || p->depth == FIELD_DEPTH_MAX) {
         p->skipped_depth = 1;
         return true;
     }
@@ -276,7 +276,7 @@ static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_b
     if (s && s->column >= 0 && begin_value(p, s)) {
         return visit_numbers(p->inner, type, data, columns) && end_value(p);
     }
-    if (p->depth > 0 && (!s || !s->leads)) {
+    if (p->depth > 0 && (!s || !s->is_prefix)) {
         return true;
     }
     p->levels[p->depth] = before; /* it arrives again, by itself */

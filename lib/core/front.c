@@ -35,7 +35,7 @@ static bool same_channel(const struct reel_channel *a, const struct reel_channel
 }
 
 /* Position of the channel in the stream; a channel outside the selection is appended to the front's own channels. */
-static bool place_channel(struct reel_front *f, const struct reel_channel *channel, uint32_t *position, struct reel_error *err) {
+static bool position_of_channel(struct reel_front *f, const struct reel_channel *channel, uint32_t *position, struct reel_error *err) {
     for (uint32_t i = 0; i < f->stream->n_channels; i++) {
         if (f->stream->channel_source[i] == f->source && same_channel(f->stream->channels[i], channel)) {
             *position = i;
@@ -66,7 +66,7 @@ bool reel_front_add(struct reel_front *f, const struct reel_channel *channel, in
     if (size > UINT32_MAX) {
         return reel_fail(err, REEL_LIMIT, "the state at the cut has %zu bytes, more than a message can", size);
     }
-    if (!place_channel(f, channel, &position, err)) {
+    if (!position_of_channel(f, channel, &position, err)) {
         return false;
     }
     if (!GROW_ARRAY(f->messages, f->n_messages, f->cap_messages)) {

@@ -12,8 +12,7 @@ struct reel_front {
     const struct reel_channel **channels;
     uint32_t *channel_source;
     size_t n_channels, cap_channels, cap_sources;
-    struct reel_message
-        *messages; /* sorted by time; .channel is the position in the stream's channels, those of the front behind the selected ones */
+    struct reel_message *messages; /* sorted by time; .channel counts the stream's channels first, then the front's own */
     size_t n_messages, cap_messages;
     /* only during front_make(): */
     const struct reel_stream *stream;

@@ -161,12 +161,12 @@ static struct unique *unique_of(struct uniques *u, const char *name) {
     if (at) {
         return *at;
     }
-    struct unique *made = arena_alloc(u->arena, sizeof *made);
-    if (!made) {
+    struct unique *added = arena_alloc(u->arena, sizeof *added);
+    if (!added) {
         return NULL;
     }
-    *made = (struct unique){.name = name, .number = 1};
-    return tsearch(made, &u->tree, compare_unique) ? made : NULL;
+    *added = (struct unique){.name = name, .number = 1};
+    return tsearch(added, &u->tree, compare_unique) ? added : NULL;
 }
 
 size_t naming_cut(const char *name, size_t max) {

@@ -1,10 +1,10 @@
-/* Whose a file is that root makes. */
+/* The owner of files that root creates. */
 #ifndef REEL_CORE_OWNERSHIP_H
 #define REEL_CORE_OWNERSHIP_H
 
-/* A file or folder that was made as root in a folder of somebody else's is that one's from now on: whoever serves those files without
- * root's rights must be able to read, replace and remove what a command left there. `fd` is open on it (-1: it was not made), `path` names
- * it. Without root, and where it fails, nothing changes. */
+/* Gives a file or folder that root has created to the owner of the folder it is in: a server that runs as that user must be able to read,
+ * replace and remove what a command created there. `fd` is open on it (-1: it was not created), `path` names it. Does nothing without root;
+ * if it fails, the owner stays as it is. */
 void reel_own_by_folder(int fd, const char *path);
 
 #endif

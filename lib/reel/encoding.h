@@ -33,7 +33,7 @@ struct reel_visitor_ops {
     bool (*integer)(struct reel_visitor *v, int64_t value);
     bool (*natural)(struct reel_visitor *v, uint64_t value);
     bool (*real)(struct reel_visitor *v, double value);
-    bool (*real32)(struct reel_visitor *v, float value); /* of which fewer digits say everything */
+    bool (*real32)(struct reel_visitor *v, float value); /* 9 significant digits are exact */
     bool (*text)(struct reel_visitor *v, struct reel_bytes value);
     bool (*binary)(struct reel_visitor *v, struct reel_bytes value);
     /* A packed array: little-endian numbers back to back, data.size / reel_number_size(type) of them. columns > 1: rows of so many each (a
@@ -74,7 +74,7 @@ struct reel_encoding {
     bool (*open)(const struct reel_channel *channel, void **state, struct reel_error *err);
     void (*close)(void *state);
 
-    /* Walks one payload. False: err->code is REEL_OK when the visitor wanted no more, else the payload does not fit its schema
+    /* Walks one payload. False: err->code is REEL_OK when the visitor stopped the walk, else the payload does not fit its schema
      * (REEL_DAMAGED) or a ceiling was met (REEL_LIMIT); the visitor may have received a part by then. */
     bool (*decode)(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err);
 

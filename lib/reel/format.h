@@ -29,9 +29,9 @@ struct reel_format {
      * good and notes what is damaged; fails only when nothing can be kept (REEL_NOT_MINE, REEL_DAMAGED), on I/O, memory, or cancel. */
     bool (*scan)(struct reel_scan *scan, struct reel_error *err);
 
-    /* Optional: tells what headers and the file's own index say – channels, their counts and times (reel_scan_count), clock, container –
-     * without reading messages; nothing of it is verified but that it holds together. Reads little however large the file is. Fails with
-     * REEL_UNSUPPORTED when the parts have no index of their own or it does not hold together. */
+    /* Optional: reports what headers and the file's own index contain – channels, their counts and times (reel_scan_count), clock,
+     * container – without reading messages; only its consistency is checked. Reads little however large the file is. Fails with
+     * REEL_UNSUPPORTED when the parts have no index of their own or it is inconsistent. */
     bool (*summary)(struct reel_scan *scan, struct reel_error *err);
 
     /* Optional: turns the record header (`entry.head` bytes) into message fields. `channel` is the entry's. */

@@ -22,8 +22,8 @@ enum reel_prefixing { REEL_PREFIX_CLASH /* topics that several recordings have *
 enum reel_align { REEL_ALIGN_START, REEL_ALIGN_NONE };
 
 /* What makes several recordings one: recordings whose clock is relative begin (REEL_ALIGN_START) when the earliest wall clock recording
- * does, or, when there is none, when the first of them does; prefixes are made from the `names` (suffix off, told apart by numbers). Fills
- * out[n]; REEL_LIMIT when a time would pass 64 bits. */
+ * does, or, when there is none, when the first of them does; prefixes are made from the `names` (suffix off, numbered where they are
+ * equal). Fills out[n]; REEL_LIMIT when a time would pass 64 bits. */
 bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align,
                         struct reel_source_option *out, struct reel_error *err);
 /* Smallest and largest time of them all, with their shifts (`sources` NULL = none); 0 and 0 when there is no message. */

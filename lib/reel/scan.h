@@ -49,9 +49,9 @@ bool reel_scan_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, uin
 /* Adds a message; the hot path. Checks that it lies inside its chunk. */
 bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, struct reel_error *err);
 
-/* In a summary: what the file's index says of a channel, added to what was said of it before. `first_ns` and `last_ns` may be bounds: of
- * the chunks that it lies in. `bytes` 0 = unknown. */
-bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *said, struct reel_error *err);
+/* In a summary: adds the statistics of a channel from the file's index to those added before. `first_ns` and `last_ns` may be bounds, those
+ * of the chunks that contain it. `bytes` 0 = unknown. */
+bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *stats, struct reel_error *err);
 
 bool reel_scan_attachment(struct reel_scan *scan, const struct reel_attachment *a, struct reel_error *err);
 bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct reel_bytes value, struct reel_error *err);

@@ -57,7 +57,7 @@ static inline struct reel_cell reel_cell_real(double value) {
     cell.real = value;
     return cell;
 }
-static inline struct reel_cell reel_cell_real32(float value) { /* of which fewer digits say everything */
+static inline struct reel_cell reel_cell_real32(float value) { /* 9 significant digits are exact */
     struct reel_cell cell = reel_cell_of(REEL_CELL_REAL32);
     cell.real32 = value;
     return cell;
@@ -68,8 +68,8 @@ static inline struct reel_cell reel_cell_bool(bool value) {
     return cell;
 }
 
-/* Who is told: the columns once, then each row (as many cells, valid during the call), then the end. Units stand in the columns' names
- * (time_s, x_m). Each returns false to end it all. */
+/* Receives a table: the columns once, then each row (as many cells, valid during the call), then the end. Column names include the unit
+ * (time_s, x_m). Each function returns false to stop. */
 struct reel_table {
     bool (*columns)(void *context, const char *const *names, unsigned n); /* the names outlive the table */
     bool (*row)(void *context, const struct reel_cell *cells, unsigned n);

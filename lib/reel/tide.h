@@ -9,11 +9,11 @@
 extern "C" {
 #endif
 
-/* From the index alone: a row a channel, in the order of the file. `types`: what the file's TYPE blocks say of it, the envelope first, as
- * JSON. REEL_UNSUPPORTED: no TIDE file; REEL_CANCELLED: the table wanted no more. */
+/* From the index alone: a row a channel, in the order of the file. `types`: the file's TYPE blocks for it, the envelope first, as
+ * JSON. REEL_UNSUPPORTED: no TIDE file; REEL_CANCELLED: the table stopped. */
 bool reel_tide_channels(const struct reel_index *index, const struct reel_table *to, struct reel_error *err);
 
-/* What the events of RSB's introspection tell, as JSON with a newline, from malloc: {"hosts":[{…,"processes":[{…,"participants":[{id,
+/* The contents of RSB's introspection events, as JSON with a newline, from malloc: {"hosts":[{…,"processes":[{…,"participants":[{id,
  * parent, kind, scope, type, transport, first_hello, last_hello, bye}]}]}]}; bye is null of who had not gone at the end. Of the selection
  * the times count; NULL: all. REEL_UNSUPPORTED: no RSB events; REEL_LIMIT. */
 char *reel_tide_introspection(struct reel_recording *recording, const struct reel_selection *selection, struct reel_error *err);

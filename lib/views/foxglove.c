@@ -21,7 +21,7 @@ struct view {
     uint32_t *channel_source, *position; /* by channel of the stream; by topic of the feed */
     struct view_feed *feed, *again;      /* `again`: second feed for random access; opened on first use */
     struct reel_message next;            /* the pending message of `below` */
-    bool waits, ended, made_ended;
+    bool waits, ended, feed_ended;
     size_t emitted; /* position in the messages that the feed generated */
 };
 
@@ -37,21 +37,21 @@ static bool read_source(struct view *v, struct reel_error *err) {
 }
 
 static bool advance_feed(struct view *v, struct reel_error *err) {
-    if (v->emitted == v->feed->n_made && !v->made_ended) {
+    if (v->emitted == v->feed->n_derived && !v->feed_ended) {
         enum reel_step step = view_feed_next(v->feed, err);
         v->emitted = 0;
-        v->made_ended = step == REEL_STEP_END;
+        v->feed_ended = step == REEL_STEP_END;
         return step != REEL_STEP_ERROR;
     }
     return true;
 }
 
 static bool comes_first(const struct view *v) {
-    if (!v->waits || v->next.front > 0 || v->emitted == v->feed->n_made) {
+    if (!v->waits || v->next.front > 0 || v->emitted == v->feed->n_derived) {
         return v->waits;
     }
-    struct reel_mark below = reel_mark_of(&v->next), made = reel_mark_of(&v->feed->of);
-    return view_compare(&below, &made) <= 0;
+    struct reel_mark below = reel_mark_of(&v->next), derived = reel_mark_of(&v->feed->of);
+    return view_compare(&below, &derived) <= 0;
 }
 
 static enum reel_step view_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
@@ -64,13 +64,13 @@ static enum reel_step view_next(struct reel_stream *base, struct reel_message *m
         v->waits = false;
         return REEL_STEP_MESSAGE;
     }
-    if (v->emitted == v->feed->n_made) {
+    if (v->emitted == v->feed->n_derived) {
         return REEL_STEP_END;
     }
-    const struct view_made *made = &v->feed->made[v->emitted++];
+    const struct view_derived *derived = &v->feed->derived[v->emitted++];
     *m = v->feed->of;
-    m->channel = v->position[made->topic];
-    m->size = (uint32_t)made->size;
+    m->channel = v->position[derived->topic];
+    m->size = (uint32_t)derived->size;
     m->again = (uint32_t)v->emitted;
     m->front = 0;
     m->before_start = false;
@@ -93,7 +93,7 @@ static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, st
     struct view *v = (struct view *)base;
     v->waits = v->ended = false;
     v->emitted = 0;
-    if (!reel_stream_seek(v->below, mark, err) || !send(v->feed, mark, &v->made_ended, err)) {
+    if (!reel_stream_seek(v->below, mark, err) || !send(v->feed, mark, &v->feed_ended, err)) {
         return false;
     }
     if (mark->again == 0) {
@@ -102,23 +102,23 @@ static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, st
     if (!read_source(v, err)) { /* the source message is past, and so are some of its generated messages */
         return false;
     }
-    struct reel_mark below = reel_mark_of(&v->next), made = reel_mark_of(&v->feed->of);
+    struct reel_mark below = reel_mark_of(&v->next), derived = reel_mark_of(&v->feed->of);
     v->waits = v->waits && view_compare(&below, mark) != 0;
-    if (v->feed->n_made > 0 && view_compare(&made, mark) == 0) {
-        v->emitted = mark->again - 1 < v->feed->n_made ? mark->again - 1 : v->feed->n_made;
+    if (v->feed->n_derived > 0 && view_compare(&derived, mark) == 0) {
+        v->emitted = mark->again - 1 < v->feed->n_derived ? mark->again - 1 : v->feed->n_derived;
     }
     return true;
 }
 
 static bool holds(const struct view_feed *feed, const struct reel_mark *mark) {
-    struct reel_mark made = reel_mark_of(&feed->of);
-    return feed->n_made >= mark->again && view_compare(&made, mark) == 0;
+    struct reel_mark derived = reel_mark_of(&feed->of);
+    return feed->n_derived >= mark->again && view_compare(&derived, mark) == 0;
 }
 
 /* Random access is mostly sequential: a few steps forward are cheaper than a seek. */
 static bool bring(struct view_feed *feed, const struct reel_mark *mark, struct reel_error *err) {
     bool ended;
-    for (unsigned steps = 0; steps < STEPS_MAX && feed->n_made > 0; steps++) {
+    for (unsigned steps = 0; steps < STEPS_MAX && feed->n_derived > 0; steps++) {
         struct reel_mark at = reel_mark_of(&feed->of);
         int order = view_compare(&at, mark);
         if (order == 0) {
@@ -154,11 +154,11 @@ static bool view_payload(struct reel_stream *base, const struct reel_message *m,
             return false;
         }
     }
-    const struct view_made *made = m->again > 0 && holds(feed, &mark) ? &feed->made[m->again - 1] : NULL;
-    if (!made || made->size != m->size || v->position[made->topic] != m->channel) {
-        return reel_fail(err, REEL_CHANGED, "what is made of the message at %llu is not what it was", (unsigned long long)m->entry.offset);
+    const struct view_derived *derived = m->again > 0 && holds(feed, &mark) ? &feed->derived[m->again - 1] : NULL;
+    if (!derived || derived->size != m->size || v->position[derived->topic] != m->channel) {
+        return reel_fail(err, REEL_CHANGED, "the message derived from the one at %llu has changed", (unsigned long long)m->entry.offset);
     }
-    *out = bytes_of(feed->bytes.data + made->at, made->size);
+    *out = bytes_of(feed->bytes.data + derived->at, derived->size);
     return true;
 }
 
@@ -223,7 +223,7 @@ static uint32_t choose_topics(const struct view_feed *f, const struct reel_selec
     return n;
 }
 
-static bool make_channel(struct view *v, const struct view_out *out, const struct reel_channel **made) {
+static bool make_channel(struct view *v, const struct view_out *out, const struct reel_channel **channel) {
     struct reel_channel *c = arena_alloc(&v->arena, sizeof *c);
     struct reel_schema *schema = arena_alloc(&v->arena, sizeof *schema);
     const char **topic = arena_alloc(&v->arena, sizeof *topic);
@@ -236,7 +236,7 @@ static bool make_channel(struct view *v, const struct view_out *out, const struc
         .name = *topic, .topics = topic, .n_topics = 1, .type = out->schema->name, .encoding = "json", .schemas = schema};
     c->n_schemas = 1;
     c->id = reel_index_info(index)->n_channels + v->base.n_channels; /* a channel of the feed, not of the recording */
-    *made = c;
+    *channel = c;
     return true;
 }
 

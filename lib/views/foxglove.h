@@ -86,7 +86,7 @@ struct view_out { /* an output topic */
     bool selected;
     const struct view_transform *how;
 };
-struct view_made {
+struct view_derived {
     uint32_t topic;
     size_t at, size; /* offset in the feed's bytes */
 };
@@ -104,8 +104,8 @@ struct view_feed {
     /* generated from the current message: */
     struct reel_message of;
     struct grow bytes;
-    struct view_made *made;
-    size_t n_made, cap_made;
+    struct view_derived *derived;
+    size_t n_derived, cap_derived;
 };
 /* NULL on failure. A feed without topics generates nothing. */
 struct view_feed *view_feed_new(const struct view_setup *setup, struct reel_error *err);

@@ -72,7 +72,7 @@ static void read_attributes(const struct carla_added *added, struct carla_actor 
 }
 
 /* Default box for an actor without one: vehicles stand on their location, walkers are centred on it. */
-static void usual_box(struct carla_actor *a) {
+static void default_box(struct carla_actor *a) {
     if (a->type == CARLA_VEHICLE) {
         a->origin = (struct view_vec){0, 0, 0.75};
         a->size = (struct view_vec){4.5, 1.9, 1.5};
@@ -104,7 +104,7 @@ bool carla_actor_add(struct carla_actors *actors, const struct carla_added *adde
     *a = (struct carla_actor){.id = added->id, .type = added->type, .color = color_of(added->type)};
     a->name = name ? bytes_of(name, added->description.size) : bytes_of("", 0);
     a->created = a->pose = carla_pose_of(added->location, added->rotation);
-    usual_box(a);
+    default_box(a);
     read_attributes(added, a);
     return true;
 }

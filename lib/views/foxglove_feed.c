@@ -68,17 +68,17 @@ static bool name_topics(struct view_feed *f, struct reel_error *err) {
 
 struct grow *view_begin(struct view_maker *m, uint32_t topic) {
     struct view_feed *f = m->feed;
-    if (m->silent || !f->outs[topic].selected || !GROW_ARRAY(f->made, f->n_made, f->cap_made)) {
+    if (m->silent || !f->outs[topic].selected || !GROW_ARRAY(f->derived, f->n_derived, f->cap_derived)) {
         f->bytes.failed |= !m->silent && f->outs[topic].selected;
         return NULL;
     }
-    f->made[f->n_made++] = (struct view_made){.topic = topic, .at = f->bytes.size};
+    f->derived[f->n_derived++] = (struct view_derived){.topic = topic, .at = f->bytes.size};
     return &f->bytes;
 }
 bool view_end(struct view_maker *m, struct reel_error *err) {
     struct view_feed *f = m->feed;
-    struct view_made *made = &f->made[f->n_made - 1];
-    made->size = f->bytes.size - made->at;
+    struct view_derived *derived = &f->derived[f->n_derived - 1];
+    derived->size = f->bytes.size - derived->at;
     if (f->bytes.size > REEL_MESSAGE_MEMORY_MAX) {
         return reel_fail(err, REEL_LIMIT, "what the view makes of one message exceeds %d bytes", REEL_MESSAGE_MEMORY_MAX);
     }
@@ -364,7 +364,7 @@ void view_feed_free(struct view_feed *f) {
     free(f->makers);
     free(f->outs);
     free(f->bytes.data);
-    free(f->made);
+    free(f->derived);
     free(f);
 }
 
@@ -372,7 +372,7 @@ void view_feed_free(struct view_feed *f) {
 
 enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
     do {
-        f->bytes.size = f->n_made = 0;
+        f->bytes.size = f->n_derived = 0;
         enum reel_step step = f->stream ? reel_stream_next(f->stream, &f->of, err) : REEL_STEP_END;
         if (step != REEL_STEP_MESSAGE) {
             return step;
@@ -390,14 +390,14 @@ enum reel_step view_feed_next(struct view_feed *f, struct reel_error *err) {
             reel_fail_memory(err);
             return REEL_STEP_ERROR;
         }
-    } while (f->n_made == 0);
+    } while (f->n_derived == 0);
     return REEL_STEP_MESSAGE;
 }
 
 bool view_feed_seek(struct view_feed *f, const struct reel_mark *mark, struct reel_error *err) {
     int64_t time_ns = mark->front > 0 || mark->time_ns < f->setup->start_ns ? f->setup->start_ns : mark->time_ns;
     struct reel_mark begin = {.time_ns = time_ns};
-    f->bytes.size = f->n_made = 0;
+    f->bytes.size = f->n_derived = 0;
     if (!f->stream) {
         return true;
     }

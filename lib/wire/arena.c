@@ -1,5 +1,5 @@
 /* Memory that is freed all at once. Small requests are cut from the first block; a request too large to share a block gets its own block,
- * inserted behind the first. */
+ * inserted after the first. */
 #include "wire/arena.h"
 
 #include "wire/hex.h"
@@ -36,7 +36,7 @@ static struct arena_block *arena_block_new(struct arena *a, size_t size) {
     return block;
 }
 
-/* Adds a separate block behind the first, from which small requests are still cut. */
+/* Adds a separate block after the first, from which small requests are still cut. */
 static void *arena_alloc_alone(struct arena *a, size_t size) {
     struct arena_block *block = arena_block_new(a, size);
     if (!block) {

@@ -100,13 +100,13 @@ static int compare_pairs(const void *a, const void *b) {
     return order != 0 ? order : (x->position > y->position) - (x->position < y->position);
 }
 
-static int compare_places(const void *a, const void *b) {
+static int compare_positions(const void *a, const void *b) {
     const struct legacy_pair *x = a, *y = b;
     return (x->position > y->position) - (x->position < y->position);
 }
 
 /* Sorts the pairs from `base` on and keeps the last of equal keys, in the order of the message. */
-static void settle_pairs(struct legacy_converter *c, size_t base) {
+static void drop_duplicates(struct legacy_converter *c, size_t base) {
     size_t n = c->n_pairs - base, kept = 0;
     if (n < 2) {
         return;
@@ -119,7 +119,7 @@ static void settle_pairs(struct legacy_converter *c, size_t base) {
         }
     }
     c->n_pairs = base + kept;
-    qsort(pairs, kept, sizeof *pairs, compare_places);
+    qsort(pairs, kept, sizeof *pairs, compare_positions);
 }
 
 /* --- values --- */
@@ -178,7 +178,7 @@ static void put_struct(struct legacy_converter *c, struct reel_bytes bytes, unsi
         }
     }
     walked(c, &at);
-    settle_pairs(c, base);
+    drop_duplicates(c, base);
     put_map(c, c->n_pairs - base);
     for (size_t i = base, end = c->n_pairs; i < end && good(c); i++) {
         struct value v = read_value(c, c->pairs[i].value);
@@ -397,7 +397,7 @@ static void convert_frame(struct legacy_converter *c, struct reel_bytes message)
         }
     }
     walked(c, &at);
-    settle_pairs(c, 0);
+    drop_duplicates(c, 0);
     size_t own = 0; /* the message's frame.index overrides one among the values */
     for (size_t i = 0; i < c->n_pairs; i++) {
         own += bytes_is(c->pairs[i].key, NANOVER_FRAME_INDEX);
@@ -438,7 +438,7 @@ static void add_state_pairs(struct legacy_converter *c, struct reel_bytes messag
 
 static void convert_state(struct legacy_converter *c, struct reel_bytes message) {
     add_state_pairs(c, message);
-    settle_pairs(c, 0);
+    drop_duplicates(c, 0);
     size_t removed = 0, n = c->n_pairs;
     for (size_t i = 0; i < n; i++) {
         struct value v = read_value(c, c->pairs[i].value);

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-const char ros_wrap_definition[] = "# Messages of another encoding, carried as they are: what they are is told beside this definition.\n"
+const char ros_wrap_definition[] = "# Messages in another encoding, stored unchanged: the reel.* fields give their type and schema.\n"
                                    "MultiArrayLayout layout\n"
                                    "uint8[] data\n"
                                    "\n"

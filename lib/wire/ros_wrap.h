@@ -1,5 +1,6 @@
 /* Messages that are not in ROS 1 encoding travel through ROS bags as std_msgs/UInt8MultiArray, so that every ROS tool can pass them on and
- * print them. What they really are stands beside them, as further fields of the connection record (2.0) or of the definition (1.2):
+ * print them. Their real type and encoding are stored with them, as further fields of the connection record (2.0) or of the definition
+ * (1.2):
  *
  *   reel.encoding                        of the payload
  *   reel.type                            message type

@@ -44,7 +44,7 @@ static char *put_backwards(char *end, uint64_t wide) {
     return end;
 }
 
-// The copies below are of one size, which is quicker than of the right one: what is too much is overwritten, or lies behind the end, for which there is room.
+// The copies below have a fixed size, which is faster than the exact one: the surplus is overwritten later, or lies after the end, where there is room.
 enum { DIGITS_MAX = 17, ZEROS_MAX = 8 };
 
 // d.ddde-07: with the sign and two digits of the exponent at least, as printf has it.

@@ -237,7 +237,7 @@ static enum http_verdict identify(struct access *a, const struct http_request *r
         if (forwarded && forwarded_for(forwarded, a->trusted, a->n_trusted, out->peer)) {
             address_parse(out->peer, &peer);
         }
-        if (user && http_header_count(r, user_header) > 1) { /* the proxy added its own behind the client's */
+        if (user && http_header_count(r, user_header) > 1) { /* the proxy added its own after the client's */
             return failed(a, &peer, out, "The proxy passed on a user name of the client's; it must remove that header.");
         }
         if (user && *user) {

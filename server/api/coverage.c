@@ -61,7 +61,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* The row of all channels that share a name with the first; moves *at behind them. NULL: error. */
+/* The row of all channels that share a name with the first; moves *at past them. NULL: error. */
 static json_t *view_topic(const struct coverage *c, uint32_t *at, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(c->index);
     const char *name = c->channels[*at]->name;

@@ -157,8 +157,8 @@ static bool add_row(json_t *paths, const struct api_route *row, struct reel_erro
             json_object_set(item, "parameters", parameters);
         }
     }
-    json_t *made = operation(row, NULL);
-    if (!made || json_object_set_new(item, method, made) != 0) {
+    json_t *described = operation(row, NULL);
+    if (!described || json_object_set_new(item, method, described) != 0) {
         return reel_fail_memory(err);
     }
     return !row->head || json_object_set_new(item, "head", operation(row, row->head)) == 0 || reel_fail_memory(err);

@@ -108,7 +108,7 @@ bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err
 bool catalog_tokens(struct catalog *c, int64_t after, struct token *out, uint32_t max, uint32_t *n, struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "tokens_behind", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "tokens_after", err) : NULL;
     if (!s) {
         return false;
     }
@@ -244,7 +244,7 @@ bool catalog_audit_add(struct catalog *c, const struct audit_row *rows, uint32_t
     return db_commit(h, err);
 }
 
-/* The row's texts, one behind the other in one allocation. */
+/* The row's texts, one after the other in one allocation. */
 static bool load_audit(struct db_statement *s, struct audit_row *out, struct reel_error *err) {
     static const int columns[] = {2, 3, 4, 5, 6, 8};
     *out = (struct audit_row){.row = db_int(s, 0), .time_ns = db_int(s, 1), .status = (unsigned)db_int(s, 7)};

@@ -31,7 +31,7 @@ bool catalog_token_by_key(struct catalog *c, const char *key, struct token *out,
 bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err); /* whatever their state */
 bool catalog_token_used(struct catalog *c, int64_t row, int64_t now_ns, struct reel_error *err);
 bool catalog_token_revoke(struct catalog *c, int64_t row, struct reel_error *err); /* REEL_NOT_FOUND: it is revoked already */
-/* At most `max` behind the number `after`, in their order. */
+/* At most `max` after the number `after`, in order. */
 bool catalog_tokens(struct catalog *c, int64_t after, struct token *out, uint32_t max, uint32_t *n, struct reel_error *err);
 
 struct audit_row { /* texts belong to the struct where it is read, to the caller where it is written */

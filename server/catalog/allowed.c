@@ -8,9 +8,9 @@
 
 enum { ALLOWED_MAX = 10000 };
 
-/* The first collection at or after `from` (behind it, with `after`), in byte order; "" when there is none. */
+/* The first collection at or after `from` (only after it, with `after`), in byte order; "" when there is none. */
 static bool next_name(struct db_handle *h, const char *from, bool after, char **out, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, after ? "collection_behind" : "collection_from", err);
+    AUTO(db_done) struct db_statement *s = db_statement(h, after ? "collection_after" : "collection_from", err);
     if (!s) {
         return false;
     }

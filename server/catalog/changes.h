@@ -27,7 +27,7 @@ struct change_job {
 struct db_handle;
 bool catalog_change_job(struct db_handle *h, const struct change_job *job, struct reel_error *err);
 
-/* Appends to the array at most `max` changes behind *seq that the filter lets through: {seq, time, kind, recording (or
+/* Appends to the array at most `max` changes after *seq that match the filter: {seq, time, kind, recording (or
  * job), collection, name[, detail]}. *seq becomes that of the last one read; unchanged: there are no more. */
 bool catalog_changes(struct catalog *c, const struct change_filter *filter, int64_t *seq, uint32_t max, json_t *items,
                      struct reel_error *err);

@@ -1,4 +1,4 @@
-/* Collections: their sums and their descriptions; and which manifests are behind. */
+/* Collections: their totals and descriptions; and which manifests are out of date. */
 #include <jansson.h>
 #include <string.h>
 

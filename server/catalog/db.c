@@ -1,4 +1,4 @@
-/* SQLite behind db.h. A connection leaves this file only inside a transaction and returns outside one, so no statement and no lock
+/* Implements db.h with SQLite. A connection leaves this file only inside a transaction and returns outside one, so no statement and no lock
  * outlives a call of the catalog. */
 #include <errno.h>
 #include <fcntl.h>
@@ -207,10 +207,10 @@ static struct db_handle *take_reader(struct db *db, struct reel_error *err) {
     return h;
 }
 
-static _Thread_local int64_t spent_ns;
+static _Thread_local int64_t elapsed_ns;
 
 int64_t db_elapsed_ns(void) {
-    return spent_ns;
+    return elapsed_ns;
 }
 
 /* SQLite's code. To prepare them for each transaction would be a third of what a small one costs. */
@@ -311,7 +311,7 @@ void db_end(struct db_handle *h) {
         control(h, DB_ROLLBACK);
     }
     h->open = false;
-    spent_ns += clock_ns() - h->begun_ns;
+    elapsed_ns += clock_ns() - h->begun_ns;
     if (h->writes) {
         pthread_mutex_unlock(&h->db->writing);
     } else {

@@ -36,7 +36,7 @@ struct catalog_referenced { /* a page of what is referenced, by folder and name 
     char *folder, *name;
     char content[SHA256_HEX];
 };
-/* At most `max` behind (folder, name); *n of them. */
+/* At most `max` after (folder, name); *n of them. */
 bool catalog_referenced_after(struct catalog *c, const char *folder, const char *name, struct catalog_referenced *out, uint32_t max,
                               uint32_t *n, struct reel_error *err);
 void catalog_referenced_done(struct catalog_referenced *items, uint32_t n);

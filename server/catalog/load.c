@@ -6,26 +6,26 @@
 #include "catalog/columns.h"
 #include "wire/cleanup.h"
 
-struct place { /* of a row among the items */
+struct position { /* of a row among the items */
     int64_t row;
     uint32_t at;
 };
 
 static int compare(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
+    const struct position *x = a, *y = b;
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
 /* Where each row belongs, by row. */
-static struct place *sort_places(const int64_t *rows, uint32_t n) {
-    struct place *places = calloc(n ? n : 1, sizeof *places);
-    for (uint32_t i = 0; places && i < n; i++) {
-        places[i] = (struct place){.row = rows[i], .at = i};
+static struct position *sort_positions(const int64_t *rows, uint32_t n) {
+    struct position *positions = calloc(n ? n : 1, sizeof *positions);
+    for (uint32_t i = 0; positions && i < n; i++) {
+        positions[i] = (struct position){.row = rows[i], .at = i};
     }
-    if (places) {
-        qsort(places, n, sizeof *places, compare);
+    if (positions) {
+        qsort(positions, n, sizeof *positions, compare);
     }
-    return places;
+    return positions;
 }
 
 char *rows_json(const int64_t *rows, uint32_t n) {
@@ -63,7 +63,7 @@ static bool add_tag(struct db_statement *s, struct catalog_recording *r, struct 
 }
 
 /* Each row of a statement, which come by recording, belongs to the recording that its first column names. */
-static bool read_each(struct db_handle *h, const char *statement, const char *rows, const struct place *places, uint32_t n,
+static bool read_each(struct db_handle *h, const char *statement, const char *rows, const struct position *positions, uint32_t n,
                       struct catalog_recording *items,
                       bool (*read)(struct db_statement *s, struct catalog_recording *r, struct reel_error *err), struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
@@ -75,10 +75,10 @@ static bool read_each(struct db_handle *h, const char *statement, const char *ro
     enum db_step step;
     while ((step = db_next(s, err)) == DB_ROW) {
         int64_t row = db_int(s, 0);
-        while (i < n && places[i].row < row) {
+        while (i < n && positions[i].row < row) {
             i++;
         }
-        if (i < n && places[i].row == row && !read(s, &items[places[i].at], err)) {
+        if (i < n && positions[i].row == row && !read(s, &items[positions[i].at], err)) {
             return false;
         }
     }
@@ -90,14 +90,14 @@ static bool read_columns(struct db_statement *s, struct catalog_recording *r, st
 }
 
 bool catalog_load_rows(struct db_handle *h, const int64_t *rows, uint32_t n, struct catalog_recording *items, struct reel_error *err) {
-    AUTO_MEM struct place *places = sort_places(rows, n);
-    AUTO_MEM char *json = places ? rows_json(rows, n) : NULL;
+    AUTO_MEM struct position *positions = sort_positions(rows, n);
+    AUTO_MEM char *json = positions ? rows_json(rows, n) : NULL;
     if (!json) {
         return reel_fail_memory(err);
     }
-    return read_each(h, "recordings_of_rows", json, places, n, items, read_columns, err) &&
-           read_each(h, "parts_of_rows", json, places, n, items, add_part, err) &&
-           read_each(h, "tags_of_rows", json, places, n, items, add_tag, err);
+    return read_each(h, "recordings_of_rows", json, positions, n, items, read_columns, err) &&
+           read_each(h, "parts_of_rows", json, positions, n, items, add_part, err) &&
+           read_each(h, "tags_of_rows", json, positions, n, items, add_tag, err);
 }
 
 bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err) {

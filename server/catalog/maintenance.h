@@ -64,7 +64,7 @@ bool catalog_copy(struct catalog *c, const char *path, const struct reel_progres
 
 /* ---- the stored files (scrubs.c) */
 
-/* The first stored file behind this hash ("" : the first); REEL_NOT_FOUND at the end. */
+/* The first stored file after this hash ("" : the first); REEL_NOT_FOUND at the end. */
 bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size, struct reel_error *err);
 /* The same for the contents of recordings, each of which has an index pack. */
 bool catalog_content_after(struct catalog *c, const char *after, char content[SHA256_HEX], struct reel_error *err);

@@ -15,9 +15,9 @@ struct retention_row {
 };
 void retention_rows_done(struct retention_row *rows, uint32_t n);
 
-/* The next collection behind *name, and its bytes outside of the trash; *name becomes malloc'd, NULL at the end. */
+/* The next collection after *name, and its bytes outside of the trash; *name becomes malloc'd, NULL at the end. */
 bool catalog_retention_collection(struct catalog *c, char **name, uint64_t *bytes, struct reel_error *err);
-/* At most `max` recordings of it behind `row`, the oldest first; keep: a JSON object of tags, null being any value. */
+/* At most `max` recordings of it after `row`, the oldest first; keep: a JSON object of tags, null being any value. */
 bool catalog_retention_rows(struct catalog *c, const char *collection, const char *keep, int64_t row, struct retention_row *out,
                             uint32_t max, uint32_t *n, struct reel_error *err);
 /* Those in the trash, untouched since before `before_ns`. */

@@ -1,5 +1,5 @@
 /* Ranges of q=: size:>100M, duration:<5s, messages:1000..2000, created:2024-06. Each bound is itself a range (a date is a whole day), so
- * that ">" means behind all of it. */
+ * that ">" means after all of it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

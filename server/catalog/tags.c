@@ -40,15 +40,16 @@ static bool are_selective(struct db_handle *h, int64_t row, struct reel_error *e
 
 bool annotations_write_tags(struct db_handle *h, int64_t row, const struct catalog_tag *tags, uint32_t n, bool clear, unsigned *changes,
                             struct reel_error *err) {
-    unsigned made = 0;
+    unsigned created = 0;
     if (clear && !run_with(h, "tags_clear", row, NULL, changes, err)) {
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
         const struct catalog_tag *tag = &tags[i];
-        bool good = tag->value ? run_with(h, "tag_key_insert", row, tag, &made, err) &&
-                                     run_with(h, "tag_value_insert", row, tag, &made, err) && run_with(h, "tag_set", row, tag, changes, err)
-                               : run_with(h, "tag_unset", row, tag, changes, err);
+        bool good = tag->value
+                        ? run_with(h, "tag_key_insert", row, tag, &created, err) &&
+                              run_with(h, "tag_value_insert", row, tag, &created, err) && run_with(h, "tag_set", row, tag, changes, err)
+                        : run_with(h, "tag_unset", row, tag, changes, err);
         if (!good) {
             return false;
         }

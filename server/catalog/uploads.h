@@ -24,7 +24,7 @@ bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, unsig
 bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out, struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key, struct catalog_upload *out,
                            struct reel_error *err); /* the same */
-/* The first one behind `row`, for walking all; REEL_NOT_FOUND at the end. */
+/* The first one after `row`, to iterate over all; REEL_NOT_FOUND at the end. */
 bool catalog_upload_after(struct catalog *c, int64_t row, struct catalog_upload *out, struct reel_error *err);
 /* The one that expired first; REEL_NOT_FOUND when there is none. */
 bool catalog_upload_expired(struct catalog *c, int64_t now_ns, struct catalog_upload *out, struct reel_error *err);

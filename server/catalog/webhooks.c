@@ -34,7 +34,7 @@ static bool load(struct db_statement *s, struct webhook *out, struct reel_error 
     return true;
 }
 
-/* At most `max` behind the row `after`. */
+/* At most `max` after the row `after`. */
 static bool read_after(struct catalog *c, int64_t after, struct webhook *out, uint32_t max, uint32_t *n, struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);

@@ -99,10 +99,10 @@ static void position_of(unsigned atom, unsigned frame, double out[3]) {
 static void put_positions(msgpack_packer *p, unsigned frame) {
     uint8_t bytes[ATOMS * 12];
     for (unsigned i = 0; i < ATOMS; i++) {
-        double place[3];
-        position_of(i, frame, place);
+        double position[3];
+        position_of(i, frame, position);
         for (unsigned k = 0; k < 3; k++) {
-            store_f32(bytes + (size_t)12 * i + (size_t)4 * k, place[k]);
+            store_f32(bytes + (size_t)12 * i + (size_t)4 * k, position[k]);
         }
     }
     put_text(p, "particle.positions");
@@ -208,11 +208,11 @@ static void put_avatar(msgpack_packer *p, unsigned user, unsigned frame) {
 }
 
 static void put_pull(msgpack_packer *p, unsigned frame) {
-    double place[3];
-    position_of(PULLED, frame, place);
+    double position[3];
+    position_of(PULLED, frame, position);
     put_text(p, "interaction.demo");
     msgpack_pack_map(p, 5);
-    put_numbers(p, "position", place, 3);
+    put_numbers(p, "position", position, 3);
     put_text(p, "particles");
     msgpack_pack_array(p, 1);
     msgpack_pack_uint64(p, PULLED);

@@ -57,7 +57,7 @@ static bool parse_bool(const char *text, bool *out) {
 }
 
 /* An unescaped "+" is decoded as a space. In a time, every space but the one between date and time must have been a "+". */
-static void mend_time(char *text) {
+static void restore_plus(char *text) {
     for (size_t i = 0; text[i]; i++) {
         if (text[i] == ' ' && i != strlen("2010-05-10")) {
             text[i] = '+';
@@ -154,7 +154,7 @@ static void take_pair(const struct http_param *param, char *name, char *value, s
         return;
     }
     if (param->type == HTTP_TIME || param->type == HTTP_TIME_MS) {
-        mend_time(value);
+        restore_plus(value);
     }
     check_value(param, value, errors);
     out->values[out->count++] = (struct http_text){.name = name, .value = value};

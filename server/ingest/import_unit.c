@@ -173,7 +173,7 @@ void import_unit_import(struct import_unit *u) {
 
 static struct import_unit *unit_again(const struct catalog_failure *f, const struct catalog_imports *files, const char *name, int folder) {
     struct import_unit *u = import_unit_new(f->folder, name, files->n);
-    for (uint32_t i = 0; u && i < files->n; i++) { /* as they are now; the first one leads */
+    for (uint32_t i = 0; u && i < files->n; i++) { /* as they are now; the first one is the main file */
         struct store_reference is;
         AUTO_FD int fd = openat(folder, files->items[i].name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         struct folder_file file = {.name = files->items[i].name};

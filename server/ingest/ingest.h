@@ -13,7 +13,7 @@ struct ingest_request {
     const struct catalog_annotations
         *annotations;   /* annotations it starts with, in addition to those of the previous revision; validated. NULL: none */
     const char *group;  /* of the recording; NULL: none */
-    const char *owner;  /* whose upload it is: the scans of several are done in turn; NULL: nobody's */
+    const char *owner;  /* of the upload: the scans of several owners are done in turn; NULL: none */
     bool replace, keep; /* other content under a taken name becomes a new revision; keep what cannot be read as failed */
 };
 

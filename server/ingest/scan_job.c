@@ -282,7 +282,7 @@ enum upload_scan_left upload_scan_leave(struct upload_scan *s, struct catalog_re
     }
     enum upload_scan_left left = leave_held(s, r, entry, id, err);
     job_release(s->job);
-    if (left == SCAN_REFUSED) { /* the caller removes the files, which nobody may use by then */
+    if (left == SCAN_REFUSED) { /* the caller removes the files, which must not be in use by then */
         job_cancel(s->job);
         job_wait(s->job, CANCEL_NS);
     }

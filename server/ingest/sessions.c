@@ -174,15 +174,15 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
     if (!room) {
         return reel_fail(err, REEL_NO_SPACE, "%d uploads are open already: end some, or wait until they expire", SESSIONS_MAX);
     }
-    bool made = make_row(app, q, out, err) && catalog_make_id(out->id, err);
+    bool created = make_row(app, q, out, err) && catalog_make_id(out->id, err);
     struct store_upload *file =
-        made ? store_upload_open(app->store, out->id, true, err) : NULL; /* before the row, so that no row is without a file */
-    made = file && catalog_upload_add(app->catalog, out, SESSIONS_OF_ONE_MAX, store_room(app->store), err);
-    if (file && !made) {
+        created ? store_upload_open(app->store, out->id, true, err) : NULL; /* before the row, so that no row is without a file */
+    created = file && catalog_upload_add(app->catalog, out, SESSIONS_OF_ONE_MAX, store_room(app->store), err);
+    if (file && !created) {
         store_upload_drop(file);
     }
     store_upload_free(file);
-    if (made) {
+    if (created) {
         return true;
     }
     struct reel_error why = *err;

@@ -68,7 +68,7 @@ bool store_file_size(const struct store *store, const char *hex, const char *suf
 
 /* ---- unused files */
 
-/* lost+found/<hex><suffix>, or with a number behind it when that is taken. */
+/* lost+found/<hex><suffix>, or with a number appended when that is taken. */
 static bool move_to_free_name(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
     char to[STORE_PATH];
     for (unsigned i = 0; i < AGAIN_MAX; i++) {

@@ -18,8 +18,8 @@ bool roots_add(struct roots *roots, const char *folder,
 unsigned roots_count(const struct roots *roots); /* NULL: 0 */
 const char *roots_folder(const struct roots *roots, unsigned i);
 
-/* What a path from outside means, absolute and tidied: itself when it is absolute, else below the first root that has it. Nothing of the
- * disk is told of what lies elsewhere: REEL_ARGUMENT for "..", REEL_NOT_FOUND for what is below no root. */
+/* What a path from outside means, absolute and tidied: itself when it is absolute, else below the first root that has it. The result
+ * does not depend on what exists outside of the roots: REEL_ARGUMENT for "..", REEL_NOT_FOUND for what is below no root. */
 bool roots_resolve(const struct roots *roots, const char *path, char out[PATH_MAX], struct reel_error *err);
 /* The part of such a path below its root, to show to users; "." for the root, NULL for what is below none. */
 const char *roots_below(const struct roots *roots, const char *path);

@@ -157,7 +157,7 @@ static int older_first(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* What is there whole; the others are being made (core/spool.c), or were when a server ended. */
+/* Complete files; the others are being written (core/spool.c), or were when a server ended. */
 static bool is_derived(const char *name) {
     static const char suffix[] = ".raw";
     size_t n = strlen(name), end = sizeof suffix - 1;

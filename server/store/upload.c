@@ -29,7 +29,7 @@ enum {
 struct store_upload {
     struct store *store;
     int fd;
-    int leased;            /* lease on the file that this upload is a hard link to: nobody can write to it meanwhile; -1: none */
+    int leased;            /* lease on the file that this upload is a hard link to: no process can write to it meanwhile; -1: none */
     char path[STORE_PATH]; /* in incoming/ */
     bool placed;           /* the file has been renamed to a blob */
     bool lasting;          /* belongs to an upload session: the file is not removed when this is freed */
@@ -49,16 +49,16 @@ static bool hash_restart(struct store_upload *u, struct reel_error *err) {
     return EVP_DigestInit_ex(u->hash, EVP_sha256(), NULL) == 1 || reel_fail_memory(err);
 }
 
-static _Thread_local int64_t spent_ns;
+static _Thread_local int64_t elapsed_ns;
 
 int64_t store_elapsed_ns(void) {
-    return spent_ns;
+    return elapsed_ns;
 }
 
 static bool sync_file(int fd) {
     int64_t began_ns = clock_ns();
     bool good = fsync(fd) == 0;
-    spent_ns += clock_ns() - began_ns;
+    elapsed_ns += clock_ns() - began_ns;
     return good;
 }
 
@@ -236,7 +236,7 @@ static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct
         at += n > 0 ? (size_t)n : 0;
         u->written += n > 0 ? (uint64_t)n : 0;
     }
-    spent_ns += clock_ns() - began_ns;
+    elapsed_ns += clock_ns() - began_ns;
     if (u->hashed == u->written - size) {
         if (EVP_DigestUpdate(u->hash, data, size) != 1) {
             return reel_fail_memory(err);

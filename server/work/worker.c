@@ -134,7 +134,7 @@ static unsigned running_of(const struct lane *lane, const char *owner) {
     return n;
 }
 
-/* Of the owner with the fewest running jobs the oldest: nobody's many files delay another's few. */
+/* The oldest job of the owner with the fewest running jobs, so that an owner of many files does not delay the others. */
 static struct job *pop_fair(struct lane *lane) {
     struct job **best = &lane->queue;
     unsigned fewest = lane->queue ? running_of(lane, lane->queue->owner) : 0;

@@ -515,7 +515,7 @@ CREATE TABLE jobs (
     key TEXT NOT NULL, -- what it is about: at most one job of a kind and key has not ended
     lane INTEGER NOT NULL, -- enum job_lane
     collection TEXT NOT NULL, -- '' none: of the server as a whole
-    subject TEXT NOT NULL, -- what it is about, for people
+    subject TEXT NOT NULL, -- what it is about, for users to read
     options TEXT NOT NULL, -- JSON, of the kind
     state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 4),
     again INTEGER NOT NULL DEFAULT 0, -- added again while it ran: it is queued once more when it ends

@@ -1,2 +1,2 @@
--- The id of the job stands where a recording's does; kinds that begin with "job." say so.
+-- Kinds that begin with "job." have the id of the job instead of a recording's.
 INSERT INTO changes (kind, recording, collection, name, detail_name, detail) VALUES (:kind, :id, :collection, :subject, 'kind', :work);

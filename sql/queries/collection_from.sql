@@ -1,2 +1,2 @@
--- The first collection at or behind a name, in the order of its index.
+-- The first collection at or after a name, in the order of its index.
 SELECT min(collection) FROM recordings WHERE collection >= :name;

@@ -7,7 +7,7 @@ import type { Change, Job, Problem } from './types';
 export const BASE = '/api/v1';
 export type Params = Record<string, string | number | bigint | boolean | null | undefined | readonly string[]>;
 
-/** A failed request; `message` can be shown to people. */
+/** A failed request; `message` can be shown to users. */
 export class ApiError extends Error {
     constructor(
         readonly status: number, // 0: no response

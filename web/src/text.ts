@@ -1,4 +1,4 @@
-// Every text that people read, one block per view or panel: text.library.empty. No other file contains such texts;
+// Every text that users read, one block per view or panel: text.library.empty. No other file contains such texts;
 // names of formats and topics come from the server. Style: sentence case, short, active.
 import { count } from './format';
 

@@ -18,7 +18,7 @@ struct json_state {
     uint32_t n;
 };
 
-/* ---- the schema, heard as values */
+/* ---- the schema, decoded as values */
 
 enum level_kind {
     LEVEL_OTHER,

@@ -144,13 +144,13 @@ static void check_table(struct mira *t, const struct mira_info *info, const stru
 }
 
 struct indexes { /* that are missing */
-    struct mira_count none, behind_end;
+    struct mira_count none, beyond_end;
 };
 
 static void check_info(struct mira *t, const struct mira_info *info, struct indexes *missing, struct mira_count *wrong) {
     const struct mira_channel *c = t->channels[info->channel];
     if (info->index >= t->source->size) {
-        mira_count(&missing->behind_end, info->at);
+        mira_count(&missing->beyond_end, info->at);
     } else if (info->index == 0 && c->messages > 0) {
         mira_count(&missing->none, info->at);
     } else if (info->index != 0) {
@@ -202,6 +202,6 @@ void mira_check(struct mira *t) {
     report(t, REEL_NOTE, &t->empty_blocks, "message blocks that were not closed");
     report(t, REEL_WARNING, &wrong, "channel infos whose stated sums or times do not match their messages");
     report(t, REEL_NOTE, &missing.none, "channels without an index");
-    report(t, REEL_WARNING, &missing.behind_end, "channels whose index would be beyond the end of the file");
+    report(t, REEL_WARNING, &missing.beyond_end, "channels whose index would be beyond the end of the file");
     report_counts(t);
 }

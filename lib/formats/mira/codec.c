@@ -61,12 +61,12 @@ static bool decodes_fast(struct mira *t, enum reel_codec codec, const uint8_t *p
 /* Reports a message that does not decode to its stated size. */
 static bool decode_slow(struct mira *t, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw, struct reel_error *err) {
     struct reel_error why = {0};
-    uint64_t said = *raw, most = said < SLOW_MIN ? SLOW_MIN : said > UINT32_MAX / 2 ? UINT32_MAX : 2 * said;
+    uint64_t stated = *raw, most = stated < SLOW_MIN ? SLOW_MIN : stated > UINT32_MAX / 2 ? UINT32_MAX : 2 * stated;
     t->verify_left -= most < t->verify_left ? most : t->verify_left;
     if (codec_measure(*codec, t->source, f->message.data_at, f->message.stored, most, raw, &why)) {
-        if (*raw != said) {
+        if (*raw != stated) {
             reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0, "message at %llu: its %s data decode to %llu bytes, not %llu",
-                              (unsigned long long)f->at, codec_name(*codec), (unsigned long long)*raw, (unsigned long long)said);
+                              (unsigned long long)f->at, codec_name(*codec), (unsigned long long)*raw, (unsigned long long)stated);
         }
         return true;
     }

@@ -53,12 +53,12 @@ static bool spend(struct summary *o, uint64_t at, struct reel_error *err) {
 
 /* Reads the field that a link refers to: the link is the position of its header, or of its content. */
 static bool field_at(struct summary *o, uint64_t link, enum mira_type type, struct mira_field *f, struct reel_error *err) {
-    for (uint64_t behind = 0; behind <= MIRA_FIELD_HEAD; behind += MIRA_FIELD_HEAD) {
+    for (uint64_t offset = 0; offset <= MIRA_FIELD_HEAD; offset += MIRA_FIELD_HEAD) {
         bool yes;
-        if (link < MIRA_HEADER + behind || link - behind >= o->tape.source->size) {
+        if (link < MIRA_HEADER + offset || link - offset >= o->tape.source->size) {
             continue;
         }
-        if (!spend(o, link, err) || !mira_inspect(&o->tape, link - behind, f, &yes, err)) {
+        if (!spend(o, link, err) || !mira_inspect(&o->tape, link - offset, f, &yes, err)) {
             return false;
         }
         if (yes && f->type == type) {
@@ -183,9 +183,9 @@ static bool take_channel(struct summary *o, uint64_t at, struct reel_error *err)
     if (l.count > SAMPLE_MESSAGES && !sample(o, &l, &alike, err)) {
         return false;
     }
-    const struct reel_channel_stats said = {
+    const struct reel_channel_stats stats = {
         .count = l.count, .first_ns = mira_absolute(t, l.first, at), .last_ns = mira_absolute(t, l.last, at)};
-    return take_messages(o, &l, alike ? 1 : l.count, err) && reel_scan_count(t->scan, l.channel->id, &said, err);
+    return take_messages(o, &l, alike ? 1 : l.count, err) && reel_scan_count(t->scan, l.channel->id, &stats, err);
 }
 
 /* Channels are in the order of their infos, as in a walk, because an info precedes its messages. */

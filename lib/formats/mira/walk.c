@@ -56,8 +56,8 @@ static bool plain_chunk(struct mira *t, const struct mira_field *f, struct reel_
     return reel_scan_chunk(t->scan, &(struct reel_chunk){.offset = f->at, .stored = size, .raw = size}, &t->plain_chunk, err);
 }
 
-static bool place_compressed(struct mira *t, struct mira_channel *c, const struct mira_field *f, struct reel_entry *e, bool *done,
-                             struct reel_error *err) {
+static bool add_compressed(struct mira *t, struct mira_channel *c, const struct mira_field *f, struct reel_entry *e, bool *done,
+                           struct reel_error *err) {
     struct reel_chunk chunk = {.offset = f->message.data_at, .stored = f->message.stored};
     if (!mira_choose_codec(t, c, f, &chunk.codec, &chunk.raw, err)) {
         return false;
@@ -114,7 +114,7 @@ static bool take_message(struct mira *t, const struct mira_field *f, struct reel
                            .channel = c->id,
                            .size = f->message.stored,
                            .extra = {f->message.sequence, frame}};
-    if (f->message.compressed && !place_compressed(t, c, f, &e, &placed, err)) {
+    if (f->message.compressed && !add_compressed(t, c, f, &e, &placed, err)) {
         return false;
     }
     if (!placed) {
@@ -155,12 +155,12 @@ static bool take_field(struct mira *t, const struct mira_field *f, struct reel_e
 /* For a field whose stated size differs from that of its content: the one that a field follows is right. *whole: the field can be kept. */
 static bool resolve_size(struct mira *t, struct mira_field *f, bool *whole, struct reel_error *err) {
     *whole = true;
-    bool natural = false, said = false;
+    bool natural = false, stated = false;
     uint64_t end = f->at + MIRA_FIELD_HEAD + f->size;
-    if (!mira_is_field(t, f->end, &natural, err) || (!natural && !mira_is_field(t, end, &said, err))) {
+    if (!mira_is_field(t, f->end, &natural, err) || (!natural && !mira_is_field(t, end, &stated, err))) {
         return false;
     }
-    if (natural || (said && f->end <= end)) {
+    if (natural || (stated && f->end <= end)) {
         mira_count(&t->wrong_sizes, f->at);
         f->end = natural ? f->end : end;
     } else {

@@ -148,7 +148,7 @@ static void put_end(struct reel_sink *out, uint64_t directory_at, uint64_t count
     reel_sink_u16le(out, 0);
 }
 
-/* --- head: the local header of the messages, and the list of what stands behind the index --- */
+/* --- head: the local header of the messages, and the list of what follows the index --- */
 
 static const struct reel_attachment *source_extras(const struct reel_stream *stream, uint32_t source, size_t *count) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[source]));

@@ -314,9 +314,9 @@ static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t index, str
     if (!add_channel(b, &t, out, err) || !add_topic(b, id, *out, err)) {
         return false;
     }
-    struct ros2db_topic made = b->topics[b->n_topics - 1];
+    struct ros2db_topic added = b->topics[b->n_topics - 1];
     memmove(&b->topics[index + 1], &b->topics[index], (b->n_topics - 1 - index) * sizeof *b->topics);
-    b->topics[index] = made;
+    b->topics[index] = added;
     b->n_placeholders++;
     ros2db_finding(b, REEL_LOSS, "messages refer to topic id %lld, which the table topics does not have: kept as %s", (long long)id, name);
     return true;

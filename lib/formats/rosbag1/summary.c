@@ -49,8 +49,8 @@ static bool take_entries(struct rosbag1_summary *o, struct rosbag1_listed *t, ui
         if (!entry_at(o, t, i, &e, err)) {
             return false;
         }
-        t->said.first_ns = i == 0 || e.time < t->said.first_ns ? e.time : t->said.first_ns;
-        t->said.last_ns = i == 0 || e.time > t->said.last_ns ? e.time : t->said.last_ns;
+        t->stats.first_ns = i == 0 || e.time < t->stats.first_ns ? e.time : t->stats.first_ns;
+        t->stats.last_ns = i == 0 || e.time > t->stats.last_ns ? e.time : t->stats.last_ns;
         t->first_pos = i == 0 || e.pos < t->first_pos ? e.pos : t->first_pos;
         o->last_pos = e.pos > o->last_pos ? e.pos : o->last_pos;
         if (o->whole) {
@@ -79,7 +79,8 @@ static bool take_topic(struct rosbag1_summary *o, const struct rosbag1_record *r
     }
     memcpy(name, f->topic.data, f->topic.size);
     struct rosbag1_listed *t = &o->topics[o->n_topics++];
-    *t = (struct rosbag1_listed){.name = bytes_of(name, f->topic.size), .entries_at = r->at + r->head, .count = count, .said.count = count};
+    *t =
+        (struct rosbag1_listed){.name = bytes_of(name, f->topic.size), .entries_at = r->at + r->head, .count = count, .stats.count = count};
     return all ? take_entries(o, t, 0, count, err) : take_entries(o, t, 0, EDGE, err) && take_entries(o, t, count - EDGE, count, err);
 }
 

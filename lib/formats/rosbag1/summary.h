@@ -14,7 +14,7 @@ struct rosbag1_listed { /* an index record */
     struct reel_bytes name;
     uint64_t entries_at, first_pos;
     uint32_t count;
-    struct reel_channel_stats said;
+    struct reel_channel_stats stats;
     bool each; /* its messages are inspected one by one */
 };
 struct rosbag1_visit { /* a message to inspect for its channel */

@@ -134,7 +134,7 @@ static bool visit(struct rosbag1_summary *o, const struct rosbag1_visit *v, stru
     }
     const struct rosbag1_channel *c = rosbag1_channel_of(&o->bag, &r.fields, at, err);
     const struct reel_channel_stats one = {.count = 1, .first_ns = rosbag1_time(sec, nsec), .last_ns = rosbag1_time(sec, nsec)};
-    return c && reel_scan_count(o->bag.scan, c->model.id, t->each ? &one : &t->said, err) && rosbag1_summary_follow(o, &r, err);
+    return c && reel_scan_count(o->bag.scan, c->model.id, t->each ? &one : &t->stats, err) && rosbag1_summary_follow(o, &r, err);
 }
 
 bool rosbag1_summary_channels(struct rosbag1_summary *o, struct reel_error *err) {

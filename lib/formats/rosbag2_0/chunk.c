@@ -81,14 +81,14 @@ static bool lose(struct bag2 *bag, const struct rosbag2_0_record *r, const char 
 static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
     struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, err);
     struct reel_error why = {0};
-    uint64_t size, said = c->raw;
+    uint64_t size, stated = c->raw;
     if (raw || err->code != REEL_DAMAGED || !codec_measure(c->codec, bag->source, c->offset, c->stored, UINT32_MAX, &size, &why)) {
         return raw;
     }
     c->raw = size;
     if ((raw = reel_scan_open_chunk(bag->scan, c, err))) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->chunk.at, 0, "chunk at %llu: holds %llu raw bytes where its header says %llu",
-                          (ull)bag->chunk.at, (ull)size, (ull)said);
+                          (ull)bag->chunk.at, (ull)size, (ull)stated);
     }
     return raw;
 }

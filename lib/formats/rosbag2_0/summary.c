@@ -55,9 +55,9 @@ static bool count_row(struct bag2 *bag, const struct rosbag2_0_info *info, const
         return reel_fail(err, REEL_UNSUPPORTED, "connection %u, which the chunk at %llu has messages of, is not described", row->conn,
                          (ull)info->chunk_pos);
     }
-    const struct reel_channel_stats said = {
+    const struct reel_channel_stats stats = {
         .count = row->messages, .first_ns = rosbag2_0_stamp_ns(info->start), .last_ns = rosbag2_0_stamp_ns(info->end)};
-    return (c->has_channel || rosbag2_0_channel_ready(bag, c, err)) && reel_scan_count(bag->scan, c->model.id, &said, err);
+    return (c->has_channel || rosbag2_0_channel_ready(bag, c, err)) && reel_scan_count(bag->scan, c->model.id, &stats, err);
 }
 
 static bool count_chunk(struct bag2 *bag, struct summary *o, const struct rosbag2_0_record *r, struct reel_error *err) {

@@ -79,8 +79,8 @@ bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool rel
         put(&g, "]");
     }
     put(&g, "]}}");
-    AUTO_MEM uint8_t *made = g.data;
-    *config = bytes_of(g.failed ? NULL : arena_copy(arena, made, g.size), g.size);
+    AUTO_MEM uint8_t *text = g.data;
+    *config = bytes_of(g.failed ? NULL : arena_copy(arena, text, g.size), g.size);
     return config->data != NULL;
 }
 

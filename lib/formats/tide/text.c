@@ -34,9 +34,9 @@ struct reel_bytes tide_base64(struct arena *arena, struct reel_bytes b) {
 }
 
 struct reel_bytes tide_base64_back(struct arena *arena, const char *text) {
-    size_t size = strlen(text), made = 0;
+    size_t size = strlen(text), decoded = 0;
     uint8_t *out = arena_alloc(arena, BASE64_ROOM(size));
-    return out && base64_read(bytes_of(text, size), out, &made) ? bytes_of(out, made) : bytes_of(NULL, 0);
+    return out && base64_read(bytes_of(text, size), out, &decoded) ? bytes_of(out, decoded) : bytes_of(NULL, 0);
 }
 
 const char *tide_hex(struct arena *arena, struct reel_bytes b) {

@@ -1,5 +1,5 @@
-/* The walk behind every report: packets in file order, the frame they belong to, and the output passed on as it is generated. Between two
- * steps nothing is held but the state of the query. */
+/* The walk that all reports share: packets in file order, the frame they belong to, and the output passed on as it is generated. Between
+ * two steps nothing is held but the state of the query. */
 #include <stdio.h>
 
 #include "reports/carla/carla.h"

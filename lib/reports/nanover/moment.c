@@ -9,8 +9,8 @@ bool reel_nanover_moment(struct reel_recording *recording, enum reel_nanover_par
         return reel_fail(err, REEL_UNSUPPORTED, "this recording holds no NanoVer messages");
     }
     AUTO(reel_reader_free) struct reel_reader *reader = reel_reader_new(recording, err);
-    int64_t behind = time_ns < INT64_MAX ? time_ns + 1 : time_ns;
-    return reader && nanover_moment(reader, behind, part == REEL_NANOVER_FRAME, data, size, err);
+    int64_t end_ns = time_ns < INT64_MAX ? time_ns + 1 : time_ns;
+    return reader && nanover_moment(reader, end_ns, part == REEL_NANOVER_FRAME, data, size, err);
 }
 
 bool reel_nanover_json(struct reel_bytes message, char **text, size_t *size, struct reel_error *err) {

@@ -1,4 +1,4 @@
-/* The walk behind reports that are tables: messages in time order, converted to today's form. A step is short, and between two steps
+/* The walk that all table reports share: messages in time order, converted to today's form. A step is short, and between two steps
  * nothing is held but the state of the query. */
 #include <string.h>
 

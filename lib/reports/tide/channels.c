@@ -130,5 +130,5 @@ bool reel_tide_channels(const struct reel_index *index, const struct reel_table 
     good = good && to->end(to->context);
     bool failed = types.failed;
     free(types.data);
-    return failed ? reel_fail_memory(err) : good || reel_fail(err, REEL_CANCELLED, "no more of it is wanted");
+    return failed ? reel_fail_memory(err) : good || reel_fail(err, REEL_CANCELLED, "stopped by the receiver");
 }

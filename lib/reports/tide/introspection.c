@@ -40,7 +40,7 @@ static const char *const paths[VALUES] = {"payload.id",
                                           "payload.host.software_type",
                                           "payload.host.software_version"};
 
-struct hearing {
+struct event { /* the values of one message */
     struct field_picker picker;
     struct json_out json;
     struct special {                 /* an id, or a time */
@@ -72,13 +72,13 @@ static bool on_time(struct reel_visitor *v, uint64_t microseconds) {
 
 static struct reel_visitor *open_value(void *context, uint32_t column) {
     static const struct reel_visitor_ops special = {.binary = on_id, .natural = on_time};
-    struct hearing *h = context;
+    struct event *e = context;
     if (column == ID || column == PARENT || column == START_TIME) {
-        h->special = (struct special){.visitor = {&special}, .to = &h->value[column]};
-        return &h->special.visitor;
+        e->special = (struct special){.visitor = {&special}, .to = &e->value[column]};
+        return &e->special.visitor;
     }
-    h->json = json_out_to(&h->value[column], VALUE_TEXT_MAX);
-    return &h->json.visitor;
+    e->json = json_out_to(&e->value[column], VALUE_TEXT_MAX);
+    return &e->json.visitor;
 }
 static bool close_value(void *context, uint32_t column) {
     (void)context;
@@ -87,12 +87,12 @@ static bool close_value(void *context, uint32_t column) {
 }
 
 /* False: nothing usable was found. */
-static bool hear(struct hearing *h, const struct reel_decoder *decoder, struct reel_bytes payload) {
+static bool read_event(struct event *e, const struct reel_decoder *decoder, struct reel_bytes payload) {
     for (unsigned i = 0; i < VALUES; i++) {
-        h->value[i].size = 0;
+        e->value[i].size = 0;
     }
-    field_picker_start(&h->picker);
-    return (reel_decode(decoder, payload, &h->picker.visitor, NULL) || h->picker.done) && h->value[ID].size > 2;
+    field_picker_start(&e->picker);
+    return (reel_decode(decoder, payload, &e->picker.visitor, NULL) || e->picker.done) && e->value[ID].size > 2;
 }
 
 /* --- participants --- */
@@ -103,7 +103,7 @@ struct participant {
     bool gone;
 };
 struct system {
-    struct hearing hearing;
+    struct event event;
     struct arena texts;
     struct participant *items[PARTICIPANTS_MAX]; /* by id */
     size_t count;
@@ -112,7 +112,7 @@ struct system {
 static void system_free(struct system *s) {
     if (s) {
         for (unsigned i = 0; i < VALUES; i++) {
-            free(s->hearing.value[i].data);
+            free(s->event.value[i].data);
         }
         arena_free(&s->texts);
         free(s);
@@ -121,7 +121,7 @@ static void system_free(struct system *s) {
 REEL_DEFINE_AUTO(struct system, system_free);
 
 /* Index of the participant with this id, or where it would be inserted. */
-static size_t place_of(const struct system *s, const char *id) {
+static size_t position_of(const struct system *s, const char *id) {
     size_t low = 0, high = s->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -134,7 +134,7 @@ static size_t place_of(const struct system *s, const char *id) {
     return low;
 }
 static struct participant *find(const struct system *s, const char *id) {
-    size_t at = id ? place_of(s, id) : s->count;
+    size_t at = id ? position_of(s, id) : s->count;
     return at < s->count && strcmp(s->items[at]->value[ID], id) == 0 ? s->items[at] : NULL;
 }
 
@@ -142,7 +142,7 @@ static bool add(struct system *s, int64_t time_ns, struct reel_error *err) {
     struct participant *p = s->count < PARTICIPANTS_MAX ? arena_alloc(&s->texts, sizeof *p) : NULL;
     bool good = p;
     for (unsigned i = 0; i < VALUES && good; i++) {
-        const struct grow *value = &s->hearing.value[i];
+        const struct grow *value = &s->event.value[i];
         p->value[i] = value->size > 0 ? arena_copy(&s->texts, value->data, value->size) : NULL;
         good = p->value[i] || value->size == 0;
     }
@@ -153,7 +153,7 @@ static bool add(struct system *s, int64_t time_ns, struct reel_error *err) {
                                PARTICIPANTS_MAX, TEXTS_MAX >> 20);
     }
     p->first_ns = p->last_ns = time_ns;
-    size_t at = place_of(s, p->value[ID]);
+    size_t at = position_of(s, p->value[ID]);
     memmove(s->items + at + 1, s->items + at, (s->count++ - at) * sizeof *s->items);
     s->items[at] = p;
     return true;
@@ -162,14 +162,14 @@ static bool add(struct system *s, int64_t time_ns, struct reel_error *err) {
 static bool take_event(struct system *s, bool bye, int64_t time_ns, struct reel_error *err) {
     bool failed = false;
     for (unsigned i = 0; i < VALUES; i++) {
-        struct grow *value = &s->hearing.value[i];
+        struct grow *value = &s->event.value[i];
         grow_put(value, "", value->size > 0); /* a text, with NUL */
         failed |= value->failed;
     }
     if (failed) {
         return reel_fail_memory(err);
     }
-    struct participant *p = find(s, (const char *)s->hearing.value[ID].data);
+    struct participant *p = find(s, (const char *)s->event.value[ID].data);
     if (!p) {
         return bye || add(s, time_ns, err); /* a Bye without a Hello is ignored */
     }
@@ -192,7 +192,7 @@ static void reel_auto_events_done(struct events *e) {
     reel_stream_free(e->stream);
 }
 
-static bool is_told_of(const struct reel_channel *c) {
+static bool is_introspection(const struct reel_channel *c) {
     return reel_encoding_of(c) == &reel_encoding_rsb && (strcmp(c->type, SCHEMA "Hello") == 0 || strcmp(c->type, SCHEMA "Bye") == 0);
 }
 
@@ -206,7 +206,7 @@ static bool open_events(struct events *e, struct reel_recording *recording, cons
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels && q.n_topics < CHANNELS_MAX; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
         rsb |= reel_encoding_of(c) == &reel_encoding_rsb;
-        if (is_told_of(c)) {
+        if (is_introspection(c)) {
             topics[q.n_topics++] = c->name;
         }
     }
@@ -222,7 +222,7 @@ static bool open_events(struct events *e, struct reel_recording *recording, cons
     }
     for (uint32_t i = 0; i < e->stream->n_channels && i < CHANNELS_MAX; i++) {
         const struct reel_channel *c = e->stream->channels[i];
-        e->decoders[i] = is_told_of(c) ? reel_decoder_open(c, NULL) : NULL;
+        e->decoders[i] = is_introspection(c) ? reel_decoder_open(c, NULL) : NULL;
     }
     return true;
 }
@@ -241,7 +241,7 @@ static bool read_events(struct system *s, struct events *e, struct reel_error *e
         }
         bool bye = strcmp(e->stream->channels[m.channel]->type, SCHEMA "Bye") == 0;
         if (!reel_stream_payload(e->stream, &m, &payload, err) ||
-            (hear(&s->hearing, decoder, payload) && !take_event(s, bye, m.time_ns, err))) {
+            (read_event(&s->event, decoder, payload) && !take_event(s, bye, m.time_ns, err))) {
             return false;
         }
     }
@@ -346,7 +346,7 @@ char *reel_tide_introspection(struct reel_recording *recording, const struct ree
         return NULL;
     }
     s->texts.max = TEXTS_MAX;
-    s->hearing.picker = (struct field_picker){.set = set, .open = open_value, .close = close_value, .context = &s->hearing};
+    s->event.picker = (struct field_picker){.set = set, .open = open_value, .close = close_value, .context = &s->event};
     if (!open_events(&e, recording, selection, &any, err) || (any && !read_events(s, &e, err))) {
         return NULL;
     }

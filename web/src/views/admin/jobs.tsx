@@ -15,7 +15,7 @@ export function Jobs() {
     const result = useRequest((signal) => get<{ items: Job[] }>('/jobs', {}, signal), []);
     useEffect(() => {
         if (!result.loading) {
-            const timer = setTimeout(result.reload, POLL_MS); // after the answer: a slow server is not result faster than it can say
+            const timer = setTimeout(result.reload, POLL_MS); // after the response, so that a slow server is not asked faster than it responds
             return () => clearTimeout(timer);
         }
         return undefined;
