@@ -9,6 +9,7 @@
 #include "core/stream.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/limits.h"
 
 const struct reel_selection reel_select_all = {.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX};
 
@@ -455,6 +456,16 @@ bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *
         return stream->ops->payload(stream, m, out, err);
     }
     return reel_reader_payload(stream->readers[m->source], &m->entry, out, err);
+}
+
+bool stream_may_decode(uint64_t size, struct reel_error *err) {
+    return size <= REEL_DECODED_MAX ||
+           reel_fail(err, REEL_LIMIT, "a message of %llu bytes is too large to be decoded: the limit is %d MiB; it can be downloaded raw",
+                     (unsigned long long)size, REEL_DECODED_MAX >> 20);
+}
+
+bool stream_decodable(struct reel_stream *stream, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+    return stream_may_decode(m->size, err) && reel_stream_payload(stream, m, out, err);
 }
 
 bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out, struct reel_error *err) {

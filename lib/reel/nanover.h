@@ -21,7 +21,7 @@ bool reel_nanover_moment(struct reel_recording *recording, enum reel_nanover_par
                          struct reel_error *err);
 /* Such a message as JSON with a newline, packed arrays as numbers in rows; from malloc. REEL_LIMIT: more than REEL_NANOVER_TEXT_MAX bytes
  * of it. */
-enum { REEL_NANOVER_TEXT_MAX = 256 << 20 };
+enum { REEL_NANOVER_TEXT_MAX = 64 << 20 };
 bool reel_nanover_json(struct reel_bytes message, char **text, size_t *size, struct reel_error *err);
 
 /* Runs are numbered as their resets are, from 1; run 0 is what stands before the first reset, if there are frames. Selects one of them:

@@ -10,6 +10,7 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/json_out.h"
+#include "wire/limits.h"
 #include "wire/utf8.h"
 
 struct cell {
@@ -217,7 +218,7 @@ static bool put_facts(struct reel_write *w, const struct reel_message *m, struct
 static bool raw_cell(struct reel_write *w, const struct reel_message *m, struct cell *c, bool framed, struct reel_error *err) {
     struct csv_run *run = w->run;
     struct reel_bytes payload;
-    if (m->size > ROWS_PAYLOAD_MAX) {
+    if (m->size > REEL_DECODED_MAX) {
         return reel_fail(err, REEL_LIMIT, "a message of %u bytes is too large for a cell; take it as NDJSON or raw", m->size);
     }
     if (!reel_stream_payload(w->stream, m, &payload, err)) {

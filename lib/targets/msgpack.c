@@ -6,6 +6,7 @@
 #include "targets/rows.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
+#include "wire/limits.h"
 #include "wire/utf8.h"
 #include "wire/visit.h"
 
@@ -239,7 +240,7 @@ static bool put_data(struct reel_write *w, const struct reel_message *m, struct 
     struct reel_bytes payload;
     run->out = before;
     run->row.size = size;
-    if (m->size > ROWS_PAYLOAD_MAX) {
+    if (m->size > REEL_DECODED_MAX) {
         return reel_fail(err, REEL_LIMIT, "a message of %u bytes is too large for MessagePack; take it as NDJSON or raw", m->size);
     }
     if (!reel_stream_payload(w->stream, m, &payload, err)) {

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "wire/limits.h"
+
 enum { NS_PER_S = 1000000000 };
 
 bool rows_open(struct rows *rows, const struct reel_write *w, struct reel_error *err) {
@@ -52,7 +54,7 @@ const struct reel_decoder *rows_decoder(struct rows *rows, const struct reel_wri
 
 bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v, bool *decoded,
                  struct reel_error *err) {
-    const struct reel_decoder *decoder = m->size > ROWS_PAYLOAD_MAX ? NULL : rows_decoder(rows, w, m->channel);
+    const struct reel_decoder *decoder = m->size > REEL_DECODED_MAX ? NULL : rows_decoder(rows, w, m->channel);
     struct reel_bytes payload;
     struct reel_error why = {0};
     *decoded = false;

@@ -8,9 +8,8 @@
 #include "wire/grow.h"
 
 enum {
-    ROWS_PAYLOAD_MAX = 64 << 20, /* larger payloads are written as bytes, piece by piece */
-    ROWS_TEXT_MAX = 256 << 20,   /* … and so are payloads that decode to more text than this */
-    ROWS_KEPT = 1 << 20,         /* memory kept between rows */
+    ROWS_TEXT_MAX = 256 << 20, /* payloads that decode to more text, or are over REEL_DECODED_MAX, are written as bytes, piece by piece */
+    ROWS_KEPT = 1 << 20,       /* memory kept between rows */
 };
 
 struct rows_source { /* properties of one recording */

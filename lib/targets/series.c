@@ -11,8 +11,7 @@
 #include "targets/series_internal.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
-
-enum { SERIES_PAYLOAD_MAX = 64 << 20 };
+#include "wire/limits.h"
 
 /* ---- finding one number */
 
@@ -195,7 +194,7 @@ static bool start_reading(struct reading *r, struct reel_recording *recording, c
 static bool read_one(struct reading *r, const struct reel_message *m, struct reel_column *c, struct reel_error *err) {
     struct reel_bytes payload;
     const struct reel_decoder *decoder = r->decoders[m->channel];
-    if (!decoder || m->size > SERIES_PAYLOAD_MAX) {
+    if (!decoder || m->size > REEL_DECODED_MAX) {
         return true;
     }
     if (!reel_stream_payload(r->stream, m, &payload, err)) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "core/stream.h"
 #include "core/transient.h"
 #include "reel/series.h"
 #include "wire/cleanup.h"
@@ -160,7 +161,7 @@ static bool report_first_message(struct reel_recording *recording, const char *t
             continue;
         }
         struct leaves l = {.visitor.ops = &ops, .visit = report_field, .context = t};
-        if (!reel_stream_payload(stream, &m, &payload, err)) {
+        if (!stream_decodable(stream, &m, &payload, err)) {
             return false;
         }
         reel_decode(decoder, payload, &l.visitor, NULL);

@@ -5,6 +5,7 @@
 #include "core/merge.h"
 #include "core/naming.h"
 #include "core/pack_model.h"
+#include "core/stream.h"
 #include "views/foxglove.h"
 #include "wire/cleanup.h"
 #include "wire/limits.h"
@@ -139,8 +140,7 @@ struct reel_stream *view_whole(const struct view_maker *m, const char *const *to
 
 static bool update_state(struct view_maker *m, struct reel_stream *stream, const struct reel_message *message, struct reel_error *err) {
     struct reel_bytes payload;
-    return reel_stream_payload(stream, message, &payload, err) &&
-           m->how->take(m, stream->channels[message->channel], message, payload, err);
+    return stream_decodable(stream, message, &payload, err) && m->how->take(m, stream->channels[message->channel], message, payload, err);
 }
 
 static bool replay_front(struct view_maker *m, int64_t time_ns, struct reel_error *err) {

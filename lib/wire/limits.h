@@ -18,6 +18,7 @@ enum {
     REEL_OPENED_MAX = 16,              /* files that huge chunks of one recording were decoded to, open at a time … */
     REEL_OPENED_MIB_MAX = 4096,        /* … and their total size; a single one may be larger, and those in use are not closed */
     REEL_MESSAGE_MEMORY_MAX = 1 << 30, /* a payload that is needed whole in memory */
+    REEL_DECODED_MAX = 64 << 20,       /* a payload that is decoded to values */
     REEL_WINDOW_BYTES = 1 << 20,       /* one read of a file while walking it */
     REEL_DEPTH_MAX = 128,              /* nesting of maps and arrays in a payload */
     REEL_RECORD_HEADER_MAX = 1 << 20,  /* header of one ROS bag record */

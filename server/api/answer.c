@@ -50,12 +50,16 @@ const struct reel_text_sink *api_answer_text(const struct api_answer *a) {
     return &a->sink;
 }
 
+static bool step(struct api_answer *a, struct reel_error *err) {
+    return a->pass.step(a->pass.pass, &a->done, err) || (a->text.failed && reel_fail_memory(err));
+}
+
 /* Runs the pass until there is something to send or it has ended. */
 static bool advance(struct api_answer *a, struct reel_error *err) {
     while (a->at == a->text.size && !a->done) {
         a->at = a->text.size = 0;
-        if (!a->pass.step(a->pass.pass, &a->done, err)) {
-            return a->text.failed ? reel_fail_memory(err) : false;
+        if (!step(a, err)) {
+            return false;
         }
     }
     return true;
@@ -80,7 +84,8 @@ static void free_answer(void *context) {
 void api_answer_reply(struct http_request *r, struct api_answer *a, const struct api_pass *pass, const char *media_type) {
     struct reel_error err = {0};
     a->pass = *pass;
-    if (!advance(a, &err)) {
+    /* One step more than the names of the columns take, so that what fails at the first row is answered with its status. */
+    if (!advance(a, &err) || (!a->done && !step(a, &err))) {
         api_answer_free(a);
         http_reply_error(r, &err);
         return;

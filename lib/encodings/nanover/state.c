@@ -4,11 +4,13 @@
 
 #include <msgpack.h>
 
+#include "core/stream.h"
 #include "reel/iterate.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
 #include "wire/hash_table.h"
+#include "wire/limits.h"
 
 enum {
     FOLD_MESSAGES_MAX = 1 << 20, /* most messages read for one cut */
@@ -154,8 +156,7 @@ static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, str
     }
     uint8_t *copy = arena_alloc(&f->arena, name.size + value.size + 1);
     if (!copy) {
-        return reel_fail(err, REEL_LIMIT, "the state of this instant exceeds %d bytes, or there is no memory for it",
-                         REEL_MESSAGE_MEMORY_MAX);
+        return reel_fail(err, REEL_LIMIT, "the state of this instant exceeds %d bytes, or there is no memory for it", REEL_DECODED_MAX);
     }
     memcpy(copy, name.data, name.size);
     if (value.size > 0) {
@@ -308,7 +309,7 @@ bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t
         return false;
     }
     AUTO_STRUCT(fold_free)
-    struct fold fold = {.arena = {.max = REEL_MESSAGE_MEMORY_MAX}, .has_reset = picks->has_reset, .unscanned = sum->read_entry != NULL};
+    struct fold fold = {.arena = {.max = REEL_DECODED_MAX}, .has_reset = picks->has_reset, .unscanned = sum->read_entry != NULL};
     for (size_t i = 0; i < picks->count; i++) {
         struct reel_bytes message;
         const struct pick *pick = &picks->items[i];
@@ -347,6 +348,9 @@ static bool load_entry(void *context, struct reel_reader *reader, const struct r
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     enum legacy_kind kind = legacy_channel_kind(reel_index_channel(index, entry->channel));
     struct reel_bytes raw;
+    if (!stream_may_decode(entry->size, err)) {
+        return false;
+    }
     if (kind == LEGACY_NONE) {
         return reel_reader_payload(reader, entry, out, err);
     }

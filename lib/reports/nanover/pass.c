@@ -2,6 +2,7 @@
  * nothing is held but the state of the query. */
 #include <string.h>
 
+#include "core/stream.h"
 #include "reports/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -31,7 +32,7 @@ bool nanover_carries(const struct reel_channel *channel, const char *type) {
 
 bool nanover_read_body(struct reel_nanover *pass, const struct reel_message *m, struct nanover_body *body, struct reel_error *err) {
     struct reel_bytes payload;
-    if (!reel_stream_payload(pass->stream, m, &payload, err)) {
+    if (!stream_decodable(pass->stream, m, &payload, err)) {
         return false;
     }
     if (nanover_message_body(payload, body) != MSGPACK_OK) {

@@ -1,0 +1,118 @@
+"""Small files that become gigabytes: a recording of 65,535 channels, and one message of hundreds of megabytes in a ZIP of less than one.
+Many clients read them at once, and slowly: the server's memory stays bounded and others are still answered."""
+import io
+import re
+import socket
+import struct
+import threading
+import time
+import unittest
+import zipfile
+
+import msgpack
+
+from harness import API, Case
+
+CHANNELS = 65535
+MIB = 1 << 20
+MESSAGE = 200 * MIB
+
+
+def mcap_of_channels(count=CHANNELS):
+    """A message on each of `count` channels, JSON, without an index."""
+    def record(opcode, body):
+        return struct.pack('<BQ', opcode, len(body)) + body
+
+    def text(value):
+        return struct.pack('<I', len(value)) + value
+
+    out = [b'\x89MCAP0\r\n', record(1, text(b'') + text(b''))]
+    out += [record(4, struct.pack('<HH', c, 0) + text(b'/t%05d' % c) + text(b'json') + struct.pack('<I', 0)) for c in range(count)]
+    out += [record(5, struct.pack('<HIQQ', c, 0, 1700000000 * 10**9 + c, 1700000000 * 10**9 + c) + b'{}') for c in range(count)]
+    out += [record(15, struct.pack('<I', 0)), record(2, bytes(20)), b'\x89MCAP0\r\n']
+    return b''.join(out)
+
+
+def nanover_of_one_message(size=MESSAGE):
+    """A frame of one value of `size` zeros, which deflate makes a thousandth of."""
+    head = msgpack.packb({'frame': {'frame.index': 0, 'zeros': b''}})[:-2] + b'\xc6' + struct.pack('>I', size)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        with archive.open('messages.msgpack', 'w', force_zip64=True) as member:
+            member.write(head)
+            for at in range(0, size, MIB):
+                member.write(bytes(min(MIB, size - at)))
+        archive.writestr('index.msgpack', msgpack.packb([{'offset': 0, 'length': len(head) + size, 'metadata': {'types': ['frame'], 'frame.index': 0, 'timestamp': 1}}]))
+    return out.getvalue()
+
+
+def resident(pid, what='VmRSS'):
+    with open('/proc/%d/status' % pid) as status:
+        return int(re.search(what + r':\s+(\d+) kB', status.read()).group(1)) << 10
+
+
+class Peak:
+    """How far the server's memory grew, in bytes, inside of `with`."""
+
+    def __init__(self, server):
+        self.pid = server.process.pid
+
+    def __enter__(self):
+        with open('/proc/%d/clear_refs' % self.pid, 'w') as refs:
+            refs.write('5')
+        self.before = resident(self.pid)
+        return self
+
+    def __exit__(self, *_):
+        self.growth = resident(self.pid, 'VmHWM') - self.before
+
+
+class Readers:
+    """Clients that each send one request and then read `rate` bytes a second."""
+
+    def __init__(self, server, paths, rate=20000):
+        self.sockets = []
+        for number, path in enumerate(paths):
+            s = socket.create_connection(('127.0.0.1', server.port), timeout=60, source_address=('127.0.0.%d' % (2 + number % 20), 0))
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            s.sendall(b'GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n' % path.encode())
+            s.setblocking(False)
+            self.sockets.append(s)
+        self.rate, self.answers, self.ended = rate, [b''] * len(self.sockets), False
+        self.thread = threading.Thread(target=self.read)
+        self.thread.start()
+
+    def read(self):
+        while not self.ended:
+            for number, s in enumerate(self.sockets):
+                try:
+                    self.answers[number] = (self.answers[number] + s.recv(self.rate // 5))[:100]
+                except (BlockingIOError, ConnectionError):
+                    pass
+            time.sleep(0.2)
+
+    def statuses(self):
+        return sorted({int(a[9:12]) for a in self.answers if a})
+
+    def close(self):
+        self.ended = True
+        self.thread.join()
+        for s in self.sockets:
+            s.close()
+
+
+class OneMessage(Case):
+    @classmethod
+    def fill(cls):
+        cls.zeros = cls.server.added('zeros.nanover.zip', nanover_of_one_message())
+
+    def test_what_needs_its_values_is_refused(self):
+        with Peak(self.server) as peak:
+            for path in ('nanover/frames', 'nanover/frames?output=csv', 'nanover/energies', 'nanover/frame', 'nanover/frame?output=msgpack'):
+                with self.subTest(path):
+                    self.assertProblem(self.server.get('%s/recordings/%s/%s' % (API, self.zeros, path)), 413, '64 MiB')
+        self.assertLess(peak.growth, 64 * MIB)
+
+    def test_its_bytes_are_served(self):
+        answer = self.server.get('%s/recordings/%s/message?index=0' % (API, self.zeros), Accept='application/octet-stream')
+        self.assertEqual((answer.status, answer.body[-MIB:], len(answer.body) > MESSAGE), (200, bytes(MIB), True))
