@@ -13,16 +13,16 @@
 enum tape_codec { TAPE_PLAIN, TAPE_ZLIB, TAPE_GZIP, TAPE_UNKNOWN };
 
 struct tape_style {
-    bool big;          /* big-endian */
-    bool size_counts;  /* a field's size counts its header */
-    bool links_behind; /* links point behind the field header */
-    bool block_counts; /* a block's size counts what is in it */
-    unsigned origin;   /* what a message's origin in an index is counted from: 0 the block's header, 5 its content, 29 its first field */
+    bool big;              /* big-endian */
+    bool size_counts;      /* a field's size counts its header */
+    bool links_to_content; /* links point to the content, after the field header */
+    bool block_counts;     /* a block's size counts what is in it */
+    unsigned origin; /* what a message's origin in an index is counted from: 0 the block's header, 5 its content, 29 its first field */
     uint64_t start;
     int64_t utc;
     size_t block_max;
 };
-static const struct tape_style tape_usual = {.start = TAPE_START, .utc = TAPE_HOUR, .block_max = 1 << 16};
+static const struct tape_style tape_default = {.start = TAPE_START, .utc = TAPE_HOUR, .block_max = 1 << 16};
 
 enum { TAPE_CHANNELS = 8, TAPE_MESSAGES = 512 };
 struct tape_channel {
@@ -63,7 +63,7 @@ static inline void tape_string(struct tape *t, const char *text) {
     make_text(&t->m, text);
 }
 static inline size_t tape_link(const struct tape *t, size_t at) {
-    return at + (t->style.links_behind ? 5 : 0);
+    return at + (t->style.links_to_content ? 5 : 0);
 }
 
 static inline void tape_begin(struct tape *t, const struct tape_style *style) {
@@ -135,7 +135,7 @@ static inline void tape_info(struct tape *t, const char *name, const char *type,
     tape_field_end(t, c->info);
 }
 
-/* The data as deflate's stored block in a zlib or gzip wrapper, or as something nobody knows. */
+/* The data as deflate's stored block in a zlib or gzip wrapper, or in an unknown codec. */
 static inline void tape_pack(struct tape *t, enum tape_codec codec, const uint8_t *data, size_t size) {
     struct maker *m = &t->m;
     uint32_t a = 1, b = 0, crc = 0xffffffff;

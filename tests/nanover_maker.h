@@ -134,7 +134,7 @@ static inline void maker_add(struct maker *m, const char *message, const char *m
 #define ASIDE "<0000803f0000803f0000803f>"
 
 /* Two runs, states between, and one message of both types. */
-static inline void maker_usual(struct maker *m) {
+static inline void maker_default(struct maker *m) {
     maker_add(m, "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN " 'system.simulation.name' 'one'}}",
               "{'types' ['frame'] 'frame.index' 0 'timestamp' 5}");
     maker_add(m, "{'state' {'updates' {'scene' [1 2] 'gone' n} 'removals' []}}", "{'types' ['state'] 'timestamp' 1000}");
@@ -279,7 +279,7 @@ static inline const struct reel_index_info *info_of(const struct reel_recording 
     return reel_index_info(reel_recording_index(r));
 }
 
-/* That severity and text are told exactly once. */
+/* That severity and text are reported exactly once. */
 static inline void assert_finding(const struct reel_recording *r, enum reel_severity severity, const char *text) {
     size_t count;
     unsigned met = 0;

@@ -31,7 +31,7 @@ struct make2 {
     /* defects: */
     bool conns_only_at_end, no_index;
     int32_t index_length_off; /* added to the data length of index data */
-    int32_t size_off;         /* added to the raw size that chunk headers say */
+    int32_t size_off;         /* added to the raw size that chunk headers state */
 };
 
 static inline void make2_line(struct make2 *b) {

@@ -236,7 +236,7 @@ static inline void log_six_index(struct log *l, bool is_new, uint64_t chunk) {
     }
 }
 /* A whole log of version 0.0 with these. */
-static inline void log_usual(struct log *l) {
+static inline void log_default(struct log *l) {
     log_tide(l, 0, 0);
     log_channel(l, 0, "/a");
     log_channel(l, 1, "/b");

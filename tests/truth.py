@@ -188,9 +188,9 @@ def info_of(path):
 
 def check_carla(path, truth, server):
     info, channels = info_of(path)
-    head, told = truth['header'], dict(metadata(path, server))
-    check_equal('header', (told['version'], told['map'], told['frames']), (str(head['version']), head['map'], str(truth['frames'])))
-    check_equal('date and duration', (info['start_ns'], told['duration']), (str(head['date'] * 10**9), '%.9g' % truth['duration']))
+    head, stored = truth['header'], dict(metadata(path, server))
+    check_equal('header', (stored['version'], stored['map'], stored['frames']), (str(head['version']), head['map'], str(truth['frames'])))
+    check_equal('date and duration', (info['start_ns'], stored['duration']), (str(head['date'] * 10**9), '%.9g' % truth['duration']))
     check_equal('end', int(info['end_ns']), head['date'] * 10**9 + round(truth['duration'] * 1e9))
     check_equal('packets', {c['metadata']['packet']: c['messages'] for c in channels}, {key.split()[0]: count for key, count in truth['packets'].items()})
     check_equal('bytes', {c['metadata']['packet']: c['payload_bytes'] + 5 * c['messages'] for c in channels}, truth['bytes_per_packet'])
@@ -200,8 +200,8 @@ def check_carla(path, truth, server):
 
 def check_mira(path, truth, server):
     info, channels = info_of(path)
-    start, told = truth['start'], dict(metadata(path, server))
-    check_equal('header', (told['mira.version'], told['mira.start_ns'], told['mira.utc_offset_ns'], 'big-endian' in info['container']),
+    start, stored = truth['start'], dict(metadata(path, server))
+    check_equal('header', (stored['mira.version'], stored['mira.start_ns'], stored['mira.utc_offset_ns'], 'big-endian' in info['container']),
                 (truth['version'], str(start), str(truth['utc_offset_ns']), truth['byte_order'] == 'big'))
     check_equal('messages', info['messages'], truth['messages'])
     check_equal('channels', {c['name']: (c['type'], c['messages'], c['payload_bytes'], int(c['start_ns']), int(c['end_ns'])) for c in channels},

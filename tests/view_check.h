@@ -11,7 +11,7 @@
 struct view_seen {
     struct reel_message m;
     const char *topic;
-    uint8_t *data; /* as text: NUL behind it */
+    uint8_t *data; /* as text: NUL after it */
 };
 struct view_list {
     struct view_seen *items;

@@ -1,4 +1,4 @@
-"""A web page of another origin in the browser of somebody who can reach the archive: it may neither read nor write, unless allowed."""
+"""A web page of another origin in the browser of a user who can reach the archive: it may neither read nor write, unless allowed."""
 from harness import API, Case
 from samples import bag, lab_messages
 

@@ -1,4 +1,4 @@
-"""A recording named like a formula, which a spreadsheet would run when somebody opens a list that was exported as CSV."""
+"""A recording named like a formula, which a spreadsheet would run when a user opens a list that was exported as CSV."""
 import csv
 import io
 

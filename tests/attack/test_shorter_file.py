@@ -52,7 +52,7 @@ class ShorterFile(unittest.TestCase):
         s = self.start_download(path)
         os.truncate(file, 4096)
         self.assertLess(self.rest(s), len(BIG) - 1000000)  # ends, and with fewer bytes than were promised
-        self.assertTrue(eventually(lambda: 'cut=true' in self.server.said(), 10), 'the cut request is not in the log')
+        self.assertTrue(eventually(lambda: 'cut=true' in self.server.log_text(), 10), 'the cut request is not in the log')
         before = cpu_seconds(self.server)
         time.sleep(1)
         self.assertLess(cpu_seconds(self.server) - before, 0.5)

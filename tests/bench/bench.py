@@ -20,7 +20,7 @@ NEEDED = ('cmake', 'curl', 'openssl', 'sync', 'wrk')
 HEADS = ('what | against', 'ours', 'peer', 'ratio', 'target', 'ok')
 
 
-def say(text):
+def report(text):
     print(text, file=sys.stderr, flush=True)
 
 
@@ -29,15 +29,15 @@ def measure(lab, only):
     for name, part in all_rows(lab):
         if only and only not in name:
             continue
-        say('%4d s  %s' % (time.monotonic() - began, name))
+        report('%4d s  %s' % (time.monotonic() - began, name))
         try:
             for row in part:
                 rows.append(row)
-                say('        %s: %s, %s%s' % (row.what, row.ours, row.peer, '' if row.ratio is None else ', %.2f x' % row.ratio))
+                report('        %s: %s, %s%s' % (row.what, row.ours, row.peer, '' if row.ratio is None else ', %.2f x' % row.ratio))
         except (BenchError, OSError, ValueError) as e:
             failures.append('%s: %s' % (name, e))
-            say('        failed: %s' % e)
-    say('%4d s  done' % (time.monotonic() - began))
+            report('        failed: %s' % e)
+    report('%4d s  done' % (time.monotonic() - began))
     return rows, failures
 
 

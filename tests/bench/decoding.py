@@ -1,4 +1,4 @@
-"""Rows about payloads as values: a robot's bag beside python3-rosbag, a CARLA log, a simulation beside Python's msgpack and json; and series."""
+"""Rows about payloads as values: a robot's bag compared with python3-rosbag, a CARLA log, a simulation compared with Python's msgpack and json; and series."""
 import json
 import os
 import time
@@ -46,16 +46,16 @@ def by_python(script, path, messages):
     return float(seconds)
 
 
-def told(lab, path, messages):
+def check_count(lab, path, messages):
     """All messages by `reel cat` are as many as were made."""
     found = run(lab.program, 'cat', path, '--field', 'nothing').count('\n')
     if found != messages:
-        raise BenchError('reel cat told %d of %d messages' % (found, messages))
+        raise BenchError('reel cat printed %d of %d messages' % (found, messages))
 
 
 def faster(lab, what, path, messages, script, limit):
-    """`reel cat`, the whole program with its scan, beside Python."""
-    told(lab, path, messages)
+    """`reel cat`, the whole program with its scan, compared with Python."""
+    check_count(lab, path, messages)
     ours, theirs = in_turn(lab.rounds, lambda: measured(lab.program, 'cat', path)[0], lambda: by_python(script, path, messages))
     ratio = median(theirs) / median(ours)
     return Row(what, '%.0f k/s' % (messages / median(ours) / 1e3), '%.1f k/s' % (messages / median(theirs) / 1e3), ratio, '>= %g x' % limit, ratio >= limit,

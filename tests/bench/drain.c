@@ -30,7 +30,7 @@ static int ask(uint16_t port, const char *path) {
     return fd;
 }
 
-/* Reads up to the end of the headers, and what of the body came with them (*held, behind *body). */
+/* Reads up to the end of the headers, and the part of the body that came with them (*held, after *body). */
 static void read_headers(int fd, char *buffer, const char **body, size_t *held) {
     size_t size = 0;
     char *end = NULL;

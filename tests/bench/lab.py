@@ -230,7 +230,7 @@ class Lab:
     def build_tools(self):
         build = next((d for d in (os.path.dirname(self.program), os.path.dirname(os.path.dirname(self.program))) if os.path.exists(d + '/CMakeCache.txt')), None)
         if not build:
-            raise BenchError('%s does not lie in a build folder, so the tools of the bench cannot be built beside it' % self.program)
+            raise BenchError('%s does not lie in a build folder, so the tools of the bench cannot be built next to it' % self.program)
         run('cmake', '--build', build, '--target', 'bench_tools', timeout=600)
         return os.path.join(build, 'bin')
 
@@ -249,7 +249,7 @@ class Lab:
         return self.made_once(name, lambda path: int(self.tool('make_bag', version, size, payload, rate, path)))
 
     def made_once(self, name, make):
-        """A file of the folder, made at first use and in the page cache: (path, what `make` said of it)."""
+        """A file of the folder, made at first use and in the page cache: (path, what `make` returned for it)."""
         if name not in self.made:
             path = self.path(name)
             self.made[name] = path, make(path)

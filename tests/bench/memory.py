@@ -48,7 +48,7 @@ class Crowd:
             thread.join()
         idle = [kind.__name__ for kind in kinds if kind.__name__ not in self.done]
         if self.wrong or idle:
-            raise BenchError('the crowd: %s' % (self.wrong[0] if self.wrong else 'nobody came to the end of: ' + ', '.join(idle)))
+            raise BenchError('the crowd: %s' % (self.wrong[0] if self.wrong else 'no client finished: ' + ', '.join(idle)))
 
     def work(self, kind, number):
         pick = random.Random(number)

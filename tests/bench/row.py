@@ -1,4 +1,4 @@
-"""A row of the table, and the usual ways to make one."""
+"""A row of the table, and the common ways to make one."""
 from typing import NamedTuple, Optional
 
 from lab import median

@@ -69,7 +69,7 @@ def info_of_ros(bag, messages):
 
 
 def container(lab, what, path, bag, read, messages, small):
-    """One file scanned and converted, a bag to MCAP and MCAP to a bag, beside librosbag_storage that opens `bag`, the same messages, and reads it
+    """One file scanned and converted, a bag to MCAP and MCAP to a bag, compared with librosbag_storage that opens `bag`, the same messages, and reads it
     once. The targets are for small messages; large ones are bytes to write, and reading writes none."""
     into = 'MCAP' if path == bag else 'bag'
 
@@ -99,9 +99,9 @@ def containers(lab):
         plain, zstd = lab.converted(bag, '.mcap'), lab.converted(bag, '.mcap', 'zstd')
         sources = (('bag 2.0', bag, bag, 'it'), ('bag 2.0 lz4', lz4, lz4, 'it'),
                    ('MCAP', plain, bag, 'the bag'), ('MCAP zstd', zstd, lz4, 'the lz4 bag'))
-        for what, path, beside, read in sources:
+        for what, path, peer, read in sources:
             title = '%s, %s of %s messages' % (what, size_name(lab.big), name)
-            yield from container(lab, title, path, beside, read, messages, name == '100-byte')
+            yield from container(lab, title, path, peer, read, messages, name == '100-byte')
         for path in lz4, plain, zstd:
             os.unlink(path)
 

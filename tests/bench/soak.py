@@ -319,7 +319,7 @@ class Soak:
         while time.monotonic() < begin + self.seconds:
             time.sleep(step)
             if self.server.process.poll() is not None:
-                self.problems.append('the server has ended by itself: exit code %s\n%s' % (self.server.process.returncode, self.server.said()))
+                self.problems.append('the server has ended by itself: exit code %s\n%s' % (self.server.process.returncode, self.server.log_text()))
                 break
             self.sample(begin)
             if ends and time.monotonic() > ends[0]:

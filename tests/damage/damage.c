@@ -181,7 +181,7 @@ static uint64_t whole_before(const uint64_t *at, size_t n, uint64_t size) {
     return count;
 }
 
-/* Without its end, a file of these shapes has no positions of its messages: they are compressed, between other bytes, or behind others.
+/* Without its end, a file of these shapes has no positions of its messages: they are compressed, between other bytes, or after others.
  */
 static bool needs_its_end(const char *path) {
     static const char *const shapes[] = {"deflated", "gaps_and_disorder", "overlapping_entries", "duplicate_members", "prefix_bytes"};

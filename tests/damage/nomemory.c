@@ -2,7 +2,7 @@
  * fails: then the result is that of the undisturbed run, or an error that passes (reel_is_transient). Never other bytes, never damage that
  * is not there, never half a pack, never a leak.
  *
- * nomemory FORMAT runs tests/golden/FORMAT. With a case, a stage, "memory" or "read" and a number behind it, it runs only that one.
+ * nomemory FORMAT runs tests/golden/FORMAT. With a case, a stage, "memory" or "read" and a number after it, it runs only that one.
  * Of long sequences some are taken; REEL_EVERY=1 takes all. */
 #include "damage/failing.h"
 
@@ -392,7 +392,7 @@ static struct run run_once(const struct job *job, const struct stage *stage, str
 }
 
 /* What is in the folder besides the pack. */
-static int left_behind(void) {
+static int leftovers(void) {
     DIR *d = opendir(folder);
     int n = 0;
     for (struct dirent *e; d && (e = readdir(d));) {
@@ -426,7 +426,7 @@ static int stage_faults(const struct job *job, const struct stage *stage, struct
         long before = blocks;
         struct run r = run_once(job, stage, what, n, &seen);
         ++*runs;
-        int left = left_behind();
+        int left = leftovers();
         bool leaks = blocks > before && !failed_in("libzip.");
         if (!right(&clean, &r) || left > 0 || leaks) {
             if (faults++ < SHOWN_MAX) {

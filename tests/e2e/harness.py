@@ -46,8 +46,8 @@ class Server:
     def __init__(self, data=None, *args, env=None, wrapper=(), pass_fds=()):
         self.own = data is None
         self.data = data or tempfile.mkdtemp(prefix='reel-e2e-')
-        with tempfile.NamedTemporaryFile() as told:  # opened twice: who shares the server's place in the file moves it by writing while it is read
-            writes, self.log = open(told.name, 'ab'), open(told.name, 'rb')
+        with tempfile.NamedTemporaryFile() as file:  # opened twice: reading through the server's descriptor would move its write position
+            writes, self.log = open(file.name, 'ab'), open(file.name, 'rb')
         command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *args]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writes, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
         writes.close()
@@ -58,7 +58,7 @@ class Server:
         while self.base is None:
             line = self.process.stdout.readline().decode()
             if not line:
-                raise AssertionError('the server ended before it listened: exit code %s\n%s' % (self.process.wait(), self.said()))
+                raise AssertionError('the server ended before it listened: exit code %s\n%s' % (self.process.wait(), self.log_text()))
             found = re.search(r'listening on (https?://\S+:(\d+))', line)
             if found:
                 self.base, self.port = found.group(1), int(found.group(2))
@@ -66,7 +66,7 @@ class Server:
         self.drain = threading.Thread(target=self.process.stdout.read, daemon=True)  # so that it never blocks on its own output
         self.drain.start()
 
-    def said(self):
+    def log_text(self):
         """What it wrote on stderr."""
         self.log.seek(0)
         return self.log.read().decode(errors='replace')
@@ -124,15 +124,15 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            raise AssertionError('the server did not end after SIGTERM\n' + self.said())
+            raise AssertionError('the server did not end after SIGTERM\n' + self.log_text())
         self.drain.join()
-        said = '' if self.log.closed else self.said()
+        output = '' if self.log.closed else self.log_text()
         self.process.stdout.close()
         self.log.close()
         if self.own:
             shutil.rmtree(self.data, ignore_errors=True)
         if expect is not None and code != expect:
-            raise AssertionError('the server ended with %d\n%s' % (code, said))
+            raise AssertionError('the server ended with %d\n%s' % (code, output))
 
 
 class Case(unittest.TestCase):

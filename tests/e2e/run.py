@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the end-to-end tests, every test_*.py beside this file and in tests/attack. Last line: N passed, N failed, N skipped."""
+"""Runs the end-to-end tests, every test_*.py in this folder and in tests/attack. Last line: N passed, N failed, N skipped."""
 import argparse
 import functools
 import os

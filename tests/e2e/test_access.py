@@ -23,12 +23,12 @@ def bearer(token):
 
 
 def made(server, role, name, *args):
-    """A token, made beside the running server."""
+    """A token, created while the server runs."""
     return reel('token', 'create', '--role', role, '--name', name, '--data', server.data, *args).stdout.decode().strip()
 
 
-def all_said(server):
-    return server.said()
+def all_logged(server):
+    return server.log_text()
 
 
 def routes():
@@ -302,7 +302,7 @@ class Written(Guarded):
         self.assertNotIn(('read', 'bearer', 'GET', API + '/recordings', 200), rows)
         self.assertEqual(next(r for r in self.audit() if r['path'].endswith('/w.bag'))['request_id'], 'mine-1')
         self.assertTrue(all(r['peer'] == '127.0.0.1' for r in self.audit()))
-        self.assertRegex(all_said(self.server), r'id=mine-1 .*caller=upload')
+        self.assertRegex(all_logged(self.server), r'id=mine-1 .*caller=upload')
 
     def test_pages(self):
         for i in range(7):
@@ -334,7 +334,7 @@ class Written(Guarded):
         self.ask('DELETE', API + '/tokens/' + token, self.tokens['edit'])
         self.ask('GET', API + '/recordings?q=' + token, self.tokens['read'])
         self.assertTrue(eventually(lambda: any(r['path'].startswith(API + '/tokens/reel_') for r in self.audit())))
-        places = all_said(self.server) + json.dumps(self.audit('?limit=1000'))
+        places = all_logged(self.server) + json.dumps(self.audit('?limit=1000'))
         for secret in (token[5:], url.split('sig=')[1]):
             self.assertNotIn(secret, places)
             for f in files_below(self.server.data):
@@ -409,14 +409,14 @@ class Proxies(unittest.TestCase):
         server = self.serve('--trust-proxy', '127.0.0.0/8', '--proxy-user-header', 'X-Remote-User', '--proxy-role', 'edit')
         self.assertEqual(server.request('GET', API + '/recordings', headers=self.USER).status, 200)
         self.assertEqual(server.request('GET', API + '/tokens', headers=self.USER).status, 403)
-        self.assertEqual(server.request('GET', API + '/recordings').status, 401)  # it did not say: nobody
+        self.assertEqual(server.request('GET', API + '/recordings').status, 401)  # without its header
         self.assertEqual(server.request('GET', API + '/recordings', headers={'X-Remote-User': ''}).status, 401)
         self.assertEqual(server.request('DELETE', API + '/recordings/x', headers=self.USER).status, 404)
         token = made(server, 'admin', 'boss')
         rows = lambda: [r for r in server.get(API + '/audit', **bearer(token)).json()['items'] if r['method'] == 'DELETE']
         self.assertTrue(eventually(rows))
         self.assertEqual((rows()[0]['caller'], rows()[0]['how'], rows()[0]['peer']), ('alice', 'proxy', '198.51.100.7'))
-        self.assertRegex(all_said(server), 'remote=198.51.100.7 caller=alice')
+        self.assertRegex(all_logged(server), 'remote=198.51.100.7 caller=alice')
 
     def test_guesses_are_counted_by_whom_the_proxy_names(self):
         server = self.serve('--trust-proxy', '127.0.0.1')
@@ -441,13 +441,13 @@ class FirstStart(unittest.TestCase):
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
-        said = ''
+        output = ''
         for line in process.stdout:
-            said += line
+            output += line
             found = re.search(r'listening on http://\S+:(\d+)', line)
             if found:
-                return process, said, int(found.group(1))
-        raise AssertionError('it ended: ' + said)
+                return process, output, int(found.group(1))
+        raise AssertionError('it ended: ' + output)
 
     def status(self, port, token=None):
         connection = http.client.HTTPConnection('127.0.0.1', port, timeout=harness.PATIENCE)
@@ -458,10 +458,10 @@ class FirstStart(unittest.TestCase):
 
     def test_a_wide_address_is_never_open(self):
         with tempfile.TemporaryDirectory() as data:
-            process, said, port = self.start(data)
+            process, output, port = self.start(data)
             path = os.path.join(data, 'first-token')
-            self.assertIn(path, said)
-            self.assertNotIn('reel_', said)  # logs may be read by others
+            self.assertIn(path, output)
+            self.assertNotIn('reel_', output)  # logs may be read by others
             self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
             with open(path) as f:
                 token = f.read().strip()
@@ -470,8 +470,8 @@ class FirstStart(unittest.TestCase):
             self.assertEqual(self.status(port, token), 200)
             process.terminate()
             process.wait()
-            process, said, port = self.start(data)
-            self.assertNotIn('first-token', said)  # once
+            process, output, port = self.start(data)
+            self.assertNotIn('first-token', output)  # once
             self.assertEqual(self.status(port), 401)
             self.assertEqual(self.status(port, token), 200)
 
@@ -480,19 +480,19 @@ class FirstStart(unittest.TestCase):
             ours, its = os.openpty()
             process = subprocess.Popen([harness.REEL, 'serve', '--data', data, '--listen', '0.0.0.0:0'], stdout=its, stderr=subprocess.DEVNULL)
             os.close(its)
-            said = b''
-            while b'listening' not in said:
-                said += os.read(ours, 4096)
+            output = b''
+            while b'listening' not in output:
+                output += os.read(ours, 4096)
             process.terminate()
             process.wait()
             os.close(ours)
-            self.assertRegex(said.decode(), r'\nreel_[A-Za-z0-9_-]{43}\r?\n')
+            self.assertRegex(output.decode(), r'\nreel_[A-Za-z0-9_-]{43}\r?\n')
             self.assertFalse(os.path.exists(os.path.join(data, 'first-token')))
 
     def test_who_means_it(self):
         with tempfile.TemporaryDirectory() as data:
-            process, said, port = self.start(data, '--insecure-open')
-            self.assertNotIn('reel_', said)
+            process, output, port = self.start(data, '--insecure-open')
+            self.assertNotIn('reel_', output)
             self.assertEqual(self.status(port), 200)
             self.assertEqual(self.status(port, 'reel_' + 'A' * 43), 401)  # who shows one shows a good one
 

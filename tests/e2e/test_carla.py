@@ -180,8 +180,8 @@ class Carla(Case):
                                     (('blocked', path, '--min-time', '1', '--output', 'json'), 'blocked?min_time=1&output=json'), (('actors', path), 'actors?output=csv'),
                                     (('trajectory', path, '7', '--frame', 'ros', '--output', 'ndjson'), 'actors/7/trajectory?frame=ros&output=ndjson')):
                 self.assertEqual(reel('carla', *words).stdout, self.get(self.path(question)).body, words)
-            for words, code, said in ((('trajectory', path, '99'), 1, b'no actor 99'), (('trajectory', path), 2, b'FILE ACTOR'), (('dance', path), 2, b'dance'),
+            for words, code, expected in ((('trajectory', path, '99'), 1, b'no actor 99'), (('trajectory', path), 2, b'FILE ACTOR'), (('dance', path), 2, b'dance'),
                                       (('collisions', path, '--type1', 'x'), 2, b'hero'), (('info', path, '--dialect', '7'), 2, b'0.9.4')):
                 done = reel('carla', *words, check=False)
                 self.assertEqual(done.returncode, code, done)
-                self.assertIn(said, done.stderr)
+                self.assertIn(expected, done.stderr)

@@ -143,7 +143,7 @@ class Pages(Case):
         self.assertProblem(self.server.get(API + '/changes', Accept='image/png'), 406)
         self.assertProblem(self.server.get(API + '/changes?output=xml'), 400)
 
-    def test_the_end_of_a_job_is_told(self):
+    def test_the_end_of_a_job_is_reported(self):
         since = self.get(API + '/changes?limit=1000').json()['since']
         answer = self.server.request('POST', '%s/admin/rescan/%s' % (API, self.b))
         job = answer.headers['Location'].rsplit('/', 1)[1]
@@ -156,7 +156,7 @@ class Pages(Case):
         self.server.added('quick.bag', data(77))
         self.assertEqual(len(self.get(API + '/changes?kind=job.*&since=' + since).json()['items']), 1)
 
-    def test_a_gap_is_told(self):
+    def test_a_gap_is_reported(self):
         first = self.get(API + '/changes?limit=1').json()['items'][0]['seq']
         for since in ('7', '9' * 15):  # of a catalog before this one; of one that this is an older copy of
             self.assertTrue(self.get(API + '/changes?since=' + since).json()['gap'])
@@ -191,7 +191,7 @@ class Streams(unittest.TestCase):
             self.assertEqual([e['data']['name'] for e in stream.events], ['one.bag'] * 2)
             self.assertEqual([e['data']['seq'] for e in stream.events], ids(stream.events))
             stream.close()
-            server.added('two.bag', data(12))  # while nobody listens
+            server.added('two.bag', data(12))  # while no client listens
             stream = Stream(server, '?since=0', Last_Event_ID=stream.events[0]['id'])  # the header counts
             stream.wait_for('scan.done', 'recording.created', 'scan.done')
             seen = ids(stream.events)
@@ -220,10 +220,10 @@ class Streams(unittest.TestCase):
             stream = Stream(server)
             eventually(lambda: stream.comments)
             script = "import sqlite3,sys; c = sqlite3.connect(sys.argv[1]); c.execute(\"INSERT INTO changes (kind, recording, collection, name) " \
-                     "VALUES ('test.beside', randomblob(16), 'lab', 'x')\"); c.commit()"
+                     "VALUES ('test.direct', randomblob(16), 'lab', 'x')\"); c.commit()"
             subprocess.run(['/usr/bin/python3', '-c', script, server.data + '/catalog.db'], check=True)
             begun = time.monotonic()
-            stream.wait_for('test.beside')
+            stream.wait_for('test.direct')
             self.assertLess(time.monotonic() - begun, 5)
         finally:
             server.stop()
@@ -323,7 +323,7 @@ class Receiver:
         self.url = 'http%s://127.0.0.1:%d/hook' % ('s' if context else '', self.server.server_address[1])
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def told(self):
+    def delivered(self):
         return [(g['event'], g['change']['name']) for g in self.got if 200 <= g['status'] < 300]
 
     def close(self):
@@ -359,7 +359,7 @@ class Webhooks(unittest.TestCase):
         self.server.put('bad.bag', b'#ROSBAG V2.0\n' + b'\xff' * 100, '?keep=true')
         call(self.server, 'DELETE', '/recordings/' + one)
         self.assertTrue(eventually(lambda: len(self.receiver.got) >= 4), self.receiver.got)
-        self.assertEqual(self.receiver.told(), [('recording.created', 'one.bag'), ('recording.created', 'bad.bag'), ('scan.failed', 'bad.bag'),
+        self.assertEqual(self.receiver.delivered(), [('recording.created', 'one.bag'), ('recording.created', 'bad.bag'), ('scan.failed', 'bad.bag'),
                                                 ('recording.trashed', 'one.bag')])
         for g in self.receiver.got:
             self.assertTrue(g['signed'])
@@ -389,7 +389,7 @@ class Webhooks(unittest.TestCase):
         self.server.added('b.bag', data(44), collection='lab2')
         self.assertTrue(eventually(lambda: self.receiver.got))
         time.sleep(0.5)
-        self.assertEqual(self.receiver.told(), [('recording.created', 'b.bag')])
+        self.assertEqual(self.receiver.delivered(), [('recording.created', 'b.bag')])
 
     def test_tried_again_and_after_a_restart(self):
         path = self.hook(events=['recording.created']).headers['Location'][len(API):]
@@ -402,8 +402,8 @@ class Webhooks(unittest.TestCase):
         self.server.process.wait()
         self.server.stop(None)
         self.server = Server(self.folder, '--webhook-private')
-        self.assertTrue(eventually(lambda: len(self.receiver.told()) == 2), self.receiver.got)
-        self.assertEqual(self.receiver.told(), [('recording.created', 'one.bag'), ('recording.created', 'two.bag')])
+        self.assertTrue(eventually(lambda: len(self.receiver.delivered()) == 2), self.receiver.got)
+        self.assertEqual(self.receiver.delivered(), [('recording.created', 'one.bag'), ('recording.created', 'two.bag')])
         self.assertEqual([g['status'] for g in self.receiver.got], [500, 503, 302, 204, 204])
         self.assertEqual({g['path'] for g in self.receiver.got}, {'/hook'})  # the redirect was not followed
         self.assertEqual(len({g['delivery'] for g in self.receiver.got[:4]}), 1)
@@ -425,8 +425,8 @@ class Webhooks(unittest.TestCase):
         subprocess.run(['/usr/bin/python3', '-c', script, self.folder + '/catalog.db'], check=True)
         self.server = Server(self.folder, '--webhook-private')
         self.server.added('new.bag', data(48))
-        self.assertTrue(eventually(lambda: ('recording.created', 'new.bag') in self.receiver.told()), self.receiver.got)
-        self.assertNotIn(('recording.created', 'old.bag'), self.receiver.told())
+        self.assertTrue(eventually(lambda: ('recording.created', 'new.bag') in self.receiver.delivered()), self.receiver.got)
+        self.assertNotIn(('recording.created', 'old.bag'), self.receiver.delivered())
         self.assertEqual(call(self.server, 'GET', path).json()['dropped'], 1)
 
     def test_a_certificate_that_nobody_vouches_for(self):

@@ -9,7 +9,7 @@ from samples import read_mcap
 T0 = 1_400_000_000_000_000_000
 LINE = '=' * 80 + '\n'
 POINT = 'float64 x\nfloat64 y\nfloat64 z\n'
-TYPES = {  # hash: syntax, name, definition, hashes of what it needs; a dependency stands before and behind what needs it
+TYPES = {  # hash: syntax, name, definition, hashes of what it needs; a dependency comes before and after what needs it
     b'PT': ('ros1msg', 'geometry_msgs/Point', POINT, []),
     b'WR': ('ros1msg', 'pkg/Wrap', 'geometry_msgs/Point position\n', [b'PT']),
     b'PO': ('ros1msg', 'geometry_msgs/Pose', 'Point position\nQuaternion orientation\n', [b'PT', b'QU']),

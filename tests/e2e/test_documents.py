@@ -124,8 +124,8 @@ class Documents(unittest.TestCase):
 
     def test_five_minutes(self):
         self.recordings('run.bag')
-        said = self.script(re.sub(r'^U=.*\n', '', chapter('README.md', 'Five minutes'), flags=re.M), U=self.served())
-        self.assertIn('"log_time"', said)
+        output = self.script(re.sub(r'^U=.*\n', '', chapter('README.md', 'Five minutes'), flags=re.M), U=self.served())
+        self.assertIn('"log_time"', output)
         self.assertTrue(os.path.getsize(os.path.join(self.folder, 'run.mcap')) > 1000)
 
     def test_examples_work_as_written(self):
@@ -143,15 +143,15 @@ class Documents(unittest.TestCase):
 
     def test_running_an_archive(self):
         self.recordings('run.bag', 'molecule.nanover.zip', 'recordings/2023/a.bag', 'recordings/2024/b.bag')
-        said = self.script(chapters('docs/guide.md', GUIDE_OF_AN_ARCHIVE))
+        output = self.script(chapters('docs/guide.md', GUIDE_OF_AN_ARCHIVE))
         for words in ('event: recording.created', 'would_take', 'robot1'):
-            self.assertIn(words, said)
+            self.assertIn(words, output)
 
     def test_operations(self):
         self.recordings('run.bag')
-        said = self.script(text_of('docs/operations.md'))
+        output = self.script(text_of('docs/operations.md'))
         for words in ('no problems', 'reel_store_free_bytes', 'cache-mb = 512  # environment REEL_CACHE_MB', 'catalog.db.old-1', 'server-timing'):
-            self.assertIn(words, said.replace('Server-Timing', 'server-timing'))
+            self.assertIn(words, output.replace('Server-Timing', 'server-timing'))
 
     def test_contributing(self):
         self.assertIn('rosbag1', self.script(text_of('docs/contributing.md'), cwd=ROOT, U=self.served()))

@@ -63,7 +63,7 @@ class Smuggling(Case):
         self.refused(b'X(y): 5', b'Content-Length: 5')
 
     def test_what_the_library_does_not_tell_of(self):
-        """A line without a name, which it takes for the end of the head, and what stands behind a NUL."""
+        """A line without a name, which it takes for the end of the head, and what follows a NUL."""
         hidden = b'GET /healthz HTTP/1.1'
         for line in (b': x', b':', b':  ', b': \x00', b':\x00', b':\t', b'\x00', b'\x00: x', b'\x00X: x'):
             for lines in ((line, b'Content-Length: 0'), (b'X: y', line), (line, b'', hidden, b'Host: 127.0.0.1')):
@@ -79,7 +79,7 @@ class Smuggling(Case):
         for lines in ((), (b'X:',), (b'X: ',), (b'X:\t a \t ',), (b'X: ' + b'a' * 20000, b'Y: b'), tuple(b'X-%d: %d' % (i, i) for i in range(90)), (b'Cookie: a=b; c="d"',),
                       (b'X: a', b'X: a', b'x:b'), (b'X: \xff\xfe',)):
             head = b'\r\n'.join([b'GET /api/v1/recordings?q=%41 HTTP/1.1', b'Host: 127.0.0.1', *lines])
-            both = head + b'\r\n\r\n' + head + b'\r\nConnection: close\r\n\r\n'  # a second one behind it, on the same connection
+            both = head + b'\r\n\r\n' + head + b'\r\nConnection: close\r\n\r\n'  # a second one after it, on the same connection
             for pieces in ([both], [both[:30], both[30:31], both[31:]], [both[i:i + 1 + len(both) // 7] for i in range(0, len(both), 1 + len(both) // 7)]):
                 with self.subTest((lines[:1], len(pieces))):
                     answer = self.server.raw(b'', pieces=pieces, pause=0.02 if len(pieces) > 1 else 0)

@@ -97,14 +97,14 @@ GARBAGE = {
     'bad escapes in parameters': get(LIST + b'?q=%zz'),
     'no UTF-8 in parameters': get(LIST + b'?q=%ff%fe'),
     'NUL in parameters': get(LIST + b'?q=a%00b'),
-    'a cursor of somebody else': get(LIST + b'?cursor=2e2e2f'),
+    'a cursor of another catalog': get(LIST + b'?cursor=2e2e2f'),
     'SQL in an id': get(LIST + b"/1'%20OR%20'1'='1"),
     'SQL in a sort': get(LIST + b'?sort=name;DROP%20TABLE%20recordings'),
     'a token that is none': get(LIST, b'Authorization: Bearer ' + b'A' * 5000),
     'Basic without base64': get(LIST, b'Authorization: Basic \xff\xfe%%%'),
     'an unknown scheme': get(LIST, b'Authorization: Negotiate abcd'),
     'no scheme': get(LIST, b'Authorization: \x01'),
-    'a signature of nobody': get(LIST + b'?sig=1.1.' + b'A' * 43 + b'&exp=99999999999'),
+    'a signature of an unknown key': get(LIST + b'?sig=1.1.' + b'A' * 43 + b'&exp=99999999999'),
     'a signature that is none': get(LIST + b"?sig=';--&exp=x"),
     'two signatures': get(LIST + b'?sig=a&sig=b'),
 }
@@ -133,7 +133,7 @@ class Hostile(unittest.TestCase):
 
     @classmethod
     def lines(cls):
-        return [line for line in cls.server.said().splitlines() if ' method=' in line]
+        return [line for line in cls.server.log_text().splitlines() if ' method=' in line]
 
     @classmethod
     def seen(cls):
@@ -175,5 +175,5 @@ class Hostile(unittest.TestCase):
 
 
 class HostileAtClosedDoors(Hostile):
-    """The same where tokens are needed, by somebody who has none."""
+    """The same where tokens are needed, by a client that has none."""
     closed = True

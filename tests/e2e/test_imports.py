@@ -220,7 +220,7 @@ class Imports(unittest.TestCase):
             self.assertEqual(self.server.get('%s/failures?cursor=%s' % (API, cursor.encode().hex())).status, 400, cursor)
         table = list(csv.DictReader(io.StringIO(self.server.get(API + '/failures', Accept='text/csv').body.decode())))
         self.assertEqual([r['path'] for r in table], [r['path'] for r in rows])
-        # again in vain, again mended, forgotten
+        # retried without success, retried after a repair, dismissed
         bad0, bad1, bad2 = sorted((r for r in rows if r['path'].endswith('.bag')), key=lambda r: r['path'])[:3]
         answer = self.server.request('POST', '%s/failures/%d/retry' % (API, bad0['id']))
         self.assertEqual(answer.status, 202, answer)
@@ -266,7 +266,7 @@ class Imports(unittest.TestCase):
 
         self.assertEqual(self.server.get(one + '/file/a.bag').body, data)
         self.assertEqual(len(self.read(recording['id']).rows()), 100)
-        # gone: told when it is asked for, and by itself
+        # gone: noticed on a request, and without one
         os.rename(path, path + '.away')
         self.assertEqual(self.read(recording['id']).status, 410)
         self.assertEqual(self.server.get(one).json()['state'], 'missing')
@@ -307,7 +307,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(files_below(os.path.join(self.data, 'blobs')), [])
 
     def test_a_reference_outlives_the_catalog_file(self):
-        """What says where the file lies is in the store, beside the manifest."""
+        """The reference to the file is in the store, next to the manifest."""
         self.start()
         data = bag(lab_messages(2))
         path = self.write('a.bag', data, age=100)
@@ -315,8 +315,8 @@ class Imports(unittest.TestCase):
         note, = [f for f in files_below(os.path.join(self.data, 'blobs')) if f.endswith('.ref')]
         self.assertEqual(os.path.basename(note), hashlib.sha256(data).hexdigest() + '.ref')
         with open(note) as f:
-            said = json.load(f)
-        self.assertEqual((said['path'], said['size']), (os.path.realpath(path), len(data)))
+            output = json.load(f)
+        self.assertEqual((output['path'], output['size']), (os.path.realpath(path), len(data)))
         # an upload of the same content makes a copy, which stands for it from then on
         self.assertEqual(self.server.put('b.bag', data).status, 201)
         self.assertEqual(self.blobs(), [hashlib.sha256(data).hexdigest()])
@@ -356,7 +356,7 @@ class Imports(unittest.TestCase):
         os.rename(os.path.join(self.root, 'a.bag'), os.path.join(self.folder, 'b'))
         self.assertTrue(eventually(lambda: self.rows()[0]['state'] == 'missing', 20))
 
-    def test_too_deep_a_folder_is_told(self):
+    def test_too_deep_a_folder_is_reported(self):
         self.start()
         deep = '/'.join('d' * 3 for _ in range(70))
         self.write('a/%s/far.bag' % deep, bag(lab_messages(1)))
@@ -529,15 +529,15 @@ class Imports(unittest.TestCase):
         a = self.write('a.bag', bag(lab_messages(1)))
         self.write('sub/a.bag', bag(lab_messages(1, salt=1)))
         self.write('sub/readme.txt', b'text')
-        said = reel('import', '--data', self.data, '--dry-run', '--recursive', self.root).stdout.decode()
-        self.assertIn('sub/a.bag: would be imported as sub/a.bag, rosbag-1.2', said)
-        said = reel('import', '--data', self.data, '--collection', 'lab', '--mode', 'reference', '--glob', 'sub/*', self.root).stdout.decode()
-        self.assertIn('added as lab/sub/a.bag, 57 messages', said)
-        self.assertIn('readme.txt: skipped', said)
+        output = reel('import', '--data', self.data, '--dry-run', '--recursive', self.root).stdout.decode()
+        self.assertIn('sub/a.bag: would be imported as sub/a.bag, rosbag-1.2', output)
+        output = reel('import', '--data', self.data, '--collection', 'lab', '--mode', 'reference', '--glob', 'sub/*', self.root).stdout.decode()
+        self.assertIn('added as lab/sub/a.bag, 57 messages', output)
+        self.assertIn('readme.txt: skipped', output)
         for tag in ('robot', '=r1'):
             self.assertEqual(reel('import', '--data', self.data, '--tag', tag, a, check=False).returncode, 2)
-        said = reel('import', '--data', self.data, '--mode', 'move', '--tag', 'robot=r1', '--tag', 'site=hall=7', a).stdout.decode()
-        self.assertIn('added as default/a.bag', said)
+        output = reel('import', '--data', self.data, '--mode', 'move', '--tag', 'robot=r1', '--tag', 'site=hall=7', a).stdout.decode()
+        self.assertIn('added as default/a.bag', output)
         self.assertFalse(os.path.exists(a))
         self.start()
         self.assertEqual({(r['collection'], r['name'], r['state']) for r in self.rows()}, {('lab', 'sub/a.bag', 'ready'), ('default', 'a.bag', 'ready')})

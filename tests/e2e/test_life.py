@@ -30,7 +30,7 @@ class Life(unittest.TestCase):
         self.assertNotEqual(second.returncode, 0)
         self.assertIn('another server', second.stderr.decode())
 
-    def test_taken_address_is_told(self):
+    def test_taken_address_is_reported(self):
         first = self.start()
         other = tempfile.mkdtemp(prefix='reel-e2e-')
         self.addCleanup(shutil.rmtree, other, True)
@@ -158,7 +158,7 @@ class Life(unittest.TestCase):
                     if len(server.get('%s/recordings/%s/messages?topic=/odom' % (API, number)).rows()) != 100:
                         wrong.append(k)
                 server.get(API + '/recordings?q=client')
-            except Exception as e:  # told in the test's own thread
+            except Exception as e:  # raised in the test's own thread
                 wrong.append((k, repr(e)))
 
         threads = [threading.Thread(target=client, args=(k,)) for k in range(12)]

@@ -1,4 +1,4 @@
-"""Several recordings as one: by time, told apart where they clash, with clocks that fit; over HTTP and on the command line the same bytes."""
+"""Several recordings as one: by time, renamed where they clash, with clocks that fit; over HTTP and on the command line the same bytes."""
 import json
 import os
 import random

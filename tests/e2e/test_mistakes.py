@@ -1,4 +1,4 @@
-"""Mistakes that people make with curl: the answer names what was meant."""
+"""Mistakes that users make with curl: the answer names what was meant."""
 import os
 import tempfile
 

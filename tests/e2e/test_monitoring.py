@@ -1,4 +1,4 @@
-"""What docker/compose.yaml brings along to watch a server: its dashboard asks for metrics that there are, and the files say what their readers take."""
+"""What docker/compose.yaml brings along to watch a server: its dashboard asks for metrics that there are, and the files have what their readers expect."""
 import json
 import os
 import re

@@ -1,4 +1,4 @@
-"""What people say of recordings: PATCH with If-Match, tags, notes, events, epoch, collections; limits; all of it through scans, new revisions, restarts and
+"""Annotations of recordings: PATCH with If-Match, tags, notes, events, epoch, collections; limits; all of it through scans, new revisions, restarts and
 into the manifest."""
 import contextlib
 import gzip
@@ -63,10 +63,10 @@ class Notes(Case):
         before = self.get('%s/recordings/%s' % (API, one)).json()
         self.assertEqual((before['tags'], before['description'], before['custom'], before['epoch'], before['notes'], before['events']), ({}, '', {}, None, 0, 0))
         self.assertEqual(before['calendar_start'], before['start'])
-        said = {'description': 'Ärger an der Tür', 'custom': {'operator': 'ann', 'run': {'n': 7}}, 'tags': {'robot': 'r1', 'area': 'hall'}}
-        patched = self.ask('PATCH', '/recordings/' + one, said)
+        annotations = {'description': 'Ärger an der Tür', 'custom': {'operator': 'ann', 'run': {'n': 7}}, 'tags': {'robot': 'r1', 'area': 'hall'}}
+        patched = self.ask('PATCH', '/recordings/' + one, annotations)
         for shown in (patched, self.get('%s/recordings/%s' % (API, one)).json(), next(r for r in self.get(API + '/recordings').json()['items'] if r['id'] == one)):
-            self.assertEqual({k: shown[k] for k in said}, said)
+            self.assertEqual({k: shown[k] for k in annotations}, annotations)
         again = self.ask('PATCH', '/recordings/' + one, {'custom': {'run': {'n': None, 'm': 1}}, 'tags': {'area': None, 'shift': 'late'}, 'description': None})
         self.assertEqual((again['custom'], again['tags'], again['description']), ({'operator': 'ann', 'run': {'m': 1}}, {'robot': 'r1', 'shift': 'late'}, ''))
         emptied = self.ask('PATCH', '/recordings/' + one, {'custom': None, 'tags': None})
@@ -432,7 +432,7 @@ class Lasting(unittest.TestCase):
                          {'tags': {'area': 'hall', 'robot': 'r1'}, 'description': 'd', 'custom': {'a': [1, 'x']}, 'notes': 1, 'events': 1})
         self.assertEqual({k: v for k, v in manifest(self.data, content)[one].items() if k != 'state'}, {k: v for k, v in kept.items() if k != 'state'})
 
-    def test_a_further_part_keeps_what_is_said(self):
+    def test_a_further_part_keeps_annotations(self):
         server = self.start()
         trajectory, state = pair()[:2]
         one = server.added('run.traj', trajectory, '?tag=robot=r1')

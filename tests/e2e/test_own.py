@@ -1,4 +1,4 @@
-"""What root does to an archive of somebody else's: all in it stays that one's, and serves on without root's rights."""
+"""Commands run as root on another user's archive: its files stay that user's, and can be served without root."""
 import os
 import re
 import shutil
@@ -67,7 +67,7 @@ class Own(unittest.TestCase):
         stranger = os.path.join(os.path.dirname(pack), os.path.basename(os.path.dirname(pack)) + '0' * 62)
         with open(stranger, 'w'):
             os.chown(stranger, NOBODY, NOBODY)
-        self.reel('fsck', '--repair', check=False)  # it found what to mend
+        self.reel('fsck', '--repair', check=False)  # it found something to repair
         self.assertEqual(os.listdir(os.path.join(self.data, 'lost+found')), [os.path.basename(stranger)])
         self.reel('scrub')
         self.assertEqual(self.served(token), ['a.bag', 'b.bag', 'm.bag'])

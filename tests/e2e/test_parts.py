@@ -169,13 +169,13 @@ class Parts(Case):
     def imported(self, *args):
         """What `reel import` says, and then a server of that archive: {name: recording}."""
         data = tempfile.mkdtemp(dir=self.folder)
-        said = reel('import', '--data', data, *args).stdout.decode()
+        output = reel('import', '--data', data, *args).stdout.decode()
         again = reel('import', '--data', data, *args).stdout.decode()
-        self.assertEqual(again, said.replace(': added as', ': already stored as'))
+        self.assertEqual(again, output.replace(': added as', ': already stored as'))
         server = Server(data=data)
         try:
             items = server.get(API + '/recordings').json()['items']
-            return said, {r['name']: server.get('%s/recordings/%s' % (API, r['id'])).json() for r in items}, {
+            return output, {r['name']: server.get('%s/recordings/%s' % (API, r['id'])).json() for r in items}, {
                 r['name']: server.get('%s/recordings/%s/as/out.mcap' % (API, r['id'])).body for r in items}
         finally:
             server.stop()
@@ -184,10 +184,10 @@ class Parts(Case):
         self.write('pair', 'run.traj', TRAJ)
         self.write('pair', 'run.state', STATE)
         self.write('pair', 'lab.bag', bag(lab_messages(2)))
-        said, rows, mcaps = self.imported(*(self.at('pair', n) for n in ('run.state', 'lab.bag', 'run.traj')), *(self.at('run', n) for n in self.files))
+        output, rows, mcaps = self.imported(*(self.at('pair', n) for n in ('run.state', 'lab.bag', 'run.traj')), *(self.at('run', n) for n in self.files))
         self.assertEqual({name: [p['name'] for p in r['parts']] for name, r in rows.items()},
                          {'run.traj': ['run.state', 'run.traj'], 'lab.bag': ['lab.bag'], 'run_0.db3': ['metadata.yaml', 'run_0.db3', 'run_1.db3']})
-        self.assertEqual(len(said.splitlines()), 3)
+        self.assertEqual(len(output.splitlines()), 3)
         self.assertEqual(mcaps['run_0.db3'], self.whole)
         self.assertEqual(mcaps['run.traj'], self.convert([self.at('pair', 'run.state'), self.at('pair', 'run.traj')]))
 

@@ -1,4 +1,4 @@
-"""The catalog in a folder of its own: said once, every command finds it; never a second one by mistake."""
+"""The catalog in a folder of its own: configured once, every command finds it; never a second one by mistake."""
 import glob
 import os
 import shutil
@@ -45,7 +45,7 @@ class Place(unittest.TestCase):
         reel('token', 'list', '--data', self.data)
         reel('scrub', '--data', self.data)
         server.stop()
-        self.assertEqual(reel('fsck', '--rebuild', '--data', self.data, check=False).returncode, 1)  # 1: it found what to mend
+        self.assertEqual(reel('fsck', '--rebuild', '--data', self.data, check=False).returncode, 1)  # 1: it found something to repair
         self.assertEqual((self.catalogs(self.data), self.catalogs(self.local)), ([], ['catalog.db', 'catalog.db.old-1']))
         self.assertEqual(self.names(self.start('--catalog', self.local)), ['a.bag'])
         self.data = backup  # which is an archive like any other

@@ -87,9 +87,9 @@ class Behind:
         self.assertEqual((answer.status, body, answer.headers['Accept-Ranges']), (200, straight, 'bytes'))
         answer, body = self.ask('%s/recordings/%s/as/x.mcap' % (API, number), Range='bytes=-100')
         self.assertEqual((answer.status, body), (206, straight[-100:]))
-        code, said = curl('--cacert', self.certificate, '--resolve', '%s:%d:127.0.0.1' % (NAME, self.port), '-H', 'Authorization: Bearer ' + self.token,
+        code, output = curl('--cacert', self.certificate, '--resolve', '%s:%d:127.0.0.1' % (NAME, self.port), '-H', 'Authorization: Bearer ' + self.token,
                           'https://%s:%d%s/recordings/%s' % (NAME, self.port, API, number))
-        self.assertEqual((code, json.loads(said)['id']), (0, number))
+        self.assertEqual((code, json.loads(output)['id']), (0, number))
 
     def test_plain_http_is_led_to_tls(self):
         connection = http.client.HTTPConnection('127.0.0.1', self.plain, timeout=PATIENCE)
@@ -131,7 +131,7 @@ class Behind:
 
     def test_the_archive_sees_the_client(self):
         self.ask(API + '/recordings', X_Forwarded_For='203.0.113.9', X_Request_Id='by-proxy-%s' % self.port)
-        line = eventually(lambda: [line for line in self.server.said().splitlines() if 'by-proxy-%s' % self.port in line])
+        line = eventually(lambda: [line for line in self.server.log_text().splitlines() if 'by-proxy-%s' % self.port in line])
         self.assertTrue(line)
         self.assertNotIn('203.0.113.9', line[0])
 
@@ -156,7 +156,7 @@ class Behind:
                 self.assertLessEqual(len(answers), 1, got)
                 if name in self.refused:
                     self.assertIn(answers, ([b'400'], [b'501']), got)
-        self.assertNotIn('/smuggled', self.server.said())
+        self.assertNotIn('/smuggled', self.server.log_text())
 
 
 @unittest.skipUnless(shutil.which('nginx') and shutil.which('openssl'), 'nginx or openssl is not installed')

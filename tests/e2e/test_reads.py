@@ -27,14 +27,14 @@ class Trace:
     def __init__(self, path):
         self.path, self.place, self.begun = path, 0, {}
 
-    def settle(self):
+    def wait_until_written(self):
         size = -1
         while size != os.path.getsize(self.path):
             size = os.path.getsize(self.path)
             time.sleep(0.15)
 
     def look(self):
-        self.settle()
+        self.wait_until_written()
         read, made = 0, []
         with open(self.path, errors='replace') as f:
             f.seek(self.place)

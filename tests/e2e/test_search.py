@@ -275,8 +275,8 @@ class Search(Case):
     def test_what_files_say_of_themselves(self):
         one = self.server.added('mol.nanover.zip', nanover(nanover_messages()), collection='late')
         self.addCleanup(self.server.request, 'DELETE', '%s/recordings/%s?purge=true' % (API, one))
-        said = self.ask('/recordings/%s/metadata' % one).json()['items']
-        key, value = said[0]['key'], said[0]['value']
+        metadata = self.ask('/recordings/%s/metadata' % one).json()['items']
+        key, value = metadata[0]['key'], metadata[0]['value']
         self.assertEqual(self.found(q='meta."%s":"%s"' % (key, value)), {'mol.nanover.zip'})
         self.assertEqual(self.found(q='meta."%s":*' % key), {'mol.nanover.zip'})
         self.assertEqual(self.found(q='meta."%s":nothing' % key), set())

@@ -83,7 +83,7 @@ class Series(Case):
         self.assertIn('kJ/mol', {f['unit'] for f in fields})
 
     def test_an_interval_without_the_field_is_empty(self):
-        """Energies are told by some frames only: a panel that looks between two of them is no mistake."""
+        """Only some frames have energies: a panel that looks between two of them is no mistake."""
         messages = [(i * 100_000, {'frame': {'frame.index': i, **({'energy.potential': float(i)} if i % 10 == 0 else {'particle.count': 1})}})
                     for i in range(30)]
         sim = self.server.added('gaps.nanover.zip', nanover(messages))

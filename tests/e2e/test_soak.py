@@ -31,7 +31,7 @@ class Soak(unittest.TestCase):
     @release_only
     def test_it_runs(self):
         done = subprocess.run(['/usr/bin/python3', SOAK, '0.2', '--reel', REEL, '--seed', '3'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=5 * PATIENCE)
-        said = done.stdout.decode()
-        self.assertNotIn('PROBLEM', said)  # whether it is flat, seconds do not tell
-        self.assertIn('kills: 6', said)
-        self.assertIn('no problems', said)
+        output = done.stdout.decode()
+        self.assertNotIn('PROBLEM', output)  # whether it is flat, seconds do not tell
+        self.assertIn('kills: 6', output)
+        self.assertIn('no problems', output)

@@ -1,4 +1,4 @@
-"""What systemd hands to the server and hears of it: a socket that listens already, READY, WATCHDOG, STOPPING."""
+"""What systemd passes to the server and receives from it: a socket that listens already, READY, WATCHDOG, STOPPING."""
 import os
 import shutil
 import socket
@@ -19,14 +19,14 @@ class Systemd(unittest.TestCase):
     def setUp(self):
         self.data = tempfile.mkdtemp(prefix='reel-e2e-')
         self.addCleanup(shutil.rmtree, self.data, True)
-        self.told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.addCleanup(self.told.close)
-        self.told.settimeout(PATIENCE)
-        self.told.bind(os.path.join(self.data, 'notify'))
+        self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(self.notify.close)
+        self.notify.settimeout(PATIENCE)
+        self.notify.bind(os.path.join(self.data, 'notify'))
         self.env = {'NOTIFY_SOCKET': os.path.join(self.data, 'notify')}
 
-    def hear(self):
-        return self.told.recv(4096).decode()
+    def received(self):
+        return self.notify.recv(4096).decode()
 
     def start(self, listener=None, count=1, *args, **env):
         """Under a listening socket as descriptor 3, in the way that sd_listen_fds(3) describes."""
@@ -41,20 +41,20 @@ class Systemd(unittest.TestCase):
 
     def test_it_says_when_it_is_ready_and_when_it_stops(self):
         server = self.start()
-        self.assertEqual(self.hear(), 'READY=1')
+        self.assertEqual(self.received(), 'READY=1')
         server.stop()
-        self.assertEqual(self.hear(), 'STOPPING=1')
+        self.assertEqual(self.received(), 'STOPPING=1')
 
     def test_the_watchdog_is_fed_while_the_server_lives(self):
         server = self.start(WATCHDOG_USEC='400000')
-        self.assertEqual([self.hear() for _ in range(4)], ['READY=1'] + ['WATCHDOG=1'] * 3)
+        self.assertEqual([self.received() for _ in range(4)], ['READY=1'] + ['WATCHDOG=1'] * 3)
         server.stop()
 
     def test_nobody_feeds_a_dog_that_is_not_there(self):
         server = self.start()
         server.get('/readyz')
         server.stop()
-        self.assertEqual([self.hear(), self.hear()], ['READY=1', 'STOPPING=1'])
+        self.assertEqual([self.received(), self.received()], ['READY=1', 'STOPPING=1'])
 
     def test_it_answers_on_the_socket_it_is_given_and_requests_wait_over_a_restart(self):
         with socket.create_server(('127.0.0.1', 0)) as listener:
@@ -63,7 +63,7 @@ class Systemd(unittest.TestCase):
             self.assertEqual(server.port, port)
             number = server.added('lab.bag', bag(lab_messages(1)))
             server.stop()
-            with socket.create_connection(('127.0.0.1', port), timeout=PATIENCE) as early:  # nobody is there yet; the socket is
+            with socket.create_connection(('127.0.0.1', port), timeout=PATIENCE) as early:  # no server runs yet; the socket is open
                 early.sendall(b'GET %s/recordings/%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n' % (API.encode(), number.encode(), port))
                 self.start(listener)
                 self.assertTrue(early.recv(65536).startswith(b'HTTP/1.1 200'))

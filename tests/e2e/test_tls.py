@@ -41,7 +41,7 @@ class Tls(unittest.TestCase):
         done = subprocess.run(['curl', '-sS', '--fail-with-body', '--max-time', '60', '--cacert', trust or self.first[0], '--resolve', '%s:%d:127.0.0.1' % (name, self.server.port), *args,
                                'https://%s:%d%s' % (name, self.server.port, path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if check and done.returncode != 0:
-            raise AssertionError('%s\n%s' % (done, self.server.said()))
+            raise AssertionError('%s\n%s' % (done, self.server.log_text()))
         return done
 
     def upload(self):
@@ -75,19 +75,19 @@ class Tls(unittest.TestCase):
             except (ssl.SSLError, ConnectionError):
                 pass
             self.assertLess(size, len(BIG))
-        self.assertTrue(eventually(lambda: 'cut=true' in self.server.said(), 10))
+        self.assertTrue(eventually(lambda: 'cut=true' in self.server.log_text(), 10))
 
     def test_reload(self):
         self.assertEqual(self.curl('/healthz').returncode, 0)
         self.use(self.second)
         self.assertNotEqual(self.curl('/healthz', name='second.lab', trust=self.second[0], check=False).returncode, 0)  # not yet
         self.server.process.send_signal(signal.SIGHUP)
-        self.assertTrue(eventually(lambda: 'read the certificate again' in self.server.said()))
+        self.assertTrue(eventually(lambda: 'read the certificate again' in self.server.log_text()))
         self.assertEqual(self.curl('/healthz', name='second.lab', trust=self.second[0]).returncode, 0)
         self.assertNotEqual(self.curl('/healthz', check=False).returncode, 0)
         self.use((self.first[0], self.second[1]))  # not a pair: the one in use stays
         self.server.process.send_signal(signal.SIGHUP)
-        self.assertTrue(eventually(lambda: 'is not the key of the certificate' in self.server.said()))
+        self.assertTrue(eventually(lambda: 'is not the key of the certificate' in self.server.log_text()))
         self.assertEqual(self.curl('/healthz', name='second.lab', trust=self.second[0]).returncode, 0)
 
     def test_what_else_arrives(self):

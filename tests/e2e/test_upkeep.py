@@ -53,15 +53,15 @@ class Upkeep(unittest.TestCase):
         self.assertEqual(done.returncode, code, done)
         return json.loads(done.stdout) if code < 2 else done.stderr.decode()
 
-    def say(self, server, rid):
-        """Everything people can say of it."""
+    def annotate(self, server, rid):
+        """All kinds of annotations."""
         answer = server.request('PATCH', '%s/recordings/%s' % (API, rid), json.dumps({'tags': {'robot': 'r1', 'site': 'hall 7'}, 'description': 'through the door'}),
                                 {'Content-Type': 'application/merge-patch+json'})
         self.assertEqual(answer.status, 200, answer)
         answer = server.request('POST', '%s/recordings/%s/notes' % (API, rid), json.dumps({'text': 'look here'}), {'Content-Type': 'application/json'})
         self.assertEqual(answer.status, 201, answer)
 
-    def said(self, server, rid):
+    def annotations(self, server, rid):
         r = server.get('%s/recordings/%s' % (API, rid)).json()
         notes = server.get('%s/recordings/%s/notes' % (API, rid)).json()['items']
         return [r['name'], r['collection'], r['revision'], r['state'], r['messages'], r['tags'], r['description'], [n['text'] for n in notes]]
@@ -71,8 +71,8 @@ class Upkeep(unittest.TestCase):
         os.mkdir(os.path.join(self.folder, 'backups'))
         first = bag(lab_messages(20))
         rid = server.added('first.bag', first)
-        self.say(server, rid)
-        before = self.said(server, rid)
+        self.annotate(server, rid)
+        before = self.annotations(server, rid)
         stop, sent, failed = threading.Event(), [], []
 
         def load():
@@ -96,19 +96,19 @@ class Upkeep(unittest.TestCase):
         last = server.get(API + '/admin/backup/last').json()
         theirs = os.path.join(self.folder, 'backups', last['name'])
         server.stop()
-        for folder, told in ((own, done), (theirs, last)):
+        for folder, report in ((own, done), (theirs, last)):
             catalog = open(os.path.join(folder, 'catalog.db'), 'rb').read()
-            self.assertEqual(told['catalog']['sha256'], hashlib.sha256(catalog).hexdigest())
-            self.assertGreaterEqual(told['recordings'], 4)
-            self.assertEqual(told['files']['count'], told['recordings'])
+            self.assertEqual(report['catalog']['sha256'], hashlib.sha256(catalog).hexdigest())
+            self.assertGreaterEqual(report['recordings'], 4)
+            self.assertEqual(report['files']['count'], report['recordings'])
             check = subprocess.run(['sha256sum', '--quiet', '-c', 'blobs.txt'], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual((check.returncode, check.stdout), (0, b''))
             with open(os.path.join(folder, 'blobs.txt'), 'rb') as f:
-                self.assertEqual(told['files']['sha256'], hashlib.sha256(f.read()).hexdigest())
+                self.assertEqual(report['files']['sha256'], hashlib.sha256(f.read()).hexdigest())
             found = self.fsck(data=folder)
-            self.assertEqual(found['recordings'], told['recordings'])
+            self.assertEqual(found['recordings'], report['recordings'])
             restored = self.start(data=folder)
-            self.assertEqual(self.said(restored, rid), before)
+            self.assertEqual(self.annotations(restored, rid), before)
             self.assertEqual(before[5:], [{'robot': 'r1', 'site': 'hall 7'}, 'through the door', ['look here']])
             self.assertEqual(restored.get('%s/recordings/%s/file/first.bag' % (API, rid)).body, first)
             restored.stop()
@@ -171,7 +171,7 @@ class Upkeep(unittest.TestCase):
         shown = server.get('%s/recordings/%s' % (API, rid)).json()
         self.assertEqual(shown['state'], 'ready')
         self.assertIn('is corrupted', shown['problem'])
-        done = reel('scrub', '--data', self.data, check=False)  # the same beside the server
+        done = reel('scrub', '--data', self.data, check=False)  # the same while the server runs
         self.assertEqual(done.returncode, 1)
         flip(blob(self.data, good), len(good) // 2)
         shown = server.get('%s/recordings/%s' % (API, fine)).json()
@@ -291,7 +291,7 @@ class Upkeep(unittest.TestCase):
         os.remove(os.path.join(root, 'b.bag'))
         flip(os.path.join(root, 'c.bag'), 500)
         os.utime(os.path.join(root, 'c.bag'), (1, 1))
-        self.assertTrue(self.fsck()['clean'])  # nobody has said where
+        self.assertTrue(self.fsck()['clean'])  # the folder is not known
         found = self.fsck('--import-root', root, code=1)['findings']
         self.assertEqual(sorted((f['kind'], re.search('gone|changed', f['text']).group()) for f in found), [('file', 'changed'), ('file', 'gone')])
         repaired = self.fsck('--import-root', root, '--repair', code=1)
@@ -305,10 +305,10 @@ class Upkeep(unittest.TestCase):
         server = self.start()
         body = bag(lab_messages(20))
         rid, other = server.added('run.bag', body, '?group=drive-1'), server.added('trash.bag', bag(lab_messages(3)), collection='field')
-        self.say(server, rid)
+        self.annotate(server, rid)
         server.request('PATCH', API + '/collections/lab', json.dumps({'description': "the lab's"}), {'Content-Type': 'application/merge-patch+json'})
         server.request('DELETE', '%s/recordings/%s' % (API, other))
-        before = self.said(server, rid)
+        before = self.annotations(server, rid)
         server.stop()
         for name in ('catalog.db-wal', 'catalog.db-shm'):
             if os.path.exists(os.path.join(self.data, name)):
@@ -317,7 +317,7 @@ class Upkeep(unittest.TestCase):
 
         def check():
             server = self.start()
-            self.assertEqual(self.said(server, rid), before)
+            self.assertEqual(self.annotations(server, rid), before)
             self.assertEqual(server.get('%s/recordings/%s/file/run.bag' % (API, rid)).body, body)
             self.assertEqual(server.get('%s/recordings/%s' % (API, rid)).json()['group'], 'drive-1')
             self.assertEqual(server.get('%s/recordings/%s' % (API, other)).json()['state'], 'trashed')
@@ -377,7 +377,7 @@ class Upkeep(unittest.TestCase):
 
         lose()  # and the server is started
         back()
-        lose()  # and it is mended
+        lose()  # and it is repaired
         self.fsck('--repair', code=1)
         back()
         self.fsck('--rebuild', code=1)
@@ -396,14 +396,14 @@ class Upkeep(unittest.TestCase):
     def test_rescan(self):
         server = self.start()
         rid = server.added('run.bag', bag(lab_messages(20)))
-        self.say(server, rid)
-        before = self.said(server, rid)
+        self.annotate(server, rid)
+        before = self.annotations(server, rid)
         pack = [p for p in files_below(os.path.join(self.data, 'blobs')) if p.endswith('.reel')][0]
         was = os.stat(pack).st_ino
         job = wait_job(server, server.request('POST', '%s/admin/rescan/%s' % (API, rid)))
         self.assertEqual(job['state'], 'done')
         self.assertNotEqual(os.stat(pack).st_ino, was)
-        self.assertEqual(self.said(server, rid), before)
+        self.assertEqual(self.annotations(server, rid), before)
         self.assertEqual(server.request('POST', '%s/admin/rescan/%s' % (API, '0' * 32)).status, 404)
         refused = reel('rescan', '--all', '--data', self.data, check=False)
         self.assertEqual(refused.returncode, 1)
@@ -425,9 +425,9 @@ class Configuration(unittest.TestCase):
         return {k: (v, where) for k, v, where in re.findall(r'(?m)^([a-z-]+) = (.*?)  # (.*)$', done.stdout.decode())}
 
     def test_where_each_value_comes_from(self):
-        usual = self.settings()
-        self.assertEqual(usual['cache-mb'], ('256', 'default'))
-        self.assertEqual(usual['listen'], ('127.0.0.1:8040', 'default'))
+        settings = self.settings()
+        self.assertEqual(settings['cache-mb'], ('256', 'default'))
+        self.assertEqual(settings['listen'], ('127.0.0.1:8040', 'default'))
         with tempfile.NamedTemporaryFile('w') as f:
             f.write('/srv/reel\n')
             f.flush()
@@ -446,7 +446,7 @@ class Configuration(unittest.TestCase):
         for name in self.settings():
             self.assertIn('--' + name, text)
 
-    def test_what_makes_no_sense_is_told(self):
+    def test_what_makes_no_sense_is_reported(self):
         self.assertIn('REEL_CACHE_MB', self.settings(env={'REEL_CACHE_MB': 'much'}, code=2))
         self.assertIn('REEL_LOG_FORMAT', self.settings(env={'REEL_LOG_FORMAT': 'xml'}, code=2))
         self.assertIn('both set', self.settings(env={'REEL_DATA': 'x', 'REEL_DATA_FILE': 'y'}, code=2))
@@ -519,8 +519,8 @@ class LogLines(unittest.TestCase):
         server.added('named "so" = \\ é', bag(lab_messages(2)))
         server.request('GET', API + '/recordings?q=secret', headers={'X-Request-Id': 'abc-1'})
         server.raw(b'garbage\r\n\r\n')
-        self.assertTrue(eventually(lambda: 'abc-1' in server.said() and '"kind":"scan"' in server.said()))
-        lines = [json.loads(line) for line in server.said().splitlines() if line]
+        self.assertTrue(eventually(lambda: 'abc-1' in server.log_text() and '"kind":"scan"' in server.log_text()))
+        lines = [json.loads(line) for line in server.log_text().splitlines() if line]
         one = [line for line in lines if line.get('id') == 'abc-1'][0]
         self.assertEqual([one['method'], one['path'], one['status']], ['GET', API + '/recordings', 200])
         self.assertNotIn('secret', json.dumps(lines))
@@ -528,11 +528,11 @@ class LogLines(unittest.TestCase):
         scan = [line for line in lines if line.get('kind') == 'scan'][0]
         self.assertEqual(scan['state'], 'done')
 
-    def test_logfmt_is_usual(self):
+    def test_logfmt_is_the_default(self):
         server = Server()
         self.addCleanup(server.stop, None)
         server.request('GET', API + '/recordings', headers={'X-Request-Id': 'abc-2'})
-        self.assertTrue(eventually(lambda: re.search(r'(?m)^ts=\S+ id=abc-2 method=GET path=/api/v1/recordings status=200 sent_bytes=\d+ in=0 ms=\d+ remote=127.0.0.1', server.said())))
+        self.assertTrue(eventually(lambda: re.search(r'(?m)^ts=\S+ id=abc-2 method=GET path=/api/v1/recordings status=200 sent_bytes=\d+ in=0 ms=\d+ remote=127.0.0.1', server.log_text())))
 
 
 class Stopping(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""How recordings come in: PUT, POST, curl -T; names and contents met again; digests; refusals that leave nothing behind."""
+"""How recordings come in: PUT, POST, curl -T; names and contents met again; digests; refusals that leave no files."""
 import hashlib
 import os
 import socket
@@ -147,13 +147,13 @@ class Upload(Case):
             if answer.status == 202:
                 break
         self.assertEqual(answer.status, 202)
-        said = answer.json()
-        self.assertEqual((said['state'], said['indexed'], said['messages'], said['format']), ('scanning', False, len(messages), 'rosbag-1.2'))
-        self.assertEqual((said['damaged'], said['findings'], said['payload_bytes']), (None, None, None))
-        path = '%s/recordings/%s' % (API, said['id'])
+        listed = answer.json()
+        self.assertEqual((listed['state'], listed['indexed'], listed['messages'], listed['format']), ('scanning', False, len(messages), 'rosbag-1.2'))
+        self.assertEqual((listed['damaged'], listed['findings'], listed['payload_bytes']), (None, None, None))
+        path = '%s/recordings/%s' % (API, listed['id'])
         rows = self.get(path + '/messages?topic=/odom&decode=none').rows()  # waits for the scan
         self.assertEqual(len(rows), len([m for m in messages if m.topic == '/odom']))
         self.assertTrue(eventually(lambda: self.get(path).json()['indexed']))
         deep = self.get(path).json()
-        self.assertEqual((deep['state'], deep['messages'], deep['damaged'], deep['start_ns']), ('ready', len(messages), False, said['start_ns']))
-        self.assertTrue(eventually(lambda: self.get(said['job']['href']).json()['state'] == 'done'))
+        self.assertEqual((deep['state'], deep['messages'], deep['damaged'], deep['start_ns']), ('ready', len(messages), False, listed['start_ns']))
+        self.assertTrue(eventually(lambda: self.get(listed['job']['href']).json()['state'] == 'done'))

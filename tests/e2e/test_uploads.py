@@ -100,13 +100,13 @@ class Uploads(Case):
 
     def test_creation_and_pieces(self):
         data = bag(lab_messages(2, salt=101))
-        told = meta(filename='walk.bag', collection='hall', tags=json.dumps({'robot': 'r1'}), filetype='application/x', sha256=sha256(data))
-        made = self.create(len(data), Upload_Metadata=told)
+        metadata = meta(filename='walk.bag', collection='hall', tags=json.dumps({'robot': 'r1'}), filetype='application/x', sha256=sha256(data))
+        made = self.create(len(data), Upload_Metadata=metadata)
         path = made.headers['Location']
         self.assertIn('Upload-Expires', made.headers)
         answer = self.head(path)
         self.assertEqual((answer.headers['Upload-Offset'], answer.headers['Upload-Length'], answer.headers['Upload-Metadata'], answer.headers['Cache-Control']),
-                         ('0', str(len(data)), told, 'no-store'))
+                         ('0', str(len(data)), metadata, 'no-store'))
         for at in range(0, len(data), 3000):
             piece = data[at:at + 3000]
             answer = self.patch(path, at, piece)
@@ -278,16 +278,16 @@ class Uploads(Case):
         acknowledged = 0
         for _ in range(3 if QUICK else 8):
             sent = rng.randrange(1, (len(data) - acknowledged) // 3)
-            told = rng.randrange(0, sent)
-            if told:
-                self.patch(path, acknowledged, data[acknowledged:acknowledged + told], server=server)
-                acknowledged += told
+            size = rng.randrange(0, sent)
+            if size:
+                self.patch(path, acknowledged, data[acknowledged:acknowledged + size], server=server)
+                acknowledged += size
             with socket.create_connection(('127.0.0.1', server.port)) as s:
                 s.sendall(('PATCH %s HTTP/1.1\r\nHost: 127.0.0.1\r\nTus-Resumable: 1.0.0\r\nContent-Type: application/offset+octet-stream\r\n'
                            'Upload-Offset: %d\r\nContent-Length: %d\r\n\r\n' % (path, acknowledged, len(data) - acknowledged)).encode())
                 s.sendall(data[acknowledged:acknowledged + sent])
                 if rng.random() < 0.5:
-                    acknowledged = self.offset(path, server)  # told by HEAD counts as well
+                    acknowledged = self.offset(path, server)  # reported by HEAD counts as well
                 server.process.send_signal(signal.SIGKILL)
                 server.process.wait()
             server.stop(None)
@@ -303,7 +303,7 @@ class Uploads(Case):
         shutil.rmtree(folder)
 
     def test_server_killed_at_the_end(self):
-        """Between the last byte and the answer: the client is never told that it is done while there is no recording."""
+        """Between the last byte and the answer: a client never gets a success while there is no recording."""
         folder = tempfile.mkdtemp(prefix='reel-kill-')
         server = Server(folder)
         for i in range(3 if QUICK else 10):
@@ -366,7 +366,7 @@ class Uploads(Case):
         self.assertEqual((answer.status, answer.headers['Upload-Offset']), (204, '2000'), answer)
         self.assertProblem(self.server.request('PATCH', path, b'x', {**PART, 'Upload-Complete': '?0', 'Upload-Offset': '9'}), 409, 'expected-offset')
         answer = self.server.request('PATCH', path, data[2000:], {**PART, 'Upload-Complete': '?0', 'Upload-Offset': '2000'})
-        self.assertEqual(answer.status, 204, answer)  # all is there, but the client has not said so
+        self.assertEqual(answer.status, 204, answer)  # all is there, but the client has not declared it complete
         answer = self.head(path, 204, headers=DRAFT)
         self.assertEqual((answer.headers['Upload-Offset'], answer.headers['Upload-Complete']), (str(len(data)), '?0'))
         answer = self.server.request('PATCH', path, b'', {**PART, 'Upload-Complete': '?1', 'Upload-Offset': str(len(data))})
@@ -397,8 +397,8 @@ class Uploads(Case):
         path = os.path.join(self.server.data, 'form walk.bag')
         with open(path, 'wb') as f:
             f.write(data)
-        said = json.dumps({'collection': 'hall', 'tags': {'robot': 'r2'}, 'description': 'a walk', 'sha256': sha256(data)})
-        code, out = curl('-f', '-F', 'file=@' + path, '-F', 'meta=' + said, self.server.base + API + '/recordings')
+        annotations = json.dumps({'collection': 'hall', 'tags': {'robot': 'r2'}, 'description': 'a walk', 'sha256': sha256(data)})
+        code, out = curl('-f', '-F', 'file=@' + path, '-F', 'meta=' + annotations, self.server.base + API + '/recordings')
         self.assertEqual(code, 0, out)
         recording = json.loads(out)
         self.assertEqual((recording['collection'], recording['name'], recording['content']), ('hall', 'form walk.bag', 'sha256:' + sha256(data)))
@@ -569,7 +569,7 @@ class Uploads(Case):
         shutil.rmtree(folder)
 
     def test_push_comes_again_when_it_is_put_off(self):
-        """A server (or a proxy before it) that says 503 is asked again, also for what it received; what it said is told."""
+        """A server (or a proxy before it) that says 503 is asked again, also for what it received; its message is shown."""
         folder, data = tempfile.mkdtemp(), b'some bytes' * 200000  # more than one request sends
         path = os.path.join(folder, 'a.bag')
         with open(path, 'wb') as f:
@@ -624,7 +624,7 @@ class Uploads(Case):
         server.stop()
         shutil.rmtree(folder)
 
-    # --- the clients people have
+    # --- common clients
 
     def test_curl_and_wget_resume_a_download(self):
         data = bag(lab_messages(3, blob=100000, salt=190))
@@ -661,15 +661,15 @@ class Scripted:
                 body = self.rfile.read(int(self.headers.get('Content-Length', 0)))
                 if scripted.put_off.get(kind):
                     scripted.put_off[kind] -= 1
-                    return self.say(503, {}, {'detail': 'not just now'})
+                    return self.reply(503, {}, {'detail': 'not just now'})
                 if kind in ('PATCH', 'PUT'):
                     scripted.taken += body
                 whole = done if scripted.taken == data else {}
                 offset = {'Upload-Offset': str(len(scripted.taken))}
-                return self.say(*{'GET name': (404, {}, {}), 'POST': (201, {'Location': '/api/v1/uploads/1', **whole, **offset}), 'HEAD': (200, {**whole, **offset}),
+                return self.reply(*{'GET name': (404, {}, {}), 'POST': (201, {'Location': '/api/v1/uploads/1', **whole, **offset}), 'HEAD': (200, {**whole, **offset}),
                                   'PATCH': (204, {**whole, **offset}), 'GET': (200, {}, recording), 'PUT': (201, {}, recording)}[kind])
 
-            def say(self, status, headers, body=None):
+            def reply(self, status, headers, body=None):
                 text = b'' if body is None or self.command == 'HEAD' else json.dumps(body).encode()
                 self.send_response(status)
                 for name, value in headers.items():

@@ -19,7 +19,7 @@ PICTURES = {'sensor_msgs/CompressedImage': ('8f7a12909da2c9d3332d540a0977563f', 
 
 
 def robot():
-    """A camera, a place on the map and words, beside the little robot."""
+    """A camera, a position on the map and text, next to the little robot."""
     more = [Message(T0 + 5, '/camera/compressed', struct.pack('<I', 3) + b'png' + struct.pack('<I', 0), 'sensor_msgs/CompressedImage'),
             Message(T0 + 6, '/fix', struct.pack('<2d', 48, 11), 'sensor_msgs/NavSatFix'),
             Message(T0 + 7, '/rosout', b'\2' + struct.pack('<I', 2) + b'hi', 'rosgraph_msgs/Log')]

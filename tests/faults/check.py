@@ -1,4 +1,4 @@
-"""Compares an archive whose server was cut off with what its clients were told (load.py): acknowledged is there whole, nothing half is visible, nothing is left over."""
+"""Compares an archive whose server was cut off with what it acknowledged to its clients (load.py): that is there whole, nothing half is visible, nothing is left over."""
 import json
 import os
 
@@ -21,13 +21,13 @@ class Check:
         self.wrong = []
         load.server, load.cutting, load.dark = server, False, False  # its workers ask this one from now on
 
-    def say(self, text, *args):
+    def report(self, text, *args):
         self.wrong.append(text % args)
 
     def get(self, path, expect=200):
         answer = self.server.get(API + path)
         if answer.status != expect:
-            self.say('GET %s: %r', path, answer)
+            self.report('GET %s: %r', path, answer)
             return None
         return answer
 
@@ -41,7 +41,7 @@ class Check:
             raise AssertionError('jobs do not end: %r' % self.server.get(API + '/jobs').json())
         for job in jobs:
             if job['state'] != 'done':
-                self.say('a job has not ended well: %r', job)
+                self.report('a job has not ended well: %r', job)
 
     def rows(self):
         found = []
@@ -61,7 +61,7 @@ class Check:
         for part in row['parts']:
             answer = self.get('%s/file/%s' % (path, part['name']))
             if answer and (sha(answer.body) != part['sha256'] or len(answer.body) != part['size']):
-                self.say('%s: file %s is not what it says', row['name'], part['name'])
+                self.report('%s: file %s is not what it says', row['name'], part['name'])
         self.get(path + '/messages?limit=2')
 
     def state_of(self, row):
@@ -69,7 +69,7 @@ class Check:
         return {'place': row['place'], 'files': tuple(p['sha256'] for p in row['parts']), 'tags': row['tags'], 'description': row['description'],
                 'notes': sorted(n['text'] for n in notes)}
 
-    def settle(self, recording, row):
+    def check_place(self, recording, row):
         """`row`: where it was found; None."""
         may = [m for m in recording.may if not recording.due or m['place'] == 'here']
         if row is None:
@@ -79,10 +79,10 @@ class Check:
             recording.id, state = row['id'], self.state_of(row)
             found = [m for m in may if {**m, 'notes': sorted(m['notes']), 'files': sorted(m['files'])} == {**state, 'files': sorted(state['files'])}]
             if row['state'] != ('ready' if row['place'] == 'here' else 'trashed'):
-                self.say('%s is %s: %s', row['name'], row['state'], row['problem'])
+                self.report('%s is %s: %s', row['name'], row['state'], row['problem'])
         if not found:
             asked = next(w.asked for w in self.load.workers if recording in w.recordings)
-            self.say('%s/%s (%s) is %r, and may be %r, after %s', recording.collection, recording.name, recording.id, state, may, '; '.join(asked))
+            self.report('%s/%s (%s) is %r, and may be %r, after %s', recording.collection, recording.name, recording.id, state, may, '; '.join(asked))
         recording.may, recording.due = found[:1] or may[-1:], False
 
     def sources(self, recording, row):
@@ -91,11 +91,11 @@ class Check:
         there = os.path.exists(path)
         if mode != 'move':
             if not there:
-                self.say('%s was to be left alone', path)
+                self.report('%s was to be left alone', path)
         elif row is None and not there and recording.id is None:
-            self.say('%s has gone, and is no recording', path)
+            self.report('%s has gone, and is no recording', path)
         elif row is not None and there and self.lasting:
-            self.say('%s was moved, and is still there', path)
+            self.report('%s was moved, and is still there', path)
 
     def recordings(self):
         rows = self.rows()
@@ -107,35 +107,35 @@ class Check:
             keys = {(recording.collection, recording.name, m['files'][0]) for m in recording.may}
             found = by_key.get(keys.pop(), [])
             if len(found) > 1:
-                self.say('%s is there %d times: %s', recording.name, len(found), [(r['id'], r['place'], r['created'], r['updated']) for r in found])
+                self.report('%s is there %d times: %s', recording.name, len(found), [(r['id'], r['place'], r['created'], r['updated']) for r in found])
             row = by_id.get(recording.id) if recording.id else found[0] if found else None
-            self.settle(recording, row)
+            self.check_place(recording, row)
             if recording.source:
                 self.sources(recording, row)
             known.update([row['id']] if row else [])
         for row in rows:
             if row['id'] not in known:
-                self.say('nobody asked for this: %r', row)
+                self.report('not requested by a client: %r', row)
             self.bytes_of(row)
         return rows
 
     def files(self, rows):
-        """No file of nobody: neither in the store nor among what comes in."""
+        """No orphaned files: neither in the store nor among the uploads."""
         used = {r['content'].split(':')[1] for r in rows} | {p['sha256'] for r in rows for p in r['parts']}
         for path in files_below(os.path.join(self.data, 'blobs')):
             name = os.path.basename(path)
             if name[:64] not in used or name[64:] not in ('', '.json', '.reel', '.ref'):
-                self.say('an orphan: %s', name)
+                self.report('an orphan: %s', name)
         for path in files_below(os.path.join(self.data, 'incoming')):
             name, ending = os.path.splitext(os.path.basename(path))
             answer = self.server.request('HEAD', '%s/uploads/%s' % (API, name), headers={'Tus-Resumable': '1.0.0'})
             if ending != '.part' or answer.status != 200:
-                self.say('left among what comes in: %s (%d)', os.path.basename(path), answer.status)
+                self.report('left among what comes in: %s (%d)', os.path.basename(path), answer.status)
 
     def fsck(self):
         done = reel('fsck', '--data', self.data, '--json', check=False)
         if done.returncode != 0:
-            self.say('fsck (%d): %s %s', done.returncode, json.loads(done.stdout)['findings'] if done.stdout else '', done.stderr.decode())
+            self.report('fsck (%d): %s %s', done.returncode, json.loads(done.stdout)['findings'] if done.stdout else '', done.stderr.decode())
 
     def run(self):
         self.wait_for_jobs()
@@ -145,5 +145,5 @@ class Check:
         self.files(rows)
         self.fsck()
         if self.wrong:
-            raise AssertionError('\n'.join(self.wrong[:20]) + '\n' + self.server.said()[-600:])
+            raise AssertionError('\n'.join(self.wrong[:20]) + '\n' + self.server.log_text()[-600:])
         return rows

@@ -53,7 +53,7 @@ def own_namespace(*propagation):
 
 
 def namespace_of_the_run():
-    """The disks of all tests: nobody else's, and what a test unmounts is gone from the namespaces within, too.
+    """The disks of all tests, private to them; and what a test unmounts is gone from the namespaces within, too.
     Were it not, a copy of the mount would keep a file system that was given up, and mounting its disk again would find that one."""
     own_namespace(MS_PRIVATE, MS_SHARED)
 
@@ -81,9 +81,9 @@ class Medium:
                 self.cached.append((at, data))
                 self.writes += 1
                 if len(self.cached) > 512:  # a cache is not endless: the oldest half goes to the disk
-                    self.settle(256)
+                    self.write_through(256)
 
-    def settle(self, n):
+    def write_through(self, n):
         for at, data in self.cached[:n]:
             self.flushed[at:at + len(data)] = data
         del self.cached[:n]
@@ -92,7 +92,7 @@ class Medium:
         with self.lock:
             if self.on:
                 self.flushes += 1
-                self.settle(len(self.cached))
+                self.write_through(len(self.cached))
 
     def cut(self, rng, share=None):
         """The power goes: of what is cached any sectors in any order have reached the disk. Until power() nothing else does. How many writes were lost."""

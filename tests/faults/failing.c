@@ -60,7 +60,7 @@ static void path_at(int folder, const char *name, char out[PATH_MAX]) {
     snprintf(out + used, PATH_MAX - used, "/%s", name);
 }
 
-/* 0: go on. 1: fail, errno is set. 2: fail behind half of it, once (a disk that has just become full). */
+/* 0: go on. 1: fail, errno is set. 2: fail after half of it, once (a disk that has just become full). */
 static int judge(enum kind kind, const char *path) {
     if (!control || !(control->kinds & kind) || control->nth == 0 || strncmp(path, control->folder, strlen(control->folder)) != 0 ||
         !strstr(path + strlen(control->folder), control->part)) {

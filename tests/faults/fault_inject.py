@@ -89,7 +89,7 @@ class World:
         self.test.addCleanup(self.server.stop, None)
 
     def fresh(self, size=2):
-        """A recording that nobody has sent yet: its name and bytes."""
+        """A recording that was not uploaded yet: its name and bytes."""
         self.count += 1
         return 'r%05d.bag' % self.count, bag(lab_messages(size, salt=self.count))
 
@@ -98,12 +98,12 @@ class World:
         try:
             answer = self.server.request(method, API + path if path.startswith('/') and not path.startswith(API) else path, body, headers or {}, timeout=HANG)
         except (http.client.HTTPException, OSError) as e:
-            raise AssertionError('%s %s: no answer: %r\n%s' % (method, path, e, self.server.said()[-3000:]))
+            raise AssertionError('%s %s: no answer: %r\n%s' % (method, path, e, self.server.log_text()[-3000:]))
         self.answers.append((method, path, answer))
         return answer
 
-    def told(self, answer):
-        """True: it was done. False: it was told that it was not, in a clear way."""
+    def is_done(self, answer):
+        """True: it was done. False: it failed with a clear error."""
         if answer.status < 300:
             return True
         if answer.status not in self.may:
@@ -146,11 +146,11 @@ class World:
             got = self.server.get(path)
             return got.json() if got.status == 200 and got.json()['state'] not in ('queued', 'running') else None
         job = eventually(ended, HANG)
-        assert job, (path, self.server.said()[-2000:])
+        assert job, (path, self.server.log_text()[-2000:])
         return job
 
-    def settle(self):
-        """Nothing that a request left behind runs any more."""
+    def wait_until_idle(self):
+        """Waits until no job of a request runs any more."""
         def idle():
             jobs = self.server.get(API + '/jobs').json()
             return not [j for j in jobs['items'] if j['state'] in ('queued', 'running')]
@@ -159,7 +159,7 @@ class World:
     def restart(self):
         self.server.stop()
         self.start()
-        self.settle()
+        self.wait_until_idle()
 
     def check(self):
         """After a restart and its sweep: everything acknowledged is whole, and fsck finds nothing."""
@@ -182,7 +182,7 @@ class Put:
 
     def act(self, w):
         answer = self.put(w)
-        self.done = w.told(answer)
+        self.done = w.is_done(answer)
         self.id = answer.json()['id'] if self.done else None
 
     def again(self, w):
@@ -196,15 +196,15 @@ class Put:
 
 
 class Tus(Put):
-    """Created, two pieces; what fails is asked where it stands and gone on with. Also with a fault: who is told an offset finds it."""
+    """Created, two pieces; what fails is asked where it stands and gone on with. Also with a fault: an acknowledged offset is kept."""
     def create(self, w):
         meta = 'filename %s,collection %s' % (base64.b64encode(self.name.encode()).decode(), base64.b64encode(b'lab').decode())
         answer = w.ask('POST', '/uploads', None, {**TUS, 'Upload-Length': str(len(self.body)), 'Upload-Metadata': meta})
-        return answer.headers['Location'] if w.told(answer) else None
+        return answer.headers['Location'] if w.is_done(answer) else None
 
     def patch(self, w, upto):
         answer = w.ask('PATCH', self.path, self.body[self.at:upto], {**BYTES, 'Upload-Offset': str(self.at)})
-        done = w.told(answer)
+        done = w.is_done(answer)
         if done:
             assert answer.headers['Upload-Offset'] == str(upto), answer
             self.at = upto
@@ -249,7 +249,7 @@ class Import:
 
     def act(self, w):
         answer = self.post(w)
-        self.done = w.told(answer)
+        self.done = w.is_done(answer)
         if self.done:
             job = w.end_of(answer)
             assert job['state'] in ('done', 'failed'), job
@@ -257,7 +257,7 @@ class Import:
             assert self.done or job['state'] == 'failed' or job['outcome']['failed'] == 1, job
 
     def again(self, w):
-        w.settle()
+        w.wait_until_idle()
         if self.done:
             assert w.named(self.name), 'imported, and not there'
         assert self.mode == 'move' or os.path.exists(self.path)
@@ -295,7 +295,7 @@ class Tag:
         self.value = 'v%d' % w.count
 
     def act(self, w):
-        self.done = w.told(w.ask('PATCH', self.path, json.dumps({'tags': {'n': self.value}}), {'Content-Type': 'application/merge-patch+json'}))
+        self.done = w.is_done(w.ask('PATCH', self.path, json.dumps({'tags': {'n': self.value}}), {'Content-Type': 'application/merge-patch+json'}))
 
     def again(self, w):
         now = w.server.get(self.path).json()['tags'].get('n')
@@ -323,7 +323,7 @@ class Delete:
         self.path = '/recordings/' + self.id
 
     def act(self, w):
-        self.done = w.told(w.ask('DELETE', self.path))
+        self.done = w.is_done(w.ask('DELETE', self.path))
 
     def again(self, w):
         digest = sha256(self.put.body)
@@ -336,7 +336,7 @@ class Delete:
 class Purge(Delete):
     def act(self, w):
         w.kept.pop(self.id, None)
-        self.done = w.told(w.ask('DELETE', self.path + '?purge=true'))
+        self.done = w.is_done(w.ask('DELETE', self.path + '?purge=true'))
 
     def again(self, w):
         there = w.server.get(API + self.path)
@@ -359,7 +359,7 @@ class Backup:
 
     def post(self, w):
         answer = w.ask('POST', '/admin/backup?blobs=copy')
-        return w.told(answer) and w.end_of(answer)
+        return w.is_done(answer) and w.end_of(answer)
 
     def act(self, w):
         job = self.post(w)
@@ -370,12 +370,12 @@ class Backup:
         finished = [path for path in made if os.path.exists(os.path.join(path, 'backup.json'))]
         for path in finished:
             with open(os.path.join(path, 'backup.json')) as f:
-                said = json.load(f)
+                reported = json.load(f)
             with open(os.path.join(path, 'catalog.db'), 'rb') as f:
-                assert sha256(f.read()) == said['catalog']['sha256']
+                assert sha256(f.read()) == reported['catalog']['sha256']
             with open(os.path.join(path, 'blobs.txt')) as f:
                 lines = f.read().splitlines()
-            assert len(lines) == said['files']['count'] >= len({digest for _, digest in w.kept.values()}), (len(lines), said)
+            assert len(lines) == reported['files']['count'] >= len({digest for _, digest in w.kept.values()}), (len(lines), reported)
             for line in lines:
                 digest, name = line.split('  ')
                 with open(os.path.join(path, name), 'rb') as f:
@@ -384,7 +384,7 @@ class Backup:
 
     def again(self, w):
         finished = self.verify(w)
-        assert finished or not self.done, 'a backup that is told done is none'
+        assert finished or not self.done, 'a backup reported as done is not complete'
         shutil.rmtree(w.backups)  # the name is the second
         os.mkdir(w.backups)
         job = self.post(w)
@@ -399,7 +399,7 @@ class Scrub:
 
     def post(self, w):
         answer = w.ask('POST', '/admin/scrub?rate=1000&restart=true')
-        return w.told(answer) and w.end_of(answer)
+        return w.is_done(answer) and w.end_of(answer)
 
     def act(self, w):
         self.post(w)
@@ -417,7 +417,7 @@ WAYS = (errno.EIO, 1), (errno.ENOSPC, ENDLESS)  # once, and from then on
 BROKEN_MAX = 3  # of one operation, then its test ends
 
 
-@unittest.skipUnless(os.path.exists(LIBRARY), 'libfailing.so is not built beside the server')
+@unittest.skipUnless(os.path.exists(LIBRARY), 'libfailing.so is not built next to the server')
 class Inject(unittest.TestCase):
     def one(self, w, operation, kinds, nth, error, how_many, **more):
         """True while there was an N-th call to fail."""
@@ -436,11 +436,11 @@ class Inject(unittest.TestCase):
             op.again(w)
         except Exception as e:
             _, where = w.faults.disarm()
-            said = '\n'.join('%s %s: %r' % a for a in w.answers)
+            reported = '\n'.join('%s %s: %r' % a for a in w.answers)
             e.args = ('%s, call %d of kind %#x, %s at %s (seed %d): %s\n%s\n%s' % (
-                operation.__name__, nth, kinds, os.strerror(error), where, SEED, e, said, w.server.said()[-3000:]),)
+                operation.__name__, nth, kinds, os.strerror(error), where, SEED, e, reported, w.server.log_text()[-3000:]),)
             raise
-        self.assertIsNone(w.server.process.poll(), w.server.said())
+        self.assertIsNone(w.server.process.poll(), w.server.log_text())
         if os.environ.get('REEL_FAULTS_TRACE'):
             print(operation.__name__, kinds, nth, os.strerror(error), failed, where, [a[2].status for a in w.answers], flush=True)
         return failed > 0
@@ -455,7 +455,7 @@ class Inject(unittest.TestCase):
                 while more and len(broken) < BROKEN_MAX:
                     try:
                         more = self.one(w, operation, KINDS[kind], nth, error, how_many)
-                    except Exception as e:  # told at the end: what follows is of another server
+                    except Exception as e:  # reported at the end: what follows is of another server
                         broken.append(str(e))
                         w.server.stop(None)
                         w = World(self)
@@ -531,7 +531,7 @@ class Inject(unittest.TestCase):
         w.server.stop()
 
 
-@unittest.skipUnless(os.path.exists(LIBRARY), 'libfailing.so is not built beside the server')
+@unittest.skipUnless(os.path.exists(LIBRARY), 'libfailing.so is not built next to the server')
 class Commands(unittest.TestCase):
     """What a command could not make last it says, and it leaves nothing half."""
     def setUp(self):

@@ -28,7 +28,7 @@ class Power(unittest.TestCase):
             self.disk = Disk()
         except (Impossible, OSError) as e:
             self.skipTest('no disk can be mounted here: %s' % e)
-        self.addCleanup(self.disk.close)  # behind those of its servers
+        self.addCleanup(self.disk.close)  # after those of its servers
         self.disk.mount(self.rng.choice(OPTIONS))
         self.root = os.path.join(self.disk.folder, 'root')
         os.mkdir(self.root)

@@ -26,19 +26,19 @@ def why_not():
     if os.geteuid() != 0:
         return 'only root makes small disks'
     folder = tempfile.mkdtemp(prefix='reel-faults-')
-    good, said = mounted(folder, 1)
+    good, reported = mounted(folder, 1)
     if good:
         subprocess.run(['umount', folder])
     os.rmdir(folder)
-    return None if good else said
+    return None if good else reported
 
 
 class Disk:
     """A tmpfs, and what fills it."""
     def __init__(self, test, folder, size_mb=SIZE_MB):
         self.folder, self.ballast = folder, os.path.join(folder, 'ballast')
-        good, said = mounted(folder, size_mb)
-        test.assertTrue(good, said)
+        good, reported = mounted(folder, size_mb)
+        test.assertTrue(good, reported)
         test.addCleanup(subprocess.run, ['umount', '-l', folder])
 
     def fill(self, but=0):
@@ -106,7 +106,7 @@ class Space(unittest.TestCase):
             op.act(w)
             for method, path, answer in w.answers:
                 if answer.status >= 300:
-                    self.assertIn(answer.status, (503, 507), 'neither done nor told by the right word')
+                    self.assertIn(answer.status, (503, 507), 'neither done nor answered with the right status')
             listed = w.server.get(API + '/recordings?collection=lab')
             self.assertEqual(listed.status, 200, listed)  # what is there can be read
             w.faults.disarm()
@@ -115,7 +115,7 @@ class Space(unittest.TestCase):
                 print(operation.__name__, how, [a[2].status for a in w.answers], flush=True)
         except Exception as e:
             w.faults.disarm()
-            e.args = ('%s, %s: %s\n%s\n%s' % (operation.__name__, how, e, '\n'.join('%s %s: %r' % a for a in w.answers), w.server.said()[-2000:]),)
+            e.args = ('%s, %s: %s\n%s\n%s' % (operation.__name__, how, e, '\n'.join('%s %s: %r' % a for a in w.answers), w.server.log_text()[-2000:]),)
             raise
 
     def stages(self):
@@ -193,7 +193,7 @@ class Ext4:
 @unittest.skipIf(WHY_NOT or not shutil.which('mkfs.ext4'), WHY_NOT or 'there is no mkfs.ext4')
 class ReadOnly(unittest.TestCase):
     def writes(self, w, put):
-        """Everything that writes, once, and what each was told."""
+        """Everything that writes, once, and the response to each."""
         rid = next(iter(w.kept))
         path = '/recordings/' + rid
         with open(os.path.join(w.root, 'x.bag'), 'wb') as f:
@@ -226,13 +226,13 @@ class ReadOnly(unittest.TestCase):
         w.disk.give_up()
         for answer in self.writes(w, put):
             self.assertEqual(answer.status, 503, answer)
-            self.assertFalse(w.told(answer))
+            self.assertFalse(w.is_done(answer))
         for rid, (name, digest) in w.kept.items():  # what is there can be read
             w.whole(rid, digest)
         w.server.stop(None)
         w.disk.take_back()
         w.start()
-        w.settle()
+        w.wait_until_idle()
         put.act(w)
         put.again(w)
         w.check()

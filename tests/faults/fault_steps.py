@@ -14,7 +14,7 @@ from harness import REEL, Server, eventually
 from load import Cut, Load
 
 CHANGES = sum(KINDS[k] for k in ('write', 'sync', 'rename', 'open', 'truncate', 'unlink', 'mkdir'))
-WAYS = ('put', 'form', 'twice', 'pair', 'replace', 'pieces', 'copy', 'move', 'reference', 'delete', 'say')
+WAYS = ('put', 'form', 'twice', 'pair', 'replace', 'pieces', 'copy', 'move', 'reference', 'delete', 'annotate')
 STRIDE, CHOSEN, ENOUGH = (1, len(WAYS), 4) if LONG else (45, 4, 1)  # calls between two kills; ways; whole operations that end it: some ways are several
 STEPS_MAX = 400
 

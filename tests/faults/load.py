@@ -16,7 +16,7 @@ import legacy
 from harness import API, eventually
 from samples import bag, lab_messages, nanover, nanover_messages
 
-FAMILIES = ('upload', 'import', 'delete', 'say')
+FAMILIES = ('upload', 'import', 'delete', 'annotate')
 JSON = {'Content-Type': 'application/json'}
 TUS = {'Tus-Resumable': '1.0.0'}
 SMALL = 2000  # of a file that comes by pieces: so many bytes at least in each
@@ -141,9 +141,9 @@ class Worker:
                     if not isinstance(cut.__cause__, ConnectionRefusedError):
                         self.load.interrupted[family] += 1
                     if not self.load.cutting:
-                        raise AssertionError('the server went away by itself: %r\n%s' % (cut.__cause__, self.load.server.said())) from cut
+                        raise AssertionError('the server went away by itself: %r\n%s' % (cut.__cause__, self.load.server.log_text())) from cut
                     return
-        except Exception as e:  # told by the thread that waits
+        except Exception as e:  # reported by the thread that waits
             self.load.problems.put('worker %d: %s: %s' % (self.number, type(e).__name__, e))
 
     def ask(self, method, path, body=None, headers=None, expect=(200, 201, 202, 204)):
@@ -221,7 +221,7 @@ class Worker:
         self.answered(recording, self.ask('PUT', '/recordings/by-name/lab/%s?part_of=%s' % (recording.name[:-4] + 'state', recording.name), state))
 
     def replace(self):
-        """Other content under a name that is taken: what is said goes over to the new revision."""
+        """Other content under a name that is taken: annotations go over to the new revision."""
         newest = {(r.collection, r.name): r for r in self.recordings}
         old = self.some(lambda r: r.is_here() and newest[r.collection, r.name] is r and len(r.now()['files']) == 1 and not r.source)
         if not old:
@@ -243,8 +243,8 @@ class Worker:
     def create(self):
         ending, data = self.load.payloads.one(self.rng)
         name = self.name(ending)
-        told = 'filename %s,collection %s' % (b64(name), b64('lab'))
-        answer = self.ask('POST', '/uploads', None, {**TUS, 'Upload-Length': str(len(data)), 'Upload-Metadata': told})
+        metadata = 'filename %s,collection %s' % (b64(name), b64('lab'))
+        answer = self.ask('POST', '/uploads', None, {**TUS, 'Upload-Length': str(len(data)), 'Upload-Metadata': metadata})
         self.uploads.append(Upload(answer.headers['Location'], self.new('lab', name, data), data))
         self.uploads[-1].recording.may.pop()  # it is there with its last byte only
 
@@ -285,11 +285,11 @@ class Worker:
             raise Cut() from e
 
     def look(self, upload):
-        """Where the server says that it is: never behind what it confirmed."""
+        """The server's offset: never less than what it confirmed."""
         answer = self.ask('HEAD', upload.path, headers=TUS)
         offset = int(answer.headers['Upload-Offset'])
         if not upload.sent <= offset <= len(upload.data):
-            raise AssertionError('%s: offset %d was told, now it is %d' % (upload.path, upload.sent, offset))
+            raise AssertionError('%s: offset %d was acknowledged, now it is %d' % (upload.path, upload.sent, offset))
         upload.sent = offset
         self.completed(upload, answer)
 
@@ -341,7 +341,7 @@ class Worker:
             for recording in recordings:
                 recording.done()
 
-    # ---- deletes, and what people say
+    # ---- deletes, and annotations
 
     def delete(self):
         r = self.some(lambda r: r.now()['place'] != 'gone')
@@ -358,7 +358,7 @@ class Worker:
         r.done()
         return None
 
-    def say(self):
+    def annotate(self):
         r = self.some(Recording.is_here)
         if not r:
             return self.put()
@@ -369,8 +369,8 @@ class Worker:
             r.intend(tags={**now['tags'], 'shift': value})
             self.ask('PUT', path + '/tags/shift?value=' + value)
         elif way == 1:  # both or none
-            r.intend(tags={**{k: v for k, v in now['tags'].items() if k != 'shift'}, 'site': value}, description='said ' + value)
-            self.ask('PATCH', path, json.dumps({'tags': {'site': value, 'shift': None}, 'description': 'said ' + value}), {'Content-Type': 'application/merge-patch+json'})
+            r.intend(tags={**{k: v for k, v in now['tags'].items() if k != 'shift'}, 'site': value}, description='about ' + value)
+            self.ask('PATCH', path, json.dumps({'tags': {'site': value, 'shift': None}, 'description': 'about ' + value}), {'Content-Type': 'application/merge-patch+json'})
         elif way == 2 and now['tags']:
             key = self.rng.choice(sorted(now['tags']))
             r.intend(tags={k: v for k, v in now['tags'].items() if k != key})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests under faults: every fault_*.py beside this file. Last line: N passed, N failed, N skipped.
+"""Runs the tests under faults: every fault_*.py in this folder. Last line: N passed, N failed, N skipped.
 
 --long makes each of them as thorough as issue-sized claims need (hundreds of kills instead of some); a module asks with faults.LONG.
 The seed of all that is random is printed; --seed gives it again."""
@@ -27,7 +27,7 @@ def main():
     try:
         disk.namespace_of_the_run()
     except disk.Impossible:
-        pass  # the tests that mount say themselves that they cannot
+        pass  # the tests that mount report it themselves
     from run_tests import run  # the runner of the end-to-end tests
     print('faults: seed %d%s' % (args.seed, ', long' if args.long else ''), flush=True)
     return run([HERE], 'fault_', args.filter)

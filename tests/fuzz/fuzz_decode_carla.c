@@ -28,7 +28,7 @@ static void decode_one(uint8_t id, uint8_t layout, struct reel_bytes payload) {
     AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&channel, &err);
     if (d) {
         bool whole = reel_decode(d, payload, &json.visitor, &err);
-        fuzz_expect(whole == (err.code == REEL_OK) || json.too_long, "a payload is whole or it is said why not", &err);
+        fuzz_expect(whole == (err.code == REEL_OK) || json.too_long, "a payload is whole or the error explains why not", &err);
         fuzz_expect(!whole || (text.size >= 2 && text.data[0] == '{' && text.data[text.size - 1] == '}'), "a packet is a map", &err);
     }
     free(text.data);

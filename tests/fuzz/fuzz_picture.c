@@ -52,7 +52,7 @@ static bool is_small(const struct reel_image *image) {
     }
     if (image->form == REEL_PICTURE_PNG) {
         struct cursor c = cursor_of(f);
-        cursor_take(&c, 16); /* behind the signature, and length and name of IHDR */
+        cursor_take(&c, 16); /* after the signature, and length and name of IHDR */
         uint64_t width = cursor_be(&c, 4), height = cursor_be(&c, 4);
         return width * height <= SMALL;
     }

@@ -6,46 +6,46 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static void usual(struct tape *t) {
-    tape_six(t, &tape_usual);
+static void default_tape(struct tape *t) {
+    tape_six(t, &tape_default);
     tape_finish(t);
 }
 
 /* --- what the documentation leaves open --- */
 
 static void big_endian(struct tape *t) {
-    struct tape_style style = tape_usual;
+    struct tape_style style = tape_default;
     style.big = true;
     tape_six(t, &style);
     tape_finish(t);
 }
 static void size_with_header(struct tape *t) {
-    struct tape_style style = tape_usual;
+    struct tape_style style = tape_default;
     style.size_counts = true;
     tape_six(t, &style);
     tape_finish(t);
 }
 static void links_behind_header(struct tape *t) {
-    struct tape_style style = tape_usual;
-    style.links_behind = true;
+    struct tape_style style = tape_default;
+    style.links_to_content = true;
     tape_six(t, &style);
     tape_finish(t);
 }
 static void block_size_with_fields(struct tape *t) {
-    struct tape_style style = tape_usual;
+    struct tape_style style = tape_default;
     style.block_counts = true;
     tape_six(t, &style);
     tape_finish(t);
 }
 static void places_behind_block(struct tape *t) {
-    struct tape_style style = tape_usual;
+    struct tape_style style = tape_default;
     style.origin = 29;
     tape_six(t, &style);
     tape_finish(t);
 }
 static void all_other(struct tape *t) {
-    struct tape_style style = {.big = true, .size_counts = true, .links_behind = true, .block_counts = true, .origin = 5};
-    style.start = tape_usual.start;
+    struct tape_style style = {.big = true, .size_counts = true, .links_to_content = true, .block_counts = true, .origin = 5};
+    style.start = tape_default.start;
     style.utc = -5 * TAPE_HOUR;
     style.block_max = 100;
     tape_six(t, &style);
@@ -55,7 +55,7 @@ static void all_other(struct tape *t) {
 /* --- what a message has --- */
 
 static void compressed(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_put(t, "/a", "T", 1, "", 0, TAPE_ZLIB, "zlib", 4);
     tape_put(t, "/a", "T", 1, "", 1, TAPE_PLAIN, "plain", 5);
     tape_put(t, "/a", "T", 1, "", 2, TAPE_GZIP, "gzip", 4);
@@ -67,33 +67,33 @@ static void bzip2(struct tape *t) {
     static const uint8_t packed[] = {0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0x02, 0xf8, 0xb0, 0xbd, 0x00, 0x00,
                                      0x03, 0x91, 0x00, 0x40, 0x00, 0x02, 0x44, 0xa0, 0x00, 0x30, 0xcd, 0x00, 0x54, 0x86, 0x96, 0x71,
                                      0x9b, 0x38, 0xa3, 0xc5, 0xdc, 0x91, 0x4e, 0x14, 0x24, 0x00, 0xbe, 0x2c, 0x2f, 0x40};
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     size_t at = tape_put(t, "/a", "T", 1, "", 0, TAPE_UNKNOWN, packed + 4, sizeof packed - 4);
     memcpy(t->m.data + t->m.size - sizeof packed, packed, 4);
     tape_patch(t, at + 5 + 25 + 2, 23, 4);
     tape_finish(t);
 }
 static void unknown_codec(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_put(t, "/a", "T", 1, "/f", 3, TAPE_UNKNOWN, "data", 4);
     tape_put(t, "/b", "T", 2, "", 0, TAPE_PLAIN, "b", 1);
     tape_finish(t);
 }
 static void codec_broken(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_put(t, "/a", "T", 1, "", 0, TAPE_ZLIB, "broken", 6);
     t->m.data[t->m.size - 1] ^= 1;
     tape_put(t, "/a", "T", 2, "", 0, TAPE_ZLIB, "whole", 5);
     tape_finish(t);
 }
 static void codec_size(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     size_t at = tape_put(t, "/a", "T", 1, "", 0, TAPE_ZLIB, "fourteen bytes", 14);
     tape_patch(t, at + 5 + 25 + 2, 99, 4);
     tape_finish(t);
 }
 static void frames(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_put(t, "/a", "T", 1, "/base", 7, TAPE_PLAIN, "x", 1);
     tape_put(t, "/a", "T", 2, "", 8, TAPE_PLAIN, "y", 1);
     tape_put(t, "/a", "T", 3, "/laser", 9, TAPE_PLAIN, "z", 1);
@@ -101,7 +101,7 @@ static void frames(struct tape *t) {
     tape_finish(t);
 }
 static void odd_times(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_text(t, "/x", -2000000, "a");
     tape_text(t, "/x", 5, "c");
     tape_text(t, "/x", 3, "b");
@@ -110,7 +110,7 @@ static void odd_times(struct tape *t) {
     tape_finish(t);
 }
 static void names_any_bytes(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_put(t, "/a\xff\n=", "mira::T<int, \xc3\xa4>", 1, "/\xfe", 0, TAPE_PLAIN, "", 0);
     tape_put(t, "", "", 2, "", 0, TAPE_PLAIN, "no name", 7);
     tape_finish(t);
@@ -119,32 +119,32 @@ static void names_any_bytes(struct tape *t) {
 /* --- channels --- */
 
 static void meta(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_block_begin(t);
     tape_info(t, "/a", "mira::Pose2", "META\0:Pose2", 11);
     tape_text(t, "/a", 5, "p");
     tape_finish(t);
 }
 static void info_late(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_block_begin(t);
     tape_message_field(t, "/late", 1, "", 0, TAPE_PLAIN, "1", 1);
     tape_info(t, "/late", "T", "", 0);
 }
 static void info_none(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_block_begin(t);
     tape_message_field(t, "/none", 1, "", 0, TAPE_PLAIN, "1", 1);
 }
 static void info_twice(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_block_begin(t);
     tape_info(t, "/a", "T", "", 0);
     tape_message_field(t, "/a", 1, "", 0, TAPE_PLAIN, "1", 1);
     tape_info(t, "/a", "U", "", 0);
 }
 static void info_unused(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_text(t, "/a", 1, "1");
     tape_info(t, "/unused", "T", "", 0);
     tape_finish(t);
@@ -153,64 +153,64 @@ static void info_unused(struct tape *t) {
 /* --- the header, infos and indexes --- */
 
 static void empty(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
 }
 static void start_zero(struct tape *t) {
-    struct tape_style style = tape_usual;
+    struct tape_style style = tape_default;
     style.start = 0;
     style.utc = 0;
     tape_six(t, &style);
     tape_finish(t);
 }
 static void unfinished(struct tape *t) {
-    tape_six(t, &tape_usual);
+    tape_six(t, &tape_default);
     tape_text(t, "/a", 60, "m6");
 }
 static void no_blocks(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_info(t, "/a", "T", "", 0);
     tape_message_field(t, "/a", 1, "", 0, TAPE_PLAIN, "1", 1);
 }
 static void counts_wrong(struct tape *t) {
-    usual(t);
+    default_tape(t);
     tape_patch(t, t->messages[0].block + 5, 9, 4);
     tape_patch(t, t->channels[1].tail, 1234, 8);
     tape_patch(t, 20, 4, 4);
 }
 static void links_wrong(struct tape *t) {
-    usual(t);
+    default_tape(t);
     tape_patch(t, t->channels[0].info + 5, 77, 8);
     tape_patch(t, t->channels[1].tail + 8, 78, 8);
 }
 static void links_loop(struct tape *t) {
-    usual(t);
+    default_tape(t);
     tape_patch(t, t->channels[1].info + 5, t->channels[0].info, 8);
 }
 static void index_wrong(struct tape *t) {
-    usual(t);
+    default_tape(t);
     tape_patch(t, t->m.size - 16, 3, 8); /* the position in the last entry */
 }
 
 /* --- damage --- */
 
 static void cut_in_data(struct tape *t) {
-    usual(t);
+    default_tape(t);
     t->m.size = t->messages[5].at + 33;
 }
 static void cut_in_head(struct tape *t) {
-    usual(t);
+    default_tape(t);
     t->m.size = t->messages[5].at + 3;
 }
 static void cut_in_index(struct tape *t) {
-    usual(t);
+    default_tape(t);
     t->m.size -= 10;
 }
 static void garbage(struct tape *t) {
-    usual(t);
+    default_tape(t);
     memset(t->m.data + t->messages[3].at, 0x0c, 20);
 }
 static void unknown_type(struct tape *t) {
-    tape_begin(t, &tape_usual);
+    tape_begin(t, &tape_default);
     tape_text(t, "/a", 1, "one");
     size_t field = tape_field(t, 0x42);
     tape_message_field(t, "/inner", 9, "", 0, TAPE_PLAIN, "not to be found", 15);
@@ -218,11 +218,11 @@ static void unknown_type(struct tape *t) {
     tape_text(t, "/a", 2, "two");
 }
 static void size_wrong(struct tape *t) {
-    usual(t);
+    default_tape(t);
     tape_patch(t, t->messages[1].at + 1, 3, 4);
 }
 static void length_wrong(struct tape *t) {
-    usual(t);
+    default_tape(t);
     tape_patch(t, t->messages[2].at + 27, 40, 4); /* the stored size: more than there is before the next field */
 }
 
@@ -230,7 +230,7 @@ static const struct {
     const char *name;
     void (*make)(struct tape *t);
 } inputs[] = {
-    {"usual", usual},
+    {"usual", default_tape},
     {"big_endian", big_endian},
     {"size_with_header", size_with_header},
     {"links_behind_header", links_behind_header},

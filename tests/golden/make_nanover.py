@@ -15,13 +15,13 @@ import sys
 
 import msgpack
 
-from nanover_archive import INDEX, MESSAGES, Member, Recording, archive, floats, frame, official, pack, plain, reset, state, usual
+from nanover_archive import INDEX, MESSAGES, Member, Recording, archive, default_recording, floats, frame, official, pack, plain, reset, state
 
 # --- the cases: each returns the file and what is in it --------------------------------------------------------------
 
 
 def official_layout():
-    return plain(usual())
+    return plain(default_recording())
 
 
 def empty():
@@ -142,76 +142,76 @@ def metadata_missing():
 
 
 def extra_members():
-    r = usual()
+    r = default_recording()
     members = official(r) + [Member("metadata.json", b'{"author": "ann"}'), Member("notes/", b""),
                              Member("notes/day 1.txt", b"calm, calm, calm, calm", deflated=True)]
     return archive(members), r.facts
 
 
 def deflated():
-    r = usual()
+    r = default_recording()
     return archive([Member(MESSAGES, r.messages, deflated=True), Member(INDEX, r.index(), deflated=True)]), r.facts
 
 
 def data_descriptors():
-    r = usual()
+    r = default_recording()
     return archive([Member(MESSAGES, r.messages, descriptor=True), Member(INDEX, r.index(), descriptor=True)]), r.facts
 
 
 def encrypted():
-    r = usual()
+    r = default_recording()
     return archive([Member(MESSAGES, r.messages, encrypted=True), Member(INDEX, r.index())]), None
 
 
 def unknown_compression():
-    r = usual()
+    r = default_recording()
     return archive([Member(MESSAGES, r.messages, method=98), Member(INDEX, r.index())]), None
 
 
 def duplicate_members():
     """An archive that was appended to: of two members with one name the later counts."""
-    r = usual()
+    r = default_recording()
     old = Recording()
     old.add(reset(), 77)
     return archive(official(old) + official(r)), r.facts
 
 
 def index_first():
-    r = usual()
+    r = default_recording()
     return archive(official(r)[::-1]), r.facts
 
 
 def archive_comment():
-    return plain(usual(), comment=b"recorded by hand")
+    return plain(default_recording(), comment=b"recorded by hand")
 
 
 def archive_comment_magic():
     """The comment holds the magic of an end record."""
-    return plain(usual(), comment=b"recorded by hand, PK\x05\x06 and all that comes with it")
+    return plain(default_recording(), comment=b"recorded by hand, PK\x05\x06 and all that comes with it")
 
 
 def prefix_bytes():
-    file, facts = plain(usual())
+    file, facts = plain(default_recording())
     return b"#!/bin/sh\nexit 1\n" + file, facts
 
 
 def prefix_bytes_counted():
     prefix = b"#!/bin/sh\nexit 1\n"
-    file, facts = plain(usual(), base=len(prefix))
+    file, facts = plain(default_recording(), base=len(prefix))
     return prefix + file, facts
 
 
 def trailing_bytes():
-    file, facts = plain(usual())
+    file, facts = plain(default_recording())
     return file + b"\0" * 100, facts
 
 
 def zip64_directory():
-    return plain(usual(), wide=True)
+    return plain(default_recording(), wide=True)
 
 
 def wrong_crc():
-    r = usual()
+    r = default_recording()
     return archive([Member(MESSAGES, r.messages, zip64=True, crc=0xBADC0DE), Member(INDEX, r.index())]), r.facts
 
 
@@ -355,7 +355,7 @@ def crashed_recorder():
 
 def cut_in_index():
     """An upload that broke off: all messages are there, and a part of the index member."""
-    r = usual()
+    r = default_recording()
     members = official(r)
     whole = members[0].bytes() + members[1].bytes()
     keep = 9 + 30 + len(INDEX)  # reaches into the first entry
@@ -383,24 +383,24 @@ def recovered(facts, known):
 
 def index_truncated():
     """The index is three entries long but says six."""
-    r = usual()
+    r = default_recording()
     index = msgpack.Packer().pack_array_header(6) + b"".join(r.entries[:3]) + r.entries[3][:5]
     r.facts = recovered(r.facts, 3)
     return archive(official(r, index)), r.facts
 
 
 def index_missing():
-    r = usual()
+    r = default_recording()
     r.facts = recovered(r.facts, 0)
     return archive(official(r)[:1]), r.facts
 
 
 def messages_missing():
-    return archive(official(usual())[1:]), None
+    return archive(official(default_recording())[1:]), None
 
 
 def sub_directory():
-    r = usual()
+    r = default_recording()
     return archive([Member("rec/" + MESSAGES, r.messages), Member("rec/" + INDEX, r.index())]), None
 
 

@@ -173,7 +173,7 @@ static void index_no_type(struct maker *m) {
         free(data.data);
     }
 }
-/* Another index behind the six messages than the true one. */
+/* A wrong index after the six messages. */
 static void other_index(struct maker *m, uint32_t ver, void (*change)(struct entries *p), uint32_t count_a) {
     bag_line(m);
     size_t index_pos = make_file_header(m, 0, PADDING);

@@ -30,7 +30,7 @@ static void messages(struct db3 *d) {
         db3_message(d, id, 2 - id % 2, T0 + id * INT64_C(1000000000), db3_payload(buffer, id, id == 4 ? sizeof buffer : 8));
     }
 }
-static void usual(struct db3 *d, int version) {
+static void default_bag(struct db3 *d, int version) {
     db3_begin(d, version, PAGE);
     topics(d);
     messages(d);
@@ -40,27 +40,27 @@ static void finish(struct db3 *d, struct maker *m) {
     make_bytes(m, data.data, data.size);
     db3_free(d);
 }
-static void usual_with(int version, const char *sql, struct maker *m) {
+static void default_with(int version, const char *sql, struct maker *m) {
     struct db3 d;
-    usual(&d, version);
+    default_bag(&d, version);
     db3_sql(&d, sql);
     finish(&d, m);
 }
 
 static void schema_1(struct maker *m) {
-    usual_with(1, "", m);
+    default_with(1, "", m);
 }
 static void schema_2(struct maker *m) {
-    usual_with(2, "", m);
+    default_with(2, "", m);
 }
 static void schema_3(struct maker *m) {
-    usual_with(3, "", m);
+    default_with(3, "", m);
 }
 static void schema_4(struct maker *m) {
-    usual_with(4, "", m);
+    default_with(4, "", m);
 }
 static void schema_5(struct maker *m) {
-    usual_with(4, "UPDATE schema SET schema_version=5; ALTER TABLE topics ADD COLUMN colour TEXT", m);
+    default_with(4, "UPDATE schema SET schema_version=5; ALTER TABLE topics ADD COLUMN colour TEXT", m);
 }
 static void empty(struct maker *m) {
     struct db3 d;
@@ -78,7 +78,7 @@ static void utf_16(struct maker *m) {
 }
 static void metadata_table(struct maker *m) {
     struct db3 d;
-    usual(&d, 4);
+    default_bag(&d, 4);
     db3_metadata(&d, "version: 9\nstorage_identifier: sqlite3\nmessage_count: 0\ncustom_data: ~\n");
     db3_metadata(&d, "version: 9\nstorage_identifier: sqlite3\nmessage_count: 6\ncustom_data:\n  site: hall 3\nros_distro: jazzy\n");
     finish(&d, m);
@@ -92,10 +92,11 @@ static void service_events(struct maker *m) {
     finish(&d, m);
 }
 static void order(struct maker *m) {
-    usual_with(2,
-               "UPDATE messages SET timestamp=5 WHERE id IN (2,5); UPDATE messages SET timestamp=-1 WHERE id=6; UPDATE messages SET id=900 "
-               "WHERE id=1",
-               m);
+    default_with(
+        2,
+        "UPDATE messages SET timestamp=5 WHERE id IN (2,5); UPDATE messages SET timestamp=-1 WHERE id=6; UPDATE messages SET id=900 "
+        "WHERE id=1",
+        m);
 }
 static void wal_mode(struct maker *m) {
     schema_4(m);
@@ -105,17 +106,17 @@ static void wal_mode(struct maker *m) {
 /* --- rows --- */
 
 static void rows_of_wrong_kinds(struct maker *m) {
-    usual_with(2,
-               "UPDATE messages SET timestamp='soon' WHERE id=1; UPDATE messages SET topic_id=1.5 WHERE id=2; UPDATE messages SET "
-               "data='text' WHERE id=3;"
-               "UPDATE messages SET data=x'' WHERE id=4",
-               m);
+    default_with(2,
+                 "UPDATE messages SET timestamp='soon' WHERE id=1; UPDATE messages SET topic_id=1.5 WHERE id=2; UPDATE messages SET "
+                 "data='text' WHERE id=3;"
+                 "UPDATE messages SET data=x'' WHERE id=4",
+                 m);
 }
 static void topic_missing(struct maker *m) {
-    usual_with(2, "DELETE FROM topics WHERE id=2", m);
+    default_with(2, "DELETE FROM topics WHERE id=2", m);
 }
 static void ids_large(struct maker *m) {
-    usual_with(2, "UPDATE messages SET id=8589934591 WHERE id=5; UPDATE messages SET id=8589934592 WHERE id=6", m);
+    default_with(2, "UPDATE messages SET id=8589934591 WHERE id=5; UPDATE messages SET id=8589934592 WHERE id=6", m);
 }
 
 /* --- other things than tables --- */
@@ -123,7 +124,7 @@ static void ids_large(struct maker *m) {
 static void instead(const char *sql, struct maker *m) {
     char both[300];
     snprintf(both, sizeof both, "ALTER TABLE messages RENAME TO kept; %s", sql);
-    usual_with(2, both, m);
+    default_with(2, both, m);
 }
 static void view(struct maker *m) {
     instead("CREATE VIEW messages AS SELECT * FROM kept", m);
@@ -178,7 +179,7 @@ static void root_lost(struct maker *m) {
     memset(page_of_kind(m, 5, 0), 0xee, PAGE);
 }
 static void overflow_lost(struct maker *m) { /* the pages of the long message lead nowhere */
-    usual_with(2, "", m);
+    default_with(2, "", m);
     uint8_t *leaf = page_of_kind(m, 13, 0), was[PAGE];
     for (unsigned i = 0; leaf[4] != 6; i++) {
         leaf = page_of_kind(m, 13, i);

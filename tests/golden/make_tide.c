@@ -12,8 +12,8 @@ static void begin(struct log *l) {
     log_tide(l, 0, 0);
     channels(l);
 }
-static void usual(struct log *l) {
-    log_usual(l);
+static void default_log(struct log *l) {
+    log_default(l);
 }
 static void empty(struct log *l) {
     log_tide(l, 0, 0);
@@ -79,11 +79,11 @@ static void sizes_in_characters(struct log *l) {
     log_six(l, 0, LOG_PLAIN);
 }
 static void tide_size_of_file(struct log *l) {
-    log_usual(l);
+    log_default(l);
     log_patch(l, 4, l->size, 8);
 }
 static void tide_size_135(struct log *l) {
-    log_usual(l);
+    log_default(l);
     log_patch(l, 4, 135, 8);
 }
 static void index_clipped(struct log *l) {
@@ -102,7 +102,7 @@ static void abandoned(struct log *l) {
     log_six(l, 1, LOG_PLAIN);
 }
 static void index_wrong(struct log *l) {
-    log_usual(l);
+    log_default(l);
     log_patch(l, l->size - 8, 17, 8);
 }
 static void channel_none(struct log *l) {
@@ -173,7 +173,7 @@ static void cut_in_entry(struct log *l) {
     l->size -= 1;
 }
 static void cut_in_block_head(struct log *l) {
-    log_usual(l);
+    log_default(l);
     log_bytes(l, "CHNK\1\0", 6);
 }
 static void entry_size_wrong(struct log *l) {
@@ -234,7 +234,7 @@ static void meta(struct log *l) {
                                         NULL};
     log_meta(l, texts);
 }
-static void new_usual(struct log *l) {
+static void new_default(struct log *l) {
     log_tide(l, 2, 0);
     meta(l);
     types(l);
@@ -281,11 +281,11 @@ static void new_types_missing(struct log *l) {
     log_six(l, 0, LOG_PLAIN);
 }
 static void new_with_old_layout(struct log *l) {
-    log_usual(l);
+    log_default(l);
     log_patch(l, 12, 2, 1);
 }
 static void version_3(struct log *l) {
-    new_usual(l);
+    new_default(l);
     log_patch(l, 12, 3, 1);
 }
 
@@ -293,7 +293,7 @@ static const struct {
     const char *name;
     void (*make)(struct log *l);
 } inputs[] = {
-    {"usual", usual},
+    {"usual", default_log},
     {"empty", empty},
     {"channel_without_entries", channel_without_entries},
     {"index_before_chunk", index_before_chunk},
@@ -321,7 +321,7 @@ static const struct {
     {"garbage", garbage},
     {"compression_7", compression_7},
     {"gzip_broken", gzip_broken},
-    {"new_usual", new_usual},
+    {"new_usual", new_default},
     {"new_backwards", new_backwards},
     {"new_packed", new_packed},
     {"new_extended", new_extended},

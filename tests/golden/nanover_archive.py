@@ -35,7 +35,7 @@ class Recording:
         self.facts.append((time_ns, len(self.facts), channel, payload))
 
     def add(self, message, time, channel=None, metadata=None, offset=0, length=0, at=None, time_ns=None, kept=True):
-        """`message` packed or not; metadata replaces the usual one; offset and length are added to the true ones."""
+        """`message` packed or not; metadata replaces the default one; offset and length are added to the true ones."""
         raw = message if isinstance(message, bytes) else pack(message)
         types = list(message) if isinstance(message, dict) else []
         if metadata is None:
@@ -66,7 +66,7 @@ def state(updates, removals=()):
     return {"state": {"updates": updates, "removals": list(removals)}}
 
 
-def usual():
+def default_recording():
     """Two runs, two states and a message of both types: nothing odd."""
     r = Recording()
     r.add(reset(**{"system.simulation.name": "one"}), 9)

@@ -43,12 +43,12 @@ function checkReadable(schema, place) {
       checkReadable(member, `${place}.${name}`);
     }
   } else if (schema.type === "array") {
-    demand(schema.items?.type !== undefined && schema.items.type !== "array", `${place}: a list of lists, or of nobody knows what`);
+    demand(schema.items?.type !== undefined && schema.items.type !== "array", `${place}: a list of lists, or of an unknown type`);
     checkReadable(schema.items, `${place}[]`);
   }
 }
 
-// A function from bytes to the value, which must hold; nothing for what the view did not make and nobody defines.
+// A function from bytes to the value, which must hold; nothing for what the view did not make and no schema defines.
 function readerOf(schema) {
   if (schema.encoding === "ros1msg") {
     const reader = new MessageReader(parseDefinition(new TextDecoder().decode(schema.data)));

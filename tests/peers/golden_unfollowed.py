@@ -1,6 +1,6 @@
 """Golden cases whose expected.txt the independent reader (golden_readers.py) cannot derive, and why. peer_golden.py requires that exactly these differ."""
 
-RESYNC = 'the reader does not search for the next record behind damage'
+RESYNC = 'the reader does not search for the next record after damage'
 BROKEN_B_TREE = 'SQLite stops at the first page that is damaged'
 NO_TIMES = 'the times are estimated by rules of ours: the index that holds them is lost'
 OWN_LIMIT = 'the reader has no such limit'
@@ -33,7 +33,7 @@ UNFOLLOWED = {
         'garbage': RESYNC,
         'id_again': '@mcap/core ends where a channel id gets another topic',
         'length_wrong': RESYNC,
-        'padded_zstd': 'the zstd decoder of the reader refuses bytes behind the frame',
+        'padded_zstd': 'the zstd decoder of the reader refuses bytes after the frame',
         'time_out_of_range': 'we keep times of 63 bits, the reader of 64',
     },
     'rosbag2': {
@@ -68,7 +68,7 @@ UNFOLLOWED = {
         'elapsed_differs': 'the reader does not convert an infinite time',
         'map_odd': 'the reader requires that the map is UTF-8',
         'size_never_written': 'we cut the file at a size that was never written; the reader takes it for an empty packet',
-        'start_short': 'the reader takes the time from behind the end of the short packet',
+        'start_short': 'the reader takes the time from after the end of the short packet',
         'wheels_alone': 'the reader takes the numbering of packets 21 to 23 from their place alone, we also from their size',
     },
     'mira': {

@@ -49,7 +49,7 @@ class Log:
 
 
 class State:
-    """What frames leave behind, frame by frame."""
+    """The state after each frame."""
 
     def __init__(self):
         self.actors, self.places, self.keyed, self.anew = {}, {}, {}, {}

@@ -84,7 +84,7 @@ class Golden(unittest.TestCase):
 
     def compare_shared(self, name, reader, module):
         if not module:
-            self.skipTest('%d golden cases, no independent readers beside the project' % len(cases_of(name)))
+            self.skipTest('%d golden cases, no independent readers besides the project' % len(cases_of(name)))
         self.compare(name, reader)
 
     def test_rosbag_1_2(self):

@@ -47,7 +47,7 @@ class Docker:
         self.id = run('docker', 'run', '-d', '--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '-p', '127.0.0.1:%d:8040' % self.port,
                       '-v', self.data + ':/data', NAME).stdout.strip()
 
-    def said(self):
+    def log_text(self):
         done = run('docker', 'logs', self.id)
         return done.stdout + done.stderr
 
@@ -99,7 +99,7 @@ class Unpacked:
         self.log.truncate(0)
         self.process = subprocess.Popen(self.command(*config['Entrypoint'], *config['Cmd']), stdin=subprocess.DEVNULL, stdout=open(self.log.name, 'a'), stderr=subprocess.STDOUT)
 
-    def said(self):
+    def log_text(self):
         self.log.seek(0)
         return self.log.read()
 
@@ -165,7 +165,7 @@ class Image(unittest.TestCase):
                 return time.monotonic() - began
             except (urllib.error.URLError, ConnectionError):
                 if time.monotonic() - began > PATIENCE:
-                    self.fail(self.box.said())
+                    self.fail(self.box.log_text())
                 time.sleep(0.05)
 
     def test_size(self):
@@ -182,8 +182,8 @@ class Image(unittest.TestCase):
 
     def test_its_life(self):
         print('ready in %.1f s' % self.start())
-        self.assertIn('/data/first-token', self.box.said())
-        self.assertNotIn('reel_', self.box.said())
+        self.assertIn('/data/first-token', self.box.log_text())
+        self.assertNotIn('reel_', self.box.log_text())
         token = self.box.inside('cat', '/data/first-token').stdout.strip()
         self.assertTrue(token.startswith('reel_'), token)
         with self.assertRaises(urllib.error.HTTPError) as refused:
@@ -217,7 +217,7 @@ class Image(unittest.TestCase):
         if self.kind is Unpacked:
             self.assertEqual(self.box.inside(*health).returncode, 1)
         print('ready again in %.1f s' % self.start())
-        self.assertNotIn('first-token', self.box.said())
+        self.assertNotIn('first-token', self.box.log_text())
         self.assertEqual([self.ask(path, token)[1] for path in paths], before)
         self.assertEqual(self.box.stop(), 0)
 

@@ -45,7 +45,7 @@ class Installed(unittest.TestCase):
         return os.path.join(self.folder, *parts)
 
     def flags(self, *what):
-        # the file says the prefix of the build; a tree that was put elsewhere is told so, as a distribution's tools do
+        # the file says the prefix of the build; a tree that was put elsewhere is configured so, as a distribution's tools do
         return run('pkg-config', '--define-variable=prefix=' + self.prefix, *what, 'libreel', env=self.env).split()
 
     def example(self, compiler, source, *link):
@@ -136,9 +136,9 @@ class Installed(unittest.TestCase):
         self.assertGreater(len(commands), 15)
         for command in commands:
             page = pages['serve' if command == 'serve' else 'reel']
-            told = page if command == 'serve' else re.search(r'^\.SS reel %s\b(.*?)(?=^\.S[SH] |\Z)' % command, page, re.M | re.S).group(1)
+            section = page if command == 'serve' else re.search(r'^\.SS reel %s\b(.*?)(?=^\.S[SH] |\Z)' % command, page, re.M | re.S).group(1)
             for option in re.findall(r'^  (?:-., )?(--[a-z0-9-]+)', run(self.reel, command, '--help'), re.M):
-                self.assertRegex(told, r'(?m)^\.B .*%s\b' % option, command)
+                self.assertRegex(section, r'(?m)^\.B .*%s\b' % option, command)
 
     def test_manual_pages_are_clean(self):
         if not shutil.which('groff'):

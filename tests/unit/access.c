@@ -165,7 +165,7 @@ static void a_caller_sees_its_collections(void **state) {
     assert_false(http_caller_sees(&caller, ""));
     free(memory);
     free(t.collections);
-    t.collections = strdup("[broken"); /* a row that somebody spoilt opens nothing */
+    t.collections = strdup("[broken"); /* a corrupted row grants nothing */
     assert_true(token_caller(&t, "bearer", &caller, &memory));
     assert_false(http_caller_sees(&caller, "lab"));
     free(memory);
@@ -231,7 +231,7 @@ static void the_header_is_read(void **state) {
     }
     snprintf(header, sizeof header, "Bearer %sx", text);
     assert_int_equal(credentials_read(header, got), CREDENTIALS_WRONG);
-    snprintf(plain, sizeof plain, "a:b:%s", text); /* the password begins behind the first colon */
+    snprintf(plain, sizeof plain, "a:b:%s", text); /* the password begins after the first colon */
     basic(plain, header);
     assert_int_equal(credentials_read(header, got), CREDENTIALS_WRONG);
     snprintf(plain, sizeof plain, "%0400d:%s", 1, text);
@@ -287,7 +287,7 @@ static void a_link_is_of_its_path_and_parameters(void **state) {
         snprintf(other, sizeof other, "%s%s", wrong[i], claim);
         assert_verdict(links, other, LINK_WRONG);
     }
-    snprintf(other, sizeof other, "%s%s", url, claim); /* told twice */
+    snprintf(other, sizeof other, "%s%s", url, claim); /* given twice */
     assert_verdict(links, other, LINK_WRONG);
 }
 
@@ -337,7 +337,7 @@ static void keys_change_under_a_running_server(void **state) {
     AUTO(links_close) struct links *again = links_open(DATA, &err);
     AUTO_MEM char *third = signed_by(links, "/a", 1001);
     assert_verdict(again, third, LINK_GOOD);
-    assert_int_equal(chmod(KEYS, 0640), 0); /* others could sign: nobody does */
+    assert_int_equal(chmod(KEYS, 0640), 0); /* others could sign: links are refused */
     assert_verdict(links, third, LINK_NO_KEYS);
     assert_null(links_open(DATA, &err));
     assert_int_equal(chmod(KEYS, 0600), 0);

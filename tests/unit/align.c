@@ -1,4 +1,4 @@
-/* Several recordings as one: clocks that fit together, topics told apart, and everything the stream says in the shifted times. */
+/* Several recordings as one: clocks that fit together, topics kept distinct, and all times of the stream shifted. */
 #include "unit/toy_oracle.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

@@ -123,7 +123,7 @@ static void many_channels_need_little_memory(void **state) {
         add(b, (uint32_t)(i % REEL_CHANNELS_MAX), (int64_t)i, i);
         assert_true(b->lane_bytes <= REEL_BUILD_MEMORY_MAX + REEL_SEGMENT_ENTRIES * sizeof(struct reel_entry));
     }
-    assert_true(b->model.n_segments <= N / 4); /* nobody was packed one by one */
+    assert_true(b->model.n_segments <= N / 4); /* none was packed one by one */
     struct reel_index *index = finish(b, path);
     check_segments(index, N);
     reel_index_free(index);

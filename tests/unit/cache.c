@@ -31,7 +31,7 @@ static void the_oldest_go_first(void **state) {
     cache_unpin(c, put(c, 1, 10, 150));
     assert_true(reel_cache_used(c) == 950 && holds(c, 1, 0) && !holds(c, 1, 1) && !holds(c, 1, 2) && holds(c, 1, 3));
     assert_false(holds(c, 2, 0));
-    cache_unpin(c, put(c, 2, 0, 5000)); /* larger than all: goes as soon as nobody uses it */
+    cache_unpin(c, put(c, 2, 0, 5000)); /* larger than all: goes as soon as it is not in use */
     assert_true(reel_cache_used(c) == 0);
     reel_cache_free(c);
 }

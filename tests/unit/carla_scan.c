@@ -176,7 +176,7 @@ static void the_probe_requires_the_magic(void **state) {
     assert_int_equal(reel_format_carla.probe(bytes_of(m.data, m.size), source), 0);
 }
 
-/* Cut around every packet's begin and end: all whole packets are kept, what is cut is told. */
+/* Cut around every packet's begin and end: all whole packets are kept, what is cut is reported. */
 static void a_file_cut_anywhere_keeps_its_whole_packets(void **state) {
     (void)state;
     static const int nudges[] = {-1, 0, 1, 4, 5, 6};

@@ -242,7 +242,7 @@ static void a_cut_of_a_broken_file_is_sound(void **state) {
     make_frame(&m, s, 1, false);
     make_start(&m, 2, 0.125, 0.125); /* no end */
     make_body(&m, s, 2);
-    make_start(&m, 7, 0.125, 0.375); /* a gap of time and numbers; a packet behind the end */
+    make_start(&m, 7, 0.125, 0.375); /* a gap of time and numbers; a packet after the end */
     make_body(&m, s, 3);
     make_end(&m);
     make_raw(&m, 120, "late");

@@ -249,7 +249,7 @@ static void explain(sqlite3 *raw, const char *name, const char *sql, const char 
         bool sorts = strstr(step, "TEMP B-TREE FOR ORDER BY") && !strstr(allowed, "may sort");
         if ((scans && !strstr(allowed, mark)) || sorts) {
             print_error("%s: %s\n%s\n", name, step, sql);
-            n_scans++; /* all of them are told */
+            n_scans++; /* all of them are reported */
         }
     }
     sqlite3_finalize(s);

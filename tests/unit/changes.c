@@ -1,4 +1,4 @@
-/* Changes: what triggers write, who sees it, what is kept; the feed wakes who waits and nobody else; webhooks as rows, their addresses and
+/* Changes: what triggers write, who sees it, what is kept; the feed wakes only who waits; webhooks as rows, their addresses and
  * signatures. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 static const struct change_filter everything = {0};
 #define SECOND INT64_C(1000000000)
 
-/* Kinds (and what more is told) behind `seq`, as one text. */
+/* Kinds (and their details) after `seq`, as one text. */
 static const char *listed(const struct change_filter *filter, int64_t seq) {
     static char text[4096];
     json_t *items = json_array(), *item;
@@ -55,7 +55,7 @@ static void the_changes_of_a_recording_are_in_order(void **state) {
     int64_t first, last;
     assert_true(catalog_changes_ends(c, &first, &last, &err));
     assert_int_equal(first, last + 1);
-    assert_true(last > (reel_now_ns() / SECOND - 3600) * 1000); /* a catalog made anew goes on behind the one before it */
+    assert_true(last > (reel_now_ns() / SECOND - 3600) * 1000); /* a catalog made anew goes on after the one before it */
     assert_true(put("lab", "a", '1', false, id));
     assert_int_equal(newest(), last + 2);
     assert_string_equal(listed(&everything, 0), "recording.created lab/a, scan.done lab/a");
@@ -193,7 +193,7 @@ static void a_commit_wakes_who_waits(void **state) {
     assert_non_null(f);
     assert_int_equal(feed_wait(f, newest(), SECOND / 20), FEED_QUIET);
     assert_true(put("lab", "a", '1', false, NULL));
-    assert_int_equal(feed_wait(f, 0, 5 * SECOND), FEED_NEWS); /* though nobody waited when it was committed */
+    assert_int_equal(feed_wait(f, 0, 5 * SECOND), FEED_NEWS); /* though no client waited when it was committed */
     assert_int_equal(feed_wait(f, newest(), SECOND / 20), FEED_QUIET);
     run_raw("INSERT INTO changes (kind, recording, collection, name) VALUES ('test', randomblob(16), 'lab', 'x')"); /* as another process
                                                                                                                        would */
@@ -302,7 +302,7 @@ static void a_webhook_remembers(void **state) {
     assert_int_equal(err.code, REEL_NOT_FOUND);
     assert_false(catalog_webhook_get(c, row, &again, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
-    assert_true(catalog_webhook_result(c, row, &(struct webhook_result){.seq = 3}, &err)); /* taken away while it was told */
+    assert_true(catalog_webhook_result(c, row, &(struct webhook_result){.seq = 3}, &err)); /* deleted while it was delivered */
 }
 
 static void there_are_only_so_many_webhooks(void **state) {

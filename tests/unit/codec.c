@@ -138,7 +138,7 @@ static void every_codec_every_size(void **state) {
     const size_t sizes[] = {0, 1, 1000, (256 << 10) - 1, 256 << 10, (256 << 10) + 1, 512 << 10, RAW_MAX};
     for (size_t c = 0; c < ALL; c++) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            memset(packed, 0xaa, 100); /* stands in front, and behind, and is not looked at */
+            memset(packed, 0xaa, 100); /* before and after the data, not read */
             size_t stored = pack(all[c], raw, sizes[i], packed + 100);
             memset(packed + 100 + stored, 0xaa, 100);
             AUTO(reel_source_free) struct reel_source *s = source_of(packed, stored + 200);
@@ -286,7 +286,7 @@ static void what_follows_the_end(void **state) {
     }
 }
 
-/* A skippable frame in front moves everything behind it over the edge of the read buffer, byte by byte. */
+/* A skippable frame in front moves everything after it over the edge of the read buffer, byte by byte. */
 static void frames_may_begin_on_any_edge_of_a_read(void **state) {
     (void)state;
     const enum reel_codec framed[] = {REEL_CODEC_LZ4, REEL_CODEC_ZSTD};

@@ -83,7 +83,7 @@ static void a_sub_cursor_stays_in_its_record(void **state) {
     assert_int_equal(cursor_u16le(&sub), 0);
     assert_true(sub.failed);
     assert_false(c.failed);
-    assert_int_equal(cursor_u8(&c), 4); /* the outer one stands behind the record */
+    assert_int_equal(cursor_u8(&c), 4); /* the outer one is at the end of the record */
 
     sub = cursor_sub(&c, 3); /* only two are left */
     assert_true(sub.failed);

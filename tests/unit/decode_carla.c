@@ -17,70 +17,72 @@ static const char *decoded(const struct make_style *style, const char *topic, un
     const struct reel_channel *channel = channel_named(r, topic);
     return decode_text(channel, payload);
 }
-#define assert_told(topic, n, json) assert_string_equal(decoded(NEW, topic, n), json)
+#define assert_decoded(topic, n, json) assert_string_equal(decoded(NEW, topic, n), json)
 
 static void events(void **state) {
     (void)state;
-    assert_told("/event/add", 1,
-                "{\"actors\":{\"26\":{\"type\":2,\"type_name\":\"walker\",\"location\":{\"x\":50,\"y\":2,\"z\":3},\"rotation\":{\"roll\":0,"
-                "\"pitch\":0,\"yaw\":90},"
-                "\"uid\":126,\"description\":\"walker.pedestrian.0001\",\"attributes\":[]},\"27\":{\"type\":5,\"type_name\":\"sensor\","
-                "\"location\":{\"x\":1,"
-                "\"y\":2,\"z\":3},\"rotation\":{\"roll\":0,\"pitch\":0,\"yaw\":90},\"uid\":127,\"description\":\"sensor.camera.rgb\","
-                "\"attributes\":[]}}}");
+    assert_decoded(
+        "/event/add", 1,
+        "{\"actors\":{\"26\":{\"type\":2,\"type_name\":\"walker\",\"location\":{\"x\":50,\"y\":2,\"z\":3},\"rotation\":{\"roll\":0,"
+        "\"pitch\":0,\"yaw\":90},"
+        "\"uid\":126,\"description\":\"walker.pedestrian.0001\",\"attributes\":[]},\"27\":{\"type\":5,\"type_name\":\"sensor\","
+        "\"location\":{\"x\":1,"
+        "\"y\":2,\"z\":3},\"rotation\":{\"roll\":0,\"pitch\":0,\"yaw\":90},\"uid\":127,\"description\":\"sensor.camera.rgb\","
+        "\"attributes\":[]}}}");
     static const char attributes[] = "\"attributes\":[{\"type\":\"int\",\"id\":\"number_of_wheels\",\"value\":\"4\"},"
                                      "{\"type\":\"string\",\"id\":\"role_name\",\"value\":\"hero\"}]";
     assert_non_null(strstr(decoded(NEW, "/event/add", 0), attributes)); /* types count from 1 */
     assert_non_null(strstr(decoded(OLD, "/event/add", 0), attributes)); /* from 0 */
-    assert_told("/event/del", 3, "{\"actors\":[26]}");
-    assert_told("/event/parent", 1, "{\"actors\":{\"27\":{\"parent\":24}}}");
-    assert_told("/collision", 2, "{\"collisions\":[{\"id\":7,\"actor1\":24,\"actor2\":4294967295,\"hero1\":true,\"hero2\":false}]}");
-    assert_told("/event/add", 2, "{\"actors\":{}}");
+    assert_decoded("/event/del", 3, "{\"actors\":[26]}");
+    assert_decoded("/event/parent", 1, "{\"actors\":{\"27\":{\"parent\":24}}}");
+    assert_decoded("/collision", 2, "{\"collisions\":[{\"id\":7,\"actor1\":24,\"actor2\":4294967295,\"hero1\":true,\"hero2\":false}]}");
+    assert_decoded("/event/add", 2, "{\"actors\":{}}");
 }
 
 static void what_a_frame_has_once(void **state) {
     (void)state;
-    assert_told("/frame", 1, "{\"frame\":2,\"duration\":0.125,\"elapsed\":0.125}");
-    assert_told("/frame", 3, "{\"frame\":4,\"duration\":-1,\"elapsed\":0.375}");
-    assert_told("/frame_end", 0, "{}");
-    assert_told("/visual_time", 2, "{\"time\":1.5}");
-    assert_told("/platform_time", 0, "{\"time\":0.125}");
+    assert_decoded("/frame", 1, "{\"frame\":2,\"duration\":0.125,\"elapsed\":0.125}");
+    assert_decoded("/frame", 3, "{\"frame\":4,\"duration\":-1,\"elapsed\":0.375}");
+    assert_decoded("/frame_end", 0, "{}");
+    assert_decoded("/visual_time", 2, "{\"time\":1.5}");
+    assert_decoded("/platform_time", 0, "{\"time\":0.125}");
 }
 
 static void states_of_actors(void **state) {
     (void)state;
-    assert_told("/position", 0,
-                "{\"actors\":{\"24\":{\"location\":{\"x\":100,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}},"
-                "\"25\":{\"location\":{\"x\":101,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}}}}");
-    assert_told("/traffic_light/state", 2, "{\"actors\":{\"2\":{\"frozen\":false,\"elapsed\":3,\"state\":3,\"state_name\":\"off\"}}}");
+    assert_decoded("/position", 0,
+                   "{\"actors\":{\"24\":{\"location\":{\"x\":100,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}},"
+                   "\"25\":{\"location\":{\"x\":101,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}}}}");
+    assert_decoded("/traffic_light/state", 2, "{\"actors\":{\"2\":{\"frozen\":false,\"elapsed\":3,\"state\":3,\"state_name\":\"off\"}}}");
     assert_non_null(strstr(decoded(NEW, "/vehicle/animation", 0), "\"throttle\":0.5,\"brake\":0,\"handbrake\":false,\"gear\":-1}"));
-    assert_told("/walker/animation", 1, "{\"actors\":{\"26\":{\"speed\":140}}}");
-    assert_told("/vehicle/light", 2,
-                "{\"actors\":{\"24\":{\"lights\":3,\"lights_on\":[\"Position\",\"LowBeam\"]},\"25\":{\"lights\":3,\"lights_on\":["
-                "\"Position\",\"LowBeam\"]}}}");
-    assert_told(
+    assert_decoded("/walker/animation", 1, "{\"actors\":{\"26\":{\"speed\":140}}}");
+    assert_decoded("/vehicle/light", 2,
+                   "{\"actors\":{\"24\":{\"lights\":3,\"lights_on\":[\"Position\",\"LowBeam\"]},\"25\":{\"lights\":3,\"lights_on\":["
+                   "\"Position\",\"LowBeam\"]}}}");
+    assert_decoded(
         "/vehicle/wheels", 1,
         "{\"actors\":{\"24\":{\"wheels\":[{\"wheel\":0,\"steering\":0.5,\"rotation\":2},{\"wheel\":1,\"steering\":0.5,\"rotation\":2},"
         "{\"wheel\":2,\"steering\":0.5,\"rotation\":2},{\"wheel\":3,\"steering\":0.5,\"rotation\":2}]}}}");
-    assert_told("/biker", 0, "{\"actors\":{\"25\":{\"speed\":300,\"engine_rotation\":0.25}}}");
-    assert_told("/vehicle/door", 2, "{\"doors\":[{\"actor\":24,\"door\":5,\"door_name\":\"Trunk\",\"open\":true}]}");
+    assert_decoded("/biker", 0, "{\"actors\":{\"25\":{\"speed\":300,\"engine_rotation\":0.25}}}");
+    assert_decoded("/vehicle/door", 2, "{\"doors\":[{\"actor\":24,\"door\":5,\"door_name\":\"Trunk\",\"open\":true}]}");
     assert_non_null(strstr(decoded(NEW, "/kinematics", 2),
                            "\"24\":{\"linear_velocity\":{\"x\":300,\"y\":5,\"z\":6},\"angular_velocity\":{\"x\":1,\"y\":2,\"z\":3}}"));
-    assert_told("/bounding_box", 1, "{\"actors\":{\"26\":{\"origin\":{\"x\":2,\"y\":5,\"z\":6},\"extension\":{\"x\":1,\"y\":2,\"z\":3}}}}");
-    assert_told("/trigger_volume", 0,
-                "{\"actors\":{\"2\":{\"origin\":{\"x\":9,\"y\":5,\"z\":6},\"extension\":{\"x\":1,\"y\":2,\"z\":3}}}}");
-    assert_told("/traffic_light/time", 0, "{\"actors\":{\"2\":{\"green\":10,\"yellow\":3,\"red\":2}}}");
-    assert_told("/walker/bones", 1,
-                "{\"actors\":{\"26\":{\"bones\":[{\"name\":\"crl_root\",\"location\":{\"x\":1,\"y\":1,\"z\":1},\"rotation\":{\"roll\":2,"
-                "\"pitch\":2,\"yaw\":2}},"
-                "{\"name\":\"\",\"location\":{\"x\":3,\"y\":3,\"z\":3},\"rotation\":{\"roll\":4,\"pitch\":4,\"yaw\":4}}]}}}");
+    assert_decoded("/bounding_box", 1,
+                   "{\"actors\":{\"26\":{\"origin\":{\"x\":2,\"y\":5,\"z\":6},\"extension\":{\"x\":1,\"y\":2,\"z\":3}}}}");
+    assert_decoded("/trigger_volume", 0,
+                   "{\"actors\":{\"2\":{\"origin\":{\"x\":9,\"y\":5,\"z\":6},\"extension\":{\"x\":1,\"y\":2,\"z\":3}}}}");
+    assert_decoded("/traffic_light/time", 0, "{\"actors\":{\"2\":{\"green\":10,\"yellow\":3,\"red\":2}}}");
+    assert_decoded("/walker/bones", 1,
+                   "{\"actors\":{\"26\":{\"bones\":[{\"name\":\"crl_root\",\"location\":{\"x\":1,\"y\":1,\"z\":1},\"rotation\":{\"roll\":2,"
+                   "\"pitch\":2,\"yaw\":2}},"
+                   "{\"name\":\"\",\"location\":{\"x\":3,\"y\":3,\"z\":3},\"rotation\":{\"roll\":4,\"pitch\":4,\"yaw\":4}}]}}}");
 }
 
 static void the_world(void **state) {
     (void)state;
-    assert_told("/scene_light", 1,
-                "{\"lights\":{\"-1\":{\"intensity\":3,\"red\":1,\"green\":1,\"blue\":1,\"alpha\":1,\"on\":true,\"type\":2,\"type_name\":"
-                "\"street\"}}}");
+    assert_decoded("/scene_light", 1,
+                   "{\"lights\":{\"-1\":{\"intensity\":3,\"red\":1,\"green\":1,\"blue\":1,\"alpha\":1,\"on\":true,\"type\":2,\"type_name\":"
+                   "\"street\"}}}");
     const char *weather = decoded(NEW, "/weather", 1);
     assert_non_null(strstr(weather, "{\"weather\":[{\"cloudiness\":40,"));
     assert_non_null(strstr(weather, "\"dust_storm\":53}]}"));

@@ -13,52 +13,52 @@
 
 static const struct reel_channel plain = {.name = "/a", .type = "x", .encoding = "json"};
 
-static void says(const char *json, const char *decoded) {
+static void assert_decodes(const char *json, const char *decoded) {
     assert_string_equal(decode_text(&plain, bytes_text(json)), decoded);
 }
 
 /* "[" head, `zeros` zeros, tail "]". */
-static void says_of_zeros(const char *head, int zeros, const char *tail, const char *decoded) {
+static void assert_decodes_of_zeros(const char *head, int zeros, const char *tail, const char *decoded) {
     char json[512], wanted[64];
     snprintf(json, sizeof json, "[%s%0*d%s]", head, zeros, 0, tail);
     snprintf(wanted, sizeof wanted, "[%s]", decoded);
-    says(json, wanted);
+    assert_decodes(json, wanted);
 }
 
 static void values_of_every_kind(void **state) {
     (void)state;
-    says(" { \"a\" : [ 1 , -2.5e1,true,false , null ] , \"b\":{} ,\"c\":[],\"\":\"x\"}\r\n\t ",
-         "{\"a\":[1,-25,true,false,null],\"b\":{},\"c\":[],\"\":\"x\"}");
-    says("[[],[{}],{\"a\":[[1]]}]", "[[],[{}],{\"a\":[[1]]}]");
-    says("7", "7");
-    says("\"\"", "\"\"");
-    says("\xEF\xBB\xBF[1]", "[1]");
-    says("[NaN,Infinity,-Infinity]", "[\"NaN\",\"Infinity\",\"-Infinity\"]");
-    says("{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2}");
+    assert_decodes(" { \"a\" : [ 1 , -2.5e1,true,false , null ] , \"b\":{} ,\"c\":[],\"\":\"x\"}\r\n\t ",
+                   "{\"a\":[1,-25,true,false,null],\"b\":{},\"c\":[],\"\":\"x\"}");
+    assert_decodes("[[],[{}],{\"a\":[[1]]}]", "[[],[{}],{\"a\":[[1]]}]");
+    assert_decodes("7", "7");
+    assert_decodes("\"\"", "\"\"");
+    assert_decodes("\xEF\xBB\xBF[1]", "[1]");
+    assert_decodes("[NaN,Infinity,-Infinity]", "[\"NaN\",\"Infinity\",\"-Infinity\"]");
+    assert_decodes("{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2}");
 }
 
 static void integers_are_exact_and_the_rest_is_double(void **state) {
     (void)state;
-    says("[9223372036854775807,9223372036854775808,18446744073709551615,-9223372036854775808]",
-         "[\"9223372036854775807\",\"9223372036854775808\",\"18446744073709551615\",\"-9223372036854775808\"]");
-    says("[18446744073709551616,-9223372036854775809]", "[18446744073709551616,-9223372036854775808]");
-    says("[0.1,1E3,1e-2,1.50,-0,0e0]", "[0.1,1000,0.01,1.5,-0,0]");
-    says("[1e999999999999999999999,-1e-999999999999999999999]", "[\"Infinity\",-0]");
-    says_of_zeros("0.", 400, "1e5", "0"); /* 1e-396 */
-    says_of_zeros("-0.", 400, "1e+5", "-0");
-    says_of_zeros("1", 400, "e-5", "\"Infinity\"");
-    says_of_zeros("0.", 400, "1e401", "1");
-    says("[1e999,-1e999,1e-999,0.1e999]", "[\"Infinity\",\"-Infinity\",0,\"Infinity\"]");
-    says("123456789012345678901234567890.5", "1.2345678901234568e+29");
+    assert_decodes("[9223372036854775807,9223372036854775808,18446744073709551615,-9223372036854775808]",
+                   "[\"9223372036854775807\",\"9223372036854775808\",\"18446744073709551615\",\"-9223372036854775808\"]");
+    assert_decodes("[18446744073709551616,-9223372036854775809]", "[18446744073709551616,-9223372036854775808]");
+    assert_decodes("[0.1,1E3,1e-2,1.50,-0,0e0]", "[0.1,1000,0.01,1.5,-0,0]");
+    assert_decodes("[1e999999999999999999999,-1e-999999999999999999999]", "[\"Infinity\",-0]");
+    assert_decodes_of_zeros("0.", 400, "1e5", "0"); /* 1e-396 */
+    assert_decodes_of_zeros("-0.", 400, "1e+5", "-0");
+    assert_decodes_of_zeros("1", 400, "e-5", "\"Infinity\"");
+    assert_decodes_of_zeros("0.", 400, "1e401", "1");
+    assert_decodes("[1e999,-1e999,1e-999,0.1e999]", "[\"Infinity\",\"-Infinity\",0,\"Infinity\"]");
+    assert_decodes("123456789012345678901234567890.5", "1.2345678901234568e+29");
 }
 
 static void texts_are_unescaped(void **state) {
     (void)state;
-    says("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\\"\\\\/\\u0008\\u000c\\u000a\\u000d\\u0009\"");
-    says("\"\\u0041\\u00e9\\u20AC\\ud83d\\ude00\"", "\"A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"");
-    says("{\"\\u0041\":1}", "{\"A\":1}");
-    says("\"\\ud83dx\"", "\"\\\\xed\\\\xa0\\\\xbdx\""); /* half a pair */
-    says("\"a\xff\"", "\"a\\\\xff\"");
+    assert_decodes("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\\"\\\\/\\u0008\\u000c\\u000a\\u000d\\u0009\"");
+    assert_decodes("\"\\u0041\\u00e9\\u20AC\\ud83d\\ude00\"", "\"A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"");
+    assert_decodes("{\"\\u0041\":1}", "{\"A\":1}");
+    assert_decodes("\"\\ud83dx\"", "\"\\\\xed\\\\xa0\\\\xbdx\""); /* half a pair */
+    assert_decodes("\"a\xff\"", "\"a\\\\xff\"");
 }
 
 static void a_long_text_with_escapes(void **state) {
@@ -69,24 +69,24 @@ static void a_long_text_with_escapes(void **state) {
         memcpy(in + 1 + 2 * i, "\\/", 2);
         out[1 + i] = '/';
     }
-    says(in, out);
+    assert_decodes(in, out);
 }
 
 static void invalid_json_is_reported_with_its_position(void **state) {
     (void)state;
-    says("", "error 2: byte 0 of 0: ends before a value");
-    says("{\"a\":1", "error 2: byte 6 of 6: ends inside a map or list");
-    says("[1]  x", "error 2: byte 5 of 6: 1 bytes too many");
-    says("[1,]", "error 2: byte 3 of 4: no value begins here");
-    says("[1 2]", "error 2: byte 3 of 5: a comma is missing");
-    says("{\"a\" 1}", "error 2: byte 5 of 7: a colon is missing");
-    says("{a:1}", "error 2: byte 1 of 5: a key is missing");
-    says("[\"a\n\"]", "error 2: byte 3 of 6: a control character inside a text");
-    says("\"a\\", "error 2: byte 3 of 3: ends inside a text");
-    says("\"\\x\"", "error 2: byte 4 of 4: an escape that is none in the text before");
-    says("\"\\u12g4\"", "error 2: byte 8 of 8: an escape that is none in the text before");
-    says("[1}", "error 2: byte 2 of 3: a comma is missing");
-    says("tru", "error 2: byte 0 of 3: no value begins here");
+    assert_decodes("", "error 2: byte 0 of 0: ends before a value");
+    assert_decodes("{\"a\":1", "error 2: byte 6 of 6: ends inside a map or list");
+    assert_decodes("[1]  x", "error 2: byte 5 of 6: 1 bytes too many");
+    assert_decodes("[1,]", "error 2: byte 3 of 4: no value begins here");
+    assert_decodes("[1 2]", "error 2: byte 3 of 5: a comma is missing");
+    assert_decodes("{\"a\" 1}", "error 2: byte 5 of 7: a colon is missing");
+    assert_decodes("{a:1}", "error 2: byte 1 of 5: a key is missing");
+    assert_decodes("[\"a\n\"]", "error 2: byte 3 of 6: a control character inside a text");
+    assert_decodes("\"a\\", "error 2: byte 3 of 3: ends inside a text");
+    assert_decodes("\"\\x\"", "error 2: byte 4 of 4: an escape that is none in the text before");
+    assert_decodes("\"\\u12g4\"", "error 2: byte 8 of 8: an escape that is none in the text before");
+    assert_decodes("[1}", "error 2: byte 2 of 3: a comma is missing");
+    assert_decodes("tru", "error 2: byte 0 of 3: no value begins here");
 }
 
 static void numbers_that_are_none(void **state) {

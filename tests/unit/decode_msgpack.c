@@ -1,4 +1,4 @@
-/* Plain MessagePack told as values. */
+/* Plain MessagePack decoded as values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

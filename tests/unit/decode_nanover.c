@@ -19,7 +19,7 @@ static const struct reel_channel today = {.name = "frame", .type = "nanover/fram
 static const struct reel_channel old_frame = {.name = "frame", .type = "GetFrameResponse", .encoding = NANOVER_LEGACY_ENCODING};
 static const struct reel_channel old_state = {.name = "state", .type = "StateUpdate", .encoding = NANOVER_LEGACY_ENCODING};
 
-static void says(const char *message, const char *decoded) {
+static void assert_decodes(const char *message, const char *decoded) {
     msgpack_sbuffer bytes;
     msgpack_sbuffer_init(&bytes);
     picture(&bytes, message);
@@ -29,35 +29,36 @@ static void says(const char *message, const char *decoded) {
 
 static void packed_keys_are_rows_of_numbers(void **state) {
     (void)state;
-    says("{'frame' {'frame.index' 3 'particle.positions' <000000000000803f000000400000803f000000bf0000c07f>}}",
-         "{\"frame\":{\"frame.index\":3,\"particle.positions\":[[0,1,2],[1,-0.5,\"NaN\"]]}}");
-    says("{'frame' {'particle.elements' <0106> 'bond.pairs' <0000000001000000> 'bond.orders' <02> 'particle.residues' <ffffffff>}}",
-         "{\"frame\":{\"particle.elements\":[1,6],\"bond.pairs\":[[0,1]],\"bond.orders\":[2],\"particle.residues\":[4294967295]}}");
-    says("{'frame' {'system.box.vectors' <0000803f000000000000000000000000000000400000000000000000000000000000803f>}}",
-         "{\"frame\":{\"system.box.vectors\":[[1,0,0],[0,2,0],[0,0,1]]}}");
-    says("{'frame' {'particle.colors' <0102030405060708> 'forces.user.index' <> 'forces.user.sparse' <>}}",
-         "{\"frame\":{\"particle.colors\":[[1,2,3,4],[5,6,7,8]],\"forces.user.index\":[],\"forces.user.sparse\":[]}}");
+    assert_decodes("{'frame' {'frame.index' 3 'particle.positions' <000000000000803f000000400000803f000000bf0000c07f>}}",
+                   "{\"frame\":{\"frame.index\":3,\"particle.positions\":[[0,1,2],[1,-0.5,\"NaN\"]]}}");
+    assert_decodes(
+        "{'frame' {'particle.elements' <0106> 'bond.pairs' <0000000001000000> 'bond.orders' <02> 'particle.residues' <ffffffff>}}",
+        "{\"frame\":{\"particle.elements\":[1,6],\"bond.pairs\":[[0,1]],\"bond.orders\":[2],\"particle.residues\":[4294967295]}}");
+    assert_decodes("{'frame' {'system.box.vectors' <0000803f000000000000000000000000000000400000000000000000000000000000803f>}}",
+                   "{\"frame\":{\"system.box.vectors\":[[1,0,0],[0,2,0],[0,0,1]]}}");
+    assert_decodes("{'frame' {'particle.colors' <0102030405060708> 'forces.user.index' <> 'forces.user.sparse' <>}}",
+                   "{\"frame\":{\"particle.colors\":[[1,2,3,4],[5,6,7,8]],\"forces.user.index\":[],\"forces.user.sparse\":[]}}");
 }
 
 static void packed_keys_that_are_not_packed(void **state) {
     (void)state;
-    says("{'frame' {'forces.user.sparse' [1.5 2.0 3.0 4.0] 'bond.orders' [1.0 2.0]}}",
-         "{\"frame\":{\"forces.user.sparse\":[[1.5,2,3],[4]],\"bond.orders\":[1,2]}}");
-    says("{'frame' {'bond.pairs' [[0 1] [1 2]] 'particle.positions' [] 'particle.elements' n}}",
-         "{\"frame\":{\"bond.pairs\":[[0,1],[1,2]],\"particle.positions\":[],\"particle.elements\":null}}");
-    says("{'frame' {'particle.positions' <000000>}}",
-         "{\"frame\":{\"particle.positions\":{\"$base64\":\"AAAA\"}}}"); /* no number of floats */
-    says("{'frame' {'particle.positions' <0000803f>}}", "{\"frame\":{\"particle.positions\":[[1]]}}");
-    says("{'frame' {'mine' <0000803f>}}", "{\"frame\":{\"mine\":{\"$base64\":\"AACAPw==\"}}}");
+    assert_decodes("{'frame' {'forces.user.sparse' [1.5 2.0 3.0 4.0] 'bond.orders' [1.0 2.0]}}",
+                   "{\"frame\":{\"forces.user.sparse\":[[1.5,2,3],[4]],\"bond.orders\":[1,2]}}");
+    assert_decodes("{'frame' {'bond.pairs' [[0 1] [1 2]] 'particle.positions' [] 'particle.elements' n}}",
+                   "{\"frame\":{\"bond.pairs\":[[0,1],[1,2]],\"particle.positions\":[],\"particle.elements\":null}}");
+    assert_decodes("{'frame' {'particle.positions' <000000>}}",
+                   "{\"frame\":{\"particle.positions\":{\"$base64\":\"AAAA\"}}}"); /* no number of floats */
+    assert_decodes("{'frame' {'particle.positions' <0000803f>}}", "{\"frame\":{\"particle.positions\":[[1]]}}");
+    assert_decodes("{'frame' {'mine' <0000803f>}}", "{\"frame\":{\"mine\":{\"$base64\":\"AACAPw==\"}}}");
 }
 
 static void other_messages_are_plain(void **state) {
     (void)state;
-    says("{'state' {'updates' {'a.b' {'particle.elements' <01>} 'x' n} 'removals' ['y']}}",
-         "{\"state\":{\"updates\":{\"a.b\":{\"particle.elements\":{\"$base64\":\"AQ==\"}},\"x\":null},\"removals\":[\"y\"]}}");
-    says("{'frame' [1] 'command' [{'request' 1}]}", "{\"frame\":[1],\"command\":[{\"request\":1}]}");
-    says("{}", "{}");
-    says("[1]", "[1]");
+    assert_decodes("{'state' {'updates' {'a.b' {'particle.elements' <01>} 'x' n} 'removals' ['y']}}",
+                   "{\"state\":{\"updates\":{\"a.b\":{\"particle.elements\":{\"$base64\":\"AQ==\"}},\"x\":null},\"removals\":[\"y\"]}}");
+    assert_decodes("{'frame' [1] 'command' [{'request' 1}]}", "{\"frame\":[1],\"command\":[{\"request\":1}]}");
+    assert_decodes("{}", "{}");
+    assert_decodes("[1]", "[1]");
 }
 
 static void damage_is_reported_with_its_position(void **state) {

@@ -1,4 +1,4 @@
-/* Protobuf payloads told as values, by definitions made here. */
+/* Protobuf payloads decoded as values, by definitions made here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -44,7 +44,7 @@ static struct pb notification(const char *schema, const void *data, size_t size)
     "infos\":{},"                                                                                                                          \
     "\"causes\":[],"
 
-/* What stands behind "payload":, without the last brace. */
+/* What follows "payload":, without the last brace. */
 static const char *payload_of(const char *type, const struct pb *n) {
     static char out[8192];
     const char *json = as_json(type, n), *at = strstr(json, "\"payload\":");
@@ -169,13 +169,13 @@ static void messages_by_number(void **state) {
     pb_text(&m, 7, "one\ntwo");
     pb_text(&m, 8, "");
     pb_part(&m, 9, "\xc2\x85", 2); /* a control of Unicode */
-    pb_number(&m, 1, 6);           /* not with the others: told again */
+    pb_number(&m, 1, 6);           /* not with the others: emitted again */
     assert_string_equal(
         decoded_text(".x.Y", m.data, m.size),
         "{\"1\":[300,5],\"2\":0.5,\"3\":0.1,\"4\":\"gr\xc3\xbc\xc3\x9f\",\"5\":{\"$base64\":\"//4=\"},\"6\":{\"1\":\"abc\"},"
         "\"7\":\"one\\u000atwo\",\"8\":\"\",\"9\":{\"$base64\":\"woU=\"},\"1\":6}");
     assert_string_equal(decoded_text(".x.Y", "", 0), "{}");
-    pb_raw(&m, "\x0a\x7f", 2); /* ends behind its message */
+    pb_raw(&m, "\x0a\x7f", 2); /* ends after its message */
     assert_true(strncmp(decoded_text(".x.Y", m.data, m.size), "{\"$base64\":\"CKwC", 16) == 0);
 }
 
@@ -210,7 +210,7 @@ static void damaged_events(void **state) {
     n.data[4] = 100; /* the sender in the id */
     assert_string_equal(as_json("", &n), "error 2: byte 3 of 37: not a protobuf field, or one that ends after its message");
     n = notification("bool", "\1", 1);
-    pb_text(&n, 15, "\x3a\x03\x0a\x05x"); /* an info that ends behind itself */
+    pb_text(&n, 15, "\x3a\x03\x0a\x05x"); /* an info whose content ends after it */
     assert_string_equal(as_json("", &n), "error 2: byte 41 of 44: not a protobuf field, or one that ends after its message");
 }
 
@@ -416,7 +416,7 @@ static void real_logs_decode_whole(void **state) {
     assert_int_equal(s.refused, 3); /* of no type */
     s = sums_of("tide0_plain");
     assert_int_equal(s.events, 375);
-    assert_int_equal(s.refused, 300); /* "double-xyz" is nobody's type */
+    assert_int_equal(s.refused, 300); /* "double-xyz" is no known type */
     assert_string_equal(s.first[1], "\"0\"");
     s = sums_of("tide2_plain");
     assert_int_equal(s.events, 250);

@@ -77,31 +77,32 @@ static void the_own_schema_bears_the_type(void **state) {
 
 static void a_wrapper_of_the_same_size_is_not_skipped(void **state) {
     (void)state;
-    const char *told = "{\"position\":{\"x\":1,\"y\":2,\"z\":3}}";
-    assert_string_equal(ros1("Wrap", TEXTS("Wrap", "Point position\n", "Point", POINT), ONE TWO THREE), told);
-    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "g/Point position", "g/Point", POINT), ONE TWO THREE), told);
-    assert_string_equal(ros1("p/Wrap", TEXTS("p/Point", POINT, "p/Wrap", "Point position\n"), ONE TWO THREE), told);
-    assert_string_equal(ros2("p/msg/Wrap", TEXTS("p/msg/Wrap", "g/Point position", "g/msg/Point", POINT), "00010000" ONE TWO THREE), told);
-    assert_string_equal(ros2("p/Wrap", TEXTS("g/Point", POINT, "p/msg/Wrap", "g/Point position"), "00010000" ONE TWO THREE), told);
+    const char *decoded = "{\"position\":{\"x\":1,\"y\":2,\"z\":3}}";
+    assert_string_equal(ros1("Wrap", TEXTS("Wrap", "Point position\n", "Point", POINT), ONE TWO THREE), decoded);
+    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "g/Point position", "g/Point", POINT), ONE TWO THREE), decoded);
+    assert_string_equal(ros1("p/Wrap", TEXTS("p/Point", POINT, "p/Wrap", "Point position\n"), ONE TWO THREE), decoded);
+    assert_string_equal(ros2("p/msg/Wrap", TEXTS("p/msg/Wrap", "g/Point position", "g/msg/Point", POINT), "00010000" ONE TWO THREE),
+                        decoded);
+    assert_string_equal(ros2("p/Wrap", TEXTS("g/Point", POINT, "p/msg/Wrap", "g/Point position"), "00010000" ONE TWO THREE), decoded);
     assert_string_equal(idl("p/msg/Wrap",
                             TEXTS("p/msg/Wrap", "module p { module msg { struct Wrap { g::msg::Point position; }; }; };", "g/msg/Point",
                                   "module g { module msg { struct Point { double x, y, z; }; }; };"),
                             "00010000" ONE TWO THREE),
-                        told);
+                        decoded);
 }
 
 static void several_dependencies_in_any_order(void **state) {
     (void)state;
     static const char *const parts[3][2] = {{"g/Pose", POSE}, {"g/Point", POINT}, {"g/Quaternion", QUATERNION}};
     static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-    const char *told = "{\"position\":{\"x\":1,\"y\":2,\"z\":3},\"orientation\":{\"x\":1,\"y\":2,\"z\":3,\"w\":4}}",
+    const char *decoded = "{\"position\":{\"x\":1,\"y\":2,\"z\":3},\"orientation\":{\"x\":1,\"y\":2,\"z\":3,\"w\":4}}",
                *fields = "position.x float64 numeric\nposition.y float64 numeric\nposition.z float64 numeric\norientation.x float64 "
                          "numeric\norientation.y float64 numeric\norientation.z float64 numeric\norientation.w float64 numeric\n";
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         const char *const *a = parts[orders[i][0]], *const *b = parts[orders[i][1]], *const *c = parts[orders[i][2]];
         const char *const *texts = TEXTS(a[0], a[1], b[0], b[1], c[0], c[1]);
-        assert_string_equal(ros1("g/Pose", texts, ONE TWO THREE ONE TWO THREE FOUR), told);
-        assert_string_equal(ros2("g/msg/Pose", texts, "00010000" ONE TWO THREE ONE TWO THREE FOUR), told);
+        assert_string_equal(ros1("g/Pose", texts, ONE TWO THREE ONE TWO THREE FOUR), decoded);
+        assert_string_equal(ros2("g/msg/Pose", texts, "00010000" ONE TWO THREE ONE TWO THREE FOUR), decoded);
         const struct reel_channel channel = channel_of("ros1", "ros1msg", "g/Pose", texts);
         assert_string_equal(decode_fields(&channel), fields);
     }
@@ -130,18 +131,18 @@ static void one_name_in_two_packages(void **state) {
 
 static void a_dependency_that_is_missing(void **state) {
     (void)state;
-    const char *said = "error 3: /a: definition of p/Wrap: p/Point, which p/Wrap holds, is not in the recording's definition";
-    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Other", POINT), ONE TWO THREE), said);
+    const char *expected = "error 3: /a: definition of p/Wrap: p/Point, which p/Wrap holds, is not in the recording's definition";
+    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Other", POINT), ONE TWO THREE), expected);
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "", ""), ONE TWO THREE),
-                        said); /* TIDE: a hash without its TYPE */
-    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Point", ""), ONE TWO THREE), said);
+                        expected); /* TIDE: a hash without its TYPE */
+    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Point", ""), ONE TWO THREE), expected);
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "", "p/Point", POINT), ONE TWO THREE),
                         "error 3: /a: the recording holds no definition of p/Wrap");
     assert_string_equal(ros2("p/msg/Wrap", TEXTS("p/msg/Wrap", "p/Point position\n", "p/msg/Other", POINT), "00010000"),
                         "error 3: /a: definition of p/msg/Wrap: p/Point, which p/Wrap holds, is not in the recording's definition");
     struct reel_channel c = channel_of("ros1", "ros1msg", "p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Point", POINT));
     schemas[1].encoding = "protobuf"; /* another language is no dependency */
-    assert_string_equal(decode_text(&c, hex(ONE TWO THREE)), said);
+    assert_string_equal(decode_text(&c, hex(ONE TWO THREE)), expected);
 }
 
 static void an_empty_dependency(void **state) {
@@ -224,11 +225,11 @@ static void make_log(struct log *l) {
     log_chunk_end(l, LOG_PLAIN);
 }
 
-static const char *const log_told[] = {"{\"position\":{\"x\":1,\"y\":2,\"z\":3}}",
-                                       "{\"position\":{\"x\":1,\"y\":2,\"z\":3},\"orientation\":{\"x\":1,\"y\":2,\"z\":3,\"w\":4}}",
-                                       "{\"position\":{\"x\":1,\"y\":2,\"z\":3}}"};
+static const char *const log_decoded[] = {"{\"position\":{\"x\":1,\"y\":2,\"z\":3}}",
+                                          "{\"position\":{\"x\":1,\"y\":2,\"z\":3},\"orientation\":{\"x\":1,\"y\":2,\"z\":3,\"w\":4}}",
+                                          "{\"position\":{\"x\":1,\"y\":2,\"z\":3}}"};
 
-static void assert_told(struct reel_recording *r) {
+static void assert_decoded(struct reel_recording *r) {
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     assert_non_null(s);
@@ -237,7 +238,7 @@ static void assert_told(struct reel_recording *r) {
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(reel_stream_payload(s, &m, &payload, &err));
-        assert_string_equal(decode_text(s->channels[m.channel], payload), log_told[i]);
+        assert_string_equal(decode_text(s->channels[m.channel], payload), log_decoded[i]);
     }
     assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_END);
 }
@@ -253,14 +254,14 @@ static void tide_types_reach_every_file(void **state) {
     LOG l = {0};
     make_log(&l);
     RECORDING *r = log_scan(&l);
-    assert_told(r);
+    assert_decoded(r);
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
         LOG out = log_write(r, writers[i], "", &reel_select_all, 100);
         RECORDING *again = log_scan(&out);
-        assert_told(again);
+        assert_decoded(again);
         LOG twice = log_write(again, &reel_writer_mcap, "", &reel_select_all, 20); /* from each of them the next is as good */
         RECORDING *mcap = log_scan(&twice);
-        assert_told(mcap);
+        assert_decoded(mcap);
     }
 }
 

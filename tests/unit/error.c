@@ -1,4 +1,4 @@
-/* reel/error.h: one line of UTF-8 whatever goes in, told once, place in front. */
+/* reel/error.h: one line of UTF-8 whatever goes in, reported once, position first. */
 #include "reel/error.h"
 #include "reel/scan.h"
 #include "reel/source.h"

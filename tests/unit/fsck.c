@@ -1,4 +1,4 @@
-/* fsck: every kind of damage is made by hand, found, mended, and then gone; a lost catalog comes back with what was said. */
+/* fsck: every kind of damage is made by hand, found, repaired, and then gone; a lost catalog is rebuilt with its annotations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,19 +67,19 @@ static void sql(const char *text) {
 
 /* ---- checks */
 
-struct heard {
+struct reported {
     unsigned kinds[FSCK_LEFTOVER + 1], repaired;
     char text[1024];
 };
 static void on_finding(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired) {
-    struct heard *h = context;
+    struct reported *h = context;
     h->kinds[kind]++;
     h->repaired += repaired != NULL;
     snprintf(h->text, sizeof h->text, "%s: %s", subject, text);
 }
 
-static struct fsck_report fsck(bool repair, bool rebuild, struct heard *h) {
-    *h = (struct heard){0};
+static struct fsck_report fsck(bool repair, bool rebuild, struct reported *h) {
+    *h = (struct reported){0};
     struct fsck_report report;
     const struct fsck_options o = {.data = DATA, .repair = repair, .rebuild = rebuild, .found = on_finding, .context = h};
     if (!fsck_run(&o, &report, &err)) {
@@ -88,15 +88,15 @@ static struct fsck_report fsck(bool repair, bool rebuild, struct heard *h) {
     return report;
 }
 
-/* It is found by looking, which changes nothing; mended; and not found any more. */
+/* A check finds it and changes nothing; a repair repairs it; then it is not found any more. */
 static void expect(enum fsck_kind kind, unsigned n) {
-    struct heard h;
+    struct reported h;
     app_down();
     for (int i = 0; i < 2; i++) {
         struct fsck_report r = fsck(i == 1, false, &h);
         assert_true(r.alone);
         if (h.kinds[kind] != n || r.found != n || r.repaired != (i == 1 ? n : 0)) {
-            fail_msg("%s: %u of that kind, %llu found, %llu mended, last %s", fsck_kind_name(kind), h.kinds[kind],
+            fail_msg("%s: %u of that kind, %llu found, %llu repaired, last %s", fsck_kind_name(kind), h.kinds[kind],
                      (unsigned long long)r.found, (unsigned long long)r.repaired, h.text);
         }
     }
@@ -131,10 +131,10 @@ static uint32_t found_by(const char *words) {
 
 static void nothing_is_wrong_with_a_sound_archive(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     assert_true(catalog_trash(app.catalog, two.recording.id, &err));
     manifests_write_due(&app, 0, NULL, &err);
-    struct fsck_report r = fsck(false, false, &h); /* beside who has the lock */
+    struct fsck_report r = fsck(false, false, &h); /* while another process has the lock */
     assert_false(r.alone);
     assert_int_equal(r.found, 0);
     assert_int_equal(r.recordings, 2);
@@ -225,7 +225,7 @@ static void figures_are_counted_anew(void **state) {
     sql("UPDATE label_sets SET recordings = 9; INSERT INTO sums VALUES ('ghosts', 'x', 1, '', 1, 1, 1, 1)");
     expect(FSCK_TOTALS, 2);
     sql("UPDATE recordings SET notes = 3 WHERE name = 'b.trial'");
-    struct heard h;
+    struct reported h;
     app_down();
     struct fsck_report report = fsck(true, false, &h);
     assert_int_equal(report.repaired, h.kinds[FSCK_TOTALS] + h.kinds[FSCK_MANIFEST]); /* the manifest has none, which is right */
@@ -250,7 +250,7 @@ static void words_are_gathered_anew(void **state) {
     expect(FSCK_SEARCH, 3);
     assert_int_equal(found_by("ghost"), 0);
     assert_int_equal(found_by("letter"), 2);
-    struct heard h;
+    struct reported h;
     app_down();
     sql("DELETE FROM search_data WHERE id > 10");
     assert_true(fsck(true, false, &h).found > 0);
@@ -282,10 +282,11 @@ static void unreferenced_files_are_set_aside(void **state) {
 
 static void the_content_of_a_manifest_is_restored(void **state) {
     (void)state;
-    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'b.trial'); DELETE FROM recordings WHERE name = 'b.trial'");
-    struct heard h;
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'b.trial'); DELETE FROM "
+        "recordings WHERE name = 'b.trial'");
+    struct reported h;
     app_down();
-    assert_int_equal(fsck(false, false, &h).found, 4); /* unknown, and its three files are nobody's */
+    assert_int_equal(fsck(false, false, &h).found, 4); /* unknown, and its three files belong to no recording */
     assert_int_equal(h.kinds[FSCK_UNKNOWN], 1);
     assert_int_equal(h.kinds[FSCK_ORPHAN], 3);
     assert_int_equal(fsck(true, false, &h).repaired, 1);
@@ -304,10 +305,11 @@ static void the_content_of_a_manifest_is_restored(void **state) {
 static void leftovers_of_a_crash_in_a_manifest_are_removed(void **state) {
     (void)state;
     struct ingest_result other;
-    struct heard h;
+    struct reported h;
     assert_int_equal(send_text("other name", "TRIALab", &other), INGEST_CREATED);
-    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'other name'); DELETE FROM recordings WHERE name = 'other name'");
-    assert_int_equal(fsck(false, false, &h).found, 0); /* beside a server it may be on its way */
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'other name'); DELETE FROM "
+        "recordings WHERE name = 'other name'");
+    assert_int_equal(fsck(false, false, &h).found, 0); /* while a server runs it may be on its way */
     sweep_record_stop(&app);
     assert_true(sweep_last_stop(&app) > other.recording.created_ns);
     sql("DELETE FROM maintenance WHERE key = 'stopped'");
@@ -328,7 +330,8 @@ static void who_comes_before_the_sweep_forgets_too(void **state) {
     (void)state;
     struct ingest_result lost, again;
     assert_int_equal(send_text("lost name", "TRIALab", &lost), INGEST_CREATED);
-    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'lost name'); DELETE FROM recordings WHERE name = 'lost name'");
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'lost name'); DELETE FROM "
+        "recordings WHERE name = 'lost name'");
     assert_int_equal(send_text("lost name", "TRIALab", &again), INGEST_CREATED);
     json_t *manifest = store_load_manifest(app.store, one.recording.content, &err);
     assert_int_equal(json_array_size(json_object_get(manifest, "recordings")), 2);
@@ -339,7 +342,7 @@ static void who_comes_before_the_sweep_forgets_too(void **state) {
 
 static void broken_keys_are_reported(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     app_down();
     sql("PRAGMA foreign_keys = OFF; INSERT INTO parts (recording, position, sha256, size, file_name) VALUES (999, 0, zeroblob(32), 1, "
         "'x')");
@@ -351,7 +354,7 @@ static void broken_keys_are_reported(void **state) {
 
 /* ---- lost catalogs */
 
-/* Everything that can be said of a recording. */
+/* All annotations of a recording. */
 static void say_all(void) {
     const struct catalog_tag tags[] = {{(char *)"robot", (char *)"r1"}, {(char *)"site", (char *)"hall 7"}};
     const struct catalog_change change = {.description = "through the door", .custom = "{\"run\":7}", .tags = tags, .n_tags = 2};
@@ -409,7 +412,7 @@ static void all_is_said_again(void) {
 
 static void a_damaged_catalog_is_made_again(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     say_all();
     app_down();
     write_to(DATA "/catalog.db", "this is no database at all, however long one looks at it "
@@ -487,7 +490,7 @@ static void revisions_and_missing_indexes_come_back(void **state) {
     assert_true(ingest_purge(&app, two.recording.id, &err)); /* its revision stays taken */
     assert_int_equal(unlink(file_of(&one, ".reel")), 0);
     assert_int_equal(unlink(file_of(&newer, "")), 0);
-    struct heard h;
+    struct reported h;
     app_down();
     fsck(false, true, &h);
     assert_int_equal(fsck(false, false, &h).found, 0);
@@ -530,7 +533,7 @@ static void bad_manifests_are_refused(void **state) {
         "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": \"x\", \"revision\": 1, \"state\": \"ready\","
         "\"tags\": {\"a b\": \"x\", \"good\": \"yes\", \"n\": 1}, \"notes\": [7, {\"id\": \"?\"}], \"events\": {}, \"custom\": []}",
         0, NULL);
-    assert_true(rebuild_read(manifest, item, &b, &err)); /* what makes no sense of what was said is left out */
+    assert_true(rebuild_read(manifest, item, &b, &err)); /* invalid annotations are left out */
     assert_int_equal(b.r.annotations.n_tags, 1);
     assert_int_equal(b.notes.n, 0);
     rebuilt_done(&b);

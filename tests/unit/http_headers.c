@@ -63,7 +63,7 @@ static void hosts(void **state) {
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
         assert_false(guard_host_is_ours(&server, foreign[i]));
     }
-    server.any_address = true; /* listening on 0.0.0.0: a literal address is nobody's forged name */
+    server.any_address = true; /* listening on 0.0.0.0: a literal address is no forged name */
     assert_true(guard_host_is_ours(&server, "192.168.1.6:80"));
     assert_true(guard_host_is_ours(&server, "[fe80::1]:80"));
     assert_false(guard_host_is_ours(&server, "evil.example"));

@@ -343,7 +343,7 @@ static void stop_cuts_what_does_not_end(void **state) {
     client_request(&c, "PUT", "/items/a", "Content-Length: 500000\r\n");
     send_toy_bytes(&c, 0, 1000);
     struct client s = client_open(toy_url);
-    client_request(&s, "GET", "/stream?bytes=100000000000", NULL); /* nobody reads it */
+    client_request(&s, "GET", "/stream?bytes=100000000000", NULL); /* no client reads it */
     assert_true(client_more(&s));
     assert_true(toy_waits_for(toy_events, "begin"));
     long long begun = clock_ms();

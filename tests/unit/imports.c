@@ -76,7 +76,7 @@ static void nothing_leads_out(const struct roots *roots) {
     opens(roots, "link/out.trial", false, REEL_ARGUMENT);
     opens(roots, "up/out.trial", false, REEL_ARGUMENT);
     opens(roots, "sub/inside.trial", false, REEL_ARGUMENT); /* even one that stays inside: one rule is easier to trust */
-    opens(roots, "pipe", true, REEL_OK);                    /* and nobody waits for its other end */
+    opens(roots, "pipe", true, REEL_OK);                    /* and opening it does not wait for its other end */
 }
 
 static void roots_keep_what_they_hold(void **state) {
@@ -113,14 +113,14 @@ static void roots_keep_what_they_hold(void **state) {
 
 /* ---- imports */
 
-struct heard {
+struct reported {
     unsigned outcomes[IMPORT_OUTCOMES];
     char text[1024]; /* "outcome name," of each but those that are unchanged */
     char ids[8][RECORDING_ID_TEXT];
     unsigned n;
 };
 static void on_import_report(void *context, const struct import_report *t) {
-    struct heard *h = context;
+    struct reported *h = context;
     size_t used = strlen(h->text);
     h->outcomes[t->outcome]++;
     if (t->outcome != IMPORT_UNCHANGED) {
@@ -134,8 +134,8 @@ static void on_import_report(void *context, const struct import_report *t) {
     }
 }
 
-static struct import_options terms_of(enum import_mode mode, struct heard *h) {
-    *h = (struct heard){0};
+static struct import_options terms_of(enum import_mode mode, struct reported *h) {
+    *h = (struct reported){0};
     return (struct import_options){.mode = mode, .collection = "lab", .on_report = on_import_report, .context = h, .wait_for_scans = true};
 }
 static void import(const char *path, const struct import_options *options) {
@@ -154,7 +154,7 @@ static enum recording_state state_of(const char *id) {
     catalog_recording_done(&r);
     return s;
 }
-static bool settle(const char *id) {
+static bool update_state(const char *id) {
     struct catalog_recording r;
     assert_true(catalog_get(app.catalog, id, &r, &err));
     bool changed = references_update_state(&app, &r);
@@ -164,7 +164,7 @@ static bool settle(const char *id) {
 
 static void a_folder_is_taken_in_once(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     mkdir(ROOT "/day", 0755);
     put(ROOT "/a.trial", "TRIALa");
     put(ROOT "/day/a.trial", "TRIALbc");
@@ -191,7 +191,7 @@ static void a_folder_is_taken_in_once(void **state) {
     uint64_t failures;
     assert_true(catalog_failures_count(app.catalog, 100, &failures, &err));
     assert_int_equal(failures, 2);
-    /* named, it is tried again; mended, it is no failure any more */
+    /* named, it is tried again; repaired, it is no failure any more */
     options = terms_of(IMPORT_COPY, &h);
     import(ROOT "/day/bad.trial", &options);
     assert_string_equal(h.text, "failed bad.trial,");
@@ -210,7 +210,7 @@ static void a_folder_is_taken_in_once(void **state) {
 
 static void dry_runs_have_pages(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     char cursor[48] = "", all[1024] = "";
     mkdir(ROOT "/a", 0755);
     mkdir(ROOT "/b", 0755);
@@ -241,7 +241,7 @@ static void dry_runs_have_pages(void **state) {
 
 static void files_that_are_written_to_wait(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     struct import_statistics statistics;
     const char *path = ROOT;
     put(ROOT "/a.trial", "TRIALa");
@@ -262,7 +262,7 @@ static void files_that_are_written_to_wait(void **state) {
 
 static void files_of_several_folders_are_named_at_once(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     struct import_statistics statistics;
     const char *const paths[] = {ROOT "/night/d.trial", ROOT "/a.trial", ROOT "/day/c.trial", ROOT "/b.trial", ROOT "/day/c.trial"};
     mkdir(ROOT "/day", 0755);
@@ -280,7 +280,7 @@ static void files_of_several_folders_are_named_at_once(void **state) {
 
 static void moved_files_go_when_they_are_safe(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     put(ROOT "/a.trial", "TRIALa");
     put(ROOT "/bad.trial", "TRIALd");
     struct import_options options = terms_of(IMPORT_MOVE, &h);
@@ -298,7 +298,7 @@ static void moved_files_go_when_they_are_safe(void **state) {
 }
 
 /* The file itself of the recording that was taken first; its number. */
-static ino_t stored_inode(const struct heard *h) {
+static ino_t stored_inode(const struct reported *h) {
     struct catalog_recording r;
     struct stat st;
     char path[PATH_MAX];
@@ -313,7 +313,7 @@ static ino_t stored_inode(const struct heard *h) {
 
 static void a_moved_file_is_renamed_unless_it_is_in_use(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     struct stat mine, open_one, linked;
     put(ROOT "/a.trial", "TRIALa");
     assert_int_equal(stat(ROOT "/a.trial", &mine), 0);
@@ -321,7 +321,7 @@ static void a_moved_file_is_renamed_unless_it_is_in_use(void **state) {
     import(ROOT, &options);
     assert_int_equal(stored_inode(&h), mine.st_ino);
 
-    put(ROOT "/b.trial", "TRIALbb"); /* somebody may still write to it */
+    put(ROOT "/b.trial", "TRIALbb"); /* a program may still write to it */
     int fd = open(ROOT "/b.trial", O_RDWR);
     assert_int_equal(fstat(fd, &open_one), 0);
     options = terms_of(IMPORT_MOVE, &h);
@@ -353,7 +353,7 @@ static void run_references(void) {
 
 static void references_come_and_go(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     put(ROOT "/a.trial", "TRIALabc");
     age(ROOT "/a.trial", 1000000000);
     struct import_options options = terms_of(IMPORT_REFERENCE, &h);
@@ -370,21 +370,21 @@ static void references_come_and_go(void **state) {
     assert_non_null(source);
     assert_int_equal(source->size, 8);
     catalog_recording_done(&r);
-    assert_false(settle(id));
+    assert_false(update_state(id));
     /* gone */
     assert_int_equal(rename(ROOT "/a.trial", ROOT "/b"), 0);
-    assert_true(settle(id));
-    assert_false(settle(id));
+    assert_true(update_state(id));
+    assert_false(update_state(id));
     assert_int_equal(state_of(id), STATE_MISSING);
     assert_null(store_open_blob(app.store, sha256, "a.trial", &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
     /* back */
     assert_int_equal(rename(ROOT "/b", ROOT "/a.trial"), 0);
-    assert_true(settle(id));
+    assert_true(update_state(id));
     assert_int_equal(state_of(id), STATE_READY);
     /* touched: not trusted before all of it has been read */
     age(ROOT "/a.trial", 1000000001);
-    assert_true(settle(id));
+    assert_true(update_state(id));
     assert_int_equal(state_of(id), STATE_CHANGED);
     run_references();
     assert_int_equal(state_of(id), STATE_READY);
@@ -413,7 +413,7 @@ static void references_come_and_go(void **state) {
 
 static void purging_leaves_the_file(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     put(ROOT "/a.trial", "TRIALabc");
     struct import_options options = terms_of(IMPORT_REFERENCE, &h);
     import(ROOT, &options);
@@ -424,13 +424,13 @@ static void purging_leaves_the_file(void **state) {
 
 static void states_survive_the_trash(void **state) {
     (void)state;
-    struct heard h;
+    struct reported h;
     put(ROOT "/a.trial", "TRIALabc");
     struct import_options options = terms_of(IMPORT_REFERENCE, &h);
     import(ROOT, &options);
     assert_true(catalog_set_state(app.catalog, h.ids[0], STATE_CHANGED, "changed", &err));
     assert_true(catalog_trash(app.catalog, h.ids[0], &err));
-    assert_false(settle(h.ids[0])); /* it lies there as it is */
+    assert_false(update_state(h.ids[0])); /* it lies there as it is */
     assert_true(catalog_restore(app.catalog, h.ids[0], &err));
     assert_int_equal(state_of(h.ids[0]), STATE_CHANGED);
     struct catalog_query q = {.has_state = true, .state = STATE_CHANGED, .limit = 10, .count = true};

@@ -322,7 +322,7 @@ static void leftovers_are_swept_at_start(void **state) {
     assert_int_equal(state_of(other.recording.id), STATE_MISSING);
     ingest_result_done(&r);
     ingest_result_done(&other);
-    assert_int_equal(send_text("b", "TRIALb", &r), INGEST_EXISTS); /* mends what was missing */
+    assert_int_equal(send_text("b", "TRIALb", &r), INGEST_EXISTS); /* replaces what was missing */
     assert_int_equal(r.recording.state, STATE_READY);
     ingest_result_done(&r);
 }
@@ -567,8 +567,8 @@ static void parts_at_once_all_come_in(void **state) {
     assert_int_equal(stored_files(), 1 + CLIENTS + 2);
 }
 
-/* The stored file of a part has gone: sent again, as a part or under the recording's name, it mends the recording. */
-static void a_lost_part_is_mended(void **state) {
+/* The stored file of a part has gone: sent again, as a part or under the recording's name, it repairs the recording. */
+static void a_lost_part_is_repaired(void **state) {
     (void)state;
     struct ingest_result r = {0};
     assert_int_equal(send_text("a0", "TRIALab", &r), INGEST_CREATED);
@@ -607,7 +607,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_part_of_what_is_being_scanned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_part_that_fails_leaves_what_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_at_once_all_come_in, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_lost_part_is_mended, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lost_part_is_repaired, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* For tests of ingestion: an app without HTTP, and a format whose files say what becomes of their scan. A test program includes this once.
- * A file: "TRIAL", then letters: 'd' = damaged beyond use, 'l' = something lost, 's' = the scan waits until trial_gate is open, 'n' at the
- * end = no index. One channel /trial, one message per letter. */
+/* For tests of ingestion: an app without HTTP, and a format whose files determine the outcome of their scan. A test program includes this
+ * once. A file: "TRIAL", then letters: 'd' = damaged beyond use, 'l' = something lost, 's' = the scan waits until trial_gate is open, 'n'
+ * at the end = no index. One channel /trial, one message per letter. */
 #ifndef REEL_TESTS_INGEST_TRIAL_H
 #define REEL_TESTS_INGEST_TRIAL_H
 

@@ -339,7 +339,7 @@ static void what_outlives_the_request_becomes_a_row(void **state) {
     atomic_store(&gate, false);
     add("slow", "taken", id);
     until(&began, 2);
-    job = start(&second, "me"); /* waits behind it */
+    job = start(&second, "me"); /* waits for it */
     assert_true(job_leave(job, &(struct job_spec){.key = "taken"}, again, &err));
     assert_string_equal(id, again); /* the work of that one, not of this */
     job_cancel(job);

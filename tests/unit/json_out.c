@@ -27,7 +27,7 @@ static int end(void **state) {
     out = (struct grow){0};
     return 0;
 }
-static void says(const char *text) {
+static void assert_output(const char *text) {
     assert_int_equal(out.size, strlen(text));
     assert_memory_equal(out.data, text, out.size);
 }
@@ -37,7 +37,7 @@ static void maps_and_lists_nest(void **state) {
     assert_true(visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_list(v) && visit_integer(v, -1) && visit_begin_map(v) &&
                 visit_end_map(v) && visit_null(v) && visit_end_list(v) && visit_key_text(v, "b") && visit_boolean(v, true) &&
                 visit_key_text(v, "a") && visit_text(v, bytes_text("x")) && visit_end_map(v));
-    says("{\"a\":[-1,{},null],\"b\":true,\"a\":\"x\"}");
+    assert_output("{\"a\":[-1,{},null],\"b\":true,\"a\":\"x\"}");
 }
 
 static void integers_beyond_2_53_are_strings(void **state) {
@@ -50,7 +50,7 @@ static void integers_beyond_2_53_are_strings(void **state) {
     visit_natural(v, UINT64_MAX);
     visit_natural(v, 0);
     visit_end_list(v);
-    says("[9007199254740992,\"9007199254740993\",\"-9007199254740993\",\"-9223372036854775808\",\"18446744073709551615\",0]");
+    assert_output("[9007199254740992,\"9007199254740993\",\"-9007199254740993\",\"-9223372036854775808\",\"18446744073709551615\",0]");
 }
 
 static void reals_are_the_shortest_that_read_back(void **state) {
@@ -66,7 +66,7 @@ static void reals_are_the_shortest_that_read_back(void **state) {
     visit_real(v, 1e300);
     visit_real(v, 3);
     visit_end_list(v);
-    says("[0.1,0.1,0.10000000149011612,\"NaN\",\"Infinity\",\"-Infinity\",-0,1e+300,3]");
+    assert_output("[0.1,0.1,0.10000000149011612,\"NaN\",\"Infinity\",\"-Infinity\",-0,1e+300,3]");
 }
 
 static void every_double_reads_back(void **state) {
@@ -91,7 +91,7 @@ static void every_double_reads_back(void **state) {
 static void texts_are_escaped(void **state) {
     (void)state;
     visit_text(v, bytes_of("a\"\\\n\x1f\xc3\xa4\xff\xe2\x82 \0z", 13));
-    says("\"a\\\"\\\\\\u000a\\u001f\xc3\xa4\\\\xff\\\\xe2\\\\x82 \\u0000z\"");
+    assert_output("\"a\\\"\\\\\\u000a\\u001f\xc3\xa4\\\\xff\\\\xe2\\\\x82 \\u0000z\"");
 }
 
 static void bytes_are_base64(void **state) {
@@ -103,7 +103,8 @@ static void bytes_are_base64(void **state) {
     visit_binary(v, bytes_text("foo"));
     visit_binary(v, bytes_text("foobar\xff\xfe"));
     visit_end_list(v);
-    says("[{\"$base64\":\"\"},{\"$base64\":\"Zg==\"},{\"$base64\":\"Zm8=\"},{\"$base64\":\"Zm9v\"},{\"$base64\":\"Zm9vYmFy//4=\"}]");
+    assert_output(
+        "[{\"$base64\":\"\"},{\"$base64\":\"Zg==\"},{\"$base64\":\"Zm8=\"},{\"$base64\":\"Zm9v\"},{\"$base64\":\"Zm9vYmFy//4=\"}]");
 }
 
 static void packed_arrays_are_lists(void **state) {
@@ -117,7 +118,7 @@ static void packed_arrays_are_lists(void **state) {
     visit_numbers(v, REEL_BOOL, bytes_of("\1\0", 2), 0);
     visit_numbers(v, REEL_F64, bytes_of("", 0), 0);
     visit_end_list(v);
-    says("[[1.5,-2,0.25,7],[[1.5,-2,0.25],[7]],[-1,300],[true,false],[]]");
+    assert_output("[[1.5,-2,0.25,7],[[1.5,-2,0.25],[7]],[-1,300],[true,false],[]]");
 }
 
 static void length_and_depth_have_ceilings(void **state) {

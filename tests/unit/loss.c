@@ -1,4 +1,4 @@
-/* reel_loss_*: order kept, texts owned, and nobody need listen. */
+/* reel_loss_*: order kept, texts owned, and a receiver is optional. */
 #include "reel/write.h"
 #include "wire/cleanup.h"
 

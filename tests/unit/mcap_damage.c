@@ -1,4 +1,4 @@
-/* The MCAP reader on files that are cut, damaged, or lie: what is whole is kept, what is broken stays out, and the findings say so. */
+/* The MCAP reader on files that are cut, damaged, or lie: what is whole is kept, what is broken stays out, and the findings report it. */
 #include "mcap_scan.h"
 #include "wire/bytes.h"
 

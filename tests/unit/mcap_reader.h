@@ -244,7 +244,7 @@ static void see_summary(struct seen *s, struct cursor *c, uint64_t offsets_at) {
             assert_int_equal(cursor_u64le(&r), group_at[group]);
             assert_int_equal(cursor_u64le(&r), group_size[group]);
             assert_in_range(group_size[group], 1, UINT64_MAX);
-            group_size[group] = 0; /* told once */
+            group_size[group] = 0; /* reported once */
             continue;
         }
         assert_true(op == last || seen[op] == 0); /* grouped */

@@ -175,7 +175,7 @@ static void everything_a_recording_holds_comes_back(void **state) {
     for (int clock = 0; clock < 2; clock++) {
         struct toy toy = {0};
         toy_start(&toy, clock ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL);
-        toy_pair(&toy, clock ? "dc:Creator" : "creator", "Ada"); /* from MCAP again it would be a record dc, behind the others */
+        toy_pair(&toy, clock ? "dc:Creator" : "creator", "Ada"); /* from MCAP again it would be a record dc, after the others */
         toy_pair(&toy, "note", "");
         toy_pair(&toy, "note", "two");
         channels(&toy);

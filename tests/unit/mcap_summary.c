@@ -1,5 +1,5 @@
-/* Summarys of MCAP files say what their scans find, from the head and the summary alone; a file without statistics, or whose summary does
- * not hold together, has none. */
+/* Summaries of MCAP files, read from the head and the summary section alone, equal the result of their scans; a file without statistics, or
+ * with an inconsistent summary section, has none. */
 #include "mcap_maker.h"
 #include "real_samples.h"
 #include "summary_check.h"

@@ -39,12 +39,12 @@ static const char *metadata_of(const struct reel_channel *c, const char *key) {
 static void every_layout_is_read_without_a_finding(void **state) {
     (void)state;
     for (unsigned v = 0; v < 48; v++) {
-        struct tape_style style = tape_usual;
+        struct tape_style style = tape_default;
         style.big = v & 1;
         style.size_counts = v & 2;
-        style.links_behind = v & 4;
+        style.links_to_content = v & 4;
         style.block_counts = v & 8;
-        style.origin = v / 16 == 0 ? 0 : v / 16 == 1 ? (style.links_behind ? 5 : 0) : 29;
+        style.origin = v / 16 == 0 ? 0 : v / 16 == 1 ? (style.links_to_content ? 5 : 0) : 29;
         TAPE t;
         tape_six(&t, &style);
         tape_finish(&t);
@@ -63,7 +63,7 @@ static void every_layout_is_read_without_a_finding(void **state) {
 static void sequence_and_frame_ids_are_kept(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_put(&t, "/a", "T", 1, "/base", 7, TAPE_PLAIN, "x", 1);
     tape_put(&t, "/a", "T", 2, "", UINT32_MAX, TAPE_PLAIN, "y", 1);
     tape_put(&t, "/a", "T", 3, "/laser", 9, TAPE_ZLIB, "z", 1);
@@ -84,7 +84,7 @@ static void sequence_and_frame_ids_are_kept(void **state) {
 static void frame_ids_beyond_the_ceiling_are_reported(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_block_begin(&t);
     for (unsigned i = 0; i < 4100; i++) {
         char frame[16];
@@ -101,7 +101,7 @@ static void frame_ids_beyond_the_ceiling_are_reported(void **state) {
 static void meta_data_are_the_schema(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_block_begin(&t);
     tape_info(&t, "/a", "mira::Pose2", "META\0:Pose2", 11);
     tape_text(&t, "/a", 5, "p");
@@ -119,7 +119,7 @@ static void meta_data_are_the_schema(void **state) {
 static void compressed_messages_are_found_out(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_put(&t, "/a", "T", 1, "", 0, TAPE_ZLIB, "zlib", 4);
     tape_put(&t, "/a", "T", 1, "", 0, TAPE_PLAIN, "plain", 5);
     tape_put(&t, "/b", "T", 1, "", 0, TAPE_GZIP, "gzip", 4);
@@ -135,7 +135,7 @@ static void compressed_messages_are_found_out(void **state) {
 static void unknown_compression_is_delivered_as_stored(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_put(&t, "/a", "T", 1, "/f", 3, TAPE_UNKNOWN, "data", 4);
     tape_put(&t, "/b", "T", 2, "", 0, TAPE_PLAIN, "b", 1);
     tape_finish(&t);
@@ -152,7 +152,7 @@ static void unknown_compression_is_delivered_as_stored(void **state) {
 static void compressed_data_that_do_not_decode_are_reported(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     size_t at = tape_put(&t, "/a", "T", 1, "", 0, TAPE_ZLIB, "broken", 6);
     t.m.data[t.m.size - 1] ^= 1; /* the checksum */
     size_t longer = tape_put(&t, "/a", "T", 2, "", 0, TAPE_ZLIB, "said otherwise", 14);
@@ -163,14 +163,14 @@ static void compressed_data_that_do_not_decode_are_reported(void **state) {
     bag_assert_finding(r, REEL_LOSS, "does not decode");
     bag_assert_finding(r, REEL_WARNING, "its zlib data decode to 14 bytes, not 99");
     assert_int_equal(bag_info(r)->lost_bytes, longer - at - 5 - 25 - 2 - 4);
-    assert_non_null(memmem(bag_payloads(r), 100, "|said otherwise|", 16)); /* behind the bytes of the first, as they are stored */
+    assert_non_null(memmem(bag_payloads(r), 100, "|said otherwise|", 16)); /* after the bytes of the first, as they are stored */
 }
 
 /* ---- times ---- */
 
 static void a_start_of_zero_is_a_clock_of_its_own(void **state) {
     (void)state;
-    struct tape_style style = tape_usual;
+    struct tape_style style = tape_default;
     style.start = 0;
     TAPE t;
     tape_six(&t, &style);
@@ -184,7 +184,7 @@ static void a_start_of_zero_is_a_clock_of_its_own(void **state) {
 static void signed_times_and_what_64_bits_cannot_hold(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_text(&t, "/x", 5, "b");
     tape_text(&t, "/x", -2000000, "a");
     tape_text(&t, "/x", INT64_MAX, "z");
@@ -202,7 +202,7 @@ static void signed_times_and_what_64_bits_cannot_hold(void **state) {
 static void infos_late_missing_and_twice(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_block_begin(&t);
     tape_message_field(&t, "/late", 1, "", 0, TAPE_PLAIN, "1", 1);
     tape_info(&t, "/late", "T", "", 0);
@@ -222,7 +222,7 @@ static void infos_late_missing_and_twice(void **state) {
 static void wrong_counts_links_and_indexes_are_reported(void **state) {
     (void)state;
     TAPE t;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     size_t first_block = t.messages[0].block, message = t.messages[2].at;
     tape_finish(&t);
     tape_patch(&t, first_block + 5, 9, 4);                       /* its count */
@@ -245,7 +245,7 @@ static void wrong_counts_links_and_indexes_are_reported(void **state) {
 static void a_loop_of_links_ends(void **state) {
     (void)state;
     TAPE t;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     tape_finish(&t);
     tape_patch(&t, t.channels[1].info + 5, t.channels[0].info, 8);
     RECORDING *r = bag_scan(&t.m);
@@ -255,7 +255,7 @@ static void a_loop_of_links_ends(void **state) {
 static void an_unfinished_tape_loses_nothing(void **state) {
     (void)state;
     TAPE t;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     tape_text(&t, "/a", 60, "m6");
     RECORDING *r = bag_scan(&t.m);
     assert_string_equal(bag_payloads(r), SIX "m6|");
@@ -271,7 +271,7 @@ static void an_unfinished_tape_loses_nothing(void **state) {
 static void a_cut_tape_keeps_what_is_whole(void **state) {
     (void)state;
     TAPE t;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     tape_finish(&t);
     for (size_t size = t.messages[0].at; size < t.m.size; size++) {
         size_t whole = 0;
@@ -290,7 +290,7 @@ static void a_cut_tape_keeps_what_is_whole(void **state) {
 static void garbage_costs_what_it_covers(void **state) {
     (void)state;
     TAPE t;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     size_t at = t.messages[3].at, next = t.m.size;
     next = t.messages[4].block;
     tape_finish(&t);
@@ -305,7 +305,7 @@ static void garbage_costs_what_it_covers(void **state) {
 static void an_unknown_field_is_stepped_over(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_text(&t, "/a", 1, "one");
     size_t field = tape_field(&t, 0x42);
     tape_message_field(&t, "/inner", 9, "", 0, TAPE_PLAIN, "not to be found", 15);
@@ -320,7 +320,7 @@ static void an_unknown_field_is_stepped_over(void **state) {
 static void sizes_and_lengths_help_each_other(void **state) {
     (void)state;
     TAPE t;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     tape_finish(&t);
     tape_patch(&t, t.messages[1].at + 1, 3, 4);
     RECORDING *r = bag_scan(&t.m);
@@ -338,14 +338,14 @@ static void hostile_lengths_allocate_nothing(void **state) {
     static const struct { unsigned from, bytes; } lengths[] = {{13, 4}, {19, 4}, {27, 4}}; /* of a message: channel, frame id, data */
     for (unsigned i = 0; i < 3; i++) {
         TAPE t;
-        tape_six(&t, &tape_usual);
+        tape_six(&t, &tape_default);
         tape_finish(&t);
         tape_patch(&t, t.messages[0].at + lengths[i].from, UINT32_MAX, lengths[i].bytes);
         RECORDING *r = bag_scan(&t.m);
         assert_string_equal(bag_payloads(r), "m1|m2|m3|m4|m5|");
     }
     TAPE t;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     tape_finish(&t);
     tape_patch(&t, t.channels[0].info + 5 + 24 + 4 + 2 + 4 + 11, UINT64_MAX, 8); /* meta data */
     RECORDING *r = bag_scan(&t.m);
@@ -365,7 +365,7 @@ static int bits_of(const struct maker *m, const char *name) {
 static void only_tapes_are_recognised(void **state) {
     (void)state;
     TAPE t;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     tape_finish(&t);
     assert_true(bits_of(&t.m, "a") > 30);
     assert_true(bits_of(&t.m, "a.tape") > bits_of(&t.m, "a"));
@@ -388,7 +388,7 @@ static void only_tapes_are_recognised(void **state) {
 static void an_empty_tape_is_one(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     assert_int_equal(t.m.size, 32);
     RECORDING *r = bag_scan(&t.m);
     assert_int_equal(bag_info(r)->messages, 0);

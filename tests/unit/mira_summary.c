@@ -26,12 +26,12 @@ static struct reel_index *summarized(const struct tape *t) {
 static void every_layout_is_summarized_as_scanned(void **state) {
     (void)state;
     for (unsigned v = 0; v < 48; v++) {
-        struct tape_style style = tape_usual;
+        struct tape_style style = tape_default;
         style.big = v & 1;
         style.size_counts = v & 2;
-        style.links_behind = v & 4;
+        style.links_to_content = v & 4;
         style.block_counts = v & 8;
-        style.origin = v / 16 == 0 ? 0 : v / 16 == 1 ? (style.links_behind ? 5 : 0) : 29;
+        style.origin = v / 16 == 0 ? 0 : v / 16 == 1 ? (style.links_to_content ? 5 : 0) : 29;
         TAPE t;
         tape_six(&t, &style);
         tape_finish(&t);
@@ -42,7 +42,7 @@ static void every_layout_is_summarized_as_scanned(void **state) {
 static void contents_of_a_summary(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_block_begin(&t);
     tape_info(&t, "/a", "mira::Pose2", "META\0:Pose2", 11);
     for (int i = 0; i < 30; i++) {
@@ -65,12 +65,12 @@ static void contents_of_a_summary(void **state) {
     assert_string_equal(reel_index_metadata(summary)->items[1].value, "1330000000000000000");
 }
 
-/* Frame ids that change are all met; so are two that alternate; so is a compression that nobody knows. */
+/* Frame ids that change are all met; so are two that alternate; so is an unknown compression. */
 static void what_stands_in_messages_only(void **state) {
     (void)state;
     for (int n = 3; n < 60; n += 11) {
         TAPE t;
-        tape_begin(&t, &tape_usual);
+        tape_begin(&t, &tape_default);
         for (int i = 0; i < n; i++) {
             char frame[16];
             snprintf(frame, sizeof frame, "/f%d", i / 2);
@@ -86,7 +86,7 @@ static void what_stands_in_messages_only(void **state) {
 
 static void times_and_clocks(void **state) {
     (void)state;
-    struct tape_style style = tape_usual;
+    struct tape_style style = tape_default;
     style.start = 0;
     TAPE zero, odd;
     tape_six(&zero, &style);
@@ -94,7 +94,7 @@ static void times_and_clocks(void **state) {
     assert_same(&zero);
     INDEX *summary = summarized(&zero);
     assert_int_equal(reel_index_info(summary)->clock, REEL_CLOCK_RELATIVE);
-    tape_begin(&odd, &tape_usual);
+    tape_begin(&odd, &tape_default);
     tape_text(&odd, "/x", 5, "b");
     tape_text(&odd, "/x", -2000000, "a");
     tape_text(&odd, "/x", INT64_MAX, "z");
@@ -106,15 +106,15 @@ static void times_and_clocks(void **state) {
 static void channels_without_messages(void **state) {
     (void)state;
     TAPE unused, empty, linked;
-    tape_begin(&unused, &tape_usual);
+    tape_begin(&unused, &tape_default);
     tape_text(&unused, "/x", 5, "b");
     tape_block_end(&unused);
     tape_info(&unused, "/none", "T", "", 0);
     tape_finish(&unused);
     assert_same(&unused);
-    tape_begin(&empty, &tape_usual);
+    tape_begin(&empty, &tape_default);
     assert_same(&empty);
-    tape_six(&linked, &tape_usual);
+    tape_six(&linked, &tape_default);
     tape_finish(&linked);
     tape_patch(&linked, 24, linked.channels[1].info, 8);
     tape_patch(&linked, linked.channels[1].info + 5, linked.channels[0].info, 8);
@@ -138,21 +138,21 @@ static void tapes_of_foreign_channels(void **state) {
 static void what_does_not_hold_together_is_refused(void **state) {
     (void)state;
     TAPE open, time, loop, far, late, count, position;
-    tape_six(&open, &tape_usual);
+    tape_six(&open, &tape_default);
     assert_refused(&open, "was not closed");
-    tape_six(&time, &tape_usual);
+    tape_six(&time, &tape_default);
     time.messages[0].time += 3;
     tape_finish(&time);
     assert_refused(&time, "does not refer to a message of its channel");
-    tape_six(&loop, &tape_usual);
+    tape_six(&loop, &tape_default);
     tape_finish(&loop);
     tape_patch(&loop, loop.channels[1].info + 5, loop.channels[0].info, 8);
     assert_refused(&loop, "");
-    tape_six(&far, &tape_usual);
+    tape_six(&far, &tape_default);
     tape_finish(&far);
     tape_patch(&far, far.channels[1].tail + 8, far.m.size + 9, 8);
     assert_refused(&far, "there is no index at");
-    tape_begin(&late, &tape_usual);
+    tape_begin(&late, &tape_default);
     tape_block_begin(&late);
     size_t at = tape_message_field(&late, "/a", 1, "", 0, TAPE_PLAIN, "x", 1);
     tape_info(&late, "/a", "T", "", 0);
@@ -161,11 +161,11 @@ static void what_does_not_hold_together_is_refused(void **state) {
     late.channels[0].first = late.channels[0].last = 1;
     tape_finish(&late);
     assert_refused(&late, "does not refer to a message of its channel");
-    tape_six(&count, &tape_usual);
+    tape_six(&count, &tape_default);
     tape_finish(&count);
     tape_patch(&count, count.m.size - 3 * 24 - 4, UINT32_MAX, 4);
     assert_refused(&count, "there is no index at");
-    tape_six(&position, &tape_usual);
+    tape_six(&position, &tape_default);
     tape_finish(&position);
     tape_patch(&position, position.m.size - 24, UINT64_MAX - 3, 8);
     assert_refused(&position, "does not refer to a message of its channel");
@@ -174,10 +174,10 @@ static void what_does_not_hold_together_is_refused(void **state) {
 static void damaged_tapes(void **state) {
     (void)state;
     TAPE t, u;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     tape_finish(&t);
     summary_of_damaged(bytes_of(t.m.data, t.m.size), 33, &reel_format_mira);
-    tape_begin(&u, &tape_usual);
+    tape_begin(&u, &tape_default);
     for (int i = 0; i < 12; i++) { /* more than are sampled */
         tape_put(&u, "/a", "T", i, "/f", 0, TAPE_ZLIB, "x", 1);
     }
@@ -209,7 +209,7 @@ static void a_tape_of_20_gib(void **state) {
     struct large l = {.file = fopen(path, "w"), .at = 32};
     for (int i = 0; i < CHANNELS * COUNT; i++) {
         unsigned c = (unsigned)i % CHANNELS;
-        struct tape t = {.style = tape_usual};
+        struct tape t = {.style = tape_default};
         tape_block_begin(&t);
         if (i < CHANNELS) {
             infos[c] = l.at + t.m.size;
@@ -224,7 +224,7 @@ static void a_tape_of_20_gib(void **state) {
         free_tape(&t);
     }
     for (unsigned c = 0; c < CHANNELS; c++) {
-        TAPE t = {.style = tape_usual};
+        TAPE t = {.style = tape_default};
         tables[c] = l.at;
         size_t at = tape_field(&t, 0x0d);
         tape_number(&t, COUNT, 4);
@@ -237,7 +237,7 @@ static void a_tape_of_20_gib(void **state) {
         large_put(&l, t.m.data, t.m.size);
     }
     for (unsigned c = 0; c < CHANNELS; c++) {
-        TAPE t = {.style = tape_usual};
+        TAPE t = {.style = tape_default};
         tape_info(&t, names[c], "T", "meta", 4);
         tape_patch(&t, 5, c + 1 < CHANNELS ? infos[c + 1] : 0, 8);
         tape_patch(&t, 13, c, 8);
@@ -248,7 +248,7 @@ static void a_tape_of_20_gib(void **state) {
         large_put(&l, t.m.data, t.m.size);
     }
     TAPE head;
-    tape_begin(&head, &tape_usual);
+    tape_begin(&head, &tape_default);
     tape_patch(&head, 20, CHANNELS * COUNT, 4);
     tape_patch(&head, 24, infos[0], 8);
     l.at = 0;

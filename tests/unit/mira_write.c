@@ -61,7 +61,7 @@ static void assert_same_recording(struct reel_recording *a, struct reel_recordin
 static void a_tape_comes_out_byte_for_byte(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_put(&t, "/a", "float", -5, "/base", 1, TAPE_PLAIN, "1234", 4);
     tape_put(&t, "/b", "std::string", 3, "", 77, TAPE_PLAIN, "", 0);
     tape_put(&t, "/a", "float", 9, "/laser", 2, TAPE_PLAIN, "5678", 4);
@@ -74,8 +74,8 @@ static void a_tape_comes_out_byte_for_byte(void **state) {
 
 static void other_layouts_become_the_default_one(void **state) {
     (void)state;
-    struct tape_style style = tape_usual;
-    style.big = style.size_counts = style.links_behind = true;
+    struct tape_style style = tape_default;
+    style.big = style.size_counts = style.links_to_content = true;
     TAPE t;
     tape_six(&t, &style);
     RECORDING *r = bag_scan(&t.m); /* not closed, too: this is the repair */
@@ -89,7 +89,7 @@ static void other_layouts_become_the_default_one(void **state) {
 static void unknown_compression_stays_as_it_is(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_put(&t, "/a", "T", 1, "/f", 5, TAPE_UNKNOWN, "data of a codec that nobody knows", 33);
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
@@ -103,7 +103,7 @@ static void unknown_compression_stays_as_it_is(void **state) {
 static void a_cut_has_its_own_start_and_keeps_empty_channels(void **state) {
     (void)state;
     TAPE t;
-    tape_six(&t, &tape_usual);
+    tape_six(&t, &tape_default);
     tape_text(&t, "/rare", 1000, "r");
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
@@ -177,7 +177,7 @@ static void large_messages_are_compressed_on_request(void **state) {
         noise[i] = (char)(random >> 56);
     }
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     for (int i = 0; i < 100; i++) {
         tape_put(&t, "/large", "T", i, "/f", 1, TAPE_PLAIN, text, sizeof text - (size_t)i);
         tape_put(&t, "/small", "T", i, "", 1, TAPE_PLAIN, text, 100);

@@ -211,7 +211,7 @@ static void a_file_is_what_its_messages_say(void **state) {
         struct named_bytes file;
         const char *topic;
         unsigned messages;
-        bool told;
+        bool noted;
     } cases[] = {{{"x.traj", legacy_bytes(&traj)}, "frame", 2, false},  {{"x.state", legacy_bytes(&states)}, "state", 1, false},
                  {{"upload", legacy_bytes(&traj)}, "frame", 2, false},  {{"upload", legacy_bytes(&states)}, "state", 1, false},
                  {{"x.state", legacy_bytes(&traj)}, "frame", 2, true},  {{"x.traj", legacy_bytes(&states)}, "state", 1, true},
@@ -224,7 +224,7 @@ static void a_file_is_what_its_messages_say(void **state) {
         assert_string_equal(c->encoding, "nanover-protobuf");
         assert_int_equal(info_of(r)->messages, cases[i].messages);
         assert_int_equal(info_of(r)->clock, REEL_CLOCK_RELATIVE);
-        if (cases[i].told) {
+        if (cases[i].noted) {
             assert_finding(r, REEL_NOTE, "whatever its name says");
         } else {
             assert_no_findings(r);

@@ -13,7 +13,7 @@ static int probe(struct reel_bytes file, const char *name) {
 static void probe_requires_the_member_names(void **state) {
     (void)state;
     MAKER m = {.count = 0}, other = {.count = 0}, swapped = {.count = 0}, before = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     assert_true(probe(maker_finish(&m), "x") > 0);
     maker_zip(&other,
               (struct member[]){{"rec/messages.msgpack", maker_messages(&m), false}, {"rec/index.msgpack", bytes_text("\x90"), false}}, 2);
@@ -30,7 +30,7 @@ static void probe_requires_the_member_names(void **state) {
 static void a_regular_recording_has_no_findings(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_no_findings(r);
     assert_int_equal(info_of(r)->messages, 6);
@@ -51,7 +51,7 @@ static void a_regular_recording_has_no_findings(void **state) {
 static void rule_nanover_01_other_members_are_attachments(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     maker_zip(&m,
               (struct member[]){{"messages.msgpack", maker_messages(&m), false},
                                 {"notes.txt", bytes_text("hello hello hello hello"), true},
@@ -92,7 +92,7 @@ static void types_of_equal_hashes_are_two_channels(void **state) {
 static void rule_nanover_03_types_decide_the_channels(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     maker_add(&m, "{}", "{'types' [] 'timestamp' 6000}");
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_no_findings(r);
@@ -237,7 +237,7 @@ static void messages_of_a_crashed_recorder_are_recovered(void **state) {
 static void messages_go_on_where_the_index_breaks_off(void **state) {
     (void)state;
     MAKER m = {.count = 0}, cut = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     struct reel_bytes index = maker_index(&m);
     maker_zip(
         &cut,
@@ -257,7 +257,7 @@ static void messages_go_on_where_the_index_breaks_off(void **state) {
 static void cut_anywhere_is_an_answer(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     struct reel_bytes file = maker_finish(&m);
     for (size_t size = 0; size < file.size; size++) {
         struct reel_error err = {0};

@@ -34,7 +34,7 @@ static void assert_front(struct reel_recording *r, int64_t start_ns, const char 
 static void frames_fold_since_the_reset_and_states_since_the_beginning(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_front(r, 5000, NULL, NULL, NULL);
     assert_front(r, 5001, NULL, "frame",
@@ -53,7 +53,7 @@ static void frames_fold_since_the_reset_and_states_since_the_beginning(void **st
 static void only_wanted_channels_contribute(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     const char *frame = "frame", *states = "state", *none = "nothing";
     assert_front(r, 3500000, &frame, "frame",

@@ -1,4 +1,4 @@
-/* Summarys of NanoVer recordings: what directory and index say is what a scan finds, or is refused; and little is read of large ones. */
+/* Summaries of NanoVer recordings equal the result of a scan, or are refused; and little is read of large ones. */
 #include "nanover_maker.h"
 #include "real_samples.h"
 #include "summary_check.h"
@@ -19,7 +19,7 @@ static void made_recordings_are_summarized_as_scanned(void **state) {
     (void)state;
     for (unsigned way = 0; way < 16; way++) { /* index first, each member deflated, something in front */
         MAKER m = {.count = 0};
-        maker_usual(&m);
+        maker_default(&m);
         maker_add(&m, "{}", "{'types' [] 'timestamp' 6000.5}");
         maker_add(&m, "{'command' 1 'frame' {}}", "{'types' ['command' 'frame']}"); /* no time: that of the message before */
         maker_add(&m, "{'command' 2}", "{'types' ['command'] 'timestamp' 3}");
@@ -36,7 +36,7 @@ static void made_recordings_are_summarized_as_scanned(void **state) {
 static void contents_of_a_summary(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     maker_zip(&m,
               (struct member[]){{"messages.msgpack", maker_messages(&m), false},
                                 {"notes.txt", bytes_text("hello hello hello hello"), true},
@@ -81,7 +81,7 @@ static void contents_of_a_summary(void **state) {
 /* One more entry, for `length` bytes at `offset` of the messages and as the picture says. */
 static void refused_entry(size_t offset, size_t length, const char *metadata, const char *text) {
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     size_t at = m.messages.size;
     put_raw(&m.messages, "0123456789", 10);
     maker_entry(&m, offset == SIZE_MAX ? at : offset, length, metadata);
@@ -105,7 +105,7 @@ static void an_incomplete_index_is_refused(void **state) {
 static void an_index_that_breaks_off_is_refused(void **state) {
     (void)state;
     MAKER m = {.count = 0}, huge = {.count = 0}, cut = {.count = 0}, map = {.count = 0}, none = {.count = 0}, lost = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     maker_zip(
         &huge,
         (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", bytes_of("\xdd\xff\xff\xff\xff", 5), false}},
@@ -119,7 +119,7 @@ static void an_index_that_breaks_off_is_refused(void **state) {
     assert_refused(maker_file(&map), "is not an array");
     maker_zip(&none, (struct member[]){{"messages.msgpack", maker_messages(&m), false}}, 1);
     assert_refused(maker_file(&none), "it is missing");
-    maker_usual(&lost);
+    maker_default(&lost);
     struct reel_bytes file = maker_finish(&lost);
     file.size -= 22;
     assert_refused(file, "unknown until a scan");
@@ -129,7 +129,7 @@ static void damaged_recordings(void **state) {
     (void)state;
     for (unsigned deflated = 0; deflated < 2; deflated++) {
         MAKER m = {.count = 0};
-        maker_usual(&m);
+        maker_default(&m);
         maker_zip(&m, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", maker_index(&m), deflated}}, 2);
         summary_of_damaged(maker_file(&m), 0, &reel_format_nanover);
     }

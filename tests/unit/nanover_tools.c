@@ -69,7 +69,7 @@ static void assert_moment(struct reel_recording *r, enum reel_nanover_part part,
 static void a_moment_is_what_messages_add_up_to(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_moment(r, REEL_NANOVER_FRAME, 4999, "{'frame' {}}", "{\"frame\":{}}");
     assert_moment(r, REEL_NANOVER_STATE, 999999, "{'state' {'updates' {} 'removals' []}}", "{\"state\":{\"updates\":{},\"removals\":[]}}");
@@ -85,7 +85,7 @@ static void a_moment_is_what_messages_add_up_to(void **state) {
                   "{\"state\":{\"updates\":{\"user\":\"y\",\"scene\":[1,2]},\"removals\":[]}}");
 }
 
-/* Before any reset frame.index is what the last frame said, after one it is 0; nobody's frame.index is made up. */
+/* Before any reset frame.index is the last frame's, after one it is 0; no frame.index is invented. */
 static void frame_index_is_that_of_the_frames(void **state) {
     (void)state;
     MAKER m = {.count = 0};
@@ -122,7 +122,7 @@ static bool read_no_keys(void *context, struct reel_reader *reader, struct reel_
 static void what_is_no_message_is_passed_over(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     struct reel_error err = {0};
     const bool wanted[] = {true, true, true};
@@ -164,7 +164,7 @@ static void resets_begin_runs(void **state) {
 static void changes_are_reported_key_by_key(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     maker_add(&m, "{'state' {'updates' {7 1 'avatar.a' {'name' 'ada'}} 'removals' ['user' 8 'absent']}}",
               "{'types' ['state'] 'timestamp' 6000}");
     RECORDING *r = nanover_read(maker_finish(&m));
@@ -291,7 +291,7 @@ static bool take_end(void *context) {
 static void the_visitor_can_stop(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     struct reel_error err = {0};
     int wanted = 2;
@@ -320,7 +320,7 @@ static bool select_run(struct reel_recording *r, uint64_t run, struct reel_selec
 static void a_run_begins_with_all_there_is(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     struct reel_selection q;
     struct reel_write_options options;
@@ -349,7 +349,7 @@ static void a_run_begins_with_all_there_is(void **state) {
 static void runs_that_are_none(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     struct reel_selection q;
     struct reel_write_options options;

@@ -83,7 +83,7 @@ static void empty_recording_is_the_official_253_bytes(void **state) {
 static void written_again_it_is_the_same_recording(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     maker_add(&m, "{}", "{'types' [] 'timestamp' 6000}");
     RECORDING *r = nanover_read(maker_finish(&m));
     OUTPUT o = write_out(r, &reel_select_all);
@@ -117,7 +117,7 @@ static void rule_nanover_01_other_members_are_written_again(void **state) {
     size_t big = (4 << 20) + 17;
     AUTO_MEM uint8_t *blob = calloc(1, big);
     blob[big - 1] = 9;
-    maker_usual(&m);
+    maker_default(&m);
     maker_zip(&m,
               (struct member[]){{"messages.msgpack", maker_messages(&m), false},
                                 {"index.msgpack", maker_index(&m), false},
@@ -135,7 +135,7 @@ static void rule_nanover_01_other_members_are_written_again(void **state) {
 static void cut_begins_with_its_state_at_time_zero(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_usual(&m);
+    maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     struct reel_selection selection = reel_select_all;
     selection.start_ns = 3500000;

@@ -1,4 +1,4 @@
-/* What people say of recordings: tags and their counts, changes by version, names, custom fields, notes; and the manifests that are due
+/* Annotations of recordings: tags and their counts, changes by version, names, custom fields, notes; and the manifests that are due
  * then. */
 #include <setjmp.h>
 #include <stdarg.h>

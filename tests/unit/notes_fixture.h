@@ -1,4 +1,4 @@
-/* For tests of what people say of recordings: changes, and the counts that triggers keep compared with what counting anew gives. */
+/* For tests of annotations: changes, and the counts that triggers keep compared with what counting anew gives. */
 #ifndef REEL_TESTS_NOTES_FIXTURE_H
 #define REEL_TESTS_NOTES_FIXTURE_H
 

@@ -298,7 +298,7 @@ static void only_a_corrupted_pack_is_discarded(void **state) {
     toy_free(&t);
 }
 
-/* With checksums that hold: what a wrong program or an attacker would write. Anything may be told, nothing may crash. */
+/* With checksums that hold: what a wrong program or an attacker would write. Any answer is allowed, a crash is not. */
 static void directories_of_others_do_no_harm(void **state) {
     (void)state;
     struct toy t = {0};

@@ -48,7 +48,7 @@ static void a_recording_is_opened_once(void **state) {
     recordings_forget(app.recordings, made.recording.content);
     struct reel_recording *again = get();
     assert_ptr_not_equal(again, a);
-    read_letter(a, 'a'); /* the old one lives as long as somebody holds it */
+    read_letter(a, 'a'); /* the old one lives as long as it is held */
     reel_recording_free(a);
     reel_recording_free(b);
     reel_recording_free(again);

@@ -1,5 +1,5 @@
-/* The tables of formats and writers: the highest bid wins, endings and versions find their writer, and who finds nothing is told what there
- * is. */
+/* The tables of formats and writers: the highest bid wins, endings and versions find their writer, and a lookup without a match reports
+ * what there is. */
 #define TOY_OWN_TABLES
 #include "unit/toy.h"
 #include "wire/bytes.h"

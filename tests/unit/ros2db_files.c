@@ -185,13 +185,13 @@ static void messages_packed_one_by_one(void **state) {
     (void)state;
     struct db3 m;
     static const char mode[] = YAML("5", "    - bag_0.db3\n", "25", "  compression_format: zstd\n  compression_mode: MESSAGE\n");
-    for (int told = 0; told <= 1; told++) {
-        const struct db3_part parts[] = {{"bag_0.db3", make(&m, 2, 1, 25, true, told ? 3 : -1)}, {"metadata.yaml", bytes_text(mode)}};
-        AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(parts, told ? 2 : 1);
+    for (int stated = 0; stated <= 1; stated++) {
+        const struct db3_part parts[] = {{"bag_0.db3", make(&m, 2, 1, 25, true, stated ? 3 : -1)}, {"metadata.yaml", bytes_text(mode)}};
+        AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(parts, stated ? 2 : 1);
         db3_assert_clean(r);
-        assert_int_equal(db3_info(r)->n_chunks, (told ? 2 : 1) + 1 + (told ? 24 : 25));
+        assert_int_equal(db3_info(r)->n_chunks, (stated ? 2 : 1) + 1 + (stated ? 24 : 25));
         assert_int_equal(db3_read_all(r, id_of), 25);
-        if (told) {
+        if (stated) {
             assert_string_equal(db3_metadata_of(r, "compression_mode"), "MESSAGE");
         }
         reel_recording_free(TAKE(r));
@@ -434,7 +434,7 @@ static void of_mcap_files(void **state) {
     db3_free(&b);
 }
 
-/* What stands in a member is told of with its name, at its place in the archive. */
+/* Findings in a member give its name and its offset in the archive. */
 static void findings_in_members(void **state) {
     (void)state;
     struct db3 a;

@@ -36,7 +36,7 @@ static void refused_with(const char *drop, const char *sql, enum reel_code code,
     db3_free(&m);
 }
 
-/* A view that somebody has added is of no concern, whatever its SELECT. */
+/* An added view is ignored, whatever its SELECT. */
 static void views_are_left_alone(void **state) {
     (void)state;
     static const char *const views[] = {
@@ -182,7 +182,7 @@ static void blobs_that_share_pages(void **state) {
     db3_free(&m);
 }
 
-/* Cut anywhere: every message that is told can be read and is right; more of the file never gives fewer of them. */
+/* Cut anywhere: every message that is listed can be read and is right; more of the file never gives fewer of them. */
 static void cut(void **state) {
     (void)state;
     struct db3 m;

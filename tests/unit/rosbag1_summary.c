@@ -9,7 +9,7 @@
 #define FLOAT_MD5 "fdb28210bfa9d7c91146260178d9a584"
 #define T0 1500000000u
 
-/* A bag being made, with what its index will say. */
+/* A bag being made, with what its index will contain. */
 struct bag {
     struct maker m;
     struct {
@@ -170,11 +170,11 @@ static void bags_without_messages(void **state) {
     assert_same(&b.m);
 }
 
-/* What we write ourselves: channels of another format stand in wrappers, told apart by a number. */
+/* What we write ourselves: channels of another format are stored in wrappers, distinguished by a number. */
 static void bags_of_foreign_channels(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     for (int i = 0; i < 60; i++) {
         const char text[] = {'m', (char)('0' + i), 0};
         tape_put(&t, i % 5 == 4 ? "/b" : "/a", "T", i, i % 2 ? "/f" : "/g", (uint32_t)i, TAPE_PLAIN, text, 2);

@@ -45,9 +45,9 @@ static void cut_names_the_byte(void **state) {
     size_t last = make_message(&m, "/a", 1500000001, 0, "cut away");
     m.size -= 3;
     RECORDING *r = bag_scan(&m);
-    char told[64];
-    snprintf(told, sizeof told, "truncated at byte %zu", last);
-    bag_assert_finding(r, REEL_LOSS, told);
+    char expected[64];
+    snprintf(expected, sizeof expected, "truncated at byte %zu", last);
+    bag_assert_finding(r, REEL_LOSS, expected);
     assert_int_equal(bag_info(r)->lost_bytes, m.size - last);
     assert_string_equal(bag_payloads(r), "whole|");
 }
@@ -222,7 +222,7 @@ static bool all_but(struct reel_recording *r, unsigned k) {
     return true;
 }
 
-/* Everything behind a damaged record of a text-header log is found; what is lost is in a finding. */
+/* Everything after a damaged record of a text-header log is found; what is lost is in a finding. */
 static void text_logs_go_on_after_a_damaged_header(void **state) {
     (void)state;
     for (unsigned version = 0; version < 3; version++) {

@@ -1,5 +1,5 @@
 /* Damaged ROS bags 2.0: crashed recorders, cut files, chunks that do not decode, lengths that lie, garbage – what is whole is kept, what is
- * lost is told. */
+ * lost is reported. */
 #define BAG_FORMAT &reel_format_rosbag2_0
 #include "bag_scan.h"
 #include "rosbag2_0_maker.h"

@@ -1,5 +1,5 @@
-/* Summarys of ROS bags 2.0 say what their scans find, from the header and the end of the file alone; an index that does not hold together
- * is none. */
+/* Summaries of ROS bags 2.0 equal the result of their scans, from the header and the end of the file alone; an index that does not hold
+ * together is none. */
 #include "real_samples.h"
 #include "rosbag2_0_maker.h"
 #include "summary_check.h"

@@ -230,7 +230,7 @@ static void foreign_messages_come_back_equal(void **state) {
         }
         size_t findings;
         reel_index_findings(reel_recording_index(again), &findings);
-        assert_int_equal(findings, i == 3); /* 1.2 remarks on the ROS channel beside the wrapped ones of its topic */
+        assert_int_equal(findings, i == 3); /* 1.2 remarks on the ROS channel among the wrapped ones of its topic */
         MAKER twice = render_as(again, ways[i].writer, ways[i].compression, &reel_select_all, 0);
         assert_int_equal(twice.size, out.size);
         assert_memory_equal(twice.data, out.data, out.size);

@@ -8,7 +8,7 @@ static const struct reel_write_options plain = {.compression = ""};
 static void rule_mira_01_lengths_and_sizes_lead_from_field_to_field(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_block_begin(&t);
     tape_info(&t, "", "", "", 0);                                               /* strings and meta data of no bytes */
     tape_message_field(&t, "/c=\n\"", 1, "", 0, TAPE_PLAIN, "\x0c\0\0\0\0", 5); /* data that look like a field */
@@ -46,7 +46,7 @@ static void rule_mira_02_reads_are_those_of_blocks_not_of_messages(void **state)
     static const struct reel_source_ops ops = {counting_read, counting_free};
     static char data[SIZE];
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     for (unsigned i = 0; i < MESSAGES; i++) {
         tape_put(&t, i % 2 ? "/a" : "/b", "T", i, "/f", i, TAPE_PLAIN, data, SIZE);
     }
@@ -78,7 +78,7 @@ static void rule_mira_03_only_large_messages_are_compressed_and_without_loss(voi
     (void)state;
     static char data[2000];
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_put(&t, "/large", "T", 1, "", 0, TAPE_PLAIN, data, 1024);
     tape_put(&t, "/small", "T", 2, "", 0, TAPE_PLAIN, data, 1023);
     tape_finish(&t);
@@ -88,7 +88,7 @@ static void rule_mira_03_only_large_messages_are_compressed_and_without_loss(voi
     unsigned met = 0;
     for (struct field f = {0}; field_next(&out, &f);) {
         if (f.type == 0x0c) {
-            const uint8_t *p = f.content + 8 + 4 + 6 + 4 + 4; /* behind the channel, the empty frame id and the sequence */
+            const uint8_t *p = f.content + 8 + 4 + 6 + 4 + 4; /* after the channel, the empty frame id and the sequence */
             bool packed = p[4] == 1;
             assert_int_equal(packed, met == 0);
             assert_int_equal(packed ? load_u32le(p + 5) : load_u32le(p), met == 0 ? 1024 : 1023);
@@ -127,7 +127,7 @@ static void rule_mira_04_blocks_keep_their_size_and_say_what_is_true(void **stat
     (void)state;
     static char data[3000];
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     for (int i = 0; i < 300; i++) {
         tape_put(&t, i % 3 ? "/a" : "/b", "T", i ^ 1, "/f", 0, TAPE_PLAIN, data, (size_t)(i * 10));
     }
@@ -162,7 +162,7 @@ static void rule_mira_05_infos_stand_before_their_messages_and_are_linked(void *
     (void)state;
     static const char *const names[] = {"/a", "/b", "/c"};
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     for (int i = 0; i < 9; i++) {
         tape_text(&t, names[i < 6 ? i % 2 : 2], i, "abc");
     }
@@ -189,7 +189,7 @@ static void rule_mira_05_infos_stand_before_their_messages_and_are_linked(void *
 
 static void rule_mira_06_times_are_relative_to_the_start(void **state) {
     (void)state;
-    struct tape_style style = tape_usual;
+    struct tape_style style = tape_default;
     for (unsigned zero = 0; zero < 2; zero++) {
         style.start = zero ? 0 : TAPE_START;
         TAPE t;
@@ -208,7 +208,7 @@ static void rule_mira_06_times_are_relative_to_the_start(void **state) {
 static void rule_mira_07_frame_and_sequence_are_in_rows_and_kept(void **state) {
     (void)state;
     TAPE t;
-    tape_begin(&t, &tape_usual);
+    tape_begin(&t, &tape_default);
     tape_put(&t, "/a", "T", 1, "/robot/LaserFrame", 41, TAPE_ZLIB, "x", 1);
     tape_finish(&t);
     RECORDING *r = bag_scan(&t.m);
@@ -233,10 +233,10 @@ static void rule_mira_07_frame_and_sequence_are_in_rows_and_kept(void **state) {
 static void rule_mira_08_no_single_guess_carries_the_result(void **state) {
     (void)state;
     for (unsigned v = 0; v < 16; v++) {
-        struct tape_style style = tape_usual;
+        struct tape_style style = tape_default;
         style.big = v & 1;
         style.size_counts = v & 2;
-        style.links_behind = v & 4;
+        style.links_to_content = v & 4;
         style.block_counts = v & 8;
         for (unsigned closed = 0; closed < 2; closed++) {
             TAPE t;

@@ -79,7 +79,7 @@ static void rule_nanover_03_two_types_are_written_as_one_message(void **state) {
     assert_picture(next_payload(s, &message), "{'state' {'updates' {} 'removals' ['user']}}");
 }
 
-/* Whatever form its numbers and lengths have, whatever stands before and behind it: the payload is the bytes that the entry names. */
+/* Whatever form its numbers and lengths have, whatever comes before and after it: the payload is the bytes that the entry names. */
 static void rule_nanover_04_payload_is_exactly_those_bytes(void **state) {
     (void)state;
     static const uint8_t object[] = {0xdf, 0,    0, 0, 1, 0xdb, 0, 0, 0, 1, 'x',  0xdd, 0,    0, 0,

@@ -61,7 +61,7 @@ static void rule_tide_01_size_alone_rules_in_major_2(void **state) {
 static void rule_tide_01_channels_decide_the_layout_when_major_and_size_disagree(void **state) {
     (void)state;
     LOG l = {0}; /* major 2, but all else as in 0.0 */
-    log_usual(&l);
+    log_default(&l);
     log_patch(&l, 12, 2, 1);
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), SIX);
@@ -101,7 +101,7 @@ static void rule_tide_03_versions(void **state) {
         LOG l = {0};
         struct reel_error err = {0};
         if (major < 2) {
-            log_usual(&l);
+            log_default(&l);
             log_patch(&l, 12, major, 1);
             log_patch(&l, 13, 7, 1);
         } else {
@@ -124,9 +124,9 @@ static void rule_tide_03_versions(void **state) {
 static void rule_tide_03_a_second_tide_block_is_reported(void **state) {
     (void)state;
     LOG l = {0};
-    log_usual(&l);
+    log_default(&l);
     size_t at = l.size;
-    log_usual(&l); /* as when files are joined */
+    log_default(&l); /* as when files are joined */
     RECORDING *r = log_scan(&l);
     assert_int_equal(log_info(r)->messages, 12);
     log_assert_finding(r, REEL_WARNING, "1 further blocks TIDE skipped");

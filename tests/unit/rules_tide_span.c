@@ -91,14 +91,14 @@ static void rule_tide_07_a_written_log_holds_every_type_with_its_syntax(void **s
     }
 }
 
-/* INDX blocks: none, one or several a channel, before and behind what they name. */
+/* INDX blocks: none, one or several a channel, before and after what they name. */
 static void rule_tide_09_none_one_or_several_indices_a_channel(void **state) {
     (void)state;
     LOG l = {0};
     begin(&l);
     log_channel_new(&l, 2, "/silent", "", "", NULL); /* has none */
     size_t chunk = l.size + 2 * (TIDE_BLOCK_HEAD + 8 + 20);
-    log_index(&l, 0, true, chunk, LOG_T0, 0); /* two of /a stand before their chunk, one behind it */
+    log_index(&l, 0, true, chunk, LOG_T0, 0); /* two of /a stand before their chunk, one after it */
     log_index(&l, 0, true, chunk, LOG_T0 + 4 * (uint64_t)LOG_S, 4 * 18);
     assert_int_equal(l.size, chunk);
     log_six(&l, 0, LOG_GZIP);
@@ -115,7 +115,7 @@ static void rule_tide_09_none_one_or_several_indices_a_channel(void **state) {
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), SIX);
     log_assert_findings(r, 0);
-    LOG missed = {0}; /* an offset that counts from elsewhere is told */
+    LOG missed = {0}; /* an offset that counts from elsewhere is reported */
     begin(&missed);
     chunk = log_six(&missed, 0, LOG_PLAIN);
     log_index(&missed, 0, true, chunk, LOG_T0, 25);

@@ -171,7 +171,7 @@ static void what_a_kill_leaves(void **state) {
     }
     up();
     assert_int_equal(offset_of(id), 8);      /* the page cache has it */
-    assert_int_equal(offset_of(checked), 5); /* nobody has looked whether these are right */
+    assert_int_equal(offset_of(checked), 5); /* these are not verified yet */
     assert_int_equal(offset_of(full), 5);    /* so that the client comes back for the recording */
     assert_int_equal(offset_of(draft), 6);   /* here it says when it is done */
     down();
@@ -245,7 +245,7 @@ static void refusals(void **state) {
     assert_int_equal(session_begin(&app, "me", id, &piece, &other, &u, &err), SESSION_BUSY);
     catalog_upload_done(&u);
     assert_true(session_remove(&app, "me", id, &err));
-    assert_false(session_write(w, "a", 1, &err)); /* whoever still writes is told */
+    assert_false(session_write(w, "a", 1, &err)); /* a client that still writes gets an error */
     assert_false(session_end(w, NULL, &err));
     assert_int_equal(stored_files(), 0);
 }
@@ -366,7 +366,7 @@ static void the_sweeper_looks_again(void **state) {
     assert_int_equal(offset_of(id), 0);
     assert_int_equal(session_begin(&app, "me", id, &piece, &w, &u, &err), SESSION_OK);
     set_expiry(id, 1);
-    assert_true(session_sweep_one(&app, id, reel_now_ns(), &err)); /* somebody adds to it */
+    assert_true(session_sweep_one(&app, id, reel_now_ns(), &err)); /* a client adds to it */
     assert_true(session_write(w, "abc", 3, &err));
     assert_true(catalog_upload_get(app.catalog, id, &u, &err));
     assert_true(u.expires_ns > reel_now_ns());

@@ -98,7 +98,7 @@ static void an_upload_becomes_a_blob(void **state) {
     assert_int_equal(files_in(DATA "/blobs/ba"), 0);
 }
 
-static void a_blob_cut_by_somebody_is_mended(void **state) {
+static void a_blob_that_was_cut_is_repaired(void **state) {
     (void)state;
     char sha256[65], path[4096];
     struct store_upload *u = upload("abc", 3, 3, sha256);
@@ -261,7 +261,7 @@ static void derived_files_go_oldest_first(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_upload_becomes_a_blob, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_blob_cut_by_somebody_is_mended, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_blob_that_was_cut_is_repaired, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pieces_of_any_size_hash_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_dropped_upload_leaves_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_server_a_folder, set_up, tear_down),

@@ -1,4 +1,4 @@
-/* Damaged TIDE logs: what is whole is kept, what is lost is told with its place. */
+/* Damaged TIDE logs: what is whole is kept, what is lost is reported with its offset. */
 #include "tide_scan.h"
 #include "wire/bytes.h"
 
@@ -101,7 +101,7 @@ static void garbage_between_blocks(void **state) {
 static void an_entry_with_a_wrong_size_loses_only_itself(void **state) {
     (void)state;
     LOG l = {0};
-    log_usual(&l);
+    log_default(&l);
     size_t chunk = 22 + 2 * (12 + 4 + 3 + 4 * 4 + 4); /* after TIDE and two channels */
     assert_memory_equal(l.data + chunk, "CHNK", 4);
     log_patch(&l, chunk + 37 + 18 * 2 + 12, 70000, 4); /* m2's */

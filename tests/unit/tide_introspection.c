@@ -109,7 +109,7 @@ static void hosts_processes_participants(void **state) {
     hello(&l, 3, &(struct who){'1', 0, "renamed", "/a/", NULL, "10", "alpha"});           /* the answer to a survey */
     hello(&l, 4, &(struct who){'4', 0, "listener", "/c/", NULL, "11", "alpha"});
     bye(&l, 5, '3');
-    bye(&l, 6, '9'); /* nobody knows it */
+    bye(&l, 6, '9'); /* no Hello came before */
     struct pb odd = {.size = 0};
     pb_text(&odd, 9, "no event");
     log_part(&l, HELLO, 7, &odd);
@@ -142,9 +142,9 @@ static void hosts_processes_participants(void **state) {
                                                                                                                                 "25") "}]}]"
                                                                                                                                       "}]}"
                                                                                                                                       "\n");
-    struct reel_selection nobody = reel_select_all;
-    nobody.end_ns = (int64_t)LOG_T0;
-    assert_tree(r, &nobody, "{\"hosts\":[]}\n");
+    struct reel_selection before = reel_select_all;
+    before.end_ns = (int64_t)LOG_T0;
+    assert_tree(r, &before, "{\"hosts\":[]}\n");
 }
 
 static void parents_that_go_round(void **state) {
@@ -179,7 +179,7 @@ static void others_have_none(void **state) {
     assert_int_equal(err.code, REEL_UNSUPPORTED);
 }
 
-/* More participants than are kept are told, not dropped. */
+/* More participants than the limit are an error, not dropped. */
 static void too_many(void **state) {
     (void)state;
     enum { MANY = 16385 };

@@ -7,7 +7,7 @@
 static void a_log_of_version_0(void **state) {
     (void)state;
     LOG l = {0};
-    log_usual(&l);
+    log_default(&l);
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_info(r)->format->name, "tide");
     assert_string_equal(log_info(r)->container, "TIDE 0.0");
@@ -134,7 +134,7 @@ static void tide_size_is_nonsense(void **state) {
     (void)state;
     static const uint64_t sizes[] = {0, 9, 11, 135, UINT64_MAX, UINT64_MAX - 11, UINT32_MAX};
     LOG l = {0};
-    log_usual(&l);
+    log_default(&l);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes + 2; i++) {
         uint64_t size = i < sizeof sizes / sizeof *sizes ? sizes[i] : i % 2 ? l.size : l.size - 12; /* libtidelog: that of the file */
         log_patch(&l, 4, size, 8);
@@ -196,13 +196,13 @@ static void abandoned_and_appended_logs_count_by_chunks(void **state) {
 static void a_wrong_index_is_reported(void **state) {
     (void)state;
     LOG l = {0};
-    log_usual(&l);
+    log_default(&l);
     log_patch(&l, l.size - 8, 17, 8); /* the last row's offset */
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), SIX);
     log_assert_finding(r, REEL_WARNING, "the index of 1 channels does not match their messages: it has 3 of channel 1, which has 3");
     LOG more = {0};
-    log_usual(&more);
+    log_default(&more);
     log_index(&more, 9, false, 0, LOG_T0, 0);
     RECORDING *s = log_scan(&more);
     log_assert_finding(s, REEL_WARNING, "it has 1 of channel 9, which has 0");
@@ -223,7 +223,7 @@ static void libtidelog(void **state) {
     log_patch(&l, 4, l.size, 8);
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), "position=x|position=y|");
-    assert_int_equal(log_info(r)->start_ns, 13030000000000000); /* told, not corrected */
+    assert_int_equal(log_info(r)->start_ns, 13030000000000000); /* reported, not corrected */
     log_assert_finding(r, REEL_NOTE, "2 of 2 messages have times before 1990 or after 2100");
     log_assert_finding(r, REEL_NOTE, "no index");
 }

@@ -1,4 +1,4 @@
-/* Summarys of TIDE logs: what heads and index say is what a scan finds, or is refused; and little is read of large logs. */
+/* Summaries of TIDE logs equal the result of a scan, or are refused; and little is read of large logs. */
 #include "real_samples.h"
 #include "summary_check.h"
 #include "tide_scan.h"
@@ -20,7 +20,7 @@ static void put_at(struct large *large, uint64_t at, const void *data, size_t si
     large_put(large, data, size);
 }
 
-/* Two chunks with their index beside them, channels that have nothing, and metadata. */
+/* Two chunks each with its index, channels that have nothing, and metadata. */
 static void made(struct log *l, unsigned major, enum log_packing packing) {
     log_tide(l, major, 0);
     if (major < 2) {
@@ -123,17 +123,17 @@ static void an_index_that_is_not_whole_is_refused(void **state) {
     log_channel(&none, 1, "/b");
     log_six(&none, 0, LOG_PLAIN);
     assert_refused(&none, "the index has 0 messages, the chunks state 6");
-    log_usual(&abandoned);
+    log_default(&abandoned);
     log_six(&abandoned, 1, LOG_PLAIN);
     assert_refused(&abandoned, "the index has 6 messages, the chunks state 12");
-    log_usual(&lacks);
+    log_default(&lacks);
     log_resize(&lacks, -20);
     lacks.size -= 20;
     assert_refused(&lacks, "some of its rows are missing");
-    log_usual(&later);
+    log_default(&later);
     log_patch(&later, later.size - 16, LOG_T0 + 6 * (uint64_t)LOG_S, 8);
     assert_refused(&later, "the index has other times than the chunks");
-    log_usual(&unknown);
+    log_default(&unknown);
     log_patch(&unknown, unknown.block + 12, 77, 4);
     assert_refused(&unknown, "refers to channel 77, which has no block CHAN");
 }
@@ -189,7 +189,7 @@ static void what_old_recorders_got_wrong(void **state) {
     assert_same(&l);
 }
 
-/* A damaged block of a large log: nothing is sought behind it. */
+/* A damaged block of a large log: nothing after it is searched. */
 static void damage_costs_nothing(void **state) {
     (void)state;
     const char *path = REEL_SCRATCH "/damaged.tide";
@@ -199,7 +199,7 @@ static void damage_costs_nothing(void **state) {
     } wrong[] = {{UINT64_C(1) << 50, "no block begins at"}, {25, "its number of messages is missing"}, {1 << 20, "no block begins at"}};
     for (unsigned i = 0; i < 3; i++) {
         LOG l = {0};
-        log_usual(&l);
+        log_default(&l);
         log_chunk(&l, 1, 1, LOG_T0, LOG_T0);
         log_entry(&l, 0, LOG_T0, "x");
         log_patch(&l, l.block + 4, wrong[i].size, 8);
@@ -329,7 +329,7 @@ static bool cancel(void *context, uint64_t done, uint64_t total) {
 static void a_summary_can_be_cancelled(void **state) {
     (void)state;
     LOG l = {0};
-    log_usual(&l);
+    log_default(&l);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(l.data, l.size));
     unsigned asked = 0;
     struct reel_progress progress = {.report = cancel, .context = &asked};

@@ -25,7 +25,7 @@ enum { TARGETS = sizeof targets / sizeof *targets };
 static void a_recorders_log_comes_out_byte_for_byte(void **state) {
     (void)state;
     LOG l = {0};
-    log_usual(&l);
+    log_default(&l);
     log_patch(&l, 14, 2, 4); /* the counts, which recorders leave at 0 */
     log_patch(&l, 18, 1, 4);
     RECORDING *r = log_scan(&l);
@@ -59,7 +59,7 @@ static void every_target_gives_the_log_back(void **state) {
     }
 }
 
-/* Fields of another layout travel beside, and come back through both. */
+/* Fields of another layout are stored separately and come back through both. */
 static void there_and_back_through_the_other_version(void **state) {
     (void)state;
     static const char *const hashes[] = {"PP", NULL};
@@ -222,7 +222,7 @@ static void many_chunks(void **state) {
 static void a_cut_and_an_empty_cut(void **state) {
     (void)state;
     LOG l = {0};
-    log_usual(&l);
+    log_default(&l);
     RECORDING *r = log_scan(&l);
     struct reel_selection selection = {.start_ns = (int64_t)LOG_T0 + LOG_S, .end_ns = (int64_t)LOG_T0 + 3 * (int64_t)LOG_S};
     for (size_t i = 0; i < TARGETS; i++) {
@@ -247,7 +247,7 @@ static void what_is_not_written_is_refused(void **state) {
         const char *compression;
     } wrong[] = {{&reel_writer_tide, "gzip"}, {&reel_writer_tide0, "bz2"}, {&reel_writer_tide2, "zstd"}};
     LOG l = {0};
-    log_usual(&l);
+    log_default(&l);
     RECORDING *r = log_scan(&l);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct reel_error err = {0};

@@ -1,4 +1,4 @@
-/* reel/time.h: times as people write them. */
+/* reel/time.h: times as users write them. */
 #include "reel/time.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Tar archives: headers that old and new programs read, and names that can be unpacked beside each other. */
+/* Tar archives: headers that old and new programs read, and names that can be unpacked into one folder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,12 +21,12 @@ static void a_short_name_needs_one_block(void **state) {
                         "ustar\0"
                         "00",
                         8);
-    unsigned sum = 0, told = 0;
+    unsigned sum = 0, stated = 0;
     for (int i = 0; i < USTAR_BLOCK; i++) {
         sum += i >= 148 && i < 156 ? ' ' : head[i];
     }
-    assert_int_equal(sscanf((char *)head + 148, "%o", &told), 1);
-    assert_int_equal(told, sum);
+    assert_int_equal(sscanf((char *)head + 148, "%o", &stated), 1);
+    assert_int_equal(stated, sum);
     assert_int_equal(ustar_padding(1000), 24);
     assert_int_equal(ustar_padding(1024), 0);
 }

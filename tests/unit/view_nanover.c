@@ -58,7 +58,7 @@ static void visitors_are_seen_from_the_simulation(void **state) {
     struct reel_selection q = view_all();
     VIEW_LIST l = view_list_of(r, &q);
     assert_int_equal(view_count(&l, "/view/avatars"), 4);
-    assert_view_has(&l, "/view/avatars", 0, "\"poses\":[]}"); /* the first message tells that nobody is there */
+    assert_view_has(&l, "/view/avatars", 0, "\"poses\":[]}"); /* the first message lists no user */
     assert_view_has(&l, "/view/avatars", 1, "\"frame_id\":\"simulation\",\"poses\":[{\"position\":{\"x\":1,\"y\":2,\"z\":3}");
     assert_view_has(&l, "/view/avatars", 3, "\"poses\":[]}");
 }
@@ -92,7 +92,7 @@ static void sought_is_the_same(void **state) {
     assert_view_has(&cut, "/view/avatars", 0, "{\"x\":1,\"y\":2,\"z\":3}");
 }
 
-/* What is no packed value of its key, or points behind its end. */
+/* What is no packed value of its key, or points past its end. */
 static void odd_values_are_passed_over(void **state) {
     (void)state;
     MAKER m = {.count = 0};

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* A source that counts what it reads and can be told to fail. */
+/* A source that counts what it reads and can be set to fail. */
 struct counted {
     struct reel_source source;
     uint64_t bytes, reads;
