@@ -29,7 +29,9 @@ struct reel_scan {
     struct reel_builder *builder;
     const struct reel_progress *progress; /* may be NULL */
     const struct reel_location
-        *locations; /* one per part, if another format scans parts that are inside a recording. NULL: parts of the recording */
+        *locations;    /* one per part, if another format scans parts that are inside a recording. NULL: parts of the recording */
+    uint64_t expanded; /* decoded bytes of chunks that expand beyond REEL_EXPANSION_MAX:1 */
+    bool useless;      /* one of them held no records */
 };
 
 /* Call every few MiB. False when the work was cancelled (err is filled). */
@@ -71,6 +73,15 @@ const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw, struct
 /* The raw bytes of a chunk as a source (decompressed to an unlinked temporary file when larger than REEL_CHUNK_MEMORY_MAX). Caller frees.
  */
 struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, struct reel_error *err);
+
+/* Whether a chunk is worth decoding; REEL_LIMIT: it is not. One that expands beyond REEL_EXPANSION_MAX:1, as recordings of zeros do, is
+ * reported as a finding and decoded if records() accepts its beginning: up to REEL_EXPANSION_PEEK of its `raw` bytes. After the first that
+ * is not accepted no more of them are decoded, so that a small file cannot hold a scan for long. */
+enum { REEL_EXPANSION_PEEK = 64 << 10 };
+bool reel_scan_worth_decoding(struct reel_scan *scan, const struct reel_chunk *chunk,
+                              bool (*records)(struct reel_bytes beginning, uint64_t raw), struct reel_error *err);
+/* The most that `stored` bytes may decode to without being asked about. */
+uint64_t reel_scan_expansion_max(enum reel_codec codec, uint64_t stored);
 
 /* Scans `parts` and writes the index pack to `pack_path` (written to a temporary file next to it, flushed, renamed). `format` NULL = probe
  * part 0. */

@@ -25,6 +25,8 @@ enum {
     REEL_GLOB_STEPS_MAX = 1 << 20,
     REEL_OVERLAP_MAX = 16,            /* segments of one channel that may overlap before they are compacted */
     REEL_CHUNK_RAW_MAX_MIB = 4096,    /* one compressed chunk, decoded */
+    REEL_EXPANSION_MAX = 1000,        /* a chunk that decodes to more times its size is decoded only if records begin in it … */
+    REEL_EXPANSION_FREE = 16 << 20,   /* … except for this many bytes of one scan, which are cheap */
     REEL_CONNECTION_MAX = 32 << 20,   /* description of one connection of a ROS bag 2.0, with all schemas */
     REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
     REEL_DEFINITION_FIELDS_MAX = 16384,

@@ -325,7 +325,9 @@ void api_upload_end(struct http_request *r) {
         return;
     }
     struct ingest_result result = {0};
-    const struct ingest_request q = upload_options_request(&u->options);
+    char owner[UPLOAD_OWNER_TEXT];
+    struct ingest_request q = upload_options_request(&u->options);
+    q.owner = upload_owner(r, owner);
     err = (struct reel_error){0};
     ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
     if (upload_is_stored(&result)) {

@@ -70,7 +70,8 @@ static bool become_recording(struct app *app, struct live *l, struct catalog_upl
     if (!catalog_upload_update(app->catalog, u, err)) {
         return false;
     }
-    const struct ingest_request q = upload_options_request(&options);
+    struct ingest_request q = upload_options_request(&options);
+    q.owner = u->owner;
     ingest_upload(app, l->file, u->content, size, &q, wait_ns, &out->ingest, err);
     if (out->ingest.outcome == INGEST_REFUSED) {
         return false;

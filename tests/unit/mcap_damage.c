@@ -73,6 +73,36 @@ static void a_chunk_whose_crc_fails_is_walked(void **state) {
     }
 }
 
+enum { ZEROS = 40 << 20 };
+/* 40 MiB of zeros as zstd; as one message, and as no record at all. */
+static void zeros_that_are_messages_are_decoded_and_others_not(void **state) {
+    (void)state;
+    for (int useful = 0; useful < 2; useful++) {
+        struct maker m = {0}, records = {0};
+        struct mcap_lab lab = mcap_make_lab(&m, "zstd");
+        m.size = lab.chunk[2];
+        uint8_t *none = calloc(1, ZEROS);
+        if (useful) {
+            uint8_t head[9 + 22] = {5, [9] = 1};
+            store_u64le(head + 1, ZEROS + 22);
+            make_bytes(&records, head, sizeof head);
+        }
+        make_bytes(&records, none, ZEROS);
+        mcap_chunk(&m, &records, 0, 0, "zstd");
+        if (!useful) {
+            mcap_chunk(&m, &records, 0, 0, "zstd");
+        }
+        struct reel_recording *r = scanned(&m);
+        assert_int_equal(bag_info(r)->messages, useful ? 5 : 4);
+        assert_int_equal(bag_findings(r, REEL_NOTE, "decodes to more than 1000 times its size"), useful);
+        assert_int_equal(bag_findings(r, REEL_LOSS, "no records begin in it: it is not decoded"), !useful);
+        assert_int_equal(bag_findings(r, REEL_LOSS, "an earlier such chunk held no records"), !useful);
+        free(none);
+        free(records.data);
+        done(r, &m);
+    }
+}
+
 enum { MANY = 2000, LONG = 300 };
 /* MANY messages in one chunk, with payloads that do not compress. */
 static void make_long_chunk(struct maker *m, size_t *chunk, const char *compression) {
@@ -219,7 +249,8 @@ static void a_chunk_too_large_for_memory_is_spooled(void **state) {
     mcap_chunk(&m, &records, 5, 6, "zstd");
     mcap_close(&m);
     struct reel_recording *r = scanned(&m);
-    bag_assert_no_findings(r);
+    bag_assert_finding(r, REEL_NOTE, "decodes to more than 1000 times its size");
+    assert_int_equal(bag_info(r)->n_findings_total, 1);
     assert_int_equal(bag_info(r)->messages, 2);
     assert_int_equal(bag_stats(r, 0)->bytes, SIZE);
     assert_non_null(strstr(bag_payloads(r), "after|"));
@@ -366,6 +397,7 @@ int main(void) {
         cmocka_unit_test(a_cut_compressed_chunk_is_lost_alone),
         cmocka_unit_test(a_cut_anywhere_keeps_what_is_whole),
         cmocka_unit_test(a_chunk_whose_crc_fails_is_walked),
+        cmocka_unit_test(zeros_that_are_messages_are_decoded_and_others_not),
         cmocka_unit_test(what_decodes_before_damage_is_kept),
         cmocka_unit_test(a_crc_of_0_is_none),
         cmocka_unit_test(chunks_that_cannot_be_decoded_are_reported),

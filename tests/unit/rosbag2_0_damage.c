@@ -111,6 +111,73 @@ static void a_compressed_chunk_that_is_cut(void **state) {
     }
 }
 
+enum { ZEROS = 40 << 20 };
+
+/* A chunk of bzip2 that holds these bytes; 40 MiB of zeros are some 100 bytes. */
+static void add_packed(struct make2 *b, const struct maker *raw) {
+    struct maker packed = make2_packed("bz2", raw);
+    make2_chunk_record(&b->out, "bz2", raw->size, &packed);
+    free(packed.data);
+}
+static struct maker zeros(void) {
+    struct maker m = {0};
+    uint8_t *none = calloc(1, ZEROS);
+    make_bytes(&m, none, ZEROS);
+    free(none);
+    return m;
+}
+
+/* What expands beyond 1000:1 and holds no records is not decoded: that is found out from its beginning. */
+static void chunks_that_expand_to_nothing_are_not_decoded(void **state) {
+    (void)state;
+    BAG b;
+    make_crashed(&b, "bz2");
+    struct maker raw = zeros();
+    for (int i = 0; i < 3; i++) {
+        add_packed(&b, &raw);
+        b.out.data[b.out.size - 2] ^= 0xff; /* its end does not decode */
+    }
+    RECORDING *r = bag_scan(&b.out);
+    assert_string_equal(bag_payloads(r), all_ten);
+    assert_int_equal(bag_findings(r, REEL_LOSS, "decode to more than 1000 times as many, and no records begin in it: it is not decoded"),
+                     1);
+    assert_int_equal(bag_findings(r, REEL_LOSS, "an earlier such chunk held no records"), 2);
+    free(raw.data);
+}
+
+/* A header that states less does not help. */
+static void chunks_that_lie_about_their_expansion_are_bounded(void **state) {
+    (void)state;
+    BAG b;
+    make_crashed(&b, "bz2");
+    struct maker raw = zeros(), packed = make2_packed("bz2", &raw);
+    make2_chunk_record(&b.out, "bz2", 1000, &packed);
+    RECORDING *r = bag_scan(&b.out);
+    assert_string_equal(bag_payloads(r), all_ten);
+    assert_int_equal(bag_findings(r, REEL_LOSS, ""), 1);
+    free(packed.data);
+    free(raw.data);
+}
+
+/* A camera in the dark. */
+static void recordings_of_zeros_are_read(void **state) {
+    (void)state;
+    BAG b;
+    make_crashed(&b, "bz2");
+    struct maker none = zeros(), raw = {0};
+    for (uint32_t i = 0; i < 2; i++) {
+        make2_message_record(&raw, 0, 100 + i, 0, none.data, none.size / 2);
+    }
+    add_packed(&b, &raw);
+    add_packed(&b, &raw);
+    RECORDING *r = bag_scan(&b.out);
+    assert_int_equal(bag_info(r)->messages, 14);
+    assert_int_equal(bag_findings(r, REEL_LOSS, ""), 0);
+    assert_int_equal(bag_findings(r, REEL_NOTE, "decodes to more than 1000 times its size"), 1);
+    free(none.data);
+    free(raw.data);
+}
+
 static void a_chunk_that_does_not_decode_is_lost_alone(void **state) {
     (void)state;
     for (unsigned i = 1; i < COMPRESSIONS; i++) {
@@ -361,6 +428,9 @@ int main(void) {
         cmocka_unit_test(chunks_never_finished),
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(a_compressed_chunk_that_is_cut),
+        cmocka_unit_test(chunks_that_expand_to_nothing_are_not_decoded),
+        cmocka_unit_test(chunks_that_lie_about_their_expansion_are_bounded),
+        cmocka_unit_test(recordings_of_zeros_are_read),
         cmocka_unit_test(a_chunk_that_does_not_decode_is_lost_alone),
         cmocka_unit_test(what_decodes_before_damage_is_kept),
         cmocka_unit_test(a_compression_that_is_not_known),

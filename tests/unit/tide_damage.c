@@ -69,6 +69,45 @@ static void a_truncated_entry_is_reported(void **state) {
     (void)chunk;
 }
 
+static size_t count_findings(const struct reel_recording *r, enum reel_severity severity, const char *text) {
+    size_t n, found = 0;
+    const struct reel_finding *all = reel_index_findings(reel_recording_index(r), &n);
+    for (size_t i = 0; i < n; i++) {
+        found += all[i].severity == severity && strstr(all[i].text, text);
+    }
+    return found;
+}
+
+enum { ZEROS = 40 << 20 };
+/* 40 MiB of zeros as bzip2; as one entry, and as no entry at all. */
+static void zeros_that_are_entries_are_decoded_and_others_not(void **state) {
+    (void)state;
+    for (int useful = 0; useful < 2; useful++) {
+        LOG l = {0};
+        uint8_t *none = calloc(1, ZEROS);
+        log_tide(&l, 0, 0);
+        log_channel(&l, 0, "/a");
+        log_channel(&l, 1, "/b");
+        log_six(&l, 0, LOG_PLAIN);
+        for (uint32_t i = 1; i < 3; i++) {
+            log_chunk(&l, i, 1, 0, 0);
+            if (useful) {
+                log_number(&l, 0, 4);
+                log_number(&l, 1600000000000000000, 8);
+                log_number(&l, ZEROS, 4);
+            }
+            log_bytes(&l, none, ZEROS);
+            log_chunk_end(&l, LOG_BZIP2);
+        }
+        RECORDING *r = log_scan(&l);
+        assert_int_equal(log_info(r)->messages, useful ? 8 : 6);
+        assert_int_equal(count_findings(r, REEL_NOTE, "decodes to more than 1000 times its size"), useful);
+        assert_int_equal(count_findings(r, REEL_LOSS, "no records begin in it: it is not decoded"), !useful);
+        assert_int_equal(count_findings(r, REEL_LOSS, "an earlier such chunk held no records"), !useful);
+        free(none);
+    }
+}
+
 static void garbage_between_blocks(void **state) {
     (void)state;
     for (unsigned major = 0; major < 3; major += 2) {
@@ -265,6 +304,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_whole_entry_of_a_cut_log_is_kept),
         cmocka_unit_test(a_truncated_entry_is_reported),
+        cmocka_unit_test(zeros_that_are_entries_are_decoded_and_others_not),
         cmocka_unit_test(garbage_between_blocks),
         cmocka_unit_test(an_entry_with_a_wrong_size_loses_only_itself),
         cmocka_unit_test(a_wrong_size_of_a_chunk_is_survived),

@@ -340,6 +340,20 @@ static bool take_beginning(struct mcap *m, struct chunk *c, struct reel_chunk *r
     return take_decoded(m, c, row, source, err);
 }
 
+/* Whether all records that begin in these first bytes of a chunk are of a kind that chunks hold, and fit into it. */
+static bool holds_records(struct reel_bytes beginning, uint64_t raw) {
+    uint64_t at = 0;
+    while (at < beginning.size && beginning.size - at >= MCAP_RECORD_HEAD) {
+        const uint8_t *p = beginning.data + at;
+        uint64_t size = load_u64le(p + 1), left = raw - at - MCAP_RECORD_HEAD;
+        if ((p[0] != MCAP_SCHEMA && p[0] != MCAP_CHANNEL && p[0] != MCAP_MESSAGE && p[0] < MCAP_PRIVATE) || size > left) {
+            return false;
+        }
+        at += MCAP_RECORD_HEAD + size;
+    }
+    return beginning.size >= MCAP_RECORD_HEAD;
+}
+
 static bool take_compressed(struct mcap *m, struct chunk *c, struct reel_error *err) {
     if (c->raw / (1 << 20) > REEL_CHUNK_RAW_MAX_MIB) {
         char why[96];
@@ -349,6 +363,9 @@ static bool take_compressed(struct mcap *m, struct chunk *c, struct reel_error *
     }
     struct reel_chunk row = {.part = m->part, .codec = c->codec, .offset = c->records_at, .stored = c->stored, .raw = c->raw};
     struct reel_error why = {0};
+    if (!reel_scan_worth_decoding(m->scan, &row, holds_records, &why)) {
+        return why.code == REEL_LIMIT ? loss_of_chunk(m, c, why.text) : reel_error_pass(err, &why);
+    }
     AUTO(reel_source_free) struct reel_source *source = reel_scan_open_chunk(m->scan, &row, &why);
     if (source) {
         return take_decoded(m, c, &row, source, err);

@@ -42,6 +42,7 @@ enum mcap_op {
     MCAP_SCHEMA = 0x03,
     MCAP_CHANNEL = 0x04,
     MCAP_MESSAGE = 0x05,
+    MCAP_PRIVATE = 0x80, /* and above: records of applications */
     MCAP_CHUNK = 0x06,
     MCAP_MESSAGE_INDEX = 0x07,
     MCAP_CHUNK_INDEX = 0x08,

@@ -77,12 +77,49 @@ static bool lose(struct bag2 *bag, const struct rosbag2_0_record *r, const char 
     return true;
 }
 
+/* Whether all records that begin in these first bytes of a chunk are messages or connections that fit into it. */
+static bool holds_records(struct reel_bytes beginning, uint64_t raw) {
+    uint64_t at = 0;
+    while (at < beginning.size && beginning.size - at >= ROSRECORD_MIN) {
+        struct cursor c = cursor_of(bytes_of(beginning.data + at, beginning.size - (size_t)at));
+        uint32_t header = cursor_u32le(&c);
+        if (header > REEL_RECORD_HEADER_MAX || header > raw - at) {
+            return false;
+        }
+        if (header > cursor_left(&c)) {
+            break;
+        }
+        struct cursor fields = cursor_of(cursor_bytes(&c, header));
+        struct reel_bytes name, value, op = {0};
+        while (rosrecord_field(&fields, &name, &value)) {
+            op = bytes_is(name, "op") ? value : op;
+        }
+        uint64_t end = at + ROSRECORD_MIN + header;
+        bool known = !fields.failed && op.size == 1 && (op.data[0] == ROSBAG2_0_MESSAGE || op.data[0] == ROSBAG2_0_CONNECTION);
+        if (!known || end > raw || cursor_left(&c) < 4) {
+            return known && end <= raw;
+        }
+        uint32_t size = cursor_u32le(&c);
+        if (size > raw - end) {
+            return false;
+        }
+        at = end + size;
+    }
+    return beginning.size >= ROSRECORD_MIN;
+}
+
+/* The most that a chunk may hold when its header lies about it. */
+static uint64_t raw_max(const struct reel_chunk *c) {
+    uint64_t max = reel_scan_expansion_max(c->codec, c->stored);
+    return max < UINT32_MAX ? max : UINT32_MAX;
+}
+
 /* The raw bytes; fewer than stated when decoding yields fewer. NULL with err. */
 static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct reel_error *err) {
     struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, err);
     struct reel_error why = {0};
     uint64_t size, stated = c->raw;
-    if (raw || err->code != REEL_DAMAGED || !codec_measure(c->codec, bag->source, c->offset, c->stored, UINT32_MAX, &size, &why)) {
+    if (raw || err->code != REEL_DAMAGED || !codec_measure(c->codec, bag->source, c->offset, c->stored, raw_max(c), &size, &why)) {
         return raw;
     }
     c->raw = size;
@@ -111,7 +148,7 @@ static bool keep_beginning(struct bag2 *bag, const struct rosbag2_0_record *r, s
     uint64_t end = chunk->data + chunk->size;
     bool sound;
     struct reel_error ignored = {0};
-    if (!rosbag2_0_follows(bag, end, &sound, err) || !codec_measure_damaged(c, bag->source, UINT32_MAX, err)) {
+    if (!rosbag2_0_follows(bag, end, &sound, err) || !codec_measure_damaged(c, bag->source, raw_max(c), err)) {
         return false;
     }
     AUTO(reel_source_free) struct reel_source *raw = sound && c->raw > 0 ? reel_scan_open_chunk(bag->scan, c, &ignored) : NULL;
@@ -150,6 +187,9 @@ static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enu
     }
     struct reel_chunk c = {.codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = rosbag2_0_u32(r->fields.size, 0)};
     struct reel_error why = {0};
+    if (!reel_scan_worth_decoding(bag->scan, &c, holds_records, &why)) {
+        return why.code == REEL_LIMIT ? lose(bag, r, why.text, err) : reel_error_pass(err, &why);
+    }
     AUTO(reel_source_free) struct reel_source *raw = decode(bag, &c, &why);
     if (!raw) {
         return why.code == REEL_DAMAGED       ? keep_beginning(bag, r, &c, why.text, err)

@@ -222,13 +222,43 @@ static void compare(struct tide *t, const struct tide_block *b, const struct ent
     }
 }
 
+/* Whether all entries that begin in these first bytes of a chunk have a time and fit into it. Zeros would be empty entries without one. */
+static bool holds_entries(struct reel_bytes beginning, uint64_t raw) {
+    uint64_t at = 0;
+    while (at < beginning.size && beginning.size - at >= TIDE_ENTRY_HEAD) {
+        struct head h = head_of(beginning.data + at);
+        if (h.time_ns == 0 || h.size > raw - at - TIDE_ENTRY_HEAD) {
+            return false;
+        }
+        at += TIDE_ENTRY_HEAD + (uint64_t)h.size;
+    }
+    return beginning.size >= TIDE_ENTRY_HEAD;
+}
+
+/* Measures a chunk, whose size is stated nowhere. */
+static bool measure_as(struct tide *t, struct reel_chunk *chunk, struct reel_error *why) {
+    const struct reel_scan *scan = t->scan;
+    const uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20, unasked = reel_scan_expansion_max(chunk->codec, chunk->stored);
+    uint64_t most = unasked < REEL_EXPANSION_FREE && scan->expanded < REEL_EXPANSION_FREE && !scan->useless ? REEL_EXPANSION_FREE : unasked;
+    most = most < max ? most : max;
+    if (codec_measure(chunk->codec, t->source, chunk->offset, chunk->stored, most, &chunk->raw, why)) {
+        return reel_scan_worth_decoding(t->scan, chunk, holds_entries, why);
+    }
+    if (why->code != REEL_LIMIT || most == max) {
+        return false;
+    }
+    *why = (struct reel_error){0};
+    chunk->raw = max; /* perhaps */
+    return reel_scan_worth_decoding(t->scan, chunk, holds_entries, why) &&
+           codec_measure(chunk->codec, t->source, chunk->offset, chunk->stored, max, &chunk->raw, why);
+}
+
 /* Finds the codec and the decoded size. Compression 1 may be gzip, zlib or raw deflate. */
 static bool measure(struct tide *t, uint8_t compression, struct reel_chunk *chunk, struct reel_error *why) {
     uint8_t magic[2] = {0};
     if (chunk->stored >= sizeof magic && !reel_source_read(t->source, chunk->offset, magic, sizeof magic, why)) {
         return false;
     }
-    const uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20;
     bool zlib = (magic[0] & 15) == 8 && (magic[0] << 8 | magic[1]) % 31 == 0;
     enum reel_codec codecs[] = {compression == TIDE_BZIP2              ? REEL_CODEC_BZIP2
                                 : magic[0] == 0x1f && magic[1] == 0x8b ? REEL_CODEC_GZIP
@@ -237,7 +267,7 @@ static bool measure(struct tide *t, uint8_t compression, struct reel_chunk *chun
                                 REEL_CODEC_DEFLATE};
     for (int i = 0; i < 1 + zlib; i++) {
         chunk->codec = codecs[i];
-        if (codec_measure(chunk->codec, t->source, chunk->offset, chunk->stored, max, &chunk->raw, why)) {
+        if (measure_as(t, chunk, why)) {
             return true;
         }
         if (why->code != REEL_DAMAGED || codecs[i] != REEL_CODEC_ZLIB) {
