@@ -13,6 +13,7 @@ struct access;
 struct feed;
 struct jobs;
 struct locks;
+struct answer_cache;
 struct derived_cache;
 struct recordings;
 struct roots;
@@ -30,6 +31,7 @@ struct app {
     struct recordings *recordings; /* ingest/recordings.h: open recordings, an LRU cache */
     struct sessions *sessions;     /* ingest/sessions.h: upload sessions */
     struct watches *watches;       /* ingest/watch.h; while it serves */
+    struct answer_cache *answers;  /* api/answer_cache.h */
     struct derived_cache *derived; /* api/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
     struct access *access; /* access/access.h: tokens, signed links, audit; while it serves */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "access/access.h"
+#include "api/answer_cache.h"
 #include "api/derived_cache.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
@@ -84,6 +85,21 @@ static void job_ended(struct app *app, const struct catalog_job *job) {
     write_line(NULL, line);
 }
 
+static void on_commit(void *context) {
+    struct app *app = context;
+    if (atomic_load(&app->webhooks.any)) {
+        jobs_poke(app->jobs, "webhook");
+    }
+}
+
+/* Before any thread writes to the catalog. */
+static bool open_feed(struct app *app, struct reel_error *err) {
+    if ((app->feed = feed_open(app->catalog, err))) {
+        feed_on_commit(app->feed, on_commit, app);
+    }
+    return app->feed;
+}
+
 static struct jobs *open_jobs(struct app *app, struct reel_error *err) {
     const struct jobs_options options = {
         .app = app, .catalog = app->catalog, .scan_threads = app->config.scan_threads, .kinds = job_kinds, .ended = job_ended};
@@ -93,11 +109,11 @@ static struct jobs *open_jobs(struct app *app, struct reel_error *err) {
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
     bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) &&
-              rebuild_catalog(app, err) && (app->feed = feed_open(app->catalog, err)) &&
-              (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->locks = locks_new(err)) &&
-              (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
-              (app->sessions = sessions_open(app, err)) && (app->derived = derived_cache_new(app->jobs, config->cache_bytes / 4, err)) &&
-              settings_save(app, err) && ingest_resume(app, err);
+              rebuild_catalog(app, err) && open_feed(app, err) && (app->cache = reel_cache_new(config->cache_bytes, err)) &&
+              (app->locks = locks_new(err)) && (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
+              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) &&
+              (app->derived = derived_cache_new(app->jobs, config->cache_bytes / 4, err)) && settings_save(app, err) &&
+              ingest_resume(app, err);
     if (!ok) {
         app_close(app);
     }
@@ -105,13 +121,6 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
 }
 
 /* For Server-Timing: waiting for scans and other jobs, for the catalog, for the store's disk. */
-static void on_commit(void *context) {
-    struct app *app = context;
-    if (atomic_load(&app->webhooks.any)) {
-        jobs_poke(app->jobs, "webhook");
-    }
-}
-
 /* From now on jobs run by themselves. */
 static bool serve_jobs(struct app *app, struct reel_error *err) {
     struct webhook hooks[WEBHOOKS_MAX];
@@ -123,7 +132,6 @@ static bool serve_jobs(struct app *app, struct reel_error *err) {
         webhook_done(&hooks[i]);
     }
     app->webhooks.any = n > 0;
-    feed_on_commit(app->feed, on_commit, app);
     jobs_serve(app->jobs, job_schedule);
     return true;
 }
@@ -204,6 +212,7 @@ void app_close(struct app *app) {
     }
     feed_free(app->feed); /* no thread uses it any more */
     derived_cache_free(app->derived);
+    answer_cache_free(app->answers);
     recordings_free(app->recordings);
     jobs_free(app->jobs);
     locks_free(app->locks);

@@ -26,9 +26,9 @@ static bool derive(struct app *app, const struct job_call *call, struct reel_err
 }
 
 const struct job_kind job_kinds[] = {
-    {.name = "scan", .lane = LANE_SMALL, .retries = SOME, .run = scan_job_run},
+    {.name = "scan", .lane = LANE_SMALL, .run = scan_job_run},
     {.name = "plan", .lane = LANE_PLANS, .quiet = true, .run = derive},
-    {.name = "import", .lane = LANE_IMPORTS, .retries = SOME, .run = import_run},
+    {.name = "import", .lane = LANE_IMPORTS, .run = import_run},
     {.name = "watched-folder", .lane = LANE_WATCHES, .again = true, .quiet = true, .brief = true, .run = watch_run},
     {.name = "manifests", .lane = LANE_UPKEEP, .retries = ALWAYS, .again = true, .quiet = true, .brief = true, .run = manifests_run},
     {.name = "references", .lane = LANE_MAINTENANCE, .again = true, .quiet = true, .brief = true, .run = references_run},
@@ -36,7 +36,7 @@ const struct job_kind job_kinds[] = {
     {.name = "sweep", .lane = LANE_MAINTENANCE, .retries = SOME, .quiet = true, .run = sweep_run},
     {.name = "expiry", .lane = LANE_UPKEEP, .retries = SOME, .quiet = true, .brief = true, .run = sessions_run},
     {.name = "retention", .lane = LANE_MAINTENANCE, .run = retention_run},
-    {.name = "scrub", .lane = LANE_MAINTENANCE, .retries = SOME, .result = "/api/v1/admin/scrub/last", .run = scrub_job_run},
+    {.name = "scrub", .lane = LANE_MAINTENANCE, .result = "/api/v1/admin/scrub/last", .run = scrub_job_run},
     {.name = "backup", .lane = LANE_MAINTENANCE, .result = "/api/v1/admin/backup/last", .run = backup_job_run},
     {.name = "webhook", .lane = LANE_WEBHOOKS, .retries = ALWAYS, .again = true, .quiet = true, .brief = true, .run = webhook_run},
     {0},

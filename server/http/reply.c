@@ -188,14 +188,10 @@ static void tag_as(struct http_request *r, const char *etag) {
     http_add_header(r, "ETag", etag);
 }
 
-void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
-    /* If the handler set an ETag, conditional requests are handled here. */
+/* Takes the text. If the handler set an ETag, conditional requests are handled here. */
+static void reply_json_text(struct http_request *r, unsigned status, struct text text) {
     const char *etag = extra_header(r, "ETag");
     char packed[HTTP_ETAG_TEXT];
-    struct text text = {0};
-    if (!body_text(r, body, &text)) {
-        return;
-    }
     bool reads = etag && status == 200 && !request_writes(r);
     if (reads && text.size >= HTTP_GZIP_MIN && accept_coding(http_header(r, "Accept-Encoding"), "gzip") &&
         conditional_packed_etag(etag, packed)) {
@@ -218,6 +214,18 @@ void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
         http_reply_problem(r, 412, "precondition-failed",
                            "The resource does not match the precondition of the request (If-Match, If-Unmodified-Since).");
     }
+}
+
+void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
+    struct text text = {0};
+    if (body_text(r, body, &text)) {
+        reply_json_text(r, status, text);
+    }
+}
+
+void http_reply_json_text(struct http_request *r, unsigned status, char *text) {
+    size_t size = strlen(text);
+    reply_json_text(r, status, (struct text){.data = text, .size = size, .capacity = size + 1});
 }
 
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text) {

@@ -3,13 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "reel/time.h"
 #include "work/jobs_internal.h"
 
 static void *worker(void *argument);
 static const int64_t SECOND_NS = 1000000000;
-enum { PAUSE_STEPS = 12 }; /* pauses double up to an hour */
+enum { PAUSE_STEPS = 12, WRITE_PAUSE_NS = 250000000 }; /* pauses double up to an hour */
 
 /* ---- running one */
 
@@ -73,10 +74,23 @@ static enum job_state state_of(struct job *job, bool good, const struct reel_err
     return JOB_QUEUED;
 }
 
-/* Writes the end of a job with a row. If that fails, the lease runs out and the job runs again. */
-static void end_row(struct job *job, bool good, int64_t come_back_ns, const struct reel_error *err) {
+/* While the catalog cannot be written (its disk is full), it is tried again: nothing else could go on either. At a stop it is left to the
+ * next start, which runs the job again. */
+static void write_end(struct job *job, const struct catalog_job_ending *ending) {
     struct catalog_job *row = &job->row;
     struct reel_error why = {0};
+    bool written = atomic_load(&job->lost), told = false;
+    while (!written && !catalog_job_end(job->jobs->catalog, row, ending, &why) && why.code != REEL_CHANGED && !jobs_stopping(job->jobs)) {
+        if (!told) {
+            fprintf(stderr, "reel: the end of job %s (%s) cannot be written now: %s\n", row->id, row->kind, why.text);
+        }
+        told = true;
+        nanosleep(&(struct timespec){.tv_nsec = WRITE_PAUSE_NS}, NULL);
+    }
+}
+
+static void end_row(struct job *job, bool good, int64_t come_back_ns, const struct reel_error *err) {
+    struct catalog_job *row = &job->row;
     row->done = atomic_load(&job->done);
     row->total = atomic_load(&job->total);
     row->ended_ns = reel_now_ns();
@@ -86,9 +100,7 @@ static void end_row(struct job *job, bool good, int64_t come_back_ns, const stru
     row->state = state_of(job, good, err, row);
     const struct catalog_job_ending ending = {
         .counts = !good && err->code != REEL_CANCELLED, .change = !job->kind->quiet, .keep = !job->kind->brief};
-    if (!atomic_load(&job->lost) && !catalog_job_end(job->jobs->catalog, row, &ending, &why) && why.code != REEL_CHANGED) {
-        fprintf(stderr, "reel: the end of job %s (%s) could not be written: %s\n", row->id, row->kind, why.text);
-    }
+    write_end(job, &ending);
     if (row->state == JOB_QUEUED && row->not_before_ns <= row->ended_ns) {
         lane_wake(job->jobs, job->lane);
     }
@@ -109,8 +121,8 @@ static void run(struct job *job) {
     bool good = job->claimed ? run_claimed(job, &come_back_ns, &err) : run_started(job, &over, &err);
     struct catalog_job *row = &job->row;
     if (!over) {
-        end_row(job, good, come_back_ns, &err);
         job_end(job, good, &err);
+        end_row(job, good, come_back_ns, &err);
     } else {
         row->ended_ns = reel_now_ns();
         row->state = good ? JOB_DONE : err.code == REEL_CANCELLED ? JOB_CANCELLED : JOB_FAILED;

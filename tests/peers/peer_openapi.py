@@ -207,7 +207,7 @@ class OpenApi(unittest.TestCase):
         note = self.ask('POST', ONE + '/notes', '', 201, {'text': 'seen'}, id=one).json()['id']
         self.ask('PATCH', ONE + '/notes/{note}', '', 200, {'text': 'seen again'}, id=one, note=note)
         event = self.ask('POST', API + '/events', '', 201, {'recording': one, 'start': '+10s', 'end': '+12s', 'title': 'fall', 'tags': {'kind': 'bad'}}).json()['id']
-        self.ask('POST', API + '/events', '', 201, {'recording': self.ids['carla'], 'start': '1', 'title': 'crash'})
+        self.ask('POST', API + '/events', '', 201, {'recording': self.ids['carla'], 'start': '+1s', 'title': 'crash'})
         self.ask('POST', API + '/events', '', 400, {'recording': one})
         self.ask('GET', API + '/events/{event}', event=event)
         self.ask('PATCH', API + '/events/{event}', '', 200, {'title': 'fell'}, event=event)
