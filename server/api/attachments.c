@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/common.h"
+#include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
 #include "wire/number.h"
@@ -21,32 +22,39 @@ static json_t *view_attachment(const struct reel_attachment *a, size_t number, c
 
 void api_attachments_list(struct http_request *r) {
     struct api_recording a;
-    if (!api_open(r, &a)) {
+    struct view_slice slice;
+    if (!paging_slice(r, &slice) || !api_open(r, &a)) {
         return;
     }
     const struct reel_index *index = reel_recording_index(a.recording);
-    size_t count;
+    size_t count, i = slice.from, text = 0;
     const struct reel_attachment *all = reel_index_attachments(index, &count);
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
+    for (; i < count && i - slice.from < slice.limit && text < VIEW_TEXT_MAX; i++) {
         json_array_append_new(list, view_attachment(&all[i], i, a.row.id, reel_index_info(index)->clock));
+        text += 300 + strlen(all[i].name) + strlen(all[i].media_type);
     }
-    http_reply_json(r, 200, json_pack("{s:o, s:n}", "items", list, "next"));
+    slice.next = i < count ? i : 0;
+    http_reply_json(r, 200, json_pack("{s:o, s:o}", "items", list, "next", paging_next_link(r, &slice)));
     api_recording_done(&a);
 }
 
 /* Keys may repeat, so pairs are a list, in the order of the file. */
 void api_metadata(struct http_request *r) {
     struct api_recording a;
-    if (!api_open(r, &a)) {
+    struct view_slice slice;
+    if (!paging_slice(r, &slice) || !api_open(r, &a)) {
         return;
     }
     const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(a.recording));
+    size_t i = slice.from, text = 0;
     json_t *list = json_array();
-    for (size_t i = 0; i < pairs->count; i++) {
+    for (; i < pairs->count && i - slice.from < slice.limit && text < VIEW_TEXT_MAX; i++) {
         json_array_append_new(list, json_pack("{s:s, s:s}", "key", pairs->items[i].key, "value", pairs->items[i].value));
+        text += 30 + strlen(pairs->items[i].key) + strlen(pairs->items[i].value);
     }
-    http_reply_json(r, 200, json_pack("{s:o, s:n}", "items", list, "next"));
+    slice.next = i < pairs->count ? i : 0;
+    http_reply_json(r, 200, json_pack("{s:o, s:o}", "items", list, "next", paging_next_link(r, &slice)));
     api_recording_done(&a);
 }
 

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "api/common.h"
+#include "api/paging.h"
 #include "api/routes.h"
 #include "api/rows.h"
 #include "api/views.h"
+#include "reel/table.h"
 #include "wire/number.h"
 
 static void reply_view(struct http_request *r, json_t *(*view)(const struct reel_index *index)) {
@@ -20,12 +22,24 @@ void api_topics(struct http_request *r) {
     static const char *const columns[] = {"name",    "type",  "encoding", "schema_id", "messages", "payload_bytes", "rate",
                                           "max_gap", "start", "end",      "start_ns",  "end_ns",   "latched",       NULL};
     struct rows_form form;
+    struct view_slice slice;
     struct api_recording a;
-    if (!rows_form(r, &form) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open(r, &a)) {
         return;
     }
-    json_t *topics = view_topics(reel_recording_index(a.recording));
-    rows_reply(r, &form, json_pack("{s:O, s:n}", "items", topics, "next"), topics, columns);
+    const struct reel_index *index = reel_recording_index(a.recording);
+    if (form.form == REEL_TABLE_JSON) {
+        char *text = paging_topics(r, NULL, index, &slice);
+        if (text) {
+            http_reply_json_text(r, 200, text);
+        } else {
+            http_reply_no_memory(r);
+        }
+    } else {
+        json_t *topics = view_topics(index, &slice);
+        paging_next_link(r, &slice);
+        rows_reply(r, &form, json_null(), topics, columns);
+    }
     api_recording_done(&a);
 }
 

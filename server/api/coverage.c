@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "api/common.h"
+#include "api/paging.h"
 #include "api/routes.h"
 #include "api/rows.h"
 #include "api/views.h"
 #include "reel/iterate.h"
 #include "reel/table.h"
 
-enum { BINS_DEFAULT = 100, BINS_MAX = 2000 };
+enum { BINS_DEFAULT = 100, BINS_MAX = 2000, SPANS_MAX = 20000 /* of a page, and those of its last topic */ };
 
 struct coverage {
     const struct reel_index *index;
@@ -75,18 +76,23 @@ static json_t *view_topic(const struct coverage *c, uint32_t *at, struct reel_er
     return wanted ? json_pack("{s:s, s:o}", "topic", name, "spans", view_spans(c)) : json_null();
 }
 
-static json_t *view_topics_covered(const struct coverage *c, struct reel_error *err) {
+static json_t *view_topics_covered(const struct coverage *c, struct view_slice *slice, struct reel_error *err) {
     json_t *topics = json_array();
-    for (uint32_t at = 0; at < reel_index_info(c->index)->n_channels;) {
+    uint32_t n = reel_index_info(c->index)->n_channels, at = slice->from < n ? (uint32_t)slice->from : n;
+    size_t spans = 0, text = 0;
+    while (at < n && json_array_size(topics) < slice->limit && spans < SPANS_MAX && text < VIEW_TEXT_MAX) {
+        text += strlen(c->channels[at]->name);
         json_t *topic = view_topic(c, &at, err);
         if (!topic) {
             json_decref(topics);
             return NULL;
         }
         if (!json_is_null(topic)) {
+            spans += json_array_size(json_object_get(topic, "spans"));
             json_array_append_new(topics, topic);
         }
     }
+    slice->next = at < n ? at : 0;
     return topics;
 }
 
@@ -104,18 +110,18 @@ static json_t *rows_of(const json_t *topics) {
     return rows;
 }
 
-static void reply(struct http_request *r, const struct rows_form *form, const struct coverage *c) {
+static void reply(struct http_request *r, const struct rows_form *form, const struct coverage *c, struct view_slice *slice) {
     static const char *const columns[] = {"topic", "start", "end", "messages", NULL};
     struct reel_error err = {0};
-    json_t *topics = view_topics_covered(c, &err);
+    json_t *topics = view_topics_covered(c, slice, &err);
     if (!topics) {
         http_reply_error(r, &err);
         return;
     }
     json_t *rows = form->form == REEL_TABLE_JSON ? json_array() : rows_of(topics);
     rows_reply(r, form,
-               json_pack("{s:s, s:f, s:f, s:o}", "interval", "[]", "bin_s", (double)c->width_ns / 1e9, "tolerance_s",
-                         (double)c->tolerance_ns / 1e9, "topics", topics),
+               json_pack("{s:s, s:f, s:f, s:o, s:o}", "interval", "[]", "bin_s", (double)c->width_ns / 1e9, "tolerance_s",
+                         (double)c->tolerance_ns / 1e9, "topics", topics, "next", paging_next_link(r, slice)),
                rows, columns);
 }
 
@@ -146,8 +152,9 @@ static bool read_params(struct http_request *r, struct coverage *c, const struct
 void api_coverage(struct http_request *r) {
     struct coverage c = {0};
     struct rows_form form;
+    struct view_slice slice;
     struct api_recording a;
-    if (!rows_form(r, &form) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open(r, &a)) {
         return;
     }
     c.index = reel_recording_index(a.recording);
@@ -160,7 +167,7 @@ void api_coverage(struct http_request *r) {
         }
         if (c.spans && c.channels) {
             qsort(c.channels, info->n_channels, sizeof *c.channels, by_name);
-            reply(r, &form, &c);
+            reply(r, &form, &c, &slice);
         } else {
             http_reply_no_memory(r);
         }

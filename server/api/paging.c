@@ -7,6 +7,7 @@
 
 #include "api/common.h"
 #include "api/rows.h"
+#include "http/json_text.h"
 #include "reel/table.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
@@ -60,6 +61,67 @@ bool paging_after_row(struct http_request *r, int64_t *after) {
 
 static void write_cursor(const char *next, char cursor[CURSOR_MAX + 1]) {
     hex_write(next, next ? strnlen(next, CURSOR_MAX / 2) : 0, cursor);
+}
+
+bool paging_slice(struct http_request *r, struct view_slice *slice) {
+    int64_t from = 0;
+    uint64_t limit = VIEW_ITEMS_MAX;
+    if (http_param_u64(r, "limit", &limit) && limit == 0) {
+        http_reply_bad_param(r, "limit", "1 to %d", VIEW_ITEMS_MAX);
+        return false;
+    }
+    if (!paging_after_row(r, &from)) {
+        return false;
+    }
+    *slice = (struct view_slice){.from = (size_t)from, .limit = limit < VIEW_ITEMS_MAX ? (size_t)limit : VIEW_ITEMS_MAX};
+    return from >= 0 || refuse_cursor(r);
+}
+
+static bool slice_cursor(const struct view_slice *slice, char cursor[CURSOR_MAX + 1]) {
+    char row[24];
+    snprintf(row, sizeof row, "%zu", slice->next);
+    write_cursor(row, cursor);
+    return slice->next > 0;
+}
+
+json_t *paging_next(const struct view_slice *slice) {
+    char cursor[CURSOR_MAX + 1];
+    return slice_cursor(slice, cursor) ? json_string(cursor) : json_null();
+}
+
+json_t *paging_next_link(struct http_request *r, const struct view_slice *slice) {
+    char cursor[CURSOR_MAX + 1];
+    if (slice_cursor(slice, cursor)) {
+        api_add_next_link(r, cursor);
+    }
+    return paging_next(slice);
+}
+
+static int put_piece(const char *data, size_t size, void *context) {
+    grow_put(context, data, size);
+    return 0;
+}
+
+char *paging_topics(struct http_request *r, json_t *recording, const struct reel_index *index, struct view_slice *slice) {
+    struct grow topics = {0}, out = {0};
+    json_auto_t *body = recording ? json_incref(recording) : json_object();
+    const char *name = recording ? ",\"topics\":" : ",\"items\":";
+    bool good =
+        body && view_topics_text(index, slice, &topics) &&
+        json_object_set_new(body, recording ? "topics_next" : "next", recording ? paging_next(slice) : paging_next_link(r, slice)) == 0 &&
+        json_text_write(body, 0, put_piece, &out);
+    if (good) {
+        out.size--; /* its "}" */
+        grow_put(&out, name, strlen(name));
+        grow_put(&out, topics.data, topics.size);
+        grow_put(&out, "}\n", 3);
+    }
+    free(topics.data);
+    if (good && !out.failed) {
+        return (char *)out.data;
+    }
+    free(out.data);
+    return NULL;
 }
 
 const char *const paging_outputs[] = {"json", "csv", "ndjson", NULL};

@@ -2,6 +2,7 @@
 #ifndef SERVER_API_PAGING_H
 #define SERVER_API_PAGING_H
 
+#include "api/views.h"
 #include "http/http.h"
 
 /* limit: 1 to 1000, default 100. False: replied. */
@@ -10,6 +11,15 @@ bool paging_limit(struct http_request *r, uint32_t *limit);
 bool paging_after(struct http_request *r, char **after);
 /* The same for a cursor that is a row number; *after is unchanged on the first page. */
 bool paging_after_row(struct http_request *r, int64_t *after);
+/* The same for a part of a list that is held in memory: limit (default: the maximum) and cursor. */
+bool paging_slice(struct http_request *r, struct view_slice *slice);
+/* The cursor of the next part, or null. */
+json_t *paging_next(const struct view_slice *slice);
+/* The same, and a Link to it. */
+json_t *paging_next_link(struct http_request *r, const struct view_slice *slice);
+/* The JSON text, from malloc, of a page of topics with a Link to the next; or, if not NULL, of `recording` with the members "topics" and
+ * "topics_next". NULL: no memory. */
+char *paging_topics(struct http_request *r, json_t *recording, const struct reel_index *index, struct view_slice *slice);
 /* Replies. Takes the reference to `items`; `next` NULL: the last page. `columns` (NULL-terminated): the columns of CSV (api/rows.h); NULL:
  * JSON only. */
 void paging_reply(struct http_request *r, json_t *items, const char *next, const char *const *columns);
@@ -25,6 +35,16 @@ extern const char *const paging_outputs[];
      .max = 1000,                                                                                                                          \
      .fallback = "100",                                                                                                                    \
      .help = "The number of items of a page; more than 1000 is taken as 1000."},                                                           \
+    {                                                                                                                                      \
+        .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                                               \
+    }
+#define PAGING_SLICE                                                                                                                       \
+    {.name = "limit",                                                                                                                      \
+     .type = HTTP_UINT,                                                                                                                    \
+     .min = 1,                                                                                                                             \
+     .max = 1000,                                                                                                                          \
+     .fallback = "1000",                                                                                                                   \
+     .help = "The maximum number of items; a page of long items has fewer."},                                                              \
     {                                                                                                                                      \
         .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                                               \
     }

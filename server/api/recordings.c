@@ -4,6 +4,7 @@
 
 #include "api/answer_cache.h"
 #include "api/change.h"
+#include "api/paging.h"
 #include "api/recordings.h"
 #include "api/routes.h"
 #include "api/rows.h"
@@ -171,18 +172,22 @@ void api_recording_get(struct http_request *r) {
     } else if (a.row.state == STATE_SCANNING) {
         summary = scan_open_summary(app, a.row.content, NULL);
     }
-    json_t *body = view_recording(&a.row, a.recording ? reel_recording_index(a.recording) : summary);
+    const struct reel_index *index = a.recording ? reel_recording_index(a.recording) : summary;
+    json_t *body = view_recording(&a.row, index);
     viewer_add_links(r, body, &a.row);
     change_etag(&a.row, a.recording || summary, etag);
     http_add_header(r, "ETag", etag);
-    char *text = keeps && a.recording ? json_line(body) : NULL;
-    if (text) {
+    struct view_slice slice = {.limit = VIEW_ITEMS_MAX};
+    char *text = index ? paging_topics(r, body, index, &slice) : json_line(body);
+    if (text && keeps && a.recording) {
         answer_cache_keep(app->answers, &a.row, text);
-        json_decref(body);
+    }
+    if (text) {
         http_reply_json_text(r, 200, text);
     } else {
-        http_reply_json(r, 200, body);
+        http_reply_no_memory(r);
     }
+    json_decref(body);
     api_recording_done(&a);
 }
 

@@ -11,9 +11,11 @@ static const struct http_param coverage_params[] = {
      .help = "The number of time bins, the resolution of the result."},
     {.name = "tolerance", .type = HTTP_DURATION, .help = "Gaps up to this duration are closed; default: the width of a bin."},
     PARAM_ROW_OUTPUT,
+    PAGING_SLICE,
     {0},
 };
-static const struct http_param topics_params[] = {PARAM_ROW_OUTPUT, {0}};
+static const struct http_param topics_params[] = {PARAM_ROW_OUTPUT, PAGING_SLICE, {0}};
+static const struct http_param pages_params[] = {PAGING_SLICE, {0}};
 static const struct http_param messages_params[] = {
     PARAM_SELECTION,
     {.name = "limit",
@@ -107,7 +109,7 @@ const struct api_route api_routes_contents[] = {
      .tag = "contents",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
-    {.http = {"GET", BASE "/recordings/{id}/attachments", ROLE_READ, api_no_params, "Lists the attachments of a recording.",
+    {.http = {"GET", BASE "/recordings/{id}/attachments", ROLE_READ, pages_params, "Lists the attachments of a recording.",
               api_attachments_list, NULL, NULL, NULL},
      .id = "listAttachments",
      .tag = "contents",
@@ -119,7 +121,7 @@ const struct api_route api_routes_contents[] = {
      .tag = "contents",
      .headers = "range prefer",
      .answers = "200 206:Partial" ERRORS_FILE},
-    {.http = {"GET", BASE "/recordings/{id}/metadata", ROLE_READ, api_no_params, "Lists the metadata records of a recording.", api_metadata,
+    {.http = {"GET", BASE "/recordings/{id}/metadata", ROLE_READ, pages_params, "Lists the metadata records of a recording.", api_metadata,
               NULL, NULL, NULL},
      .id = "getMetadata",
      .tag = "contents",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/annotation_views.h"
+#include "http/json_text.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
@@ -209,9 +210,36 @@ static void add_stats(struct reel_channel_stats *sum, const struct reel_channel_
     sum->bytes += more->bytes;
 }
 
+/* About the bytes of the channel's text in the answer. */
+static size_t channel_text(const struct reel_channel *c) {
+    const struct reel_schema *schema = reel_channel_schema(c);
+    size_t size = 700 + strlen(c->name) + 2 * strlen(c->type) + 2 * strlen(c->encoding);
+    size += schema ? strlen(schema->name) + strlen(schema->encoding) : 0;
+    for (size_t i = 0; i < c->metadata.count; i++) {
+        size += strlen(c->metadata.items[i].key) + strlen(c->metadata.items[i].value);
+    }
+    return size;
+}
+
+/* What an answer with topics may still use. */
+struct topics_limits {
+    uint64_t gap_entries;
+    size_t channels, text;
+};
+
+static bool topics_take(struct topics_limits *left, const struct reel_channel *c) {
+    size_t text = channel_text(c);
+    if (left->channels == 0 || left->text == 0) {
+        return false;
+    }
+    left->channels--;
+    left->text -= text < left->text ? text : left->text;
+    return true;
+}
+
 /* The rows of one topic. Type, encoding and schema are those of the channel with only this topic, or else of the first; `channels` shows
  * where they differ. */
-static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n, uint64_t *budget) {
+static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n, struct topics_limits *left) {
     size_t chief = 0;
     while (chief < n && strcmp(reel_index_channel(index, rows[chief].channel)->name, rows[0].name) != 0) {
         chief++;
@@ -220,11 +248,15 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     struct reel_channel_stats sum = {0};
     bool latched = false;
     json_t *channels = json_array();
+    size_t listed = 0;
     for (size_t i = 0; i < n && channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, rows[i].channel);
         add_stats(&sum, reel_index_stats(index, c->id));
         latched = latched || c->latched;
-        channels = append(channels, view_channel(index, &rows[i], budget));
+        if (i == listed && (topics_take(left, c) || i == 0)) {
+            channels = append(channels, view_channel(index, &rows[i], &left->gap_entries));
+            listed++;
+        }
     }
     double seconds = (double)((uint64_t)sum.last_ns - (uint64_t)sum.first_ns) / 1e9;
     struct object o = object_new();
@@ -235,26 +267,85 @@ static json_t *view_topic(const struct reel_index *index, const struct topic_row
     put(&o, "messages", view_u64(sum.count));
     put(&o, "payload_bytes", known_bytes(sum.bytes, sum.count, reel_index_info(index)->is_summary));
     put(&o, "rate", sum.count > 1 && seconds > 0 ? json_real((double)(sum.count - 1) / seconds) : json_null());
-    put_gap(&o, index, rows, n, sum.count, budget);
+    put_gap(&o, index, rows, n, sum.count, &left->gap_entries);
     put_span(&o, "start", "end", sum.count > 0, sum.first_ns, sum.last_ns, reel_index_info(index)->clock);
     put(&o, "latched", json_boolean(latched));
     put(&o, "channels", channels);
+    if (listed < n) {
+        put(&o, "more_channels", json_integer((json_int_t)(n - listed)));
+    }
     return object_end(&o);
 }
 
-json_t *view_topics(const struct reel_index *index) {
-    size_t n;
-    uint64_t budget = GAP_ENTRIES_MAX;
-    struct topic_row *rows = list_topics(index, &n);
-    json_t *topics = rows ? json_array() : NULL;
-    for (size_t i = 0, end; i < n && topics; i = end) {
-        for (end = i + 1; end < n && strcmp(rows[end].name, rows[i].name) == 0;) {
-            end++;
-        }
-        topics = append(topics, view_topic(index, rows + i, end - i, &budget));
+/* A walk over the topics of a slice, by name. */
+struct topics_walk {
+    const struct reel_index *index;
+    struct view_slice *slice; /* NULL: all */
+    struct topic_row *rows;
+    size_t n, at, count;
+    struct topics_limits left;
+};
+
+static bool walk_begin(struct topics_walk *w, const struct reel_index *index, struct view_slice *slice) {
+    const size_t channels = slice ? VIEW_ITEMS_MAX : SIZE_MAX, text = slice ? VIEW_TEXT_MAX : SIZE_MAX;
+    *w = (struct topics_walk){.index = index,
+                              .slice = slice,
+                              .at = slice ? slice->from : 0,
+                              .left = {.gap_entries = GAP_ENTRIES_MAX, .channels = channels, .text = text}};
+    return (w->rows = list_topics(index, &w->n)) != NULL;
+}
+
+static bool walk_has_more(const struct topics_walk *w) {
+    return w->at < w->n && w->left.channels > 0 && w->left.text > 0 && !(w->slice && w->count == w->slice->limit);
+}
+
+static json_t *walk_next(struct topics_walk *w) {
+    const struct topic_row *first = &w->rows[w->at];
+    size_t n = 1;
+    while (w->at + n < w->n && strcmp(first[n].name, first->name) == 0) {
+        n++;
     }
-    free(rows);
+    w->at += n;
+    w->count++;
+    return view_topic(w->index, first, n, &w->left);
+}
+
+static void walk_end(struct topics_walk *w) {
+    if (w->slice) {
+        w->slice->next = w->at < w->n ? w->at : 0;
+    }
+    free(w->rows);
+}
+
+json_t *view_topics(const struct reel_index *index, struct view_slice *slice) {
+    struct topics_walk w;
+    json_t *topics = walk_begin(&w, index, slice) ? json_array() : NULL;
+    while (topics && walk_has_more(&w)) {
+        topics = append(topics, walk_next(&w));
+    }
+    walk_end(&w);
     return topics;
+}
+
+static int put_piece(const char *data, size_t size, void *context) {
+    struct grow *out = context;
+    grow_put(out, data, size);
+    return out->failed ? -1 : 0;
+}
+
+bool view_topics_text(const struct reel_index *index, struct view_slice *slice, struct grow *out) {
+    struct topics_walk w;
+    bool good = walk_begin(&w, index, slice);
+    grow_put(out, "[", 1);
+    for (bool first = true; good && walk_has_more(&w); first = false) {
+        json_t *topic = walk_next(&w);
+        grow_put(out, ",", !first);
+        good = topic && json_text_write(topic, 0, put_piece, out);
+        json_decref(topic);
+    }
+    grow_put(out, "]", 1);
+    walk_end(&w);
+    return good && !out->failed;
 }
 
 /* ---- recordings */
@@ -343,9 +434,6 @@ json_t *view_recording(const struct catalog_recording *r, const struct reel_inde
     if (r->id[0]) {
         o.failed = !view_add_annotations(o.json, r) || o.failed;
     }
-    if (index) {
-        put(&o, "topics", view_topics(index));
-    }
     return object_end(&o);
 }
 
@@ -385,7 +473,7 @@ json_t *view_loss(const struct reel_loss *loss) {
     size_t n;
     const struct reel_loss_item *items = reel_loss_items(loss, &n);
     json_t *list = json_array();
-    for (size_t i = 0; i < n && list; i++) {
+    for (size_t i = 0; i < n && i < VIEW_ITEMS_MAX && list; i++) {
         struct object o = object_new();
         put(&o, "kind", json_string(kinds[items[i].kind]));
         put(&o, "channel", items[i].channel ? json_string(items[i].channel) : json_null());

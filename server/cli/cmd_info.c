@@ -36,7 +36,8 @@ static bool describe_files(const struct cli_files *files, const struct reel_inde
 static bool print_json(const struct cli_files *files, const struct reel_index *index, struct reel_error *err) {
     AUTO_STRUCT(catalog_recording_done) struct catalog_recording r = {0};
     json_t *body = describe_files(files, index, &r) ? view_recording(&r, index) : NULL;
-    if (!body) {
+    if (!body || json_object_set_new(body, "topics", view_topics(index, NULL)) != 0) {
+        json_decref(body);
         return reel_fail_memory(err);
     }
     json_text_print(body, 0, stdout); /* cli_flush() reports errors */
@@ -130,7 +131,7 @@ static void print_topics(const json_t *topics) {
 }
 
 static bool print_table(const struct cli_files *files, const struct reel_index *index, struct reel_error *err) {
-    json_t *topics = view_topics(index);
+    json_t *topics = view_topics(index, NULL);
     if (!topics) {
         return reel_fail_memory(err);
     }

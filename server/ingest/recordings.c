@@ -1,5 +1,4 @@
-/* See recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of the lock; if two threads open the
- * same one, the second takes the first one's. */
+/* See recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of that lock, each by one thread. */
 #include "ingest/recordings.h"
 
 #include <pthread.h>
@@ -9,6 +8,9 @@
 #include "ingest/scan_job.h"
 #include "ingest/scanning.h"
 #include "wire/cleanup.h"
+#include "work/locks.h"
+
+#define OPENING_LOCK "opening" /* by content */
 
 enum { RECORDINGS_OPEN_MAX = 256 };
 
@@ -115,7 +117,7 @@ static struct reel_recording *open_with(struct app *app, const struct catalog_re
     return reel_recording_from_index(TAKE(own), parts, r->n_parts, &options, err);
 }
 
-/* Inserts the recording, or drops it if another thread was first. Returns a reference to the one in the table. */
+/* Inserts the recording and returns another reference to it. */
 static struct reel_recording *put_in(struct recordings *all, const char *content, struct reel_recording *opened) {
     pthread_mutex_lock(&all->mutex);
     struct opened *o = find(all, content);
@@ -156,6 +158,22 @@ static struct reel_recording *find_open(struct recordings *all, const char *cont
     return shared;
 }
 
+/* Opens the recording and inserts it. One thread at a time: an index with 65,535 channels takes 25 MB, and requests come in crowds.
+ * *has_pack: what failed are its files. */
+static struct reel_recording *open_shared(struct recordings *all, const struct catalog_recording *r, bool *has_pack,
+                                          struct reel_error *err) {
+    AUTO_LOCK struct key_lock lock = {0};
+    lock_take(all->app->locks, &lock, OPENING_LOCK, r->content);
+    struct reel_recording *shared = find_open(all, r->content);
+    if (shared) {
+        return shared;
+    }
+    struct reel_index *index = scan_open_pack(all->app, r->content, err);
+    *has_pack = index != NULL;
+    struct reel_recording *opened = index ? open_with(all->app, r, index, err) : NULL;
+    return opened ? put_in(all, r->content, opened) : NULL;
+}
+
 struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job[JOB_ID_TEXT],
                                       struct reel_error *err) {
     job[0] = '\0';
@@ -168,22 +186,19 @@ struct reel_recording *recordings_get(struct recordings *all, const struct catal
         return shared;
     }
     struct reel_error why = {0};
-    struct reel_index *index = scan_open_pack(all->app, r->content, &why);
-    if (!index && (why.code == REEL_NOT_FOUND || why.code == REEL_CHANGED)) {
+    bool has_pack = false;
+    shared = open_shared(all, r, &has_pack, &why);
+    if (!shared && !has_pack && (why.code == REEL_NOT_FOUND || why.code == REEL_CHANGED)) {
         if (!wait_for_pack(all, r, wait_ns, job, err)) {
             return NULL;
         }
-        index = scan_open_pack(all->app, r->content, &why);
+        shared = open_shared(all, r, &has_pack, &why);
     }
-    struct reel_recording *opened = index ? open_with(all->app, r, index, &why) : NULL;
-    if (!opened) {
-        if (index) {
-            references_check_files(all->app, r); /* it may be missing or changed */
-        }
-        if (err) {
-            reel_error_pass(err, &why);
-        }
-        return NULL;
+    if (!shared && has_pack) {
+        references_check_files(all->app, r); /* one may be missing or changed */
     }
-    return put_in(all, r->content, opened);
+    if (!shared && err) {
+        reel_error_pass(err, &why);
+    }
+    return shared;
 }

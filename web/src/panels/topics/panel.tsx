@@ -1,6 +1,6 @@
 // The contents of the file: topics with rates and gaps, schemas, metadata, attachments.
 import { useState } from 'preact/hooks';
-import { download, get, getText } from '../../api';
+import { download, getAll, getText } from '../../api';
 import { useRequest } from '../../use_request';
 import { bytes, count, rate } from '../../format';
 import { text } from '../../text';
@@ -84,8 +84,8 @@ function Topics({ recording, topics }: { recording: Recording; topics: Topic[] }
 }
 
 function Metadata({ recording }: { recording: Recording }) {
-    const result = useRequest((signal) => get<{ items: { key: string; value: string; name?: string }[] }>(`/recordings/${recording.id}/metadata`, {}, signal), [recording.id, recording.updated]);
-    const rows = result.value?.items ?? [];
+    const result = useRequest((signal) => getAll<{ key: string; value: string; name?: string }>(`/recordings/${recording.id}/metadata`, {}, 5000, signal), [recording.id, recording.updated]);
+    const rows = result.value ?? [];
     return result.error !== null ? (
         <Failed error={result.error} retry={result.reload} />
     ) : rows.length > 0 ? (
@@ -104,8 +104,8 @@ function Metadata({ recording }: { recording: Recording }) {
 }
 
 function Attachments({ recording }: { recording: Recording }) {
-    const result = useRequest((signal) => get<{ items: Attachment[] }>(`/recordings/${recording.id}/attachments`, {}, signal), [recording.id, recording.updated]);
-    const rows = result.value?.items ?? [];
+    const result = useRequest((signal) => getAll<Attachment>(`/recordings/${recording.id}/attachments`, {}, 5000, signal), [recording.id, recording.updated]);
+    const rows = result.value ?? [];
     return rows.length > 0 ? (
         <section class="topics-part">
             <h3>{text.topics.attachments}</h3>

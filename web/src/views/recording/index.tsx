@@ -1,7 +1,7 @@
 // The view of a recording: header, timeline, panels, sidebar.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { setQuery, useAddress } from '../../address';
-import { ApiError, getTagged, onChange, send } from '../../api';
+import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { Playback } from '../../playback';
 import type { Panel } from '../../panels';
@@ -12,6 +12,7 @@ import type { Recording, Topic } from '../../types';
 import { Button, EmptyState, Failed, ErrorBoundary, Menu, Spinner } from '../../ui';
 import { Details } from './details';
 import { loadEvents } from './events';
+import { loadRecording } from './load';
 import { Header } from './header';
 import { availablePanels, setSettings, settingsOf, setPanels, shownPanels } from './panel_layout';
 import type { Loaded } from './annotations';
@@ -157,7 +158,7 @@ function FullRecording({ loaded }: { loaded: Loaded }) {
 
 export default function RecordingView() {
     const id = useAddress().path.split('/')[2] ?? '';
-    const result = useRequest(async (signal) => ({ of: id, ...(await getTagged<Recording>(`/recordings/${id}`, {}, signal)) }), [id]);
+    const result = useRequest(async (signal) => ({ of: id, ...(await loadRecording(id, signal)) }), [id]);
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
     useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);

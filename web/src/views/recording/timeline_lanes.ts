@@ -1,6 +1,7 @@
 // The lanes of the timeline: message counts of each topic over time, from /coverage.
 import { get } from '../../api';
 import type { Range } from '../../playback';
+import { TOPICS_MAX } from './load';
 import { timeNs } from '../../recording_time';
 
 export interface Lane {
@@ -9,14 +10,21 @@ export interface Lane {
     most: number; // of a span
 }
 interface Coverage {
+    next: string | null;
     topics: { topic: string; spans: [string, string, number][] }[];
 }
 
 const BINS = 300;
 
 export async function lanesOf(id: string, signal: AbortSignal): Promise<Lane[]> {
-    const coverage = await get<Coverage>(`/recordings/${id}/coverage`, { bins: BINS, tolerance: '1ns' }, signal);
-    return coverage.topics.map(({ topic, spans }) => {
+    const topics: Coverage['topics'] = [];
+    let cursor: string | null = null;
+    do {
+        const page: Coverage = await get<Coverage>(`/recordings/${id}/coverage`, { bins: BINS, tolerance: '1ns', cursor }, signal);
+        topics.push(...page.topics);
+        cursor = page.next;
+    } while (cursor && topics.length < TOPICS_MAX);
+    return topics.map(({ topic, spans }) => {
         const parsed = spans.map(([start, end, count]) => ({ start: timeNs(start), end: timeNs(end), count }));
         return { topic, spans: parsed, most: parsed.reduce((most, s) => Math.max(most, s.count), 0) };
     });
