@@ -112,7 +112,7 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
               rebuild_catalog(app, err) && open_feed(app, err) && (app->cache = reel_cache_new(config->cache_bytes, err)) &&
               (app->locks = locks_new(err)) && (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
               (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) &&
-              (app->derived = derived_cache_new(app->jobs, config->cache_bytes / 4, err)) && settings_save(app, err) &&
+              (app->derived = derived_cache_new(app->jobs, config->memory_bytes / 8, err)) && settings_save(app, err) &&
               ingest_resume(app, err);
     if (!ok) {
         app_close(app);
@@ -167,6 +167,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .connections_per_address = c->connections_per_address,
         .body_min_rate = c->body_min_rate,
         .reader_min_rate = c->reader_min_rate,
+        .memory_max = c->memory_bytes - c->memory_bytes / 4, /* the rest: plans and opened indexes */
         .log = write_line,
         .log_json = c->log_format == LOG_JSON,
         .elapsed = elapsed,

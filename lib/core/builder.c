@@ -301,6 +301,7 @@ bool builder_add_entry(struct reel_builder *b, const struct reel_entry *e, struc
     s->last_ns = s->count == 0 || e->time_ns > s->last_ns ? e->time_ns : s->last_ns;
     s->count++;
     s->bytes += e->size;
+    s->largest = e->size > s->largest ? e->size : s->largest;
     return true;
 }
 

@@ -111,6 +111,7 @@ static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error
     info->n_parts = m->n_parts;
     info->n_chunks = m->n_chunks;
     info->pack_bytes = size;
+    info->memory = m->arena.used + (m->n_segments * sizeof *m->segments) + (m->n_channels * sizeof *index->first_segment);
     info->is_summary = m->is_summary;
     info->damaged = m->losses > 0;
     info->lost_bytes = m->lost_bytes;
@@ -123,6 +124,7 @@ static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error
             info->end_ns = info->messages == 0 || s->last_ns > info->end_ns ? s->last_ns : info->end_ns;
             info->messages += s->count;
             info->payload_bytes += s->bytes;
+            info->largest_payload = s->largest > info->largest_payload ? s->largest : info->largest_payload;
         }
     }
     return true;

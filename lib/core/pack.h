@@ -21,7 +21,7 @@
 #include "reel/model.h"
 
 enum {
-    PACK_VERSION = 3,
+    PACK_VERSION = 4,
     PACK_HEADER_BYTES = 16,
     PACK_FOOTER_BYTES = 32,
     PACK_ENTRY_COLUMNS = 5 + REEL_ENTRY_EXTRAS,

@@ -119,6 +119,7 @@ static void put_channel(struct grow *g, const struct reel_channel *c, const stru
     put_pairs(g, &c->metadata);
     grow_u64(g, s->count);
     grow_u64(g, s->bytes);
+    grow_u64(g, s->largest);
     grow_u64(g, (uint64_t)s->first_ns);
     grow_u64(g, (uint64_t)s->last_ns);
 }
@@ -279,6 +280,7 @@ static void get_channel(struct cursor *c, struct arena *arena, struct reel_chann
     get_pairs(c, arena, &channel->metadata, true);
     s->count = cursor_u64le(c);
     s->bytes = cursor_u64le(c);
+    s->largest = cursor_u64le(c);
     s->first_ns = (int64_t)cursor_u64le(c);
     s->last_ns = (int64_t)cursor_u64le(c);
 }

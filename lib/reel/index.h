@@ -18,8 +18,10 @@ struct reel_index_info {
     const char *clock_note; /* may be "" */
     uint32_t n_channels, n_parts;
     uint64_t n_chunks, messages, payload_bytes;
+    uint64_t largest_payload; /* 0 of summarys */
     int64_t start_ns, end_ns; /* smallest and largest message time; 0 when messages is 0 */
     uint64_t pack_bytes;      /* size of the pack file */
+    uint64_t memory;          /* bytes of the opened index, for caches */
     bool is_summary;          /* no entries; counts and times come from the file's own index; bytes 0 = unknown */
     bool damaged;             /* a finding of severity REEL_LOSS exists */
     uint64_t lost_bytes;      /* sum of the lengths of those */

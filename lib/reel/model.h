@@ -101,6 +101,7 @@ struct reel_finding {
 
 struct reel_channel_stats {
     uint64_t count, bytes;     /* messages, payload bytes */
+    uint64_t largest;          /* the largest payload; 0 of summarys */
     int64_t first_ns, last_ns; /* smallest and largest time; 0 when count is 0 */
     bool knows_gap;            /* not of summarys, nor where messages lie far out of order */
     uint64_t max_gap_ns;       /* the longest time between a message and the next */

@@ -69,7 +69,7 @@ static void reply(struct http_request *r, struct reel_carla_question q) {
     bool has_text = q.topic <= REEL_CARLA_BLOCKED;
     const char *media = api_table_form(r, has_text ? API_TABLE_TEXT : REEL_TABLE_JSON,
                                        q.topic == REEL_CARLA_TRAJECTORY ? REEL_TABLE_GEOJSON : REEL_TABLE_JSON, &form);
-    if (!media || !read_question(r, &q) || !api_open(r, &a)) {
+    if (!media || !read_question(r, &q) || !api_open_messages(r, &a)) {
         return;
     }
     answer(r, &q, a.recording, form, media);

@@ -10,9 +10,21 @@
 #include "ingest/references.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"
+#include "wire/limits.h"
 #include "wire/number.h"
 
 enum { LINK_MAX = 4096 }; /* a header of a response, which shares 32 KiB with the request's */
+
+/* Bytes for which memory is reserved, as measured. */
+enum {
+    REQUEST_MEMORY = 16 << 10,
+    WALK_MEMORY = 40,        /* of a channel, to list them */
+    STREAM_MEMORY = 2 << 20, /* buffers of a stream and of its response */
+    CHANNEL_MEMORY = 350,    /* of a channel of a stream and its writer */
+    SEGMENT_MEMORY = 100,    /* of an index segment of a stream */
+    BLOCK_MEMORY = 8 << 20,  /* of a payload that is copied: at most this much is held at once */
+    DECODED_MEMORY = 4,      /* times the size of a payload: its values or their text */
+};
 static const int64_t PACK_WAIT_NS = 2000000000;
 
 void api_recording_done(struct api_recording *a) {
@@ -135,7 +147,35 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
         api_recording_done(out);
         return false;
     }
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(out->recording));
+    if (!http_reserve(r, REQUEST_MEMORY + (uint64_t)info->n_channels * WALK_MEMORY)) {
+        api_recording_done(out);
+        return false;
+    }
     return true;
+}
+
+bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes) {
+    uint64_t bytes = STREAM_MEMORY;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
+        uint64_t largest = info->largest_payload, most = decodes ? REEL_DECODED_MAX : BLOCK_MEMORY;
+        largest = largest < most ? largest : most;
+        bytes += info->n_channels * CHANNEL_MEMORY + info->messages / REEL_SEGMENT_ENTRIES * SEGMENT_MEMORY +
+                 largest * (decodes ? DECODED_MEMORY : 1);
+    }
+    return http_reserve(r, bytes);
+}
+
+bool api_open_messages(struct http_request *r, struct api_recording *out) {
+    if (!api_open(r, out)) {
+        return false;
+    }
+    bool good = api_reserve_stream(r, &out->recording, 1, true);
+    if (!good) {
+        api_recording_done(out);
+    }
+    return good;
 }
 
 /* ---- selection */

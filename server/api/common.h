@@ -18,6 +18,10 @@ bool api_find_key(struct http_request *r, const char *key, struct api_recording 
 /* The same, opened for its messages; replies 503, 410 or 422 when its state does not allow that. */
 bool api_open(struct http_request *r, struct api_recording *out);
 bool api_open_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */
+/* The same as api_open(), with the memory to decode its messages. */
+bool api_open_messages(struct http_request *r, struct api_recording *out);
+/* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values. False: replied. */
+bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes);
 
 enum { API_GLOBS_MAX = 64 };
 

@@ -234,7 +234,7 @@ static void reply(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
     bool report = false;
-    if (!read_conversion(r, in, &c)) {
+    if (!read_conversion(r, in, &c) || !api_reserve_stream(r, in->recordings, in->n, c.writer->needs & REEL_STREAMED)) {
         return;
     }
     struct reel_selection plain = c.q.selection;

@@ -166,7 +166,7 @@ void api_frame(struct http_request *r) {
     struct reel_stream *stream;
     struct reel_message m;
     uint32_t width;
-    if (!read_width(r, &width) || !api_open(r, &a)) {
+    if (!read_width(r, &width) || !api_open_messages(r, &a)) {
         return;
     }
     if (find(r, &a, &stream, &m)) {

@@ -125,7 +125,7 @@ void api_message(struct http_request *r) {
         http_reply_problem(r, 406, "not-acceptable", "a message is available as application/json or application/octet-stream");
         return;
     }
-    if (!api_open(r, &a)) {
+    if (!api_open_messages(r, &a)) {
         return;
     }
     struct reel_stream *stream = NULL;

@@ -118,7 +118,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
 void api_messages(struct http_request *r) {
     struct api_recording a;
     const struct row_media *media = choose_media(r);
-    if (media && api_open(r, &a)) {
+    if (media && api_open_messages(r, &a)) {
         reply_rows(r, &a, media);
         api_recording_done(&a);
     }

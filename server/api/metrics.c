@@ -65,6 +65,9 @@ static void put_http(FILE *f, const struct http_server *server) {
     put_figure(f, "reel_http_slow_clients_total", "counter", NULL, "{direction=\"download\"}", h.slow_readers);
     put_figure(f, "reel_http_over_address_limit_total", "counter", "Connections closed because their address had too many.", "",
                h.over_address);
+    put_figure(f, "reel_http_memory_bytes", "gauge", "Memory reserved by requests, of --memory-mb.", "", h.memory_held);
+    put_figure(f, "reel_http_memory_waiting", "gauge", "Requests that wait for memory.", "", h.memory_waiting);
+    put_figure(f, "reel_http_memory_refused_total", "counter", "Requests answered with 503 for lack of memory.", "", h.memory_refused);
 }
 
 /* ---- jobs */

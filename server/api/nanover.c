@@ -72,7 +72,7 @@ static void reply_moment(struct http_request *r, enum reel_nanover_part part) {
     struct reel_error err = {0};
     struct reel_time at;
     const char *type = choose_form(r);
-    if (!type || !api_open(r, &a)) {
+    if (!type || !api_open_messages(r, &a)) {
         return;
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));
@@ -137,7 +137,7 @@ static void answer(struct http_request *r, enum reel_nanover_topic topic) {
         return;
     }
     const char *media = table_form(r, topic, &form);
-    if (!media || !api_open(r, &a)) {
+    if (!media || !api_open_messages(r, &a)) {
         return;
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));

@@ -59,8 +59,8 @@ bool paging_after_row(struct http_request *r, int64_t *after) {
     return !text || number_i64(text, after) || refuse_cursor(r);
 }
 
-static void write_cursor(const char *next, char cursor[CURSOR_MAX + 1]) {
-    hex_write(next, next ? strnlen(next, CURSOR_MAX / 2) : 0, cursor);
+static void write_cursor(const char *next, size_t size, char cursor[CURSOR_MAX + 1]) {
+    hex_write(next, size < CURSOR_MAX / 2 ? size : CURSOR_MAX / 2, cursor);
 }
 
 bool paging_slice(struct http_request *r, struct view_slice *slice) {
@@ -80,7 +80,7 @@ bool paging_slice(struct http_request *r, struct view_slice *slice) {
 static bool slice_cursor(const struct view_slice *slice, char cursor[CURSOR_MAX + 1]) {
     char row[24];
     snprintf(row, sizeof row, "%zu", slice->next);
-    write_cursor(row, cursor);
+    write_cursor(row, strlen(row), cursor);
     return slice->next > 0;
 }
 
@@ -129,7 +129,7 @@ const char *const paging_outputs[] = {"json", "csv", "ndjson", NULL};
 static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form, const char *const *columns,
                   json_t *members) {
     char cursor[CURSOR_MAX + 1];
-    write_cursor(next, cursor);
+    write_cursor(next, next ? strlen(next) : 0, cursor);
     if (next) {
         api_add_next_link(r, cursor);
     }

@@ -19,6 +19,8 @@
 #include "wire/cleanup.h"
 #include "work/locks.h"
 
+enum { ROW_MEMORY = 4 << 10 }; /* of a recording in a list, as values and as text */
+
 /* False: replied. */
 static bool read_time(struct http_request *r, const char *name, bool *has, int64_t *ns) {
     struct reel_time t;
@@ -120,7 +122,7 @@ void api_recordings_list(struct http_request *r) {
                                           "epoch",   "tags",       "custom", NULL};
     struct recordings_query query;
     struct rows_form form;
-    if (!rows_form(r, &form) || !recordings_read_query(r, &query)) {
+    if (!rows_form(r, &form) || !recordings_read_query(r, &query) || !http_reserve(r, (uint64_t)query.q.limit * ROW_MEMORY)) {
         return;
     }
     struct catalog_page page = {0};

@@ -91,8 +91,8 @@ static const struct {
     {"bad-request", "The request violates HTTP or a rule of this API."},
     {"bad-target", "The request target or a target in the body is invalid; see the detail."},
     {"bad-variable", "The request for a dashboard variable is invalid; the detail lists the allowed targets."},
-    {"busy", "The result is still being computed, or another process is writing to the catalog. Try again after Retry-After; job shows the "
-             "progress."},
+    {"busy", "The result is still being computed, another process is writing to the catalog, or responses to other requests take all of "
+             "--memory-mb. Try again after Retry-After; job shows the progress, if there is one."},
     {"cancelled", "The operation was cancelled, for example because the server is shutting down. Try again later."},
     {"catalog", "The server's catalog is damaged or cannot be read. Run reel fsck for details."},
     {"changed", "A stored file or its index has changed since it was scanned. Scan the recording again or upload the file again."},

@@ -41,7 +41,8 @@ static bool read_field(struct http_request *r, struct values_query *q) {
 static bool has_filters(struct http_request *r, const struct catalog_query *q) {
     return q->words || q->format || q->collection || q->group || q->n_topics || q->n_types || q->n_topic_patterns || q->n_type_patterns ||
            q->n_tags || q->has_start || q->has_end || q->has_state || q->damaged_only || q->size.has_min || q->size.has_max ||
-           q->duration.has_min || q->duration.has_max || q->messages.has_min || q->messages.has_max || q->created.has_min || q->created.has_max || http_caller(r)->collections;
+           q->duration.has_min || q->duration.has_max || q->messages.has_min || q->messages.has_max || q->created.has_min ||
+           q->created.has_max || http_caller(r)->collections;
 }
 
 static void reply_values(struct http_request *r, const struct values_query *q, struct values_counts *found) {

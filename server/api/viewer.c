@@ -340,7 +340,7 @@ static json_t *layout_of(const struct reel_view *view, const struct reel_stream 
 void api_layout(struct http_request *r) {
     struct api_recording a;
     struct reel_error err = {0};
-    if (!api_open(r, &a)) {
+    if (!api_open_messages(r, &a)) {
         return;
     }
     struct reel_selection all = reel_select_all;

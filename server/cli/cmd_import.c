@@ -73,6 +73,7 @@ static int open_archive(struct command *c, const char *data) {
     const char *everywhere[] = {"/", NULL}; /* this user may read the files named on the command line */
     const struct app_config config = {.data = data,
                                       .cache_bytes = 64 << 20,
+                                      .memory_bytes = 64 << 20,
                                       .scan_threads = 1,
                                       .derived_bytes = UINT64_MAX,
                                       .import_roots = {.items = everywhere, .count = 1}};

@@ -50,7 +50,7 @@ static bool rescan(struct rescan *s, char **ids, int n, bool many, struct reel_e
 
 static int run(int argc, char **argv) {
     struct rescan s = {.format = NULL};
-    struct app_config config = {.cache_bytes = 64 << 20, .scan_threads = 1, .derived_bytes = UINT64_MAX};
+    struct app_config config = {.cache_bytes = 64 << 20, .memory_bytes = 64 << 20, .scan_threads = 1, .derived_bytes = UINT64_MAX};
     struct reel_error err = {0};
     bool all = false;
     int first, code;

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -117,6 +118,13 @@ static void raise_file_limit(void) {
     }
 }
 
+/* By default glibc keeps freed blocks of up to 32 MB in the heap of every thread: 200 requests of 4 MB each held 0.9 GB. */
+static void return_large_blocks(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 static int serve(struct app_config *config) {
     struct app app = {0};
     struct reel_error err = {0};
@@ -128,6 +136,7 @@ static int serve(struct app_config *config) {
     config->listen = config->listen_fd > 0 ? address : config->listen;
     block_signals(&stop);
     raise_file_limit();
+    return_large_blocks();
     int code = CLI_FAILED;
     if (catalog_set_location(config->data, config->catalog, &err) && app_open(&app, config, &err) && create_first_token(&app, &err) &&
         app_serve(&app, api_routes(), api_hint, &err)) {

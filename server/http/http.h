@@ -120,6 +120,10 @@ struct http_form *http_form_new(struct http_request *r, http_form_field field,
 bool http_form_piece(struct http_form *form, const void *data, size_t size); /* false: malformed, or stopped by field() */
 bool http_form_free(struct http_form *form);                                 /* false: incomplete; NULL is allowed */
 
+/* Reserves memory of --memory-mb for this request, until its response is complete. Waits up to ten seconds for other responses to end.
+ * False: replied (503 with Retry-After). More than there is in total counts as all of it. */
+bool http_reserve(struct http_request *r, uint64_t bytes);
+
 /* ---- replies: exactly one per request. All set X-Request-Id, CORS and security headers. */
 void http_add_header(struct http_request *r, const char *name,
                      const char *value);                                     /* before the reply; CR/LF in value are refused (dropped) */
@@ -186,6 +190,7 @@ struct http_options {
     unsigned connections_max, header_timeout_s, idle_timeout_s;
     unsigned connections_per_address;             /* 0: a quarter of connections_max */
     uint64_t body_min_rate;                       /* bytes per second, measured over 30 s; slower uploads are cut off */
+    uint64_t memory_max;                          /* bytes that responses may hold together; 0: no limit */
     uint64_t reader_min_rate;                     /* the same for downloads, over a minute; 0: none */
     void (*log)(void *context, const char *line); /* one line per request */
     bool log_json;                                /* … as a JSON object, else as logfmt */
@@ -215,6 +220,7 @@ const char *http_class_name(unsigned class);
 double http_bucket_bound(unsigned bucket);
 struct http_metrics {
     uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut, slow_writers, slow_readers, over_address;
+    uint64_t memory_held, memory_waiting, memory_refused; /* http_reserve(): bytes, requests, requests in total */
 };
 void http_server_metrics(const struct http_server *server, struct http_metrics *out); /* for /metrics */
 

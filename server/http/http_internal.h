@@ -36,6 +36,9 @@ enum {
     HTTP_CONNECTIONS_LEAVING = 256, /* above the limit, for connections being closed to make room */
     HTTP_WATCH_MS = 200,            /* interval of the watchdog */
     HTTP_DATE_TEXT = 32,
+    HTTP_MEMORY_WAIT_S = 10,          /* for memory that other responses hold */
+    HTTP_MEMORY_SMALL = 1 << 20,      /* a request that holds no more may use the last eighth of the memory */
+    HTTP_MEMORY_UNCOUNTED = 64 << 10, /* bodies up to this size are not reserved */
 };
 
 /* ---- connections, as the watchdog sees them (deadline.c) */
@@ -61,8 +64,19 @@ struct http_counters {
     _Atomic uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut, slow_writers, slow_readers, over_address;
 };
 
+/* The memory that responses hold together (memory.c). */
+struct http_memory {
+    pthread_mutex_t mutex;
+    pthread_cond_t released;
+    uint64_t max;                      /* bytes */
+    _Atomic uint64_t held;             /* bytes; changed under the mutex, like these: */
+    _Atomic uint64_t waiting, refused; /* requests; refused: since the start */
+    bool closed;                       /* the server is stopping: nothing waits */
+};
+
 struct http_server {
     struct http_options options;
+    struct http_memory memory;
     struct MHD_Daemon *daemon;
     struct http_router *router;
     struct tls *tls; /* NULL: plain HTTP */
@@ -133,6 +147,7 @@ struct http_request {
     bool sends_fd;   /* … from a file's descriptor, which deadline.c watches */
     bool close;      /* close the connection after this response */
     uint64_t body_length, body_bytes, dropped_bytes, reply_bytes, sent_bytes;
+    uint64_t memory; /* reserved */
     int64_t started_ms, started_ns;
     int64_t elapsed_ns[HTTP_ELAPSED_MAX]; /* by this thread, before this request */
     char error[160];                      /* the reason of a server-side failure, for the log */
@@ -189,6 +204,12 @@ void metrics_count(struct http_request *r);
 
 /* log.c */
 void log_request(struct http_request *r, bool cut);
+
+/* memory.c */
+void memory_open(struct http_memory *m, uint64_t max);
+void memory_close(struct http_memory *m); /* waiting requests are refused */
+void memory_free(struct http_memory *m);
+void memory_release(struct http_request *r);
 
 /* deadline.c */
 bool deadline_start(struct http_server *server, struct reel_error *err);

@@ -216,16 +216,25 @@ static void reply_json_text(struct http_request *r, unsigned status, struct text
     }
 }
 
+/* Takes the text. */
+static void reply_reserved(struct http_request *r, unsigned status, struct text text) {
+    if (text.size <= HTTP_MEMORY_UNCOUNTED || http_reserve(r, text.size)) {
+        reply_json_text(r, status, text);
+    } else {
+        free(text.data);
+    }
+}
+
 void http_reply_json(struct http_request *r, unsigned status, json_t *body) {
     struct text text = {0};
     if (body_text(r, body, &text)) {
-        reply_json_text(r, status, text);
+        reply_reserved(r, status, text);
     }
 }
 
 void http_reply_json_text(struct http_request *r, unsigned status, char *text) {
     size_t size = strlen(text);
-    reply_json_text(r, status, (struct text){.data = text, .size = size, .capacity = size + 1});
+    reply_reserved(r, status, (struct text){.data = text, .size = size, .capacity = size + 1});
 }
 
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text) {

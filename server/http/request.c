@@ -89,6 +89,7 @@ void request_drop_headers(struct http_request *r) {
 }
 
 void request_close(struct http_request *r) {
+    memory_release(r);
     if (r->free_state && r->state) {
         r->free_state(r->state);
     }

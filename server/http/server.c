@@ -164,6 +164,7 @@ static void server_free(struct http_server *server) {
     deadline_stop(server);
     router_free(server->router);
     tls_close(server->tls);
+    memory_free(&server->memory);
     free(server);
 }
 REEL_DEFINE_AUTO(struct http_server, server_free);
@@ -176,6 +177,7 @@ struct http_server *http_server_start(const struct http_options *options, struct
     }
     server->fd = -1;
     server->options = *options;
+    memory_open(&server->memory, options->memory_max);
     unsigned most = server->options.connections_max = options->connections_max ? options->connections_max : 1000;
     server->options.connections_per_address = options->connections_per_address ? options->connections_per_address : (most + 3) / 4;
     for (const char *const *origin = options->origins; origin && *origin; origin++) {
@@ -209,6 +211,7 @@ void http_server_stop(struct http_server *server, unsigned drain_s) {
     }
     int64_t until_ms = http_clock_ms() + (int64_t)drain_s * 1000;
     atomic_store(&server->draining, true);
+    memory_close(&server->memory);
     int fd = MHD_quiesce_daemon(server->daemon);
     if (fd >= 0) {
         close(fd);
@@ -235,4 +238,7 @@ void http_server_metrics(const struct http_server *server, struct http_metrics *
     for (size_t i = 0; i < sizeof out->status / sizeof out->status[0]; i++) {
         out->status[i] = atomic_load_explicit(&c->status[i], memory_order_relaxed);
     }
+    out->memory_held = atomic_load_explicit(&server->memory.held, memory_order_relaxed);
+    out->memory_waiting = atomic_load_explicit(&server->memory.waiting, memory_order_relaxed);
+    out->memory_refused = atomic_load_explicit(&server->memory.refused, memory_order_relaxed);
 }

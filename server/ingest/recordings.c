@@ -25,7 +25,7 @@ struct recordings {
     pthread_mutex_t mutex;
     struct opened items[RECORDINGS_OPEN_MAX];
     unsigned count;
-    uint64_t calls;
+    uint64_t memory, calls; /* memory: of their indexes */
 };
 
 struct recordings *recordings_new(struct app *app, struct reel_error *err) {
@@ -41,6 +41,7 @@ struct recordings *recordings_new(struct app *app, struct reel_error *err) {
 
 /* A pack that a reader has found corrupted goes with it, so that the next request rebuilds it, also after a restart. */
 static void drop(struct recordings *all, struct opened *o) {
+    all->memory -= reel_index_info(reel_recording_index(o->recording))->memory;
     reel_index_discard(reel_recording_index(o->recording));
     reel_recording_free(o->recording);
     *o = all->items[--all->count];
@@ -71,8 +72,9 @@ static struct opened *find(struct recordings *all, const char *content) {
     }
     return NULL;
 }
-static struct opened *add(struct recordings *all, const char *content) {
-    if (all->count == RECORDINGS_OPEN_MAX) {
+static struct opened *add(struct recordings *all, const char *content, struct reel_recording *recording) {
+    uint64_t memory = reel_index_info(reel_recording_index(recording))->memory, most = all->app->config.memory_bytes / 8;
+    while (all->count == RECORDINGS_OPEN_MAX || (all->count > 0 && all->memory + memory > most)) {
         struct opened *oldest = &all->items[0];
         for (unsigned i = 1; i < all->count; i++) {
             struct opened *o = &all->items[i];
@@ -81,8 +83,9 @@ static struct opened *add(struct recordings *all, const char *content) {
         drop(all, oldest);
     }
     struct opened *o = &all->items[all->count++];
-    *o = (struct opened){.used = ++all->calls};
+    *o = (struct opened){.recording = reel_recording_ref(recording), .used = ++all->calls};
     memcpy(o->content, content, sizeof o->content);
+    all->memory += memory;
     return o;
 }
 
@@ -122,8 +125,7 @@ static struct reel_recording *put_in(struct recordings *all, const char *content
     pthread_mutex_lock(&all->mutex);
     struct opened *o = find(all, content);
     if (!o) {
-        o = add(all, content);
-        o->recording = reel_recording_ref(opened);
+        o = add(all, content, opened);
     }
     struct reel_recording *shared = reel_recording_ref(o->recording);
     pthread_mutex_unlock(&all->mutex);

@@ -11,6 +11,7 @@ import zipfile
 import msgpack
 
 from harness import API, Case, eventually
+from samples import bag, lab_messages
 
 CHANNELS = 65535
 MIB = 1 << 20
@@ -159,3 +160,43 @@ class OneMessage(Case):
     def test_its_bytes_are_served(self):
         answer = self.server.get('%s/recordings/%s/message?index=0' % (API, self.zeros), Accept='application/octet-stream')
         self.assertEqual((answer.status, answer.body[-MIB:], len(answer.body) > MESSAGE), (200, bytes(MIB), True))
+
+
+class Limit(Case):
+    """One slow reader of 65,535 channels takes all that large requests may hold of 16 MB."""
+    server_args = ('--memory-mb', '16')
+
+    @classmethod
+    def fill(cls):
+        cls.wide = '%s/recordings/%s/messages' % (API, cls.server.added('wide.mcap', mcap_of_channels()))
+        cls.bag = '%s/recordings/%s' % (API, cls.server.added('lab.bag', bag(lab_messages(1))))
+
+    def metric(self, name):
+        return int(self.get('/metrics').body.decode().split('\nreel_http_memory_%s ' % name)[1].split()[0])
+
+    def test_others_wait_and_small_ones_go_on(self):
+        answers = []
+        reader = Readers(self.server, [self.wide])
+        try:
+            self.assertTrue(eventually(lambda: 0 not in reader.statuses()))
+            waiting = threading.Thread(target=lambda: answers.append(self.server.get(self.bag + '/messages')))
+            waiting.start()
+            self.assertTrue(eventually(lambda: self.metric('waiting') == 1))
+            self.assertEqual(len(self.get(self.bag + '/topics').json()['items']), len(self.get(self.bag).json()['topics']))
+            self.assertGreater(self.metric('bytes'), 10_000_000)
+        finally:
+            reader.close()
+        waiting.join(60)
+        self.assertEqual([a.status for a in answers], [200])
+        self.assertTrue(eventually(lambda: self.metric('bytes') == 0))
+
+    def test_who_waits_too_long_is_refused(self):
+        reader, refused = Readers(self.server, [self.wide]), self.metric('refused_total')
+        try:
+            self.assertTrue(eventually(lambda: 0 not in reader.statuses()))
+            answer = self.server.get(self.bag + '/messages')
+            self.assertProblem(answer, 503, '--memory-mb')
+            self.assertEqual((answer.headers['Retry-After'], self.metric('refused_total')), ('10', refused + 1))
+        finally:
+            reader.close()
+        self.assertTrue(eventually(lambda: self.server.get(self.bag + '/messages').status == 200))
