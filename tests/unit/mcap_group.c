@@ -1,4 +1,6 @@
 /* formats/mcap_group.c: who reads one topic of an MCAP file fetches the chunks of that topic, not the file. */
+#include "tables.h"
+#define TOY_MORE_FORMATS &reel_format_mcap,
 #include "unit/toy_format.h"
 
 #include <setjmp.h>
@@ -7,11 +9,11 @@
 #include <cmocka.h>
 
 #include "core/codec.h"
-#include "tables.h"
+#include "mcap_scan.h"
 #include "unit/mcap_reader.h"
 #include "wire/cleanup.h"
 
-enum { HEAVY = 20000, SECONDS = 20 };
+enum { HEAVY = 20000, SECONDS = 20, DAMAGES = 6 };
 static const int64_t SECOND = 1000000000;
 
 static uint8_t payload[HEAVY + 1000];
@@ -124,6 +126,36 @@ static void a_cut_and_what_stands_in_front_of_it(void **state) {
     toy_free(&toy);
 }
 
+/* What is left of a damaged recording is grouped like any other: each of its messages arrives in a sound file. */
+static void a_damaged_recording_is_grouped(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    AUTO(reel_recording_free) struct reel_recording *whole = make(&toy);
+    uint64_t size, written;
+    AUTO_MEM uint8_t *file = render_all(whole, &reel_select_all, &size);
+    unsigned grouped = 0;
+    for (unsigned i = 0; i < DAMAGES; i++) {
+        uint64_t at = size / 10 * 8 + i * 104729, end = i % 2 ? size : at; /* cut, or with 300 bytes overwritten; 8 MB are left */
+        AUTO_MEM uint8_t *damaged = malloc(size);
+        memcpy(damaged, file, size);
+        memset(damaged + at, 0xa5, i % 2 ? 300 : 0);
+        struct reel_error err = {0};
+        AUTO(reel_recording_free) struct reel_recording *r = bag_try(bytes_of(damaged, end), &err);
+        assert_non_null(r);
+        const struct reel_index_info *info = reel_index_info(reel_recording_index(r));
+        assert_true(info->damaged && info->messages > 1000);
+        AUTO(reel_stream_free) struct reel_stream *stream = seen_through(r, &reel_select_all);
+        grouped += stream->view_version != codec_encode_version();
+        AUTO_MEM uint8_t *again = render_all(r, &reel_select_all, &written);
+        struct seen s = {0};
+        see_file(&s, again, written);
+        assert_int_equal(s.messages, info->messages);
+        free(s.chunk);
+    }
+    assert_int_equal(grouped, DAMAGES);
+    toy_free(&toy);
+}
+
 static void the_order_is_kept_where_sorting_is_not_worth_it(void **state) {
     (void)state;
     struct toy toy = {0};
@@ -145,6 +177,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(light_and_heavy_topics_share_no_chunk),
         cmocka_unit_test(a_cut_and_what_stands_in_front_of_it),
+        cmocka_unit_test(a_damaged_recording_is_grouped),
         cmocka_unit_test(the_order_is_kept_where_sorting_is_not_worth_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
