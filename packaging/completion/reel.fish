@@ -10,5 +10,5 @@ function __reel_subcommands
     test (count (commandline -opc)) -eq 2; and __reel_help | head -n 1 | string replace -r '^usage: reel [a-z]+ ' '' | string match -ar '(?<=^|[ |])[a-z]+'
 end
 complete -c reel -n __fish_use_subcommand -f -a "(reel --help | string replace -rf '^  ([a-z]+) +(.*)' '\$1\t\$2')"
-complete -c reel -n 'not __fish_use_subcommand' -a "(__reel_help | string replace -rf '^  (?:-., )?(--[a-z0-9-]+).*' '\$1')"
-complete -c reel -n 'not __fish_use_subcommand' -a '(__reel_values) (__reel_subcommands)'
+complete -c reel -n 'not __fish_use_subcommand; and string match -q -- "-*" (commandline -ct)' -f -a "(__reel_help | string replace -rf '^  (?:-., )?(--[a-z0-9-]+).*' '\$1')"
+complete -c reel -n 'count (__reel_values) (__reel_subcommands) >/dev/null' -f -a '(__reel_values) (__reel_subcommands)'

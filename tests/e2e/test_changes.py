@@ -431,6 +431,8 @@ class Webhooks(unittest.TestCase):
 
     def test_a_certificate_that_nobody_vouches_for(self):
         cert, key = self.folder + '-cert.pem', self.folder + '-key.pem'
+        for file in (cert, key):
+            self.addCleanup(os.unlink, file)
         subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-subj', '/CN=127.0.0.1', '-days', '2',
                         '-addext', 'subjectAltName=IP:127.0.0.1'], check=True, stderr=subprocess.DEVNULL)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -172,6 +172,15 @@ class Installed(unittest.TestCase):
         if not checked:
             self.skipTest('neither zsh nor fish is installed')
 
+    def test_fish_completes_values_and_subcommands(self):
+        if not shutil.which('fish'):
+            self.skipTest('fish is not installed')
+        script = os.path.join(self.prefix, 'share/fish/vendor_completions.d/reel.fish')
+        for typed, wanted in (('reel serve --log-format ', ['json', 'logfmt']), ('reel token r', ['revoke', 'rotate']), ('reel convert --comp', ['--compression'])):
+            got = run('fish', '--no-config', '-c', 'source %s; set -x PATH %s $PATH; complete -C "%s"' % (script, os.path.dirname(self.reel), typed)).split()
+            self.assertEqual([word for word in got if word in wanted], got, typed)
+            self.assertEqual(sorted(set(got)), wanted, typed)
+
     def test_systemd_understands_the_units(self):
         if not shutil.which('systemd-analyze'):
             self.skipTest('systemd-analyze is not installed')
