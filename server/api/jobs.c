@@ -12,7 +12,11 @@
 #include "app.h"
 #include "wire/cleanup.h"
 
-enum { QUIET_POLLS = 40, PAGES_MAX = 16 }; /* PAGES_MAX: read for one answer, as the caller may be allowed to see few of the rows */
+enum {
+    QUIET_POLLS = 40,
+    PAGES_MAX = 16,
+    KINDS_MAX = 16
+}; /* PAGES_MAX: read for one answer, as the caller may see or want few of the rows */
 static const int64_t POLL_NS = 250000000;
 
 static json_t *view_job(const struct jobs *jobs, const struct catalog_job *j) {
@@ -48,6 +52,17 @@ static bool is_waited_for(const struct catalog_job *j) {
     return strcmp(j->kind, "plan") == 0;
 }
 
+/* Of one of the kinds that are asked for, if any are. */
+static bool is_wanted(const struct http_request *r, const struct catalog_job *j) {
+    const char *kinds[KINDS_MAX];
+    size_t n = http_params(r, "kind", kinds, KINDS_MAX);
+    bool wanted = n == 0;
+    for (size_t i = 0; i < n && i < KINDS_MAX; i++) {
+        wanted = wanted || strcmp(kinds[i], j->kind) == 0;
+    }
+    return wanted;
+}
+
 /* A page of the jobs that the caller may see. *more: the row where the next page begins, 0 at the end. */
 static bool fill(struct http_request *r, json_t *items, int64_t before, uint32_t limit, int64_t *more, struct reel_error *err) {
     struct jobs *jobs = http_app(r)->jobs;
@@ -64,7 +79,7 @@ static bool fill(struct http_request *r, json_t *items, int64_t before, uint32_t
         }
         for (uint32_t i = 0; i < n; i++) {
             before = page[i].row;
-            if (is_shown(r, &page[i])) {
+            if (is_wanted(r, &page[i]) && is_shown(r, &page[i])) {
                 json_array_append_new(items, view_job(jobs, &page[i]));
             }
             catalog_job_done(&page[i]);

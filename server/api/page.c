@@ -32,11 +32,14 @@ static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size
     return true;
 }
 
-/* Only scripts of this server, and connections to this server. */
-static void add_guards(struct http_request *r) {
-    http_add_header(
-        r, "Content-Security-Policy",
-        "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'");
+/* Only scripts of this server, and connections to this server. The worker that computes checksums may compile WebAssembly; the page may
+ * not. */
+static void add_guards(struct http_request *r, const char *name) {
+    bool hashes = strncmp(name, "assets/hash_worker", strlen("assets/hash_worker")) == 0;
+    http_add_header(r, "Content-Security-Policy",
+                    hashes ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'"
+                           : "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
+                             "frame-ancestors 'none'");
     http_add_header(r, "Cross-Origin-Opener-Policy", "same-origin");
     http_add_header(r, "Permissions-Policy", "camera=(), geolocation=(), microphone=()");
     http_add_header(r, "X-Frame-Options", "DENY");
@@ -47,7 +50,7 @@ static void reply(struct http_request *r, const struct page_file *f, const char 
     const unsigned char *begin = packed ? f->gzip : f->plain, *end = packed ? f->gzip_end : f->plain_end;
     char etag[80];
     snprintf(etag, sizeof etag, "\"%s%s\"", f->hash, packed ? "-gzip" : "");
-    add_guards(r);
+    add_guards(r, f->name);
     http_add_header(r, "Cache-Control", cache);
     http_add_header(r, "Vary", "Accept, Accept-Encoding");
     if (packed) {
@@ -68,7 +71,7 @@ void api_page(struct http_request *r) {
         reply(r, index, "no-cache");
         return;
     }
-    add_guards(r);
+    add_guards(r, "");
     http_add_header(r, "Vary", "Accept");
     http_reply_text(r, 200, "text/html; charset=utf-8", not_built);
 }
@@ -111,7 +114,7 @@ json_t *page_openapi(void) {
 void api_openapi(struct http_request *r) {
     json_t *whole = page_openapi();
     if (whole) {
-        add_guards(r);
+        add_guards(r, "");
         http_add_header(r, "Cache-Control", "no-cache");
         http_add_header(r, "ETag", document_etag);
         http_reply_json(r, 200, json_incref(whole));

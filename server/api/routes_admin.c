@@ -1,7 +1,11 @@
 /* Endpoints of changes, jobs, webhooks, access and maintenance. */
 #include "api/route_params.h"
 
-static const struct http_param jobs_params[] = {PAGING_PARAMS, {0}};
+static const struct http_param jobs_params[] = {
+    {.name = "kind", .type = HTTP_TEXT, .repeats = true, .max = 16, .help = "Only jobs of these kinds: scan, import, plan, …"},
+    PAGING_PARAMS,
+    {0},
+};
 static const struct http_param changes_params[] = {
     {.name = "since",
      .type = HTTP_TEXT,

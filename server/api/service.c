@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/token.h"
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
@@ -47,6 +48,16 @@ static json_t *view_targets(void) {
     return out;
 }
 
+/* Who is asking, so that clients need not offer what will be refused. */
+static json_t *view_caller(const struct http_caller *caller) {
+    json_t *collections = caller->collections ? json_array() : json_null();
+    for (size_t i = 0; caller->collections && caller->collections[i]; i++) {
+        json_array_append_new(collections, json_string(caller->collections[i]));
+    }
+    return json_pack("{s:s?, s:s, s:s, s:o}", "name", caller->name, "how", caller->how, "role", token_role_name(caller->role),
+                     "collections", collections);
+}
+
 void api_service(struct http_request *r) {
     if (http_caller(r)->role < ROLE_READ) { /* without a token only the addresses needed to log in */
         http_reply_json(r, 200, json_pack("{s:s, s:s}", "service", "reel", "api", "/api/v1"));
@@ -58,8 +69,9 @@ void api_service(struct http_request *r) {
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "openapi", "/openapi.json", "docs", "/docs", "recordings", "/api/v1/recordings",
                   "uploads", "/api/v1/uploads", "jobs", "/api/v1/jobs", "health", "/healthz", "metrics", "/metrics");
     http_reply_json(r, 200,
-                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s}", "service", "reel", "version", REEL_VERSION, "formats", view_formats(),
-                              "targets", view_targets(), "links", links, "free_bytes", view_u64(free_bytes), "interval", "[)"));
+                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "service", "reel", "version", REEL_VERSION, "caller",
+                              view_caller(http_caller(r)), "formats", view_formats(), "targets", view_targets(), "links", links,
+                              "free_bytes", view_u64(free_bytes), "interval", "[)"));
 }
 
 void api_health(struct http_request *r) {

@@ -1,5 +1,6 @@
 /* /values, /stats and /coverage: values of a column, totals, and the times that recordings cover. */
 #include "catalog/values.h"
+#include "catalog/buckets.h"
 #include "catalog/notes.h"
 
 #include <stdlib.h>
@@ -179,6 +180,32 @@ static void reply_spans(struct http_request *r, const struct catalog_spans *span
     paging_reply_found(r, items, NULL, columns, members);
 }
 
+static void reply_buckets(struct http_request *r, const struct catalog_buckets *buckets) {
+    static const char *const columns[] = {"start", "end", "recordings", NULL};
+    json_t *items = json_array();
+    for (uint32_t i = 0; i < buckets->n; i++) {
+        const struct catalog_bucket *b = &buckets->items[i];
+        json_array_append_new(items, json_pack("{s:o, s:o, s:i}", "start", view_time(b->start_ns, REEL_CLOCK_WALL), "end",
+                                               view_time(b->end_ns, REEL_CLOCK_WALL), "recordings", (int)b->recordings));
+    }
+    http_add_header(r, "X-Capped", buckets->capped ? "true" : "false");
+    json_t *members = json_pack("{s:s, s:b, s:i}", "interval", "[)", "capped", buckets->capped, "counted", (int)buckets->counted);
+    paging_reply_found(r, items, NULL, columns, members);
+}
+
+static void count_buckets(struct http_request *r, const struct catalog_query *q) {
+    struct catalog_bucket_width width;
+    struct reel_error err = {0};
+    AUTO_STRUCT(catalog_buckets_done) struct catalog_buckets buckets = {0};
+    if (!catalog_bucket_width(http_param(r, "bucket"), &width, &err)) {
+        http_reply_bad_param(r, "bucket", "%s", err.text);
+    } else if (catalog_buckets(http_app(r)->catalog, q, &width, &buckets, &err)) {
+        reply_buckets(r, &buckets);
+    } else {
+        http_reply_error(r, &err);
+    }
+}
+
 static json_t *view_covered(const struct catalog_recording *row) {
     int64_t start = row->start_ns, end = row->end_ns;
     catalog_on_calendar(row, row->start_ns, &start);
@@ -227,6 +254,10 @@ void api_coverage_across(struct http_request *r) {
     }
     if (!by || strcmp(by, "recording") == 0) {
         reply_each(r, &query.q);
+        return;
+    }
+    if (strcmp(by, "time") == 0) {
+        count_buckets(r, &query.q);
         return;
     }
     http_param_duration(r, "tolerance", &tolerance);

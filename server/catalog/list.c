@@ -311,6 +311,32 @@ bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max,
     return *rows || (good ? reel_fail_memory(err) : false);
 }
 
+static bool visit_spans(struct db_handle *h, struct list *l, uint32_t max, void (*visit)(void *, int64_t start_ns, int64_t end_ns),
+                        void *context, uint32_t *n, bool *more, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = compose(h, l, list_sql(&l->query, &l->plan), err);
+    if (!s) {
+        return false;
+    }
+    db_set_int(s, ":limit", (int64_t)max + 1);
+    db_set_size(s, ":offset", 0);
+    enum db_step step;
+    for (*n = 0; (step = db_next(s, err)) == DB_ROW && *n < max; ++*n) {
+        visit(context, db_int(s, 1), db_int(s, 2));
+    }
+    *more = step == DB_ROW;
+    return step != DB_FAILED;
+}
+
+bool list_spans(struct db_handle *h, const struct catalog_query *q, uint32_t max, void (*visit)(void *, int64_t start_ns, int64_t end_ns),
+                void *context, uint32_t *n, bool *more, struct reel_error *err) {
+    struct list l = {.q = q};
+    bool good = list_query(h, q, &l.query, err) && list_choose_any(h, &l.query, max, &l.plan, err);
+    l.plan.spans = true;
+    good = good && visit_spans(h, &l, max, visit, context, n, more, err);
+    list_done(&l);
+    return good;
+}
+
 void catalog_page_done(struct catalog_page *page) {
     for (uint32_t i = 0; i < page->n_items; i++) {
         catalog_recording_done(&page->items[i]);

@@ -81,6 +81,7 @@ struct list_plan {
     const char *column; /* of the sort: "row", "name" … */
     bool descending;
     bool counting; /* only rows, in no order */
+    bool spans;    /* with counting: also when they begin and end on the calendar */
     bool bounded;  /* a walk ends at :edge_key, :edge_row */
 };
 
@@ -105,5 +106,9 @@ void list_bind(struct db_statement *s, const struct list_query *query);
 /* The newest `max` rows that a query finds, as a JSON array for json_each(); *more: there are others. malloc'd. */
 bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more,
                struct reel_error *err);
+/* Calls `visit` with the times of what a query finds, in no order; of at most `max`. Recordings without a date are left out, if the query
+ * has a start or an end. */
+bool list_spans(struct db_handle *h, const struct catalog_query *q, uint32_t max, void (*visit)(void *, int64_t start_ns, int64_t end_ns),
+                void *context, uint32_t *n, bool *more, struct reel_error *err);
 
 #endif

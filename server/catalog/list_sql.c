@@ -229,6 +229,7 @@ char *list_sql(const struct list_query *query, const struct list_plan *plan) {
     }
     if (plan->counting) {
         fputs(plan->way == LIST_GATHER ? "SELECT DISTINCT r.row" : "SELECT r.row", out);
+        fputs(plan->spans ? ", r.calendar_start_ns, r.calendar_end_ns" : "", out);
     } else {
         fprintf(out, "SELECT r.row, r.%s", plan->column);
     }

@@ -261,6 +261,20 @@ class Collections(Guarded):
         self.assertFalse({theirs.rsplit('/', 1)[1], scrub.rsplit('/', 1)[1]} & set(listed))
         self.assertEqual(self.ask('DELETE', ours, self.some).status, 204)
 
+    def test_jobs_of_one_kind(self):
+        job = self.ask('POST', '%s/admin/rescan/%s' % (API, self.lab), self.tokens['admin']).headers['Location']
+        jobs = lambda query: {(j['kind'], j['id']) for j in self.ask('GET', API + '/jobs' + query, self.tokens['admin']).json()['items']}  # noqa: E731
+        mine = ('scan', job.rsplit('/', 1)[1])
+        self.assertIn(mine, jobs('?kind=scrub&kind=scan'))
+        self.assertEqual({kind for kind, _ in jobs('?kind=scan')}, {'scan'})
+        self.assertNotIn(mine, jobs('?kind=scrub'))
+
+    def test_the_service_document_names_the_caller(self):
+        caller = lambda token: self.ask('GET', API, token).json()['caller']  # noqa: E731
+        self.assertEqual(caller(self.some), {'name': 'some', 'how': 'bearer', 'role': 'edit', 'collections': ['l?b']})
+        admin = caller(self.tokens['admin'])
+        self.assertEqual((admin['role'], admin['collections']), ('admin', None))
+
     def test_a_plan_is_seen_by_who_waits_for_it(self):
         for i in range(1, 50):  # one that is not made at once
             answer = self.ask('GET', '%s/recordings/%s/as/a.mcap?end=%%2B%dms' % (API, self.lab, 20 * i), self.some, Prefer='respond-async')

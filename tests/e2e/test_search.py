@@ -251,6 +251,40 @@ class Search(Case):
         one, = self.ask('/coverage', by='collection', q='collection:lab', tolerance='24h').json()['items']
         self.assertEqual((time_ns(one['start']), time_ns(one['end']), one['recordings']), (mine[0].start, max(m.start + m.length for m in mine), len(mine)))
 
+    def bucketed(self, **query):
+        got = self.ask('/coverage', by='time', **query).json()
+        self.assertEqual((got['interval'], got['capped']), ('[)', False))
+        return {(time_ns(b['start']), time_ns(b['end'])): b['recordings'] for b in got['items']}
+
+    def test_coverage_by_time_counts_what_overlaps_each_bucket(self):
+        held = lambda a, b, robot='r2': sum(m.tags['robot'] == robot and m.start < b and m.start + m.length >= a for m in self.made)  # noqa: E731
+        last = max(m.start + m.length for m in self.made)
+        for bucket, width, offset in (('1h', HOUR, 0), ('6h', 6 * HOUR, 0), ('7m', 420 * SECOND, 0), ('24h', 24 * HOUR, 0), ('week', 168 * HOUR, 96 * HOUR)):
+            wanted, at = {}, (T0 - offset) // width * width + offset
+            while at <= last:
+                wanted.update({(at, at + width): held(at, at + width)} if held(at, at + width) else {})
+                at += width
+            between = {'start': stamp(T0 - 200 * HOUR), 'end': stamp(last + 400 * HOUR)} if bucket == '7m' else {}
+            self.assertEqual(self.bucketed(bucket=bucket, q='robot:r2', **between), wanted, bucket)
+        for (a, b), n in self.bucketed(bucket='24h').items():  # what the list finds between the same times
+            self.assertEqual(self.ask('/recordings', start=str(a), end=str(b), count='true', limit=1).json()['total'], n)
+        months = self.bucketed(bucket='month')
+        self.assertEqual({stamp(a)[:7] for a, _ in months}, {stamp(m.start)[:7] for m in self.made})
+        self.assertTrue(all(stamp(a)[8:] == stamp(b)[8:] == '01T00:00:00Z' for a, b in months), months)
+        (a, b), = self.bucketed(bucket='year')
+        self.assertEqual((stamp(a)[4:], stamp(b)[4:]), ('-01-01T00:00:00Z',) * 2)
+        # the first and the last bucket end where the search does
+        a, b = T0 + 90 * 60 * SECOND, T0 + 5 * HOUR + 30 * SECOND
+        got = self.bucketed(bucket='2h', start=str(a), end=str(b))
+        self.assertEqual((min(got)[0], max(got)[1]), (a, b))
+        self.assertEqual(got, {s: sum(m.start < s[1] and m.start + m.length >= s[0] for m in self.made) for s in got})
+        self.assertEqual(self.bucketed(bucket='1h', q='no-such-word', start=str(a), end=str(b)), {})
+        for bucket in ('', '0s', '-1h', 'fortnight'):
+            self.assertProblem(self.ask('/coverage', 400, by='time', bucket=bucket), 400, 'bucket')
+        self.assertProblem(self.ask('/coverage', 400, by='time'), 400, 'bucket')
+        self.assertProblem(self.ask('/coverage', 400, by='time', bucket='1s'), 400, 'start and end')
+        self.assertEqual(self.bucketed(bucket='1s', q='no-such-word'), {})
+
     # ---- one recording
 
     def test_coverage_rate_and_gap_of_one(self):

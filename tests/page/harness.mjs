@@ -16,7 +16,7 @@ const AXE = fs.readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const SAMPLES = path.join(ROOT, '../shared/samples');
 export const SCREENSHOTS = path.join(ROOT, 'build/screenshots');
-const TIMEOUT_MS = 60000; // generous, for loaded machines
+const TIMEOUT_MS = Number(process.env.PAGE_TIMEOUT_MS ?? 60000); // generous, for loaded machines
 export { assert };
 
 export class Skip extends Error {}
@@ -174,6 +174,11 @@ export async function openPage(server, where = '/', { size = SIZES.wide, theme =
         'request',
         (request) => /^(blob|data):/.test(request.url()) || request.url().startsWith(server.base + '/') || note('foreign request: ' + request.url()),
     );
+    page.pending = new Set(); // requests without an answer, except for the stream of changes
+    page.on('request', (request) => request.url().includes('/changes') || page.pending.add(request));
+    for (const end of ['requestfinished', 'requestfailed']) {
+        page.on(end, (request) => page.pending.delete(request));
+    }
     await page.addInitScript(() =>
         document.addEventListener('securitypolicyviolation', (event) =>
             console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`),
@@ -181,6 +186,12 @@ export async function openPage(server, where = '/', { size = SIZES.wide, theme =
     );
     await page.goto(where);
     return page;
+}
+
+/** Waits until the page has had all its answers, and sends no further requests for a while. */
+export async function settled(page) {
+    let quiet = 0;
+    await eventually(async () => (quiet = page.pending.size === 0 ? quiet + 1 : 0) > 9, 'the answers');
 }
 
 /** Closes the page; fails if there were unexpected errors. */

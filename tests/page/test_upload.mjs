@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Server, assert, eventually, checkView, runReel, withPage } from './harness.mjs';
+import { Server, assert, checkAxe, checkView, eventually, runReel, settled, withPage } from './harness.mjs';
 
 let server, folder, files;
 export async function setUp() {
@@ -21,6 +21,18 @@ const expected = [/sha256:.*404|404.*sha256:/]; // the check for stored content 
 const row = (page, name) => page.locator('.upload-item', { hasText: name });
 const state = (page, name, words) => eventually(async () => (await row(page, name).locator('.badge').textContent()) === words, `${name}: ${words}`);
 const digest = (file) => crypto.createHash('sha256').update(fs.readFileSync(file)).digest('hex');
+/** Drops a file on the page. */
+const drop = (page, name, bytes) =>
+    page.evaluate(
+        ({ name, data }) => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name));
+            for (const kind of ['dragover', 'drop']) {
+                document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+            }
+        },
+        { name, data: bytes.toString('base64') },
+    );
 const picker = (page) => page.locator('input[type=file]').first();
 
 async function isThere(file, collection) {
@@ -52,23 +64,117 @@ export const tests = {
             await eventually(async () => (await page.locator('.upload-item .badge', { hasText: 'Already stored' }).count()) === 1, 'the duplicate');
         });
     },
-    async by_drop_on_any_view() {
+    async a_drop_elsewhere_asks_first() {
         const name = 'dropped.bag';
         const bytes = fs.readFileSync(files.find((f) => f.endsWith('.bag')));
         const other = Buffer.concat([bytes, Buffer.from('more')]); // other content, so that it is not a duplicate
-        await withPage(server, '/', { allow: expected }, async (page) => {
-            await page.evaluate(({ name, data }) => {
-                const transfer = new DataTransfer();
-                transfer.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name));
-                for (const kind of ['dragover', 'drop']) {
-                    document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+        const [shown] = await server.upload([files[0]], 'viewed');
+        for (const [where, preset] of [
+            ['/?q=collection:viewed', 'viewed'],
+            ['/recordings/' + shown.id, 'viewed'],
+            ['/', 'default'],
+        ]) {
+            await withPage(server, where, { allow: expected }, async (page) => {
+                const sent = [];
+                page.on('request', (r) => r.url().includes('/uploads') && sent.push(r.url()));
+                await settled(page);
+                await drop(page, name, other);
+                const sheet = page.getByRole('dialog', { name: 'Upload 1 file' });
+                await sheet.getByText(name).waitFor();
+                assert.equal(await sheet.getByLabel('Collection').inputValue(), preset, where);
+                await checkAxe(page);
+                await settled(page);
+                assert.deepEqual(sent, []);
+                await sheet.getByRole('button', { name: 'Cancel' }).click();
+                await sheet.waitFor({ state: 'detached' });
+                assert.equal(new URL(page.url()).pathname, where.split('?')[0]);
+                if (preset === 'default') {
+                    await drop(page, name, other);
+                    await sheet.getByLabel('Collection').fill('asked');
+                    await sheet.getByLabel('Tags').fill('robot:r9');
+                    await sheet.getByRole('button', { name: 'Upload', exact: true }).click();
+                    await page.waitForURL('**/upload');
+                    await state(page, name, 'Done');
                 }
-            }, { name, data: other.toString('base64') });
-            await page.waitForURL('**/upload');
-            await state(page, name, 'Done');
-        });
+            });
+        }
         fs.writeFileSync(path.join(folder, name), other);
-        await isThere(path.join(folder, name), 'default');
+        assert.deepEqual((await isThere(path.join(folder, name), 'asked')).tags, { robot: 'r9' });
+    },
+    async sends_while_it_hashes() {
+        const file = path.join(folder, 'hashed.bag');
+        fs.writeFileSync(file, Buffer.concat([fs.readFileSync(files.find((f) => f.endsWith('.bag'))), Buffer.from('hashed')]));
+        await withPage(server, '/upload', { allow: expected }, async (page) => {
+            let release;
+            const held = new Promise((done) => (release = done));
+            await page.route('**/hash_worker*', async (route) => (await held, route.continue()));
+            const patched = page.waitForRequest((r) => r.method() === 'PATCH');
+            await page.getByLabel('Collection').fill('hashed');
+            await picker(page).setInputFiles(file);
+            await patched;
+            await state(page, 'hashed.bag', 'Verifying'); // everything has been sent, and there is no checksum yet
+            await isThere(file, 'hashed');
+            release();
+            await state(page, 'hashed.bag', 'Done');
+        });
+    },
+    async notices_other_bytes() {
+        const file = path.join(folder, 'other.bag');
+        fs.writeFileSync(file, Buffer.concat([fs.readFileSync(files.find((f) => f.endsWith('.bag'))), crypto.randomBytes(1000)]));
+        await withPage(server, '/upload', { allow: expected }, async (page) => {
+            let release;
+            const held = new Promise((done) => (release = done));
+            await page.route('**/hash_worker*', async (route) => (await held, route.continue()));
+            await page.route('**/api/v1/uploads/*', async (route) => {
+                const data = route.request().postDataBuffer();
+                if (route.request().method() === 'PATCH' && data) {
+                    data[data.length - 1] ^= 1;
+                    await route.continue({ postData: data });
+                } else {
+                    await route.continue();
+                }
+            });
+            await picker(page).setInputFiles(file);
+            await state(page, 'other.bag', 'Verifying');
+            release();
+            await state(page, 'other.bag', 'Failed');
+            assert.match(await row(page, 'other.bag').getByRole('alert').textContent(), /other bytes/);
+        });
+    },
+    async a_duplicate_offers_the_tags() {
+        const [first] = await server.upload([files[0]], 'first');
+        await withPage(server, '/upload', { allow: expected }, async (page) => {
+            await page.getByLabel('Collection').fill('second');
+            await page.getByLabel('Tags').fill('robot:r7 site:"main hall"');
+            await picker(page).setInputFiles(files[0]);
+            const name = path.basename(files[0]);
+            await state(page, name, 'Already stored');
+            await row(page, name).getByText('It did not get the tags robot:r7 site:main hall.').waitFor();
+            await row(page, name).getByText(/stays in the collection .*, not second/).waitFor();
+            await checkAxe(page);
+            const link = await row(page, name).getByRole('link').getAttribute('href');
+            await row(page, name).getByRole('button', { name: 'Add tags to the existing recording' }).click();
+            await row(page, name).getByText('Tags added').waitFor();
+            const { tags } = await server.json('/recordings/' + path.basename(link));
+            assert.equal(tags.robot, 'r7');
+            assert.equal(tags.site, 'main hall');
+        });
+        assert.ok(first.id);
+    },
+    async a_damaged_file_is_not_simply_done() {
+        const half = path.join(folder, 'half.bag');
+        const whole = fs.readFileSync(files.find((f) => f.endsWith('.bag')));
+        fs.writeFileSync(half, whole.subarray(0, whole.length / 2));
+        await withPage(server, '/upload', { allow: expected }, async (page) => {
+            await picker(page).setInputFiles(half);
+            await state(page, 'half.bag', 'Stored, damaged');
+            assert.match(await row(page, 'half.bag').locator('.badge').getAttribute('class'), /warn/);
+            const { items } = await server.json('/recordings?q=half');
+            const scan = await server.json(`/recordings/${items[0].id}/scan`);
+            const said = await row(page, 'half.bag').getByRole('alert').textContent();
+            assert.ok(said.replaceAll('\u202f', '').startsWith(`${items[0].messages} messages recovered`), said);
+            assert.ok(said.includes((scan.findings.find((f) => f.severity === 'loss') ?? scan.findings[0]).text), said);
+        });
     },
     async resumes_where_it_stopped() {
         const big = path.join(folder, 'big.bag');
@@ -85,6 +191,8 @@ export const tests = {
             await eventually(async () => (await sent()) > 4, 'some of it');
             await page.getByRole('button', { name: 'Pause big.bag' }).click();
             await state(page, 'big.bag', 'Paused');
+            assert.ok((await sent()) > 4, 'a paused upload keeps its progress');
+            assert.ok(Number(await row(page, 'big.bag').getByRole('progressbar').getAttribute('value')) > 0.1);
             await server.stop(); // the server restarts in between
             await server.restart();
             await cdp.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
@@ -107,9 +215,14 @@ export const tests = {
             await page.getByText('1 file is already in the list.').waitFor();
             assert.equal(await page.locator('.upload-item').count(), 1);
             await page.getByLabel('Tags').fill('robot');
-            await picker(page).setInputFiles(files[0]); // not without the intended tags
-            await page.locator('.toast.error', { hasText: 'key=value' }).waitFor();
+            await picker(page).setInputFiles(files); // not without the intended tags
+            await page.getByText(`${files.length} files are waiting`).waitFor();
             assert.equal(await page.locator('.upload-item').count(), 1);
+            await checkAxe(page);
+            await page.getByLabel('Collection').fill('corrected');
+            await page.getByLabel('Tags').fill('robot:r9');
+            await page.getByRole('button', { name: `Upload ${files.length} files` }).click();
+            await eventually(async () => (await page.locator('.upload-item').count()) === 1 + files.length, 'the files that were kept');
         });
     },
     async shows_why_an_upload_failed() {

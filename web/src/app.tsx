@@ -3,7 +3,9 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useAddress } from './address';
 import { logOut, session } from './api';
+import { droppedFiles } from './file_drop';
 import { Jobs } from './jobs';
+import { hasRole, service, type Role } from './service';
 import { useStore } from './store';
 import { text } from './text';
 import { nextTheme, theme } from './theme';
@@ -18,6 +20,7 @@ type View = ComponentType<object>;
 const Recording = lazy(() => import('./views/recording'));
 const Upload = lazy(() => import('./views/upload'));
 const Admin = lazy(() => import('./views/admin'));
+const DropSheet = lazy(() => import('./views/upload/sheet'));
 const Docs = lazy(() => import('./views/docs'));
 
 function NotFound() {
@@ -47,11 +50,12 @@ function viewOf(path: string): { name: string; View: View } {
 
 function Header({ name, login }: { name: string; login: boolean }) {
     const { token } = useStore(session);
+    const known = useStore(service);
     const now = useStore(theme);
-    const views: [string, string, string][] = [
-        ['library', '/', text.app.library],
-        ['upload', '/upload', text.app.upload],
-        ['admin', '/admin', text.app.admin],
+    const views: [string, string, string, Role][] = [
+        ['library', '/', text.app.library, 'read'],
+        ['upload', '/upload', text.app.upload, 'upload'],
+        ['admin', '/admin', text.app.admin, 'edit'],
     ];
     return (
         <header class="bar">
@@ -64,14 +68,21 @@ function Header({ name, login }: { name: string; login: boolean }) {
                 <span class="word">{text.name}</span>
             </a>
             <nav aria-label={text.app.nav}>
-                {views.map(([key, path, label]) => (
-                    <a key={key} href={path} aria-current={key === name ? 'page' : undefined}>
-                        {label}
-                    </a>
-                ))}
+                {views
+                    .filter(([, , , role]) => role === 'read' || hasRole(known, role) !== false)
+                    .map(([key, path, label, role]) => (
+                        <a key={key} href={path} class={role !== 'read' && !known ? 'unknown' : ''} aria-current={key === name ? 'page' : undefined}>
+                            {label}
+                        </a>
+                    ))}
             </nav>
             <div class="slot">{!login && <SearchBox />}</div>
             <div class="end">
+                {known && known.caller.how !== 'open' && (
+                    <span class="caller small muted ellipsis" title={text.app.caller(known.caller.name ?? '', known.caller.role)}>
+                        {text.app.caller(known.caller.name ?? '', known.caller.role)}
+                    </span>
+                )}
                 {!login && <Jobs />}
                 <Button
                     kind="quiet"
@@ -122,6 +133,7 @@ export function App() {
                     </ErrorBoundary>
                 )}
             </main>
+            {useStore(droppedFiles) && !needed && <DropSheet />}
             <Toasts />
         </div>
     );

@@ -1,11 +1,20 @@
-// Files dropped anywhere on the page are uploaded. The upload code is loaded by the first drag, before the drop.
-import { go } from './address';
-import { showError } from './toasts';
+// Files dropped anywhere on the page: a sheet asks where they go, before anything is sent. Its code is loaded by the drop.
+import { address } from './address';
+import { Store } from './store';
+import { selectedCollection } from './views/library/query';
 
 export interface DroppedFiles {
     entries: FileSystemEntry[];
     files: File[]; // only where the browser has no entries
 }
+export interface Dropped {
+    files: DroppedFiles;
+    collection: string | null; // that the library shows
+    recording: string | null; // that is shown
+}
+/** What the sheet is asking about; null: it is closed. */
+export const droppedFiles = new Store<Dropped | null>(null);
+
 /** Must be called synchronously in the drop event: afterwards the browser clears the data. */
 export function readDrop(data: DataTransfer): DroppedFiles {
     const entries = [...data.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
@@ -15,19 +24,18 @@ export function readDrop(data: DataTransfer): DroppedFiles {
 const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
 
 export function handleFileDrops(): void {
-    let loaded: Promise<typeof import('./views/upload/quick_upload')> | null = null;
     document.addEventListener('dragover', (event) => {
         if (hasFiles(event)) {
             event.preventDefault();
-            loaded ??= import('./views/upload/quick_upload');
         }
     });
     document.addEventListener('drop', (event) => {
         if (!event.defaultPrevented && hasFiles(event)) {
             event.preventDefault();
-            const dropped = readDrop(event.dataTransfer!);
-            loaded ??= import('./views/upload/quick_upload');
-            loaded.then((upload) => upload.uploadDropped(dropped)).then(() => go('/upload'), showError);
+            const { path, query } = address.get();
+            const recording = /^\/recordings\/([^/]+)/.exec(path)?.[1] ?? null;
+            const collection = path === '/' ? selectedCollection(query.get('q') ?? '') : null;
+            droppedFiles.set({ files: readDrop(event.dataTransfer!), collection, recording });
         }
     });
 }

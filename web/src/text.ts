@@ -1,6 +1,6 @@
 // Every text that users read, one block per view or panel: text.library.empty. No other file contains such texts;
 // names of formats and topics come from the server. Style: sentence case, short, active.
-import { count } from './format';
+import { bytes, count } from './format';
 
 const plural = (n: number, one: string, many: string) => `${count(n)} ${n === 1 ? one : many}`;
 
@@ -30,6 +30,7 @@ export const text = {
         search: 'Search recordings',
         theme: { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' },
         logOut: 'Log out',
+        caller: (name: string, role: string) => `${name} (${role})`,
         notifications: 'Notifications',
     },
     jobs: {
@@ -38,16 +39,26 @@ export const text = {
         cancel: (title: string) => `Cancel ${title}`,
         kinds: {
             scan: 'Scan',
-            plan: 'Conversion',
+            plan: 'Preparing data',
             import: 'Import',
             scrub: 'Integrity check',
             backup: 'Backup',
             retention: 'Retention',
             manifests: 'Manifests',
             references: 'Reference check',
-            sweep: 'Folder scan',
+            sweep: 'Cleanup',
+            'watched-folder': 'Watched folder',
+            files: 'File check',
+            expiry: 'Expired uploads',
+            webhook: 'Webhook',
         } as Record<string, string>,
         states: { queued: 'Queued', running: 'Running', done: 'Done', failed: 'Failed', cancelled: 'Cancelled' } as Record<string, string>,
+    },
+    role: {
+        title: (role: string) => `This needs the role ${role}`,
+        help: (name: string, role: string) => `You are logged in as ${name}, with the role ${role}. Ask your administrator for another token.`,
+        limited: 'Not for a token limited to collections',
+        whole: 'Your token is limited to some collections, and this concerns the whole server.',
     },
     crashed: {
         title: 'Something went wrong',
@@ -104,7 +115,7 @@ export const text = {
         list: 'Recordings',
         columns: {
             name: 'Name',
-            start: 'Start',
+            start: 'Start (UTC)',
             duration: 'Duration',
             size: 'Size',
             format: 'Format',
@@ -123,6 +134,7 @@ export const text = {
         empty: 'No recordings yet',
         emptyHelp: 'Drop recordings anywhere on this page, or upload them from the command line:',
         emptyUpload: 'Upload recordings',
+        noUpload: 'You may not upload recordings with this token.',
         noMatch: 'No recordings match',
         noMatchHelp: 'Remove a filter or change the search.',
         showAll: 'Show all recordings',
@@ -154,7 +166,10 @@ export const text = {
         zoomIn: 'Zoom in',
         zoomOut: 'Zoom out',
         resetZoom: 'Reset zoom',
-        bar: (from: string, n: number) => `${from}: ${plural(n, 'recording', 'recordings')}`,
+        bar: (when: string, n: number) => `${when}: ${plural(n, 'recording', 'recordings')}`,
+        barOf: (when: string, n: number, all: number) => `${when}: ${count(n)} of ${plural(all, 'recording', 'recordings')}`,
+        before: (n: string, one: number, day: string) => `← ${n} ${one === 1 ? 'recording' : 'recordings'} before ${day}`,
+        after: (n: string, one: number, day: string) => `${n} ${one === 1 ? 'recording' : 'recordings'} after ${day} →`,
         between: (from: string, to: string) => `${from} – ${to} UTC`,
     },
     docs: {
@@ -189,8 +204,12 @@ export const text = {
         collection: 'Collection',
         collectionHelp: 'A new name creates a new collection.',
         tags: 'Tags',
-        tagsHelp: 'Added to every file: key=value, separated by spaces.',
-        tagsExample: 'robot=r1 site=hall',
+        tagsHelp: 'Added to every file: key:value, separated by spaces. Values with spaces in quotes.',
+        tagsExample: 'robot:r1 site:hall',
+        tagForm: 'Write tags as key:value, separated by spaces.',
+        sheetTitle: (n: number) => `Upload ${plural(n, 'file', 'files')}`,
+        held: (n: number) => `${plural(n, 'file is', 'files are')} waiting: correct the collection and the tags above, then upload.`,
+        sendHeld: (n: number) => `Upload ${plural(n, 'file', 'files')}`,
         drop: 'Drop files or folders here',
         files: 'Choose files',
         folder: 'Choose folder',
@@ -198,7 +217,7 @@ export const text = {
         list: 'Uploads',
         progressOf: (done: string, all: string) => `${done} of ${all} uploaded`,
         clearFinished: 'Clear finished',
-        states: { waiting: 'Waiting', hashing: 'Hashing', sending: 'Uploading', paused: 'Paused', done: 'Done', duplicate: 'Already stored', failed: 'Failed' },
+        states: { waiting: 'Waiting', sending: 'Uploading', checking: 'Verifying', paused: 'Paused', done: 'Done', partial: 'Stored, damaged', duplicate: 'Already stored', failed: 'Failed' },
         pause: (name: string) => `Pause ${name}`,
         resume: (name: string) => `Resume ${name}`,
         remove: (name: string) => `Remove ${name}`,
@@ -207,6 +226,12 @@ export const text = {
         emptyFile: 'The file is empty.',
         alreadyQueued: (n: number) => `${plural(n, 'file is', 'files are')} already in the list.`,
         storedAs: 'Already stored as',
+        otherCollection: (is: string, chosen: string) => `It stays in the collection ${is}, not ${chosen}.`,
+        notTagged: (tags: string) => `It did not get the tags ${tags}.`,
+        addTags: 'Add tags to the existing recording',
+        tagged: (tags: string) => `Tags added: ${tags}`,
+        otherBytes: 'The server has received other bytes than the file has. Delete the recording and upload the file again.',
+        partial: (messages: number, lost: number, why: string) => `${plural(messages, 'message', 'messages')} recovered, ${bytes(lost)} lost. ${why}`.trim(),
         savedAs: 'Saved as',
     },
     admin: {
@@ -220,6 +245,12 @@ export const text = {
             messages: 'Messages',
             duration: 'Duration',
             free: (size: string) => `${size} free on disk`,
+            trash: 'Trash',
+            inTrash: (n: number, size: string) => `${plural(n, 'recording', 'recordings')}, ${size}`,
+            emptyTrash: 'Empty trash',
+            emptyTrashTitle: 'Empty the trash?',
+            emptyTrashHelp: (n: number) => `${plural(n, 'recording', 'recordings')} and ${n === 1 ? 'its' : 'their'} files will be deleted. This cannot be undone.`,
+            trashEmptied: 'The trash is empty now.',
             scrub: 'Integrity check',
             scrubHelp: 'Reads every stored file and compares it with its checksum.',
             scrubStart: 'Check now',
@@ -233,7 +264,7 @@ export const text = {
             backupStart: 'Back up now',
             finished: (label: string) => `${label}: done`,
         },
-        jobs: { title: 'Jobs', none: 'No jobs', kind: 'Task', subject: 'Target', state: 'Status', progress: 'Progress', started: 'Started', problem: 'Error' },
+        jobs: { title: 'Jobs', none: 'No jobs', plans: 'Also show data prepared for viewing and export', kind: 'Task', subject: 'Target', state: 'Status', progress: 'Progress', started: 'Started', problem: 'Error' },
         failures: {
             title: 'Failed imports',
             none: 'No failed imports',
@@ -289,7 +320,7 @@ export const text = {
             revokeHelp: 'The token and all links signed with it stop working immediately.',
             revokeButton: 'Revoke',
         },
-        audit: { title: 'Audit log', none: 'No entries', time: 'Time', user: 'User', anonymous: 'anonymous', address: 'Address', request: 'Request', status: 'Status' },
+        audit: { title: 'Audit log', none: 'No entries', time: 'Time', user: 'User', anonymous: 'anonymous', address: 'Address', request: 'Request', status: 'Status', noAnswer: 'none', noAnswerHelp: 'The connection was closed before the server had answered.' },
     },
     recording: {
         title: 'Recording',

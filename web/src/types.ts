@@ -39,7 +39,8 @@ export type Value = Of<'ValueCount'>;
 export type Values = Of<'ValuePage'>;
 export type Stat = Of<'Total'>;
 export type Collection = Of<'Collection'>;
-export type CollectionSpan = Of<'CoverageOfCollection'>;
+export type CoverageBucket = Of<'CoverageOfTime'>;
+export type ServiceDocument = Of<'ServiceDocument'>;
 export type Job = Of<'Job'>;
 export type JobStarted = Of<'JobStarted'>;
 export interface Change {

@@ -16,6 +16,15 @@ interface Entry {
     status: number;
     request_id: string;
 }
+function Status({ status }: { status: number }) {
+    const answered = status > 0;
+    return (
+        <Badge kind={!answered ? 'warn' : status >= 400 ? 'bad' : 'good'} title={answered ? undefined : text.admin.audit.noAnswerHelp}>
+            {answered ? status : text.admin.audit.noAnswer}
+        </Badge>
+    );
+}
+
 export function Audit() {
     const result = useRequest(async (signal) => (await getPage<Entry>('/audit', { limit: 500 }, null, signal)).items, []);
     if (result.error !== null) {
@@ -38,7 +47,7 @@ export function Audit() {
                         </span>
                     ),
                 },
-                { title: text.admin.audit.status, right: true, cell: (a) => <Badge kind={a.status >= 400 ? 'bad' : 'good'}>{a.status}</Badge> },
+                { title: text.admin.audit.status, right: true, cell: (a) => <Status status={a.status} /> },
             ]}
         />
     ) : (

@@ -1,12 +1,13 @@
 // Storage: totals per collection, integrity check, backup.
 import { useState } from 'preact/hooks';
-import { followJob, get, send } from '../../api';
+import { ApiError, followJob, get, getPage, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { bytes, count, dateTime, duration, percent } from '../../format';
+import { useRole } from '../../service';
 import { text } from '../../text';
 import { showError, showToast } from '../../toasts';
-import type { Job, JobStarted, Stat } from '../../types';
-import { Button, Failed, Progress, Spinner } from '../../ui';
+import type { Job, JobStarted, Recording, Stat } from '../../types';
+import { Button, Confirm, Failed, Progress, Spinner } from '../../ui';
 import { SimpleTable } from './simple_table';
 
 interface Scrub {
@@ -83,10 +84,76 @@ function LastScrub({ refreshCount }: { refreshCount: number }) {
     );
 }
 
+/** The trash: how much is in it, and a button that deletes all of it permanently. */
+function EmptyTrash({ done }: { done: () => void }) {
+    const trash = useRequest((signal) => get<{ items: Stat[] }>('/stats', { by: 'state' }, signal), []);
+    const [confirming, setConfirming] = useState(false);
+    const [left, setLeft] = useState<number | null>(null);
+    const mayPurge = useRole('admin');
+    const found = trash.value?.items.find((stat) => stat.name === 'trashed');
+    const n = found?.recordings ?? 0;
+    const run = async () => {
+        try {
+            await emptyTrash(setLeft);
+            showToast(text.admin.storage.trashEmptied);
+        } catch (error) {
+            showError(error);
+        }
+        setLeft(null);
+        trash.reload();
+        done();
+    };
+    if (!trash.value) {
+        return null;
+    }
+    return (
+        <>
+            <h2>{text.admin.storage.trash}</h2>
+            <p class="muted">{n > 0 ? <a href="/?q=state%3Atrashed">{text.admin.storage.inTrash(n, bytes(found?.size ?? 0))}</a> : text.library.trashEmpty}</p>
+            {mayPurge && n > 0 && (
+                <div class="admin-job">
+                    <Button kind="danger" disabled={left !== null} onClick={() => setConfirming(true)}>
+                        {text.admin.storage.emptyTrash}
+                    </Button>
+                    {left !== null && <Progress label={text.admin.storage.emptyTrash} value={n > 0 ? 1 - left / n : null} />}
+                </div>
+            )}
+            {confirming && (
+                <Confirm
+                    title={text.admin.storage.emptyTrashTitle}
+                    help={text.admin.storage.emptyTrashHelp(n)}
+                    button={text.library.purge}
+                    onYes={() => void run()}
+                    onClose={() => setConfirming(false)}
+                />
+            )}
+        </>
+    );
+}
+
+/** Deletes what is in the trash, page by page. Recordings that were deleted or restored in the meantime are passed over. */
+async function emptyTrash(report: (left: number) => void): Promise<void> {
+    for (;;) {
+        const page = await getPage<Recording>('/recordings', { state: 'trashed', limit: 100, count: true });
+        report(page.total ?? page.items.length);
+        if (page.items.length === 0) {
+            return;
+        }
+        for (const [i, recording] of page.items.entries()) {
+            await send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).catch((error: unknown) => {
+                if (!(error instanceof ApiError && error.status === 404)) {
+                    throw error;
+                }
+            });
+            report((page.total ?? page.items.length) - i - 1);
+        }
+    }
+}
+
 export function Storage() {
     const stats = useRequest((signal) => get<{ items: Stat[] }>('/stats', { by: 'collection' }, signal), []);
     const service = useRequest((signal) => get<{ free_bytes: number }>('', {}, signal), []);
-    const [refreshCount, setRefreshCount] = useState(0);
+    const mayRun = useRole('admin', true);
     if (stats.error !== null) {
         return <Failed error={stats.error} retry={stats.reload} />;
     }
@@ -105,6 +172,16 @@ export function Storage() {
                 ]}
             />
             {service.value && <p>{text.admin.storage.free(bytes(service.value.free_bytes))}</p>}
+            <EmptyTrash done={stats.reload} />
+            {mayRun && <Maintenance />}
+        </>
+    );
+}
+
+function Maintenance() {
+    const [refreshCount, setRefreshCount] = useState(0);
+    return (
+        <>
             <h2>{text.admin.storage.scrub}</h2>
             <p class="muted">{text.admin.storage.scrubHelp}</p>
             <LastScrub refreshCount={refreshCount} />

@@ -1,6 +1,8 @@
 // The columns of the list, and which of them fit. In a narrow list, the most important ones move to a line below the name.
 import { href } from '../../address';
 import { bytes, count, dateTime, duration } from '../../format';
+import { formatTitle, service } from '../../service';
+import { useStore } from '../../store';
 import { text } from '../../text';
 import type { Recording } from '../../types';
 import { Badge, type Column } from '../../ui';
@@ -49,6 +51,11 @@ function State({ recording }: { recording: Recording }) {
     );
 }
 
+function Format({ name }: { name: string }) {
+    const title = formatTitle(useStore(service), name);
+    return <span title={title}>{title}</span>;
+}
+
 function Name({ recording, more }: { recording: Recording; more: boolean }) {
     return (
         <>
@@ -61,7 +68,7 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
                     <span>{startOf(recording)}</span>
                     <span>{duration(recording.duration_ns)}</span>
                     <span>{bytes(recording.size)}</span>
-                    <span>{recording.format}</span>
+                    <Format name={recording.format} />
                 </span>
             )}
         </>
@@ -71,19 +78,19 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
 const all: (Column<Recording> & { from: number })[] = [
     { key: 'name', title: titles.name!, width: 'minmax(22ch, 2.4fr)', sort: true, from: 0, cell: (r) => <Name recording={r} more={false} /> },
     { key: 'collection', title: titles.collection!, width: 'minmax(7ch, 0.8fr)', from: 900, cell: (r) => <span class="muted">{r.collection}</span> },
-    { key: 'format', title: titles.format!, width: '9ch', from: 620, cell: (r) => r.format },
+    { key: 'format', title: titles.format!, width: 'minmax(9ch, 15ch)', from: 620, cell: (r) => <Format name={r.format} /> },
     { key: 'start', title: titles.start!, width: '19ch', sort: true, from: 620, cell: startOf },
     { key: 'duration', title: titles.duration!, width: '9ch', right: true, sort: true, from: 620, cell: (r) => duration(r.duration_ns) },
     { key: 'size', title: titles.size!, width: '8ch', right: true, sort: true, from: 620, cell: (r) => bytes(r.size) },
     { key: 'messages', title: titles.messages!, width: '10ch', right: true, sort: true, from: 1080, cell: (r) => count(r.messages) },
     { key: 'channels', title: titles.channels!, width: '9ch', right: true, from: 1250, cell: (r) => count(r.channels) },
-    { key: 'tags', title: titles.tags!, width: 'minmax(8ch, 2.4fr)', from: 860, cell: (r) => <Tags tags={r.tags} /> },
+    { key: 'tags', title: titles.tags!, width: 'minmax(8ch, 2.4fr)', from: 940, cell: (r) => <Tags tags={r.tags} /> },
     {
         key: 'created',
         title: titles.created!,
         width: '10ch',
         sort: true,
-        from: 1400,
+        from: 820,
         cell: (r) => <span class="muted">{dateTime(r.created).slice(0, 10)}</span>,
     },
     { key: 'state', title: titles.state!, width: '10ch', from: 620, cell: (r) => <State recording={r} /> },
@@ -93,9 +100,10 @@ const narrow: Column<Recording>[] = [{ ...all[0]!, width: '1fr', cell: (r) => <N
 
 export const SORTS: [string, string][] = ['created', 'start', 'name', 'duration', 'size', 'messages'].map((key) => [key, titles[key]!]);
 
-export function columnsFor(width: number): { columns: Column<Recording>[]; rowHeight: number; narrow: boolean } {
+/** The columns that fit. `states`: some rows are not simply ready; otherwise that column would be empty. */
+export function columnsFor(width: number, states: boolean): { columns: Column<Recording>[]; rowHeight: number } {
     if (width < NARROW) {
-        return { columns: narrow, rowHeight: 48, narrow: true };
+        return { columns: narrow, rowHeight: 48 };
     }
-    return { columns: all.filter((column) => column.from <= width), rowHeight: 28, narrow: false };
+    return { columns: all.filter((column) => column.from <= width && (states || column.key !== 'state')), rowHeight: 28 };
 }

@@ -2,6 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { setQuery } from '../../address';
 import { get, patch } from '../../api';
+import { formatTitle, service, useRole } from '../../service';
+import { useStore } from '../../store';
 import { useRequest } from '../../use_request';
 import { count } from '../../format';
 import { text } from '../../text';
@@ -38,11 +40,13 @@ function useValues(field: string, term: string | null, { query, start, end, refr
 
 function FilterValue({ term, value, recordings, query }: { term: string; value: string; recordings: number; query: string }) {
     const on = hasTerm(query, term, value);
+    const known = useStore(service);
+    const label = term === 'state' ? (text.state[value] ?? value) : term === 'format' ? formatTitle(known, value) : value;
     return (
         <li>
-            <button type="button" class="library-value" aria-pressed={on} onClick={() => setQuery({ q: toggleTerm(query, term, value), row: null })}>
-                <span class="ellipsis" title={value}>
-                    {term === 'state' ? (text.state[value] ?? value) : value}
+            <button type="button" class="library-value" data-value={value} aria-pressed={on} onClick={() => setQuery({ q: toggleTerm(query, term, value), row: null })}>
+                <span class="ellipsis" title={label}>
+                    {label}
                 </span>
                 <span class="muted">{count(recordings)}</span>
             </button>
@@ -168,6 +172,7 @@ export function Filters(scope: FilterScope) {
 export function CollectionDescription({ name, refreshCount }: { name: string; refreshCount: number }) {
     const path = `/collections/${encodeURIComponent(name)}`;
     const { value, reload } = useRequest((signal) => get<Collection>(path, {}, signal), [name, refreshCount]);
+    const mayEdit = useRole('edit');
     const [editing, setEditing] = useState(false);
     const [draft, setDraft] = useState('');
     useEffect(() => setDraft(value?.description ?? ''), [value]);
@@ -183,7 +188,7 @@ export function CollectionDescription({ name, refreshCount }: { name: string; re
             <span class="grow ellipsis" title={value.description}>
                 {value.description}
             </span>
-            <Button kind="quiet" icon="edit" label={t.describe} onClick={() => setEditing(true)} />
+            {mayEdit && <Button kind="quiet" icon="edit" label={t.describe} onClick={() => setEditing(true)} />}
             {editing && (
                 <Dialog
                     title={t.describe}

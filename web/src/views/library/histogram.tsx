@@ -1,10 +1,10 @@
 // The histogram of recordings over time, for the whole archive and for the search. It always shows the time range of the list.
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { setQuery } from '../../address';
-import { dateTime } from '../../format';
+import { count, date, dateTime } from '../../format';
 import { text } from '../../text';
 import { Button } from '../../ui';
-import { barsOf, ticksOf, useHistogram, type Span } from './histogram_data';
+import { barName, ticksOf, useHistogram, type Bar, type Outside, type Span } from './histogram_data';
 
 const t = text.library;
 const HEIGHT = 46;
@@ -32,7 +32,21 @@ function scaled(span: Span, by: number, around = (span.from + span.to) / 2): Spa
     return to - from < MIN_SPAN_MS ? { from: around - MIN_SPAN_MS / 2, to: around + MIN_SPAN_MS / 2 } : { from: Math.round(from), to: Math.round(to) };
 }
 
-function Tools({ span, archive, zoomed, truncated }: { span: Span; archive: Span; zoomed: boolean; truncated: number }) {
+const ns = (ms: number) => BigInt(ms) * 1000000n;
+
+/** Recordings far from all others: they would squeeze the rest into a few pixels, so the axis is broken there. */
+function End({ outside, archive, before }: { outside: Outside; archive: Span; before: boolean }) {
+    const n = before ? outside.before : outside.after;
+    const at = before ? archive.from : archive.to;
+    const range = { start: before ? null : new Date(at).toISOString(), end: before ? new Date(at).toISOString() : null };
+    return n > 0 ? (
+        <button type="button" class={`library-outside ${before ? 'before' : 'after'}`} onClick={() => setQuery({ ...range, row: null })}>
+            {(before ? t.before : t.after)(count(n) + (outside.more ? '+' : ''), n, date(ns(before ? at : at - 1)))}
+        </button>
+    ) : null;
+}
+
+function Tools({ span, archive, outside, zoomed, truncated }: { span: Span; archive: Span; outside: Outside; zoomed: boolean; truncated: number }) {
     const move = (by: number) => {
         const step = Math.round((span.to - span.from) * by);
         show({ from: span.from + step, to: span.to + step });
@@ -43,9 +57,11 @@ function Tools({ span, archive, zoomed, truncated }: { span: Span; archive: Span
     };
     return (
         <div class="library-tools">
-            <span class="small muted ellipsis">
-                {t.between(dateTime(BigInt(span.from) * 1000000n).slice(0, 16), dateTime(BigInt(span.to) * 1000000n).slice(0, 16))}
+            <End outside={outside} archive={archive} before />
+            <span class="small muted ellipsis library-range">
+                {t.between(dateTime(ns(span.from)).slice(0, 16), dateTime(ns(span.to)).slice(0, 16))}
             </span>
+            <End outside={outside} archive={archive} before={false} />
             {truncated > 0 && <span class="small muted library-truncated">{t.truncated(truncated)}</span>}
             <Button kind="quiet" icon="left" label={t.earlier} onClick={() => move(-0.5)} />
             <Button kind="quiet" icon="right" label={t.later} onClick={() => move(0.5)} />
@@ -93,19 +109,36 @@ function useDrag(span: Span, width: number) {
     return { drag, events };
 }
 
+function Bars({ bars, bucket, x, searched }: { bars: Bar[]; bucket: string; x: (time: number) => number; searched: boolean }) {
+    const highest = bars.reduce((most, bar) => Math.max(most, bar.all, bar.found), 1);
+    const rect = (bar: Bar, name: 'all' | 'found') => {
+        const height = bar[name] > 0 ? Math.max(2, (bar[name] / highest) * HEIGHT) : 0;
+        return <rect class={name} x={x(bar.from)} width={Math.max(1, x(bar.to) - x(bar.from) - 1)} y={HEIGHT - height} height={height} />;
+    };
+    return (
+        <>
+            {bars.map((bar) => (
+                <g key={bar.from} class="bar" data-from={bar.from} data-to={bar.to} data-found={bar.found} data-all={bar.all}>
+                    <title>{searched ? t.barOf(barName(bar, bucket), bar.found, bar.all) : t.bar(barName(bar, bucket), bar.found)}</title>
+                    <rect class="hit" x={x(bar.from)} width={Math.max(1, x(bar.to) - x(bar.from))} y={0} height={HEIGHT} />
+                    {searched && rect(bar, 'all')}
+                    {rect(bar, 'found')}
+                </g>
+            ))}
+        </>
+    );
+}
+
 export function Histogram({ query, start, end, refreshCount }: { query: string; start: string | null; end: string | null; refreshCount: number }) {
     const { ref, width } = useWidth();
-    const { span, archive, byDays, data } = useHistogram(query, start, end, refreshCount);
+    const { span, archive, data, outside } = useHistogram(query, start, end, refreshCount, width);
     const { drag, events } = useDrag(span ?? { from: 0, to: 1 }, width);
-    const bars = useMemo(() => (span && data ? barsOf(data, span, width, byDays) : []), [data, span?.from, span?.to, width, byDays]);
-    const highest = bars.reduce((most, bar) => Math.max(most, bar.all, bar.found), 1);
-    const heightOf = (n: number) => (n > 0 ? Math.max(2, (n / highest) * HEIGHT) : 0);
     const x = (time: number) => (span ? ((time - span.from) / (span.to - span.from)) * width : 0);
     return (
         <section class="library-overview" aria-label={t.histogram}>
             <div class="library-bars" ref={ref} title={t.histogramHelp}>
                 {span && width > 0 && (
-                    <svg class={byDays ? 'plain' : ''} width={width} height={HEIGHT + 18} role="img" aria-label={t.histogram} {...events}>
+                    <svg width={width} height={HEIGHT + 18} role="img" aria-label={t.histogram} {...events}>
                         {ticksOf(span, width).map((tick) => (
                             <g key={tick.time}>
                                 <line class="tick" x1={x(tick.time)} x2={x(tick.time)} y1={0} y2={HEIGHT + 4} />
@@ -114,32 +147,14 @@ export function Histogram({ query, start, end, refreshCount }: { query: string; 
                                 </text>
                             </g>
                         ))}
-                        {bars.map((bar) => (
-                            <g key={bar.from}>
-                                <title>{t.bar(dateTime(BigInt(bar.from) * 1000000n).slice(0, 16), Math.round(bar.found || bar.all))}</title>
-                                <rect
-                                    class="all"
-                                    x={x(bar.from)}
-                                    width={Math.max(1, x(bar.to) - x(bar.from) - 1)}
-                                    y={HEIGHT - heightOf(bar.all)}
-                                    height={heightOf(bar.all)}
-                                />
-                                <rect
-                                    class="found"
-                                    x={x(bar.from)}
-                                    width={Math.max(1, x(bar.to) - x(bar.from) - 1)}
-                                    y={HEIGHT - heightOf(bar.found)}
-                                    height={heightOf(bar.found)}
-                                />
-                            </g>
-                        ))}
+                        {data && <Bars bars={data.bars} bucket={data.bucket} x={x} searched={query !== ''} />}
                         <line class="ground" x1={0} x2={width} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
                         {drag && <rect class="drag" x={Math.min(...drag)} width={Math.abs(drag[1] - drag[0])} y={0} height={HEIGHT} />}
                     </svg>
                 )}
                 {!span && archive === null && <p class="muted small">{t.noDates}</p>}
             </div>
-            {span && archive && <Tools span={span} archive={archive} zoomed={start !== null || end !== null} truncated={data?.truncated ?? 0} />}
+            {span && archive && <Tools span={span} archive={archive} outside={outside} zoomed={start !== null || end !== null} truncated={data?.truncated ?? 0} />}
         </section>
     );
 }

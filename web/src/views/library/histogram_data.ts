@@ -1,30 +1,33 @@
-// The data of the histogram: days of the archive, and the results of a search. Requests are bounded for any archive size.
+// The data of the histogram: how many recordings of the search, and of the archive, overlap each bucket of time. The server counts them exactly.
 import { get, getPage } from '../../api';
 import { useRequest } from '../../use_request';
-import type { CollectionSpan, Stat } from '../../types';
+import type { CoverageBucket, Recording, Stat } from '../../types';
 
 export interface Span {
     from: number; // ms
     to: number;
 }
-interface Piece extends Span {
-    recordings: number;
-}
-export interface HistogramData {
-    all: Piece[]; // of the archive, per day
-    found: Piece[]; // of the search
-    truncated: number; // only so many recordings were counted; 0: all
-}
 export interface Bar extends Span {
-    all: number;
-    found: number;
+    all: number; // of the archive
+    found: number; // of the search
+}
+/** Recordings of the search outside the time range that is shown. */
+export interface Outside {
+    before: number;
+    after: number;
+    more: boolean; // the counts are lower bounds
 }
 
 const DAY = 86400000;
-const RESOLUTION = 400; // distinguishable parts of the view
-const MIN_BAR_PX = 5;
+const MIN_BAR_PX = 8;
+const OUTLIERS = 0.1; // of the recordings, at most, are drawn as a mark at the end of the range
+const EMPTIER = 2; // if the gap before them is this many times as long as the rest
 
-async function daysOf(signal: AbortSignal): Promise<Piece[]> {
+interface Day extends Span {
+    recordings: number;
+}
+
+async function daysOf(signal: AbortSignal): Promise<Day[]> {
     const { items } = await get<{ items: Stat[] }>('/stats', { by: 'day' }, signal);
     const days = items.filter((day) => day.name !== null && /^\d{4}-/.test(day.name));
     return days
@@ -32,68 +35,104 @@ async function daysOf(signal: AbortSignal): Promise<Piece[]> {
         .sort((a, b) => a.from - b.from);
 }
 
-async function foundOf(
-    query: string,
-    start: string | null,
-    end: string | null,
-    gap_ms: number,
-    signal: AbortSignal,
-): Promise<{ pieces: Piece[]; truncated: number }> {
-    const tolerance = `${Math.max(1, Math.round(gap_ms))}ms`; // closer recordings would share a bar anyway
-    const page = await getPage<CollectionSpan>('/coverage', { by: 'collection', tolerance, q: query || null, start, end }, null, signal);
-    const pieces = page.items.map((item) => ({ from: Date.parse(item.start), to: Date.parse(item.end), recordings: item.recordings }));
-    return { pieces, truncated: page.capped ? (page.counted ?? 0) : 0 };
+/** Without the few days at either end that are far from all others, such as 1970 from clocks that were not set. */
+export function mainRange(days: readonly Day[]): Span | null {
+    let [first, last] = [0, days.length - 1];
+    let spare = days.reduce((sum, day) => sum + day.recordings, 0) * OUTLIERS;
+    const length = (a: number, b: number) => days[b]!.to - days[a]!.from;
+    for (let cut = true; cut; ) {
+        cut = false;
+        for (let i = first, sum = 0; i < last && (sum += days[i]!.recordings) <= spare && !cut; i++) {
+            if (days[i + 1]!.from - days[i]!.to > EMPTIER * length(i + 1, last)) {
+                [first, spare, cut] = [i + 1, spare - sum, true];
+            }
+        }
+        for (let i = last, sum = 0; i > first && (sum += days[i]!.recordings) <= spare && !cut; i--) {
+            if (days[i]!.from - days[i - 1]!.to > EMPTIER * length(first, i - 1)) {
+                [last, spare, cut] = [i - 1, spare - sum, true];
+            }
+        }
+    }
+    return days.length > 0 ? { from: days[first]!.from, to: days[last]!.to } : null;
 }
 
-/** Days for a wide range without a search; otherwise single recordings. */
-export function useHistogram(query: string, start: string | null, end: string | null, refreshCount: number) {
+const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+const CALENDAR: [string, number][] = [
+    ['week', 7 * DAY],
+    ['month', 30.4 * DAY],
+    ['year', 365 * DAY],
+];
+
+/** The narrowest bucket that makes bars wide enough to see and to point at. */
+function bucketFor(span: Span, width: number): string {
+    const least = ((span.to - span.from) * MIN_BAR_PX) / Math.max(width, 1);
+    const seconds = SECONDS.find((s) => s * 1000 >= least);
+    return seconds ? `${seconds}s` : (CALENDAR.find(([, ms]) => ms >= least)?.[0] ?? 'year');
+}
+
+interface Counts {
+    buckets: CoverageBucket[];
+    truncated: number; // only so many recordings were counted; 0: all
+}
+async function countsOf(query: string, span: Span, bucket: string, signal: AbortSignal): Promise<Counts> {
+    const iso = (ms: number) => new Date(ms).toISOString();
+    const page = await getPage<CoverageBucket>('/coverage', { by: 'time', bucket, q: query || null, start: iso(span.from), end: iso(span.to) }, null, signal);
+    return { buckets: page.items, truncated: page.capped ? (page.counted ?? 0) : 0 };
+}
+
+async function outsideOf(query: string, span: Span, signal: AbortSignal): Promise<Outside> {
+    const total = (range: { start?: string; end?: string }) =>
+        getPage<Recording>('/recordings', { q: query || null, ...range, limit: 1, count: true }, null, signal);
+    const [before, after] = await Promise.all([total({ end: new Date(span.from).toISOString() }), total({ start: new Date(span.to).toISOString() })]);
+    return { before: before.total ?? 0, after: after.total ?? 0, more: before.total_capped === true || after.total_capped === true };
+}
+
+function barsOf(all: Counts, found: Counts): Bar[] {
+    const bars = new Map<number, Bar>();
+    for (const [counts, key] of [[all, 'all'], [found, 'found']] as const) {
+        for (const { start, end, recordings } of counts.buckets) {
+            const from = Date.parse(start);
+            const bar = bars.get(from) ?? { from, to: Date.parse(end), all: 0, found: 0 };
+            bar[key] = recordings;
+            bars.set(from, bar);
+        }
+    }
+    return [...bars.values()].sort((a, b) => a.from - b.from);
+}
+
+const NONE: Outside = { before: 0, after: 0, more: false };
+
+export function useHistogram(query: string, start: string | null, end: string | null, refreshCount: number, width: number) {
     const days = useRequest(daysOf, [refreshCount]).value;
-    const first = days?.[0];
-    const last = days?.[days.length - 1];
-    const archive: Span | null = first && last ? { from: first.from, to: last.to } : null;
-    const from = start ? Date.parse(start) : archive?.from;
-    const to = end ? Date.parse(end) : archive?.to;
+    const archive = days ? mainRange(days) : undefined; // undefined: not known yet
+    const full = days && days.length > 0 ? { from: days[0]!.from, to: days[days.length - 1]!.to } : null;
+    const [first, last] = [start ? Date.parse(start) : null, end ? Date.parse(end) : null];
+    const from = first ?? (archive && (last === null || last > archive.from) ? archive.from : full?.from);
+    const to = last ?? (archive && (first === null || first < archive.to) ? archive.to : full?.to);
     const span: Span | null = from !== undefined && to !== undefined && to > from ? { from, to } : null;
-    const gap = span ? (span.to - span.from) / RESOLUTION : 0;
-    const byDays = !!span && query === '' && span.to - span.from >= 7 * DAY; // exact for any archive
-    const close = gap > 0 && !byDays;
-    const nothing = { pieces: [] as Piece[], truncated: 0 };
-    const found = useRequest(
-        (signal) => (close ? foundOf(query, start, end, gap, signal) : Promise.resolve(nothing)),
-        [query, start, end, close && gap, refreshCount],
+    const bucket = span && width > 0 ? bucketFor(span, width) : null;
+    const whole = start === null && end === null;
+    const cut = whole && !!archive && !!full && (archive.from > full.from || archive.to < full.to);
+    const bars = useRequest(
+        async (signal) => {
+            if (!span || !bucket) {
+                return null;
+            }
+            const found = countsOf(query, span, bucket, signal);
+            const [all, of] = await Promise.all([query ? countsOf('', span, bucket, signal) : found, found]);
+            return { bars: barsOf(all, of), bucket, truncated: of.truncated || all.truncated };
+        },
+        [query, span?.from, span?.to, bucket, refreshCount],
     ).value;
-    return { archive: days ? archive : undefined, span, byDays, data: days && found ? { all: days, found: found.pieces, truncated: found.truncated } : null };
+    const outside = useRequest((signal) => (cut ? outsideOf(query, archive, signal) : Promise.resolve(NONE)), [query, cut, archive?.from, archive?.to, refreshCount]).value;
+    return { archive, span, data: bars, outside: outside ?? NONE };
 }
 
-const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200].map((s) => s * 1000);
+const STEPS = SECONDS.slice(0, -1).map((s) => s * 1000);
 
 function stepOf(shortest: number): number {
     const step = STEPS.find((one) => one >= shortest);
     return step ?? DAY * Math.ceil(shortest / DAY);
-}
-
-export function barsOf(data: HistogramData, span: Span, width: number, byDays: boolean): Bar[] {
-    const least = ((span.to - span.from) * MIN_BAR_PX) / Math.max(width, 1);
-    const step = stepOf(byDays ? Math.max(least, DAY) : least);
-    const origin = Math.floor(span.from / step) * step;
-    const bars: Bar[] = [];
-    for (let from = origin; from < span.to; from += step) {
-        bars.push({ from, to: from + step, all: 0, found: 0 });
-    }
-    // A day, or a series of adjacent recordings, is spread over the bars it touches; each gets at least one.
-    const add = (piece: Piece, key: 'all' | 'found') => {
-        const first = Math.max(0, Math.floor((piece.from - origin) / step));
-        const last = Math.min(bars.length - 1, Math.floor((Math.max(piece.from, piece.to - 1) - origin) / step));
-        const each = Math.max(1, (piece.recordings * step) / Math.max(piece.to - piece.from, step));
-        for (let i = first; i <= last; i++) {
-            bars[i]![key] += first === last ? piece.recordings : each;
-        }
-    };
-    if (step >= DAY) {
-        data.all.forEach((piece) => add(piece, 'all'));
-    }
-    data.found.forEach((piece) => add(piece, 'found'));
-    return bars;
 }
 
 export interface Tick {
@@ -127,4 +166,21 @@ export function ticksOf(span: Span, width: number): Tick[] {
             ticks.push({ time, label: i % 12 === 0 ? String(i / 12) : `${MONTHS[i % 12]!} ${Math.floor(i / 12)}` });
         }
     }
+}
+
+/** What a bar is called: its month or day, or its times. */
+export function barName(bar: Span, bucket: string): string {
+    const iso = (ms: number) => new Date(ms).toISOString().replace('T', ' ');
+    const begin = new Date(bar.from);
+    if (bucket === 'year') {
+        return String(begin.getUTCFullYear());
+    }
+    if (bucket === 'month') {
+        return `${MONTHS[begin.getUTCMonth()]!} ${begin.getUTCFullYear()}`;
+    }
+    if (bucket === '86400s') {
+        return iso(bar.from).slice(0, 10);
+    }
+    const digits = bucket === 'week' ? 10 : Number.parseInt(bucket, 10) % 60 === 0 ? 16 : 19;
+    return `${iso(bar.from).slice(0, digits)} – ${iso(bucket === 'week' ? bar.to - 1 : bar.to).slice(0, digits)}`;
 }

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { go, setQuery, useAddress } from '../../address';
 import { onChange } from '../../api';
+import { useRole } from '../../service';
 import { text } from '../../text';
 import type { Recording } from '../../types';
 import { Button, Confirm, EmptyState, Failed, Select, Spinner, VirtualTable, type Sort } from '../../ui';
@@ -9,7 +10,7 @@ import { purge, restore, trash } from './actions';
 import { SORTS, columnsFor, recordingPath } from './columns';
 import { CollectionDescription, Filters } from './filters';
 import { Histogram } from './histogram';
-import { termsOf } from './query';
+import { selectedCollection } from './query';
 import { RecordingList } from './recording_list';
 
 const t = text.library;
@@ -70,6 +71,7 @@ function useCurrentRow(row: string | null) {
 }
 
 function Empty({ q, start, end, sort }: { q: string; start: string | null; end: string | null; sort: string }) {
+    const mayUpload = useRole('upload');
     if (q === 'state:trashed') {
         return <EmptyState title={t.trashEmpty} />;
     }
@@ -83,17 +85,26 @@ function Empty({ q, start, end, sort }: { q: string; start: string | null; end: 
         );
     }
     return (
-        <EmptyState title={t.empty} help={t.emptyHelp}>
+        <EmptyState title={t.empty} help={mayUpload ? t.emptyHelp : t.noUpload}>
+            {mayUpload && <EmptyUpload />}
+        </EmptyState>
+    );
+}
+
+function EmptyUpload() {
+    return (
+        <>
             <code class="library-curl">{`curl -T run.bag ${location.origin}/api/v1/recordings/by-name/lab/`}</code>
             <a class="button main" href="/upload">
                 {t.emptyUpload}
             </a>
-        </EmptyState>
+        </>
     );
 }
 
 function Actions({ recording, refresh }: { recording: Recording | undefined; refresh: () => void }) {
     const [confirming, setConfirming] = useState(false);
+    const [mayEdit, mayPurge] = [useRole('edit'), useRole('admin')];
     if (!recording) {
         return null;
     }
@@ -101,15 +112,12 @@ function Actions({ recording, refresh }: { recording: Recording | undefined; ref
         <div class="library-actions">
             <span class="ellipsis">{recording.name}</span>
             <Button onClick={() => go(recordingPath(recording))}>{t.open}</Button>
-            {recording.state === 'trashed' ? (
-                <>
-                    <Button onClick={() => void restore(recording, refresh)}>{t.restore}</Button>
-                    <Button kind="danger" onClick={() => setConfirming(true)}>
-                        {t.purge}
-                    </Button>
-                </>
-            ) : (
-                <Button icon="trash" label={t.toTrash} onClick={() => void trash(recording, refresh)} />
+            {mayEdit && recording.state !== 'trashed' && <Button icon="trash" label={t.toTrash} onClick={() => void trash(recording, refresh)} />}
+            {mayEdit && recording.state === 'trashed' && <Button onClick={() => void restore(recording, refresh)}>{t.restore}</Button>}
+            {mayPurge && recording.state === 'trashed' && (
+                <Button kind="danger" onClick={() => setConfirming(true)}>
+                    {t.purge}
+                </Button>
             )}
             {confirming && (
                 <Confirm
@@ -129,7 +137,7 @@ function Foot({
     current,
     sort,
     onSort,
-    narrow,
+    sortHidden,
     refresh,
     filtersOpen,
     onFilters,
@@ -138,7 +146,7 @@ function Foot({
     current: Recording | undefined;
     sort: Sort;
     onSort: (sort: Sort) => void;
-    narrow: boolean;
+    sortHidden: boolean; // the list does not show the column of the default order
     refresh: () => void;
     filtersOpen: boolean;
     onFilters: () => void;
@@ -148,7 +156,7 @@ function Foot({
             <Button kind="quiet" icon="filter" class="library-filter-button" pressed={filtersOpen} onClick={onFilters}>
                 {t.filters}
             </Button>
-            {narrow && (
+            {sortHidden && (
                 <>
                     <Select
                         label={t.sortBy}
@@ -177,20 +185,23 @@ function List({
     rows,
     sort,
     onSort,
-    onWidth,
+    onHidden,
     state,
     refresh,
 }: {
     rows: RecordingList;
     sort: Sort;
     onSort: (sort: Sort) => void;
-    onWidth: (narrow: boolean) => void;
+    onHidden: (hidden: boolean) => void; // the column of the default order
     state: ReturnType<typeof useCurrentRow>;
     refresh: () => void;
 }) {
     const { ref, width } = useWidth();
-    const shape = useMemo(() => columnsFor(width), [width]);
-    useEffect(() => onWidth(shape.narrow), [shape.narrow]);
+    const mayEdit = useRole('edit');
+    const states = rows.hasStates;
+    const shape = useMemo(() => columnsFor(width, states), [width, states]);
+    const hidden = !shape.columns.some((column) => column.key === 'created');
+    useEffect(() => onHidden(hidden), [hidden]);
     const { current, move, keep } = state;
     const open = (index: number) => {
         const row = rows.at(index);
@@ -201,7 +212,7 @@ function List({
     };
     const key = (event: KeyboardEvent, index: number) => {
         const row = rows.at(index);
-        if (event.key === 'Delete' && row && row.state !== 'trashed') {
+        if (event.key === 'Delete' && mayEdit && row && row.state !== 'trashed') {
             void trash(row, refresh);
         }
     };
@@ -228,12 +239,6 @@ function List({
     );
 }
 
-/** The collection, if the search selects exactly one. */
-function selectedCollection(q: string): string | null {
-    const terms = termsOf(q).filter((term) => term.key === 'collection' && !term.not && term.values.length === 1 && !/[*?]/.test(term.values[0]!));
-    return terms.length === 1 ? terms[0]!.values[0]! : null;
-}
-
 export function Library() {
     const { query } = useAddress();
     const q = query.get('q') ?? '';
@@ -244,7 +249,7 @@ export function Library() {
     const { rows, refreshCount, refresh } = useRows(q, start, end, order);
     const state = useCurrentRow(query.get('row'));
     const [filtersOpen, setFiltersOpen] = useState(false); // in narrow windows, where filters are hidden by default
-    const [narrow, setNarrow] = useState(false);
+    const [sortHidden, setSortHidden] = useState(false);
     const onSort = (next: Sort) => setQuery({ sort: (next.down ? '-' : '') + next.key, row: null });
     const collection = selectedCollection(q);
     return (
@@ -258,14 +263,14 @@ export function Library() {
                 {rows.error === null && rows.total === 0 ? (
                     <Empty q={q} start={start} end={end} sort={order} />
                 ) : (
-                    <List rows={rows} sort={sort} onSort={onSort} onWidth={setNarrow} state={state} refresh={refresh} />
+                    <List rows={rows} sort={sort} onSort={onSort} onHidden={setSortHidden} state={state} refresh={refresh} />
                 )}
                 <Foot
                     rows={rows}
                     current={rows.at(state.current)}
                     sort={sort}
                     onSort={onSort}
-                    narrow={narrow}
+                    sortHidden={sortHidden}
                     refresh={refresh}
                     filtersOpen={filtersOpen}
                     onFilters={() => setFiltersOpen(!filtersOpen)}

@@ -50,6 +50,12 @@ export function toggleTerm(query: string, key: string, value: string): string {
     return kept.join(' ');
 }
 
+/** The collection, if the search selects exactly one. */
+export function selectedCollection(q: string): string | null {
+    const terms = termsOf(q).filter((term) => term.key === 'collection' && !term.not && term.values.length === 1 && !/[*?]/.test(term.values[0]!));
+    return terms.length === 1 ? terms[0]!.values[0]! : null;
+}
+
 /** Removes all terms with this key. */
 export function dropKey(query: string, key: string): string {
     return termsOf(query)

@@ -25,6 +25,11 @@ export class RecordingList {
         void this.load(0, true);
     }
 
+    /** Whether any of the loaded rows is not simply ready. */
+    get hasStates(): boolean {
+        return [...this.pages.values()].some((page) => page.some((row) => row.state !== 'ready' || row.damaged));
+    }
+
     at(index: number): Recording | undefined {
         return this.pages.get(Math.floor(index / PAGE))?.[index % PAGE];
     }

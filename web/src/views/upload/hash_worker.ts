@@ -1,20 +1,25 @@
-// Web worker: computes the SHA-256 of a file in chunks, so that the page stays responsive and no file is held in memory.
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+// Web worker: computes the SHA-256 of a file while it is being sent. The next piece is read while the last one is hashed, and no file is held in memory.
+import { createSHA256 } from 'hash-wasm';
 
-const CHUNK = 4 << 20;
+const PIECE = 8 << 20;
+
+async function hash(file: File): Promise<string> {
+    const sha256 = await createSHA256();
+    const read = (at: number) => (at < file.size ? file.slice(at, at + PIECE).arrayBuffer() : Promise.resolve(new ArrayBuffer(0)));
+    let next = read(0);
+    for (let at = 0; at < file.size; at += PIECE) {
+        const piece = new Uint8Array(await next);
+        next = read(at + PIECE);
+        next.catch(() => undefined); // awaited in the next round
+        sha256.update(piece);
+        postMessage({ done: Math.min(at + PIECE, file.size) });
+    }
+    return sha256.digest('hex');
+}
 
 addEventListener('message', (event: MessageEvent<File>) => {
-    void (async () => {
-        try {
-            const hash = sha256.create();
-            for (let at = 0; at < event.data.size; at += CHUNK) {
-                hash.update(new Uint8Array(await event.data.slice(at, at + CHUNK).arrayBuffer()));
-                postMessage({ done: Math.min(at + CHUNK, event.data.size) });
-            }
-            postMessage({ digest: bytesToHex(hash.digest()) });
-        } catch (error) {
-            postMessage({ error: String(error) });
-        }
-    })();
+    hash(event.data).then(
+        (digest) => postMessage({ digest }),
+        (error: unknown) => postMessage({ error: String(error) }),
+    );
 });

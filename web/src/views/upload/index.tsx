@@ -1,16 +1,20 @@
-// The upload view: choose or drop files and folders; each is hashed, sent resumably, and linked when stored.
+// The upload view: choose or drop files and folders; each is sent resumably, verified, and linked when stored.
 import { Component } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAddress } from '../../address';
 import { readDrop } from '../../file_drop';
 import { bytes, count } from '../../format';
+import { refusal, service, useRole } from '../../service';
 import { useStore } from '../../store';
 import { text } from '../../text';
 import { showError } from '../../toasts';
-import { Badge, Button, Field, Progress } from '../../ui';
-import { COLLECTION_KEY, lastCollection } from './quick_upload';
+import { Badge, Button, EmptyState, Progress } from '../../ui';
 import { filesFromDrop, filesFromInput } from './files';
-import { addFiles, clearDone, pause, queue, remove, resume, type Item } from './queue';
+import { OptionFields, rememberCollection, useOptions } from './options';
+import { addFiles, addTags, clearDone, finished, pause, queue, remove, resume, type Chosen, type Item } from './queue';
+import { showTags } from './tags';
+
+const t = text.upload;
 
 /** Renders only when its own item has changed: there may be thousands, each with frequent progress updates. */
 class Row extends Component<{ item: Item }> {
@@ -22,50 +26,67 @@ class Row extends Component<{ item: Item }> {
     }
 }
 
+const KINDS = { done: 'good', partial: 'warn', duplicate: 'accent', failed: 'bad', paused: 'warn', waiting: '', sending: '', checking: '' } as const;
+
+function Actions({ item }: { item: Item }) {
+    const active = item.state === 'sending' || item.state === 'waiting';
+    return (
+        <span class="upload-actions">
+            {active && <Button kind="quiet" icon="pause" label={t.pause(item.name)} onClick={() => pause(item.id)} />}
+            {item.state === 'paused' && <Button kind="quiet" icon="play" label={t.resume(item.name)} onClick={() => resume(item.id)} />}
+            {item.state === 'failed' && <Button onClick={() => resume(item.id)}>{text.retry}</Button>}
+            <Button kind="quiet" icon="close" label={t.remove(item.name)} onClick={() => remove(item.id)} />
+        </span>
+    );
+}
+
+/** The recording that has the same content already: the chosen collection and tags are not its own. */
+function Duplicate({ item }: { item: Item }) {
+    const mayEdit = useRole('edit');
+    const { collection } = item.recording!;
+    const hasTags = Object.keys(item.tags).length > 0;
+    return (
+        <p class="small row">
+            {collection !== item.collection && <span>{t.otherCollection(collection, item.collection)}</span>}
+            {item.tagged && <span>{t.tagged(showTags(item.tags))}</span>}
+            {hasTags && !item.tagged && <span>{t.notTagged(showTags(item.tags))}</span>}
+            {hasTags && !item.tagged && mayEdit && <Button onClick={() => void addTags(item.id).catch(showError)}>{t.addTags}</Button>}
+        </p>
+    );
+}
+
 function Line({ item }: { item: Item }) {
-    const active = item.state === 'hashing' || item.state === 'sending';
-    const kind = { done: 'good', duplicate: 'accent', failed: 'bad', paused: 'warn', waiting: '', hashing: '', sending: '' } as const;
+    const active = item.state === 'sending' || item.state === 'paused';
+    const checking = item.state === 'checking';
+    const part = item.size > 0 ? (checking ? item.hashed : item.done) / item.size : 1;
     return (
         <li class="upload-item">
             <div class="upload-line">
                 <span class="upload-name mono">{item.name}</span>
-                <Badge kind={kind[item.state]}>{text.upload.states[item.state]}</Badge>
+                <Badge kind={KINDS[item.state]}>{t.states[item.state]}</Badge>
                 <span class="muted small upload-size">
                     {active ? `${bytes(item.done)} / ${bytes(item.size)}` : bytes(item.size)}
                     {item.state === 'sending' && item.speed > 0 && ` · ${bytes(item.speed)}/s`}
                 </span>
-                <span class="upload-actions">
-                    {(active || item.state === 'waiting') && <Button kind="quiet" icon="pause" label={text.upload.pause(item.name)} onClick={() => pause(item.id)} />}
-                    {item.state === 'paused' && <Button kind="quiet" icon="play" label={text.upload.resume(item.name)} onClick={() => resume(item.id)} />}
-                    {item.state === 'failed' && <Button onClick={() => resume(item.id)}>{text.retry}</Button>}
-                    <Button kind="quiet" icon="close" label={text.upload.remove(item.name)} onClick={() => remove(item.id)} />
-                </span>
+                <Actions item={item} />
             </div>
-            {active && <Progress label={text.upload.progress(item.name)} value={item.size > 0 ? item.done / item.size : 1} />}
+            {(active || checking) && <Progress label={t.progress(item.name)} value={checking && part === 1 ? null : part} />}
             {item.problem && (
-                <p class="error" role="alert">
+                <p class={item.state === 'partial' ? 'upload-partial' : 'error'} role="alert">
                     {item.problem}
                 </p>
             )}
             {item.recording && (
                 <p class="small">
-                    {item.state === 'duplicate' ? text.upload.storedAs : text.upload.savedAs} <a href={`/recordings/${item.recording.id}`}>{item.recording.name}</a>
+                    {item.state === 'duplicate' ? t.storedAs : t.savedAs}{' '}
+                    <a class="link" href={`/recordings/${item.recording.id}`}>
+                        {item.recording.collection}/{item.recording.name}
+                    </a>
                 </p>
             )}
+            {item.state === 'duplicate' && <Duplicate item={item} />}
         </li>
     );
-}
-
-function parseTags(value: string): Record<string, string> | null {
-    const tags: Record<string, string> = {};
-    for (const part of value.split(/[\s,]+/).filter(Boolean)) {
-        const at = part.indexOf('=');
-        if (at <= 0 || at === part.length - 1) {
-            return null;
-        }
-        tags[part.slice(0, at)] = part.slice(at + 1);
-    }
-    return tags;
 }
 
 function Picker({ label, folder, onFiles }: { label: string; folder?: boolean; onFiles: (files: FileList) => void }) {
@@ -98,20 +119,55 @@ function Picker({ label, folder, onFiles }: { label: string; folder?: boolean; o
 }
 
 export default function Upload() {
+    const refused = refusal(useStore(service), 'upload');
+    if (!refused) {
+        return <UploadView />;
+    }
+    return (
+        <>
+            <h1 class="visually-hidden">{t.title}</h1>
+            <EmptyState {...refused} />
+        </>
+    );
+}
+
+function Queue() {
     const items = useStore(queue);
-    const fromUrl = useAddress().query.get('collection');
-    const [collection, setCollection] = useState(fromUrl ?? lastCollection());
-    const [tagText, setTagText] = useState('');
-    const tags = parseTags(tagText);
-    const add = (files: ReturnType<typeof filesFromInput>) => {
-        if (tags === null || collection.trim() === '') {
-            showError(new Error(tags === null ? text.details.tagForm : text.upload.noCollection)); // never upload without the intended tags
+    const done = items.filter((item) => finished(item.state)).length;
+    if (items.length === 0) {
+        return null;
+    }
+    return (
+        <section aria-label={t.list}>
+            <header class="row upload-head">
+                <h2 class="grow">{t.progressOf(count(done), count(items.length))}</h2>
+                <Button disabled={done === 0} onClick={clearDone}>
+                    {t.clearFinished}
+                </Button>
+            </header>
+            <ul class="upload-items">
+                {items.map((item) => (
+                    <Row key={item.id} item={item} />
+                ))}
+            </ul>
+        </section>
+    );
+}
+
+function UploadView() {
+    const form = useOptions(useAddress().query.get('collection'));
+    const [held, setHeld] = useState<Chosen[]>([]); // chosen while the collection or the tags were wrong
+    const [over, setOver] = useState(false);
+    const add = (files: Chosen[]) => {
+        const all = [...held, ...files.filter((one) => !held.some((other) => other.name === one.name && other.file.size === one.file.size))];
+        if (!form.options) {
+            setHeld(all);
             return;
         }
-        localStorage.setItem(COLLECTION_KEY, collection.trim());
-        addFiles(files, collection.trim(), tags);
+        rememberCollection(form.options.collection);
+        addFiles(all, form.options.collection, form.options.tags);
+        setHeld([]);
     };
-    const [over, setOver] = useState(false);
     const drop = (event: DragEvent) => {
         event.preventDefault();
         setOver(false);
@@ -119,37 +175,28 @@ export default function Upload() {
             filesFromDrop(readDrop(event.dataTransfer)).then(add, showError);
         }
     };
-    const finished = items.filter((item) => item.state === 'done' || item.state === 'duplicate').length;
     return (
         <div class="upload">
-            <h1>{text.upload.title}</h1>
-            <div class="upload-options">
-                <Field label={text.upload.collection} value={collection} onInput={(event) => setCollection(event.currentTarget.value)} help={text.upload.collectionHelp} />
-                <Field label={text.upload.tags} placeholder={text.upload.tagsExample} value={tagText} error={tags === null ? text.details.tagForm : null} onInput={(event) => setTagText(event.currentTarget.value)} help={text.upload.tagsHelp} />
-            </div>
+            <h1>{t.title}</h1>
+            <OptionFields form={form} />
             <div class={`upload-drop ${over ? 'over' : ''}`} onDragOver={(event) => (event.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)} onDrop={drop}>
-                <p>{text.upload.drop}</p>
+                <p>{t.drop}</p>
                 <div class="row">
-                    <Picker label={text.upload.files} onFiles={(files) => add(filesFromInput(files))} />
-                    <Picker label={text.upload.folder} folder onFiles={(files) => add(filesFromInput(files))} />
+                    <Picker label={t.files} onFiles={(files) => add(filesFromInput(files))} />
+                    <Picker label={t.folder} folder onFiles={(files) => add(filesFromInput(files))} />
                 </div>
-                <p class="small muted">{text.upload.help}</p>
+                <p class="small muted">{t.help}</p>
             </div>
-            {items.length > 0 && (
-                <section aria-label={text.upload.list}>
-                    <header class="row upload-head">
-                        <h2 class="grow">{text.upload.progressOf(count(finished), count(items.length))}</h2>
-                        <Button disabled={finished === 0} onClick={clearDone}>
-                            {text.upload.clearFinished}
-                        </Button>
-                    </header>
-                    <ul class="upload-items">
-                        {items.map((item) => (
-                            <Row key={item.id} item={item} />
-                        ))}
-                    </ul>
-                </section>
+            {held.length > 0 && (
+                <div class="upload-held card" role="alert">
+                    <p class="grow">{t.held(held.length)}</p>
+                    <Button onClick={() => setHeld([])}>{text.cancel}</Button>
+                    <Button kind="main" disabled={!form.options} onClick={() => add([])}>
+                        {t.sendHeld(held.length)}
+                    </Button>
+                </div>
             )}
+            <Queue />
         </div>
     );
 }

@@ -1,34 +1,40 @@
-// The upload queue: files are hashed, then sent with tus, a few at a time. It continues when the upload view is left.
+// The upload queue: files are sent with tus, a few at a time, and hashed meanwhile. It continues when the upload view is left.
 import * as tus from 'tus-js-client';
-import { ApiError, BASE, get, tokenHeaders } from '../../api';
+import { ApiError, BASE, get, patch, tokenHeaders } from '../../api';
 import { Store } from '../../store';
 import { text } from '../../text';
 import { showToast } from '../../toasts';
 import type { Problem, Recording } from '../../types';
 import { hashFile } from './hash';
 
-export type UploadState = 'waiting' | 'hashing' | 'sending' | 'paused' | 'done' | 'duplicate' | 'failed';
+// checking: everything has been sent; the checksum is compared and the recording is scanned. partial: stored, but damaged.
+export type UploadState = 'waiting' | 'sending' | 'checking' | 'paused' | 'done' | 'partial' | 'duplicate' | 'failed';
 export interface Item {
     id: number;
     name: string; // including folders; the name of the recording
     size: number;
     state: UploadState;
-    done: number; // bytes hashed or sent, depending on the state
+    done: number; // bytes sent
+    hashed: number;
     speed: number; // bytes per second while sending
     problem: string | null;
-    recording: { id: string; name: string } | null;
+    recording: { id: string; name: string; collection: string } | null;
+    collection: string; // that was chosen
+    tags: Record<string, string>;
+    tagged: boolean; // a duplicate: the tags were added to the existing recording
 }
 interface Transfer {
     file: File;
-    collection: string;
-    tags: Record<string, string>;
-    digest: string | null;
+    hash: Promise<string> | null; // running, or finished
     upload: tus.Upload | null;
-    stop: AbortController;
+    stop: AbortController; // of this run; resuming after a pause starts a new one
+    removed: AbortController;
     since: { at: number; done: number };
 }
 
 const MAX_PARALLEL = 3;
+const QUICK_MS = 700; // a file that is hashed in this time is not sent if it is already stored
+const POLL_MS = 1500;
 const RETRIES_MS = [0, 500, 1000, 2000, 4000, 8000, 15000, 30000];
 
 export const queue = new Store<Item[]>([]);
@@ -39,8 +45,8 @@ function change(id: number, part: Partial<Item>): void {
     queue.set(queue.get().map((item) => (item.id === id ? { ...item, ...part } : item)));
 }
 const itemOf = (id: number) => queue.get().find((item) => item.id === id);
-const finished = (state: UploadState) => state === 'done' || state === 'duplicate';
-const busy = (state: UploadState) => state === 'hashing' || state === 'sending';
+export const finished = (state: UploadState) => state === 'done' || state === 'partial' || state === 'duplicate';
+const busy = (state: UploadState) => state === 'sending';
 
 export interface Chosen {
     file: File;
@@ -49,7 +55,7 @@ export interface Chosen {
 /** A file already in the queue is not added again: both would write to the same upload on the server. */
 function isQueued({ file, name }: Chosen, collection: string): boolean {
     const same = (one: File) => one.size === file.size && one.lastModified === file.lastModified;
-    return queue.get().some((item) => item.name === name && !finished(item.state) && transfers.get(item.id)!.collection === collection && same(transfers.get(item.id)!.file));
+    return queue.get().some((item) => item.name === name && !finished(item.state) && item.collection === collection && same(transfers.get(item.id)!.file));
 }
 
 export function addFiles(files: Chosen[], collection: string, tags: Record<string, string>): void {
@@ -59,8 +65,8 @@ export function addFiles(files: Chosen[], collection: string, tags: Record<strin
     }
     const items = added.map(({ file, name }): Item => {
         const id = next++;
-        transfers.set(id, { file, collection, tags, digest: null, upload: null, stop: new AbortController(), since: { at: 0, done: 0 } });
-        return { id, name, size: file.size, state: 'waiting', done: 0, speed: 0, problem: null, recording: null };
+        transfers.set(id, { file, hash: null, upload: null, stop: new AbortController(), removed: new AbortController(), since: { at: 0, done: 0 } });
+        return { id, name, size: file.size, state: 'waiting', done: 0, hashed: 0, speed: 0, problem: null, recording: null, collection, tags, tagged: false };
     });
     queue.set([...queue.get(), ...items]);
     startNext();
@@ -112,63 +118,93 @@ async function findByDigest(digest: string, signal: AbortSignal): Promise<Record
     }
 }
 
+/** Runs on through pauses, since the file does not change. */
+function startHash(id: number, transfer: Transfer): Promise<string> {
+    if (!transfer.hash) {
+        transfer.hash = hashFile(transfer.file, (hashed) => change(id, { hashed }), transfer.removed.signal);
+        transfer.hash.catch(() => (transfer.hash = null)); // whoever waits for it reports the error
+    }
+    return transfer.hash;
+}
+const nameOf = (recording: Recording) => ({ id: recording.id, name: recording.name, collection: recording.collection });
+
+async function foundDuplicate(id: number, digest: string, signal: AbortSignal): Promise<boolean> {
+    const existing = await findByDigest(digest, signal);
+    signal.throwIfAborted();
+    if (existing) {
+        change(id, { state: 'duplicate', done: itemOf(id)!.size, speed: 0, recording: nameOf(existing) });
+        startNext();
+    }
+    return existing !== null;
+}
+
 async function run(id: number): Promise<void> {
     const transfer = transfers.get(id)!;
-    const { signal } = transfer.stop; // of this run; resuming after a pause starts a new one
+    const { signal } = transfer.stop;
     try {
-        change(id, { state: 'hashing', done: 0, problem: null });
+        change(id, { state: 'sending', problem: null });
         if (transfer.file.size === 0) {
             throw new Error(text.upload.emptyFile);
         }
-        transfer.digest ??= await hashFile(transfer.file, (done) => signal.aborted || change(id, { done }), signal);
-        const existing = await findByDigest(transfer.digest, signal);
+        const hash = startHash(id, transfer);
+        const quick = await Promise.race([hash, new Promise<null>((done) => setTimeout(() => done(null), QUICK_MS))]);
         signal.throwIfAborted();
-        if (existing) {
-            change(id, { state: 'duplicate', done: transfer.file.size, recording: { id: existing.id, name: `${existing.collection}/${existing.name}` } });
-            startNext();
+        if (quick && (await foundDuplicate(id, quick, signal))) {
             return;
         }
-        await send(id, transfer, signal);
+        await send(id, transfer, quick, signal);
+        if (!quick) {
+            void stopIfStored(id, transfer, hash, signal);
+        }
     } catch (error) {
         fail(id, error);
     }
 }
 
-function metadataOf(item: Item, transfer: Transfer): Record<string, string> {
+/** The digest of a large file is known only while it is being sent. If the content is already stored, the rest need not be sent. */
+async function stopIfStored(id: number, transfer: Transfer, hash: Promise<string>, signal: AbortSignal): Promise<void> {
+    try {
+        const digest = await hash;
+        if (!signal.aborted && itemOf(id)?.state === 'sending' && (await foundDuplicate(id, digest, signal))) {
+            transfer.stop.abort();
+            await transfer.upload?.abort(true);
+        }
+    } catch {
+        // the upload goes on; a digest that cannot be computed is reported at its end
+    }
+}
+
+function metadataOf(item: Item, digest: string | null): Record<string, string> {
     return {
         filename: item.name,
-        collection: transfer.collection,
-        sha256: transfer.digest!,
-        ...(Object.keys(transfer.tags).length > 0 ? { tags: JSON.stringify(transfer.tags) } : {}),
+        collection: item.collection,
+        ...(digest ? { sha256: digest } : {}),
+        ...(Object.keys(item.tags).length > 0 ? { tags: JSON.stringify(item.tags) } : {}),
     };
 }
 
-async function send(id: number, transfer: Transfer, signal: AbortSignal): Promise<void> {
+async function send(id: number, transfer: Transfer, digest: string | null, signal: AbortSignal): Promise<void> {
     const item = itemOf(id)!;
-    change(id, { state: 'sending', done: 0, problem: null });
     transfer.since = { at: performance.now(), done: 0 };
-    let contentLocation: string | undefined;
+    const answer: Answer = { recording: null, digest: null };
     const upload = new tus.Upload(transfer.file, {
         endpoint: BASE + '/uploads',
-        metadata: metadataOf(item, transfer),
+        metadata: metadataOf(item, digest),
         onBeforeRequest: (request) => Object.entries(tokenHeaders()).forEach(([name, value]) => request.setHeader(name, value)), // the current token: uploads continue after a new login
         retryDelays: RETRIES_MS,
-        fingerprint: () => Promise.resolve(`reel-${transfer.digest}-${transfer.collection}-${item.name}`),
+        fingerprint: () => Promise.resolve(['reel', item.size, transfer.file.lastModified, item.collection, item.name, JSON.stringify(item.tags)].join(' ')),
         removeFingerprintOnSuccess: true,
         onAfterResponse: (_request, response) => {
-            contentLocation = response.getHeader('Content-Location') ?? contentLocation;
+            answer.recording = response.getHeader('Content-Location')?.split('/recordings/')[1]?.split('/')[0] ?? answer.recording;
+            answer.digest = /sha-256=:([^:]+):/.exec(response.getHeader('Repr-Digest') ?? '')?.[1] ?? answer.digest;
         },
         onShouldRetry: (error) => {
             const status = error.originalResponse?.getStatus() ?? 0;
             return status === 0 || status === 409 || status === 423 || status === 429 || status >= 500;
         },
-        onProgress: (sent) => progress(id, transfer, sent),
+        onProgress: (sent) => signal.aborted || progress(id, transfer, sent),
         onError: (error) => fail(id, error),
-        onSuccess: () => {
-            const recording = contentLocation?.split('/recordings/')[1]?.split('/')[0];
-            change(id, { state: 'done', done: transfer.file.size, speed: 0, recording: recording ? { id: recording, name: `${transfer.collection}/${item.name}` } : null });
-            startNext();
-        },
+        onSuccess: () => void check(id, transfer, answer),
     });
     transfer.upload = upload;
     const [before] = await upload.findPreviousUploads(); // from a closed page
@@ -177,6 +213,60 @@ async function send(id: number, transfer: Transfer, signal: AbortSignal): Promis
         upload.resumeFromPreviousUpload(before);
     }
     upload.start();
+}
+
+interface Answer {
+    recording: string | null;
+    digest: string | null; // of what the server has received, in base64
+}
+
+/** Everything has been sent: compares the checksums, and follows the scan to see what could be read. */
+async function check(id: number, transfer: Transfer, answer: Answer): Promise<void> {
+    const { signal } = transfer.removed;
+    try {
+        change(id, { state: 'checking', done: transfer.file.size, speed: 0 });
+        startNext();
+        const digest = await startHash(id, transfer);
+        if (answer.digest && hexOf(answer.digest) !== digest) {
+            throw new Error(text.upload.otherBytes);
+        }
+        if (!answer.recording) {
+            change(id, { state: 'done' });
+            return;
+        }
+        let recording = await get<Recording>(`/recordings/${answer.recording}`, {}, signal);
+        while (recording.state === 'scanning') {
+            await new Promise((done) => setTimeout(done, POLL_MS));
+            recording = await get<Recording>(`/recordings/${answer.recording}`, {}, signal);
+        }
+        change(id, { recording: nameOf(recording), ...(await outcomeOf(recording, signal)) });
+    } catch (error) {
+        fail(id, error);
+    }
+}
+
+function hexOf(base64: string): string {
+    return [...atob(base64)].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+}
+
+/** What became of it: a damaged file is stored, but says what was lost. */
+async function outcomeOf(recording: Recording, signal: AbortSignal): Promise<Partial<Item>> {
+    if (recording.state === 'failed') {
+        return { state: 'failed', problem: recording.problem ?? text.stateHelp.failed! };
+    }
+    if (!recording.damaged) {
+        return { state: 'done' };
+    }
+    const scan = await get<{ lost_bytes: number; findings: { severity: string; text: string }[] }>(`/recordings/${recording.id}/scan`, {}, signal);
+    const worst = scan.findings.find((finding) => finding.severity === 'loss') ?? scan.findings[0];
+    return { state: 'partial', problem: text.upload.partial(recording.messages ?? 0, scan.lost_bytes, worst?.text ?? '') };
+}
+
+/** Adds the chosen tags to the recording that has the same content. */
+export async function addTags(id: number): Promise<void> {
+    const item = itemOf(id)!;
+    await patch(`/recordings/${item.recording!.id}`, { tags: item.tags });
+    change(id, { tagged: true });
 }
 
 function progress(id: number, transfer: Transfer, sent: number): void {
@@ -196,7 +286,7 @@ export function pause(id: number): void {
     const transfer = transfers.get(id)!;
     transfer.stop.abort();
     void transfer.upload?.abort();
-    change(id, { state: 'paused', speed: 0 });
+    change(id, { state: 'paused', speed: 0 }); // what has been sent stays
     startNext();
 }
 export function resume(id: number): void {
@@ -209,6 +299,7 @@ export function resume(id: number): void {
 export function remove(id: number): void {
     const item = itemOf(id);
     const transfer = transfers.get(id);
+    transfer?.removed.abort();
     if (item && transfer && !finished(item.state)) {
         transfer.stop.abort();
         void transfer.upload?.abort(item.state !== 'failed').catch(() => undefined); // the server deletes expired uploads

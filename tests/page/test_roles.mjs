@@ -1,0 +1,103 @@
+// Roles: what a token may not do is not offered, and who is logged in is shown.
+import { Server, assert, checkAxe, eventually, settled, withPage } from './harness.mjs';
+
+let server, recording;
+const secrets = {};
+export async function setUp() {
+    server = await Server.start();
+    [recording] = await server.uploadDemo('lab');
+    for (const role of ['admin', 'read', 'upload', 'edit']) {
+        const { token } = await server.json('/tokens', { method: 'POST', body: JSON.stringify({ name: `a ${role}er`, role }), token: secrets.admin });
+        secrets[role] = token;
+    }
+    const { token } = await server.json('/tokens', { method: 'POST', body: JSON.stringify({ name: 'boss', role: 'admin', collections: ['lab'] }), token: secrets.admin });
+    secrets.boss = token;
+}
+export async function tearDown() {
+    await server?.end();
+}
+
+async function as(role, where, use) {
+    await withPage(server, where, { allow: [/status of 401/] }, async (page) => {
+        await page.getByLabel('Token').fill(secrets[role]);
+        await page.getByRole('button', { name: 'Log in' }).click();
+        await page.getByLabel('Token').waitFor({ state: 'detached' });
+        await settled(page);
+        await use(page);
+    });
+}
+const links = (page) => page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link').allTextContents();
+const buttons = async (page) => {
+    const all = await page.getByRole('button').evaluateAll((found) => found.map((one) => one.ariaLabel || one.textContent));
+    return new Set(all);
+};
+async function select(page) {
+    await page.locator('.table-row .c-size').first().click();
+    await page.locator('.library-actions').waitFor();
+}
+
+export const tests = {
+    async a_reader_is_offered_what_a_reader_may_do() {
+        await as('read', '/?q=collection:lab', async (page) => {
+            assert.deepEqual(await links(page), ['Library']);
+            await page.getByText('a reader (read)').waitFor();
+            await select(page);
+            const offered = await buttons(page);
+            assert.ok(offered.has('Open') && !offered.has('Move to trash') && !offered.has('Edit collection description'), [...offered].join());
+            await page.locator('.library .table-body').focus();
+            await page.keyboard.press('Delete');
+            await settled(page);
+            assert.equal(await page.locator('.toast').count(), 0);
+        });
+        for (const where of ['/upload', '/admin/tokens']) {
+            await as('read', where, async (page) => {
+                await page.getByText('a reader, with the role read').waitFor();
+                await checkAxe(page);
+            });
+        }
+    },
+    async each_role_has_its_views() {
+        for (const [role, wanted, sections] of [
+            ['upload', ['Library', 'Upload'], []],
+            ['edit', ['Library', 'Upload', 'Administration'], ['Storage', 'Jobs', 'Failed imports', 'Watched folders']],
+            ['boss', ['Library', 'Upload', 'Administration'], ['Storage', 'Jobs', 'Failed imports', 'Watched folders']],
+            ['admin', ['Library', 'Upload', 'Administration'], ['Storage', 'Jobs', 'Failed imports', 'Watched folders', 'Tokens', 'Audit log']],
+        ]) {
+            await as(role, '/', async (page) => {
+                assert.deepEqual(await links(page), wanted, role);
+                if (sections.length > 0) {
+                    await page.getByRole('link', { name: 'Administration' }).click();
+                    await settled(page);
+                    assert.deepEqual(await page.getByRole('navigation', { name: 'Administration' }).getByRole('link').allTextContents(), sections, role);
+                    assert.equal(await page.getByRole('button', { name: 'Check now' }).count(), role === 'admin' ? 1 : 0, role);
+                }
+            });
+        }
+    },
+    async an_editor_trashes_but_does_not_purge() {
+        await as('edit', '/?q=collection:lab', async (page) => {
+            await select(page);
+            await page.getByRole('button', { name: 'Move to trash' }).click();
+            await page.getByRole('navigation', { name: 'Filters' }).getByRole('button', { name: /^Trash/ }).click();
+            await settled(page);
+            await select(page);
+            assert.ok(!(await buttons(page)).has('Delete permanently'));
+            await page.getByRole('button', { name: 'Restore' }).click();
+            await page.getByText('Trash is empty').waitFor();
+            assert.equal((await server.json('/recordings/' + recording.id, { token: secrets.read })).state, 'ready');
+        });
+    },
+    async a_reader_cannot_drop_files() {
+        await as('read', '/', async (page) => {
+            await page.evaluate(() => {
+                const transfer = new DataTransfer();
+                transfer.items.add(new File(['x'], 'x.bag'));
+                for (const kind of ['dragover', 'drop']) {
+                    document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+                }
+            });
+            await page.locator('.toast', { hasText: 'needs the role upload' }).waitFor();
+            await eventually(async () => (await page.getByRole('dialog').count()) === 0, 'no dialog');
+        });
+    },
+};

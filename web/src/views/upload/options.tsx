@@ -1,0 +1,68 @@
+// Where uploaded files go: the collection and the tags. Shared by the upload view and the sheet that a drop elsewhere opens.
+import { useId, useState } from 'preact/hooks';
+import { get } from '../../api';
+import { text } from '../../text';
+import type { Values } from '../../types';
+import { Field } from '../../ui';
+import { useRequest } from '../../use_request';
+import { parseTags } from './tags';
+
+const t = text.upload;
+const COLLECTION_KEY = 'reel.collection';
+const lastCollection = (): string => localStorage.getItem(COLLECTION_KEY) ?? 'default';
+
+export interface Options {
+    collection: string;
+    tags: Record<string, string>;
+}
+export interface OptionsForm {
+    collection: string;
+    setCollection: (collection: string) => void;
+    tagText: string;
+    setTagText: (tags: string) => void;
+    options: Options | null; // null: something is missing or wrong
+}
+
+export function useOptions(preset: string | null): OptionsForm {
+    const [collection, setCollection] = useState(preset ?? lastCollection());
+    const [tagText, setTagText] = useState('');
+    const tags = parseTags(tagText);
+    const name = collection.trim();
+    return { collection, setCollection, tagText, setTagText, options: tags && name ? { collection: name, tags } : null };
+}
+
+export function rememberCollection(collection: string): void {
+    localStorage.setItem(COLLECTION_KEY, collection);
+}
+
+export function OptionFields({ form }: { form: OptionsForm }) {
+    const list = useId();
+    const known = useRequest((signal) => get<Values>('/values', { field: 'collection', limit: 200 }, signal), []).value;
+    return (
+        <div class="upload-options">
+            <Field
+                label={t.collection}
+                value={form.collection}
+                list={list}
+                autocomplete="off"
+                error={form.collection.trim() ? null : t.noCollection}
+                onInput={(event) => form.setCollection(event.currentTarget.value)}
+                help={t.collectionHelp}
+            />
+            <datalist id={list}>
+                {(known?.items ?? []).map((item) => (
+                    <option key={item.value} value={item.value} />
+                ))}
+            </datalist>
+            <Field
+                label={t.tags}
+                placeholder={t.tagsExample}
+                value={form.tagText}
+                autocomplete="off"
+                error={parseTags(form.tagText) ? null : t.tagForm}
+                onInput={(event) => form.setTagText(event.currentTarget.value)}
+                help={t.tagsHelp}
+            />
+        </div>
+    );
+}
