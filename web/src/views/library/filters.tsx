@@ -10,7 +10,7 @@ import { text } from '../../text';
 import { showError } from '../../toasts';
 import type { Collection, Stat, Values } from '../../types';
 import { Button, Dialog, Field, Icon } from '../../ui';
-import { dropKey, hasTerm, toggleTerm } from './query';
+import { dropKey, hasTerm, setTerm, toggleTerm } from './query';
 
 const INITIAL = 8;
 const MAX_VALUES = 200;
@@ -156,13 +156,62 @@ function OtherFilters({ query, refreshCount }: { query: string; refreshCount: nu
     );
 }
 
-export function Filters(scope: FilterScope) {
+/** Ranges of sizes, as written in a search. */
+const SIZES = ['<10M', '10M..100M', '100M..1G', '>1G'];
+const ADDED = ['>now-1d', '>now-7d', '>now-30d'];
+
+function Choices({ title, term, choices, label, query }: { title: string; term: string; choices: string[]; label: (choice: string) => string; query: string }) {
+    return (
+        <section>
+            <h2>{title}</h2>
+            <ul>
+                {choices.map((choice) => {
+                    const on = hasTerm(query, term, choice);
+                    return (
+                        <li key={choice}>
+                            <button type="button" class="library-value" aria-pressed={on} onClick={() => setQuery({ q: setTerm(query, term, on ? null : choice), row: null })}>
+                                {label(choice)}
+                            </button>
+                        </li>
+                    );
+                })}
+            </ul>
+        </section>
+    );
+}
+
+/** Recordings with data from one day to another, both included. */
+function Dates({ start, end }: { start: string | null; end: string | null }) {
+    const DAY = 86400000;
+    const day = (time: number) => (Number.isNaN(time) ? '' : new Date(time).toISOString().slice(0, 10));
+    const set = (name: 'start' | 'end', value: string) => {
+        const time = Date.parse(value);
+        setQuery({ [name]: Number.isNaN(time) ? null : day(name === 'end' ? time + DAY : time) + 'T00:00:00Z', row: null });
+    };
+    return (
+        <section class="library-dates">
+            <h2>{t.dates}</h2>
+            <Field label={t.dateFrom} type="date" value={start ? day(Date.parse(start)) : ''} onChange={(event) => set('start', event.currentTarget.value)} />
+            <Field label={t.dateTo} type="date" value={end ? day(Date.parse(end) - 1) : ''} onChange={(event) => set('end', event.currentTarget.value)} />
+        </section>
+    );
+}
+
+/** `query` null: not known yet whether the server takes it. */
+export function Filters({ query, ...rest }: Omit<FilterScope, 'query'> & { query: string | null }) {
+    const scope = { ...rest, query: query ?? '' };
+    if (query === null) {
+        return <nav class="library-filters" aria-label={t.filters} />;
+    }
     return (
         <nav class="library-filters" aria-label={t.filters}>
             <Filter {...scope} field="collection" term="collection" title={t.filter.collection} capped />
             <Filter {...scope} field="format" term="format" title={t.filter.format} />
             <Filter {...scope} field="state" term="state" title={t.filter.state} hide={(value) => value === 'trashed'} />
             <TagFilter {...scope} />
+            <Dates start={scope.start} end={scope.end} />
+            <Choices title={t.filter.size} term="size" choices={SIZES} label={(choice) => t.sizes[choice]!} query={scope.query} />
+            <Choices title={t.filter.added} term="created" choices={ADDED} label={(choice) => t.added[choice]!} query={scope.query} />
             <OtherFilters query={scope.query} refreshCount={scope.refreshCount} />
         </nav>
     );

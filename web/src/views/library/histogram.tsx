@@ -129,7 +129,7 @@ function Bars({ bars, bucket, x, searched }: { bars: Bar[]; bucket: string; x: (
     );
 }
 
-export function Histogram({ query, start, end, refreshCount }: { query: string; start: string | null; end: string | null; refreshCount: number }) {
+export function Histogram({ query, start, end, refreshCount }: { query: string | null; start: string | null; end: string | null; refreshCount: number }) {
     const { ref, width } = useWidth();
     const { span, archive, data, outside } = useHistogram(query, start, end, refreshCount, width);
     const { drag, events } = useDrag(span ?? { from: 0, to: 1 }, width);
@@ -147,7 +147,7 @@ export function Histogram({ query, start, end, refreshCount }: { query: string; 
                                 </text>
                             </g>
                         ))}
-                        {data && <Bars bars={data.bars} bucket={data.bucket} x={x} searched={query !== ''} />}
+                        {data && <Bars bars={data.bars} bucket={data.bucket} x={x} searched={!!query} />}
                         <line class="ground" x1={0} x2={width} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
                         {drag && <rect class="drag" x={Math.min(...drag)} width={Math.abs(drag[1] - drag[0])} y={0} height={HEIGHT} />}
                     </svg>

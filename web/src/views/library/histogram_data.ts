@@ -102,7 +102,8 @@ function barsOf(all: Counts, found: Counts): Bar[] {
 
 const NONE: Outside = { before: 0, after: 0, more: false };
 
-export function useHistogram(query: string, start: string | null, end: string | null, refreshCount: number, width: number) {
+/** `query` null: not known yet whether the server takes it. */
+export function useHistogram(query: string | null, start: string | null, end: string | null, refreshCount: number, width: number) {
     const days = useRequest(daysOf, [refreshCount]).value;
     const archive = days ? mainRange(days) : undefined; // undefined: not known yet
     const full = days && days.length > 0 ? { from: days[0]!.from, to: days[days.length - 1]!.to } : null;
@@ -115,7 +116,7 @@ export function useHistogram(query: string, start: string | null, end: string | 
     const cut = whole && !!archive && !!full && (archive.from > full.from || archive.to < full.to);
     const bars = useRequest(
         async (signal) => {
-            if (!span || !bucket) {
+            if (!span || !bucket || query === null) {
                 return null;
             }
             const found = countsOf(query, span, bucket, signal);
@@ -124,7 +125,7 @@ export function useHistogram(query: string, start: string | null, end: string | 
         },
         [query, span?.from, span?.to, bucket, refreshCount],
     ).value;
-    const outside = useRequest((signal) => (cut ? outsideOf(query, archive, signal) : Promise.resolve(NONE)), [query, cut, archive?.from, archive?.to, refreshCount]).value;
+    const outside = useRequest((signal) => (cut && query !== null ? outsideOf(query, archive, signal) : Promise.resolve(NONE)), [query, cut, archive?.from, archive?.to, refreshCount]).value;
     return { archive, span, data: bars, outside: outside ?? NONE };
 }
 

@@ -11,6 +11,8 @@ import { SORTS, columnsFor, recordingPath } from './columns';
 import { CollectionDescription, Filters } from './filters';
 import { Histogram } from './histogram';
 import { selectedCollection } from './query';
+import { Mistakes } from './mistake_bar';
+import { mistake, mistakeOf } from './mistakes';
 import { RecordingList } from './recording_list';
 
 const t = text.library;
@@ -49,6 +51,20 @@ function useRows(q: string, start: string | null, end: string | null, sort: stri
         [rows],
     );
     return { rows, refreshCount, refresh };
+}
+
+/** What is shown: the last search that was answered, until the next one is, or if that one is refused. */
+function useAnswered(rows: RecordingList) {
+    const last = useRef<RecordingList | null>(null);
+    if (rows.total !== null && rows.error === null) {
+        last.current = rows;
+    }
+    const wrong = rows.error === null ? null : mistakeOf(rows.error, rows.query);
+    const text = wrong && `${wrong.query} ${wrong.message}`;
+    useEffect(() => mistake.set(wrong), [text]);
+    useEffect(() => () => mistake.set(null), []);
+    const answered = last.current;
+    return { shown: answered && (wrong || rows.error === null) ? answered : rows, answered, wrong };
 }
 
 /** The current row. The URL is updated with a delay, since browsers limit how often it may change. */
@@ -174,7 +190,7 @@ function Foot({
                 </>
             )}
             <span role="status" class="library-count">
-                {rows.total === null ? <Spinner /> : t.found(rows.total, rows.more)}
+                {rows.error !== null && rows.total === null ? null : rows.total === null ? <Spinner /> : t.found(rows.total, rows.more)}
             </span>
             <Actions recording={current} refresh={refresh} />
         </footer>
@@ -251,23 +267,26 @@ export function Library() {
     const [filtersOpen, setFiltersOpen] = useState(false); // in narrow windows, where filters are hidden by default
     const [sortHidden, setSortHidden] = useState(false);
     const onSort = (next: Sort) => setQuery({ sort: (next.down ? '-' : '') + next.key, row: null });
-    const collection = selectedCollection(q);
+    const { shown, answered, wrong } = useAnswered(rows);
+    const good = answered?.query ?? (wrong ? '' : null); // null: not known yet
+    const collection = selectedCollection(good ?? q);
     return (
         <div class={`library ${filtersOpen ? 'filters-open' : ''}`}>
             <h1 class="visually-hidden">{t.title}</h1>
-            <Filters query={q} start={start} end={end} refreshCount={refreshCount} />
+            <Filters query={good} start={start} end={end} refreshCount={refreshCount} />
             <div class="library-main">
-                <Histogram query={q} start={start} end={end} refreshCount={refreshCount} />
+                <Mistakes />
+                <Histogram query={good} start={start} end={end} refreshCount={refreshCount} />
                 {collection && <CollectionDescription key={collection} name={collection} refreshCount={refreshCount} />}
-                {rows.error !== null && <Failed error={rows.error} retry={() => rows.refresh()} />}
-                {rows.error === null && rows.total === 0 ? (
-                    <Empty q={q} start={start} end={end} sort={order} />
+                {rows.error !== null && !wrong && <Failed error={rows.error} retry={() => rows.refresh()} />}
+                {shown.error === null && shown.total === 0 ? (
+                    <Empty q={shown.query} start={start} end={end} sort={order} />
                 ) : (
-                    <List rows={rows} sort={sort} onSort={onSort} onHidden={setSortHidden} state={state} refresh={refresh} />
+                    <List rows={shown} sort={sort} onSort={onSort} onHidden={setSortHidden} state={state} refresh={refresh} />
                 )}
                 <Foot
-                    rows={rows}
-                    current={rows.at(state.current)}
+                    rows={shown}
+                    current={shown.at(state.current)}
                     sort={sort}
                     onSort={onSort}
                     sortHidden={sortHidden}

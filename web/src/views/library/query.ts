@@ -89,3 +89,9 @@ export function typingAt(query: string, caret: number): Typing {
     const comma = query.slice(caret, term.end).indexOf(',');
     return { start, end: comma < 0 ? term.end : caret + comma, not: term.not, key: term.key, prefix: query.slice(start, caret).replace(/"/g, '') };
 }
+
+/** Replaces all terms with this key by key:value, or removes them if `value` is null. The value is written as it is. */
+export function setTerm(query: string, key: string, value: string | null): string {
+    const rest = dropKey(query, key);
+    return value === null ? rest : `${rest} ${key}:${value}`.trim();
+}

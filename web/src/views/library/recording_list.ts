@@ -18,10 +18,13 @@ export class RecordingList {
     private visible: [number, number] = [0, PAGE];
     private timer: ReturnType<typeof setTimeout> | undefined;
 
+    readonly query: string;
+
     constructor(
-        private readonly params: Params,
+        private readonly params: Params & { q: string | null },
         private readonly changed: () => void,
     ) {
+        this.query = params.q ?? '';
         void this.load(0, true);
     }
 

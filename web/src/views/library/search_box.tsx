@@ -4,6 +4,9 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { go, href, setQuery, useAddress } from '../../address';
 import { text } from '../../text';
 import { Button, Dialog, Icon } from '../../ui';
+import { service } from '../../service';
+import { useStore } from '../../store';
+import { isHalfTyped, mistake, type Mistake } from './mistakes';
 import { typingAt } from './query';
 import { suggest, type Suggestion } from './suggest';
 
@@ -68,6 +71,24 @@ function useSlash(input: { current: HTMLInputElement | null }) {
     }, []);
 }
 
+/** Underlines the wrong part: the same text at the same place, invisible but for the line. */
+function Underline({ wrong, input }: { wrong: Mistake; input: { current: HTMLInputElement | null } }) {
+    const mark = useRef<HTMLDivElement>(null);
+    useEffect(() => {
+        const box = input.current!;
+        const follow = () => (mark.current!.scrollLeft = box.scrollLeft);
+        follow();
+        box.addEventListener('scroll', follow);
+        return () => box.removeEventListener('scroll', follow);
+    }, [wrong]);
+    return (
+        <div class="search-mark" ref={mark} aria-hidden="true">
+            {wrong.query.slice(0, wrong.start)}
+            <span>{wrong.query.slice(wrong.start, wrong.end)}</span>
+        </div>
+    );
+}
+
 export function SearchBox() {
     const { path, query } = useAddress();
     const inLibrary = path === '/';
@@ -80,6 +101,8 @@ export function SearchBox() {
     const typing_ = useRef(false); // while typing, only the first change adds a history entry
     const sent = useRef(current); // a change of the URL made by this box must not change its text
     const { items, load, clear } = useSuggestions();
+    const formats = useStore(service)?.formats.map((format) => format.name) ?? [];
+    const wrong = useStore(mistake);
     const id = useId();
     useSlash(input);
     useEffect(() => {
@@ -106,8 +129,10 @@ export function SearchBox() {
         setAt(-1);
         clearTimeout(timer.current);
         timer.current = setTimeout(() => {
-            search(value, typing_.current || !inLibrary);
-            typing_.current = true;
+            if (!isHalfTyped(value, input.current?.selectionStart ?? value.length, formats)) {
+                search(value, typing_.current || !inLibrary);
+                typing_.current = true;
+            }
         }, SEARCH_AFTER_MS);
         load(input.current!);
     };
@@ -154,6 +179,7 @@ export function SearchBox() {
     return (
         <div class="search" role="search">
             <Icon name="search" />
+            {wrong && wrong.query === value.trim() && <Underline wrong={wrong} input={input} />}
             <input
                 ref={input}
                 type="text"
@@ -162,6 +188,7 @@ export function SearchBox() {
                 aria-expanded={items.length > 0}
                 aria-controls={`${id}-list`}
                 aria-autocomplete="list"
+                aria-invalid={wrong && wrong.query === value.trim() ? true : undefined}
                 aria-activedescendant={at >= 0 ? `${id}-${at}` : undefined}
                 placeholder={text.library.placeholder}
                 autocomplete="off"

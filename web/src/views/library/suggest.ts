@@ -11,7 +11,14 @@ export interface Suggestion {
     incomplete: boolean; // more must be typed: no space is added
 }
 
-const KEYS = ['format', 'topic', 'type', 'collection', 'state', 'group', 'damaged', 'meta.'] as const;
+const KEYS = ['format', 'topic', 'type', 'collection', 'state', 'group', 'damaged', 'size', 'duration', 'messages', 'created', 'meta.'] as const;
+const EXAMPLES: Record<string, string[]> = {
+    damaged: ['true', 'false'],
+    size: ['>100M', '<10M', '100M..1G'],
+    duration: ['>1m', '<10s', '1m..1h'],
+    messages: ['>1000', '<100'],
+    created: ['>now-1d', '>now-7d', '>now-30d'],
+};
 const FIELDS = new Set(['topic', 'type', 'format', 'collection', 'state']);
 const MAX_ITEMS = 10;
 
@@ -21,8 +28,8 @@ async function valuesOf(field: string, prefix: string, signal: AbortSignal): Pro
 
 async function suggestValues(typing: Typing, signal: AbortSignal): Promise<Suggestion[]> {
     const key = typing.key!.replace(/"/g, '');
-    if (key === 'damaged') {
-        return ['true', 'false'].filter((one) => one.startsWith(typing.prefix)).map((one) => ({ insert: one, label: one, note: '', incomplete: false }));
+    if (EXAMPLES[key]) {
+        return EXAMPLES[key].filter((one) => one.startsWith(typing.prefix)).map((one) => ({ insert: one, label: one, note: '', incomplete: false }));
     }
     if (key === 'group') {
         return [];
