@@ -1,6 +1,7 @@
 /* See access.h. Unauthenticated callers get 401 without details; for authenticated ones the 403 names what is missing. */
 #include "access/access.h"
 
+#include <openssl/crypto.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ enum {
     TRUSTED_MAX = 64,
     USER_MAX = 128,
     PATH_MAX_KEPT = 512,
+    LOGIN_S = 30 * 86400,
+    COOKIE_NAME = 24,
     LINK_HOURS = 12, /* validity of links in responses; it ends on a full hour, so that links stay the same for a while */
 };
 static const int64_t SECOND_NS = 1000000000;
@@ -119,6 +122,21 @@ bool access_is_proxy(const struct app *app, const char *text) {
 
 /* ---- authentication */
 
+/* Cookies do not tell ports apart, so that of two servers on one machine each needs a name of its own. */
+static void cookie_name(const struct http_request *r, char out[COOKIE_NAME]) {
+    const char *host = http_header(r, "Host"), *port = host ? strrchr(host, ':') : NULL;
+    bool numeric = port && port[1] && port[1 + strspn(port + 1, "0123456789")] == '\0';
+    snprintf(out, COOKIE_NAME, "reel_login%s%.5s", numeric ? "_" : "", numeric ? port + 1 : "");
+}
+
+/* The cookie of a login; NULL: none. */
+static const char *login_cookie(const struct http_request *r) {
+    char name[COOKIE_NAME];
+    cookie_name(r, name);
+    const char *cookie = http_cookie(r, name);
+    return cookie && token_well_formed(cookie, strlen(cookie)) ? cookie : NULL;
+}
+
 static enum http_verdict refuse(struct http_grant *out, enum http_verdict verdict, const char *detail) {
     out->detail = detail;
     return verdict;
@@ -155,6 +173,26 @@ static enum http_verdict by_credentials(struct access *a, const char *header, co
     }
     audit_token_used(a->audit, token.row, token.used_ns);
     return by_token(&token, kind == CREDENTIALS_BASIC ? "basic" : "bearer", out);
+}
+
+/* SameSite keeps the cookie from other sites, http/guard.c refuses writes of other origins; a write without either header comes from
+ * no browser of today. */
+static enum http_verdict by_login(struct access *a, const struct http_request *r, const char *cookie, struct http_grant *out) {
+    struct reel_error err = {0};
+    AUTO_STRUCT(token_done) struct token token = {0};
+    uint8_t hash[TOKEN_HASH];
+    if (http_writes(r) && !http_header(r, "Origin") && !http_header(r, "Sec-Fetch-Site")) {
+        return refuse(out, HTTP_FORBIDDEN, "A login cookie is for browsers; send the token.");
+    }
+    token_hash(cookie, hash);
+    if (!catalog_token_by_login(a->catalog, hash, &token, &err) && err.code != REEL_NOT_FOUND) {
+        return refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
+    }
+    if (err.code == REEL_NOT_FOUND || token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
+        return refuse(out, HTTP_UNKNOWN, "The login has ended. Log in again.");
+    }
+    audit_token_used(a->audit, token.row, token.used_ns);
+    return by_token(&token, "login", out);
 }
 
 static enum http_verdict by_link(struct access *a, const struct http_request *r, const struct address *peer, struct http_grant *out) {
@@ -247,7 +285,12 @@ static enum http_verdict identify(struct access *a, const struct http_request *r
     if (header) {
         return by_credentials(a, header, &peer, out);
     }
-    return http_param(r, "sig") ? by_link(a, r, &peer, out) : without_credentials(a, out);
+    if (http_param(r, "sig")) {
+        return by_link(a, r, &peer, out);
+    }
+    const char *cookie = login_cookie(r);
+    enum http_verdict verdict = without_credentials(a, out);
+    return verdict == HTTP_UNKNOWN && cookie ? by_login(a, r, cookie, out) : verdict;
 }
 
 /* ---- authorization */
@@ -306,6 +349,49 @@ void access_finished(const struct http_request *r) {
                                                 .request = http_id(r),
                                                 .status = status});
     }
+}
+
+/* ---- logins */
+
+static void set_cookie(struct http_request *r, const char *value, int64_t seconds) {
+    char name[COOKIE_NAME], text[256];
+    cookie_name(r, name);
+    snprintf(text, sizeof text, "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s", name, value, (long long)seconds,
+             http_is_secure(r) ? "; Secure" : "");
+    http_add_header(r, "Set-Cookie", text);
+    http_add_header(r, "Cache-Control", "no-store");
+}
+
+bool access_log_in(struct access *a, struct http_request *r, struct reel_error *err) {
+    const struct http_caller *caller = http_caller(r);
+    char text[TOKEN_TEXT];
+    uint8_t hash[TOKEN_HASH];
+    if (!caller->token || strcmp(caller->how, "link") == 0) {
+        return reel_fail(err, REEL_CONFLICT, "there is nothing to log in to: send a token to log in");
+    }
+    if (!token_generate(text, err)) {
+        return false;
+    }
+    token_hash(text, hash);
+    bool good = catalog_login_add(a->catalog, hash, caller->token, reel_now_ns() + LOGIN_S * SECOND_NS, err);
+    if (good) {
+        set_cookie(r, text, LOGIN_S);
+    }
+    OPENSSL_cleanse(text, sizeof text);
+    return good;
+}
+
+bool access_log_out(struct access *a, struct http_request *r, struct reel_error *err) {
+    const char *cookie = login_cookie(r);
+    uint8_t hash[TOKEN_HASH];
+    if (cookie) {
+        token_hash(cookie, hash);
+        if (!catalog_login_remove(a->catalog, hash, err)) {
+            return false;
+        }
+    }
+    set_cookie(r, "", 0);
+    return true;
 }
 
 /* ---- links */

@@ -29,6 +29,11 @@ enum http_verdict access_authorize(const struct http_request *r, enum http_role 
 bool access_is_proxy(const struct app *app, const char *address); /* of --trust-proxy */
 void access_finished(const struct http_request *r);
 
+/* Logs the browser in with the token of the request: sets a cookie that stands for it. REEL_CONFLICT: the caller has no token. */
+bool access_log_in(struct access *a, struct http_request *r, struct reel_error *err);
+/* Ends the login and clears the cookie. Fine without one. */
+bool access_log_out(struct access *a, struct http_request *r, struct reel_error *err);
+
 /* `target` with a signature of the caller's that lasts until `expires_s` (since 1970); malloc'd. */
 bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out,
                  struct reel_error *err);

@@ -102,7 +102,7 @@ static bool write_collections(const struct token_options *options, char **out, s
     return *out || reel_fail_memory(err);
 }
 
-static bool generate(char text[TOKEN_TEXT], struct reel_error *err) {
+bool token_generate(char text[TOKEN_TEXT], struct reel_error *err) {
     uint8_t secret[SECRET_BYTES];
     if (RAND_bytes(secret, sizeof secret) != 1) {
         return reel_fail(err, REEL_IO, "no random numbers available");
@@ -119,7 +119,7 @@ bool token_create(struct catalog *c, const struct token_options *options, char t
     *out = (struct token){0};
     if (!check_name(options->name, err) || !read_role(options->role, &out->role, err) ||
         !read_expires(options->expires, reel_now_ns(), &out->expires_ns, err) || !write_collections(options, &out->collections, err) ||
-        !generate(text, err)) {
+        !token_generate(text, err)) {
         token_done(out);
         return false;
     }

@@ -14,6 +14,8 @@ bool token_role_parse(const char *name, enum http_role *out);
 bool token_well_formed(const char *text, size_t size);
 void token_hash(const char *text, uint8_t hash[TOKEN_HASH]); /* `text` is well formed */
 
+bool token_generate(char text[TOKEN_TEXT], struct reel_error *err); /* a random text of a token's form */
+
 struct token_options {
     const char *name;
     const char *role;

@@ -135,7 +135,7 @@ static json_t *operation(const struct api_route *row, const struct api_head *hea
     if (row->http.role == ROLE_NONE) {
         json_object_set_new(out, "security", json_array());
     } else if (!reads) { /* a signed link only reads */
-        json_object_set_new(out, "security", json_pack("[{s:[]}, {s:[]}]", "bearer", "basic"));
+        json_object_set_new(out, "security", json_pack("[{s:[]}, {s:[]}, {s:[]}]", "bearer", "basic", "login"));
     }
     return out;
 }

@@ -157,6 +157,8 @@ void api_layout(struct http_request *r);
 void api_tokens_list(struct http_request *r);
 void api_token_create(struct http_request *r);
 void api_token_revoke(struct http_request *r);
+void api_log_in(struct http_request *r);
+void api_log_out(struct http_request *r);
 void api_link_create(struct http_request *r);
 void api_audit(struct http_request *r);
 /* imports.c */

@@ -99,6 +99,17 @@ void api_token_create(struct http_request *r) {
     token_done(&token);
 }
 
+void api_log_in(struct http_request *r) {
+    struct reel_error err = {0};
+    http_audit(r);
+    access_log_in(http_app(r)->access, r, &err) ? http_reply_empty(r, 204) : http_reply_error(r, &err);
+}
+
+void api_log_out(struct http_request *r) {
+    struct reel_error err = {0};
+    access_log_out(http_app(r)->access, r, &err) ? http_reply_empty(r, 204) : http_reply_error(r, &err);
+}
+
 void api_token_revoke(struct http_request *r) {
     struct catalog *c = http_app(r)->catalog;
     struct reel_error err = {0};

@@ -30,10 +30,9 @@ static void put_escaped(FILE *f, const char *text) {
 
 /* The Host of the request; http/guard.c has checked it. */
 static void put_base(FILE *f, const struct http_request *r) {
-    const char *host = http_header(r, "Host"), *proto = http_header(r, "X-Forwarded-Proto");
+    const char *host = http_header(r, "Host");
     if (host) {
-        bool secure = http_server_is_tls(http_server_of(r)) || (proto && strcmp(proto, "https") == 0);
-        fprintf(f, "%s://%s", secure ? "https" : "http", host);
+        fprintf(f, "%s://%s", http_is_secure(r) ? "https" : "http", host);
     } else {
         fputs(http_server_url(http_server_of(r)), f);
     }

@@ -61,6 +61,17 @@ bool catalog_token_by_row(struct catalog *c, int64_t row, struct token *out, str
     return load_one(s, out, err);
 }
 
+bool catalog_token_by_login(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "token_by_login", err) : NULL;
+    if (!s) {
+        return false;
+    }
+    db_set_blob(s, ":hash", hash, TOKEN_HASH);
+    db_set_int(s, ":now", reel_now_ns());
+    return load_one(s, out, err);
+}
+
 static bool by_name(struct catalog *c, const char *name, struct token *out, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "token_by_name", err) : NULL;
@@ -201,6 +212,34 @@ bool catalog_token_revoke(struct catalog *c, int64_t row, struct reel_error *err
     bool changed;
     return change(c, "token_revoke", row, reel_now_ns(), &changed, err) &&
            (changed || reel_fail(err, REEL_NOT_FOUND, "this token is revoked already"));
+}
+
+/* ---- logins */
+
+static bool run_login(struct db_handle *h, const char *statement, const uint8_t hash[TOKEN_HASH], int64_t token, int64_t expires_ns,
+                      struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+    if (!s) {
+        return false;
+    }
+    db_set_blob(s, ":hash", hash, TOKEN_HASH);
+    db_set_int(s, ":token", token);
+    db_set_int(s, ":now", reel_now_ns());
+    db_set_int(s, ":expires", expires_ns);
+    db_set_int(s, ":max", LOGINS_MAX);
+    return db_run(s, err);
+}
+
+bool catalog_login_add(struct catalog *c, const uint8_t hash[TOKEN_HASH], int64_t token, int64_t expires_ns, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    return h && run_login(h, "logins_expired", hash, token, expires_ns, err) &&
+           run_login(h, "login_insert", hash, token, expires_ns, err) && run_login(h, "logins_above", hash, token, expires_ns, err) &&
+           db_commit(h, err);
+}
+
+bool catalog_login_remove(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    return h && run_login(h, "login_delete", hash, 0, 0, err) && db_commit(h, err);
 }
 
 /* ---- audit */

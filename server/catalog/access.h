@@ -9,6 +9,7 @@ enum {
     TOKEN_NAME_MAX = 128,
     TOKEN_COLLECTIONS_MAX = 64, /* globs of one token */
     TOKENS_MAX = 10000,         /* the oldest of those that are revoked make room */
+    LOGINS_MAX = 100,           /* of one token; the oldest makes room */
     AUDIT_ROWS_MAX = 100000,    /* the newest are kept */
 };
 
@@ -33,6 +34,12 @@ bool catalog_token_used(struct catalog *c, int64_t row, int64_t now_ns, struct r
 bool catalog_token_revoke(struct catalog *c, int64_t row, struct reel_error *err); /* REEL_NOT_FOUND: it is revoked already */
 /* At most `max` after the number `after`, in order. */
 bool catalog_tokens(struct catalog *c, int64_t after, struct token *out, uint32_t max, uint32_t *n, struct reel_error *err);
+
+/* Browsers that are logged in with a token. `hash` is that of their cookie. */
+bool catalog_login_add(struct catalog *c, const uint8_t hash[TOKEN_HASH], int64_t token, int64_t expires_ns, struct reel_error *err);
+bool catalog_login_remove(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct reel_error *err); /* also if there is none */
+/* REEL_NOT_FOUND: no such login, or it has expired. */
+bool catalog_token_by_login(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out, struct reel_error *err);
 
 struct audit_row { /* texts belong to the struct where it is read, to the caller where it is written */
     int64_t row, time_ns;

@@ -89,8 +89,10 @@ const char *http_target(const struct http_request *r); /* path and query as sent
 const char *http_segment(const struct http_request *r,
                          const char *name); /* "{id}" of the route's path, decoded; never NULL for its own names */
 const char *http_header(const struct http_request *r, const char *name); /* the first line of this name; NULL when absent */
+const char *http_cookie(const struct http_request *r, const char *name); /* NULL when absent */
 char *http_header_lines(const struct http_request *r, const char *name); /* all lines in order, joined by commas; malloc'd, NULL: none */
 unsigned http_header_count(const struct http_request *r, const char *name);
+bool http_is_secure(const struct http_request *r); /* over TLS: here or, by X-Forwarded-Proto, at a proxy */
 bool http_is_head(const struct http_request *r);
 bool http_if_match(const struct http_request *r, const char *etag);        /* If-Match holds for this tag (strongly), or was not sent */
 bool http_has_body_length(const struct http_request *r, uint64_t *length); /* Content-Length; false when chunked */

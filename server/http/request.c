@@ -168,6 +168,15 @@ const char *http_header(const struct http_request *r, const char *name) {
     return MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, name);
 }
 
+const char *http_cookie(const struct http_request *r, const char *name) {
+    return MHD_lookup_connection_value(r->mhd, MHD_COOKIE_KIND, name);
+}
+
+bool http_is_secure(const struct http_request *r) {
+    const char *proto = http_header(r, "X-Forwarded-Proto");
+    return r->server->tls || (proto && strcmp(proto, "https") == 0);
+}
+
 struct lines {
     const char *name;
     FILE *out; /* NULL: only counted */

@@ -390,6 +390,17 @@ CREATE TABLE tokens (
 
 CREATE UNIQUE INDEX tokens_name ON tokens (name) WHERE revoked_ns = 0;
 
+-- Browsers that are logged in: the SHA-256 of the cookie, and the token it stands for.
+CREATE TABLE logins (
+    hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+    token INTEGER NOT NULL REFERENCES tokens (row) ON DELETE CASCADE,
+    created_ns INTEGER NOT NULL,
+    expires_ns INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX logins_token ON logins (token, created_ns);
+CREATE INDEX logins_expires ON logins (expires_ns);
+
 -- The audit log: writes and denials in the order in which the requests ended. The oldest are deleted (AUDIT_ROWS_MAX).
 CREATE TABLE audit (
     row INTEGER PRIMARY KEY AUTOINCREMENT,

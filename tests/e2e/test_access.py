@@ -167,6 +167,71 @@ class Ways(Guarded):
             self.assertProblem(self.ask('POST', API + '/links', self.tokens['read'], json.dumps(body)), 400)
 
 
+class Logins(Guarded):
+    """A browser keeps a cookie instead of the token."""
+    PAGE = {'Sec-Fetch-Site': 'same-origin'}
+
+    def log_in(self, token, **headers):
+        answer = self.ask('POST', API + '/login', token, **headers)
+        self.assertEqual(answer.status, 204, answer)
+        return answer.headers['Set-Cookie']
+
+    def cookie(self, token):
+        return {'Cookie': self.log_in(token).split(';')[0]}
+
+    def status(self, cookie, method='GET', path=API + '/recordings', body=None, **headers):
+        return self.ask(method, path, None, body, **cookie, **headers).status
+
+    def test_the_cookie_stands_for_the_token(self):
+        text = self.log_in(self.tokens['edit'])
+        self.assertRegex(text, r'^reel_login_%d=reel_[\w-]{43}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict$' % self.server.port)
+        self.assertNotIn(self.tokens['edit'], text)
+        cookie, tags = {'Cookie': 'a=b; ' + text.split(';')[0]}, '%s/recordings/%s/tags/x' % (API, self.lab)
+        self.assertEqual((self.status(cookie), self.status(cookie, 'PUT', tags, 'y', **self.PAGE), self.status(cookie, path=API + '/tokens')), (200, 201, 403))
+
+    def test_over_tls_it_stays_there(self):
+        self.assertIn('; Secure', self.log_in(self.tokens['read'], **{'X-Forwarded-Proto': 'https'}))
+
+    def test_log_out_ends_it(self):
+        one, other = self.cookie(self.tokens['read']), self.cookie(self.tokens['read'])
+        answer = self.ask('DELETE', API + '/login', None, **one, **self.PAGE)
+        self.assertEqual((answer.status, answer.headers['Set-Cookie'].split(';')[0][-1], 'Max-Age=0' in answer.headers['Set-Cookie']), (204, '=', True))
+        self.assertEqual((self.status(one), self.status(other)), (401, 200))
+        self.assertEqual(self.ask('DELETE', API + '/login', None, **self.PAGE).status, 204)
+
+    def test_revocation_ends_it(self):
+        cookie = self.cookie(made(self.server, 'read', 'short-lived'))
+        self.assertEqual(self.status(cookie), 200)
+        self.assertEqual(self.ask('DELETE', API + '/tokens/short-lived', self.tokens['admin']).status, 204)
+        self.assertEqual(self.status(cookie), 401)
+
+    def test_other_sites_cannot_use_it(self):
+        cookie, path = self.cookie(self.tokens['edit']), '%s/recordings/%s/tags/z' % (API, self.lab)
+        own = 'http://127.0.0.1:%d' % self.server.port
+        for headers, status in (({}, 403), ({'Origin': 'https://evil.example'}, 403), ({'Sec-Fetch-Site': 'cross-site'}, 403), ({'Origin': 'null'}, 403), ({'Origin': own}, 201)):
+            self.assertEqual(self.status(cookie, 'PUT', path, 'y', **headers), status, headers)
+
+    def test_one_token_has_a_hundred(self):
+        token = made(self.server, 'read', 'busy')
+        first = self.cookie(token)
+        for _ in range(100):
+            last = self.cookie(token)
+        self.assertEqual((self.status(first), self.status(last)), (401, 200))
+
+    def test_the_first_token_logs_in_at_once(self):
+        server = Server(None)
+        self.addCleanup(server.stop)
+        token = server.request('POST', API + '/tokens', '{"name":"first","role":"admin"}').json()['token']
+        cookie = server.request('POST', API + '/login', None, bearer(token)).headers['Set-Cookie'].split(';')[0]
+        self.assertEqual(server.request('GET', API + '/tokens', None, {'Cookie': cookie}).status, 200)
+
+    def test_who_has_no_token_cannot(self):
+        link = self.link('%s/recordings/%s' % (API, self.lab))
+        self.assertEqual(self.ask('POST', API + '/login').status, 401)
+        self.assertEqual(self.ask('POST', API + '/login' + link[link.index('?'):]).status, 401)
+        self.assertEqual(self.status({'Cookie': 'reel_login_%d=reel_%s' % (self.server.port, 'A' * 43)}), 401)
+
+
 class Tokens(Guarded):
     def test_made_and_shown_once(self):
         body = {'name': 'robot1', 'role': 'upload', 'collections': ['lab', 'sim*'], 'expires': '30d'}

@@ -59,7 +59,7 @@ class OpenApi(unittest.TestCase):
         self.assertEqual({t['name'] for t in self.document['tags']}, {t for o in self.operations.values() for t in o['tags']})
 
     def test_roles_and_credentials(self):
-        default, by_token = self.document['security'], [{'bearer': []}, {'basic': []}]
+        default, by_token = self.document['security'], [{'bearer': []}, {'basic': []}, {'login': []}]
         self.assertIn({'linkSignature': [], 'linkExpiry': []}, default)
         for key, operation in self.operations.items():
             role = (self.routes.get(key) or self.routes['GET', key[1]])['role']

@@ -434,9 +434,20 @@ async function requiresAToken() {
             await namesAre(page, ['demo.bag']); // the view that was requested
             await page.reload();
             await namesAre(page, ['demo.bag']);
-            assert.equal(await page.evaluate(() => localStorage.length + document.cookie.length), 0, 'kept for this tab only');
-            await page.getByRole('button', { name: 'Log out' }).click();
-            await page.getByLabel('Token').waitFor();
+            assert.equal(await page.evaluate(() => document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)).then((kept) => kept.includes('reel_')), false, 'no script can read it');
+            const tab = await page.context().newPage();
+            await tab.goto(closed.base + '/?q=demo');
+            await namesAre(tab, ['demo.bag']); // without asking again
+            await tab.getByRole('button', { name: 'Log out' }).click();
+            await tab.getByLabel('Token').waitFor();
+            await page.reload();
+            await page.getByLabel('Token').waitFor(); // the login has ended for all tabs
+            await page.getByLabel('Token').fill(token);
+            await page.getByRole('button', { name: 'Log in' }).click();
+            await namesAre(page, ['demo.bag']);
+            await closed.json('/tokens/ann', { method: 'DELETE', token });
+            await page.reload();
+            await page.getByText('The login has ended').waitFor(); // by revocation
         });
         await checkView(closed, '/', 'login', (page) => page.getByLabel('Token').waitFor(), { allow });
     } finally {

@@ -1,4 +1,4 @@
-// All communication with the server. No other file calls fetch or accesses the token (tus-js-client gets its headers from here).
+// All communication with the server. No other file calls fetch (tus-js-client gets its headers from here).
 import { readEvents, readLines } from './api_streams';
 import { Store } from './store';
 import { text } from './text';
@@ -20,23 +20,23 @@ export class ApiError extends Error {
 
 // ---- session
 
-const KEY = 'reel.token';
-/** needed: the server requires a token, or rejected the current one. */
-export const session = new Store<{ token: string | null; needed: boolean }>({ token: sessionStorage.getItem(KEY), needed: false });
+const KEY = 'reel.loggedIn'; // only a note for new tabs: the cookie itself cannot be read here
+/** needed: the server requires a login, or the one there was has ended. */
+export const session = new Store<{ loggedIn: boolean; needed: boolean }>({ loggedIn: localStorage.getItem(KEY) !== null, needed: false });
 
-export function logIn(token: string): void {
-    sessionStorage.setItem(KEY, token);
-    session.set({ token, needed: false });
+/** Exchanges the token for a cookie, which the browser sends from then on. */
+export async function logIn(token: string): Promise<void> {
+    await request('POST', '/login', { headers: { Authorization: 'Bearer ' + token } });
+    localStorage.setItem(KEY, 'yes');
+    session.set({ loggedIn: true, needed: false });
 }
-export function logOut(): void {
-    sessionStorage.removeItem(KEY);
-    session.set({ token: null, needed: false });
+export async function logOut(): Promise<void> {
+    await request('DELETE', '/login');
+    localStorage.removeItem(KEY);
+    session.set({ loggedIn: false, needed: false });
 }
-/** Headers for clients that send requests themselves (tus). X-Requested-With keeps the server from offering Basic authentication, for which the browser would open a prompt. */
-export function tokenHeaders(): Record<string, string> {
-    const { token } = session.get();
-    return { 'X-Requested-With': 'reel', ...(token ? { Authorization: 'Bearer ' + token } : {}) };
-}
+/** Headers of every request. X-Requested-With keeps the server from offering Basic authentication, for which the browser would open a prompt. */
+export const ownHeaders: Record<string, string> = { 'X-Requested-With': 'reel' };
 
 // ---- requests
 
@@ -78,7 +78,7 @@ async function errorOf(response: Response): Promise<ApiError> {
 
 /** Sends a request. Throws ApiError unless the status is 2xx or 304, and DOMException AbortError when aborted. */
 export async function request(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-    const headers: Record<string, string> = { ...tokenHeaders(), ...options.headers };
+    const headers: Record<string, string> = { ...ownHeaders, ...options.headers };
     let body: BodyInit | undefined;
     if (options.body instanceof Blob || options.body instanceof ArrayBuffer) {
         body = options.body;
@@ -89,12 +89,12 @@ export async function request(method: string, path: string, options: RequestOpti
     if (options.ifMatch) {
         headers['If-Match'] = options.ifMatch;
     }
-    const { token } = session.get();
+    const before = session.get();
     const response = await fetch(apiUrl(path, options.params), { method, headers, body, signal: options.signal }).catch((error: unknown) => {
         throw error instanceof DOMException && error.name === 'AbortError' ? error : new ApiError(0, null, text.noAnswer);
     });
-    if (response.status === 401 && token === session.get().token) {
-        session.set({ ...session.get(), needed: true });
+    if (response.status === 401 && before === session.get()) {
+        session.set({ ...before, needed: true });
     }
     if (response.status === 202) {
         jobsStarted.set(jobsStarted.get() + 1);
@@ -247,7 +247,7 @@ export function followJob(id: string, onState: (job: Job) => void): () => void {
 /** A link that works without a token: signed if the page is logged in. */
 export async function linkTo(path: string, params: Params = {}, expires = '1h'): Promise<string> {
     const plain = apiUrl(path, params);
-    if (!session.get().token) {
+    if (!session.get().loggedIn) {
         return plain;
     }
     const link = await send<{ url: string }>('POST', '/links', { body: { path: plain, expires } });

@@ -9,7 +9,7 @@ import { hasRole, service, type Role } from './service';
 import { useStore } from './store';
 import { text } from './text';
 import { nextTheme, theme } from './theme';
-import { dropToast, toasts } from './toasts';
+import { dropToast, showError, toasts } from './toasts';
 import { Button, EmptyState, ErrorBoundary, lazy } from './ui';
 import { Library } from './views/library';
 import { SearchBox } from './views/library/search_box';
@@ -49,7 +49,7 @@ function viewOf(path: string): { name: string; View: View } {
 }
 
 function Header({ name, login }: { name: string; login: boolean }) {
-    const { token } = useStore(session);
+    const { loggedIn } = useStore(session);
     const known = useStore(service);
     const now = useStore(theme);
     const views: [string, string, string, Role][] = [
@@ -90,7 +90,7 @@ function Header({ name, login }: { name: string; login: boolean }) {
                     label={text.app.theme[now]}
                     onClick={nextTheme}
                 />
-                {token && <Button kind="quiet" icon="out" label={text.app.logOut} onClick={logOut} />}
+                {loggedIn && !login && <Button kind="quiet" icon="out" label={text.app.logOut} onClick={() => void logOut().catch(showError)} />}
             </div>
         </header>
     );
@@ -112,7 +112,7 @@ function Toasts() {
 
 export function App() {
     const { path } = useAddress();
-    const { needed, token } = useStore(session);
+    const { needed, loggedIn } = useStore(session);
     const { name, View } = viewOf(path);
     const titles = text.app as Record<string, unknown>;
     useEffect(() => {
@@ -128,7 +128,7 @@ export function App() {
                 {needed ? (
                     <LogIn />
                 ) : (
-                    <ErrorBoundary key={name + (token ?? '')}>
+                    <ErrorBoundary key={name + String(loggedIn)}>
                         <View />
                     </ErrorBoundary>
                 )}

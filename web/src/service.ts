@@ -9,9 +9,9 @@ const ROLES = ['read', 'upload', 'edit', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
 async function load(): Promise<void> {
-    const token = session.get().token;
+    const before = session.get();
     const found = await get<ServiceDocument>('').catch(() => null); // the view reports why the server does not answer
-    if (token === session.get().token) {
+    if (before === session.get()) {
         service.set(found && 'caller' in found ? found : null);
     }
 }

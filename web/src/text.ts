@@ -68,9 +68,10 @@ export const text = {
     notFound: { title: 'Page not found', help: 'Check the address, or go back to the library.', back: 'Back to library' },
     login: {
         title: 'Log in',
-        help: 'Enter your access token. You stay logged in until you close this tab.',
+        help: 'Enter your access token. This browser stays logged in for 30 days, or until you log out.',
         token: 'Token',
         button: 'Log in',
+        ended: 'The login has ended. Log in again.',
         invalid: 'Invalid token. Check that you copied all of it, or ask your administrator for a new one.',
         checking: 'Logging in…',
     },

@@ -99,6 +99,15 @@ export function Tokens() {
         return <Spinner />;
     }
     const first = result.value.length === 0;
+    const show = async (token: Token) => {
+        setCreating(false);
+        if (first) {
+            await logIn(token.token!).catch(showError);
+        } else {
+            result.reload();
+        }
+        created.set(token);
+    };
     const revoke = (token: Token) => void send('DELETE', `/tokens/${token.id}`).then(result.reload, showError);
     return (
         <>
@@ -122,7 +131,7 @@ export function Tokens() {
                     { title: '', right: true, cell: (t) => <Button kind="quiet" icon="trash" label={text.admin.tokens.revoke(t.name)} onClick={() => setRevoking(t)} /> },
                 ]}
             />
-            {creating && <Form first={first} onClose={() => setCreating(false)} onCreated={(token) => (setCreating(false), created.set(token), first ? logIn(token.token!) : result.reload())} />}
+            {creating && <Form first={first} onClose={() => setCreating(false)} onCreated={(token) => void show(token)} />}
             {shown && <Secret token={shown} onClose={() => created.set(null)} />}
             {revoking && <Confirm title={text.admin.tokens.revoke(revoking.name)} help={text.admin.tokens.revokeHelp} button={text.admin.tokens.revokeButton} onYes={() => revoke(revoking)} onClose={() => setRevoking(null)} />}
         </>

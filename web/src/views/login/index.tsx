@@ -1,13 +1,13 @@
 // The login form, shown instead of the view after a 401. The URL does not change, so the view appears after login.
 import { useRef, useState } from 'preact/hooks';
-import { ApiError, logIn, request, session } from '../../api';
+import { ApiError, logIn, session } from '../../api';
 import { text } from '../../text';
 import { Button, Field, Spinner } from '../../ui';
 
 export function LogIn() {
     const form = useRef<HTMLFormElement>(null);
     const [busy, setBusy] = useState(false);
-    const [error, setError] = useState<string | null>(session.get().token ? text.login.invalid : null);
+    const [error, setError] = useState<string | null>(session.get().loggedIn ? text.login.ended : null);
     const submit = async (event: Event) => {
         event.preventDefault();
         const token = String(new FormData(form.current!).get('token')).trim();
@@ -16,8 +16,7 @@ export function LogIn() {
         }
         setBusy(true);
         try {
-            await request('GET', '', { headers: { Authorization: 'Bearer ' + token } });
-            logIn(token);
+            await logIn(token);
         } catch (failed) {
             setError(failed instanceof ApiError && failed.status === 401 ? text.login.invalid : (failed as Error).message);
             setBusy(false);

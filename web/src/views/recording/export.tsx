@@ -1,6 +1,6 @@
 // The export dialog: format, time range, topics, compression, content. Shows size and losses before the download; also as curl command or link.
 import { useMemo, useState } from 'preact/hooks';
-import { apiUrl, download, get, linkTo, tokenHeaders } from '../../api';
+import { apiUrl, download, get, linkTo, session } from '../../api';
 import { useRequest } from '../../use_request';
 import { usePlayback, type Playback } from '../../playback';
 import { copyText } from '../../clipboard';
@@ -24,7 +24,7 @@ function titleOf(target: Target, formats: Format[]): string {
 
 const quoted = (value: string) => `'${value.replace(/'/g, `'\\''`)}'`;
 function curlCommand(path: string, params: ReturnType<typeof exportParams>, name: string): string {
-    const header = tokenHeaders().Authorization ? ` -H ${quoted('Authorization: Bearer $REEL_TOKEN').replace(/^'|'$/g, '"')}` : '';
+    const header = session.get().loggedIn ? ` -H ${quoted('Authorization: Bearer $REEL_TOKEN').replace(/^'|'$/g, '"')}` : '';
     return `curl${header} -o ${quoted(name)} ${quoted(location.origin + apiUrl(path, params))}`;
 }
 

@@ -1,6 +1,6 @@
 // The upload queue: files are sent with tus, a few at a time, and hashed meanwhile. It continues when the upload view is left.
 import * as tus from 'tus-js-client';
-import { ApiError, BASE, get, patch, tokenHeaders } from '../../api';
+import { ApiError, BASE, get, ownHeaders, patch } from '../../api';
 import { Store } from '../../store';
 import { text } from '../../text';
 import { showToast } from '../../toasts';
@@ -190,7 +190,7 @@ async function send(id: number, transfer: Transfer, digest: string | null, signa
     const upload = new tus.Upload(transfer.file, {
         endpoint: BASE + '/uploads',
         metadata: metadataOf(item, digest),
-        onBeforeRequest: (request) => Object.entries(tokenHeaders()).forEach(([name, value]) => request.setHeader(name, value)), // the current token: uploads continue after a new login
+        headers: ownHeaders,
         retryDelays: RETRIES_MS,
         fingerprint: () => Promise.resolve(['reel', item.size, transfer.file.lastModified, item.collection, item.name, JSON.stringify(item.tags)].join(' ')),
         removeFingerprintOnSuccess: true,

@@ -1,0 +1,1 @@
+DELETE FROM logins WHERE expires_ns <= :now;
