@@ -216,7 +216,10 @@ export async function withPage(server, where, options, use) {
 
 /** Runs in the browser: the violations found by axe, as JSON. */
 async function runAxe(within) {
-    const found = await globalThis.axe.run(within ?? document, { resultTypes: ['violations'] });
+    const found = await globalThis.axe.run(within ?? document, {
+        resultTypes: ['violations'],
+        rules: { 'target-size': { enabled: true }, 'link-in-text-block': { enabled: true } }, // not all versions check these by default
+    });
     const where = (node) => `${node.html.slice(0, 200)} ${node.any[0]?.message ?? ''}`;
     return JSON.stringify(found.violations.map((one) => `${one.id}: ${one.help} ${one.nodes.slice(0, 3).map(where).join(' | ')}`));
 }
@@ -236,6 +239,14 @@ export async function checkAxe(page, within = undefined) {
     await session.detach();
     assert.equal(exceptionDetails, undefined, 'axe ran');
     assert.deepEqual(JSON.parse(result.value), [], 'accessibility');
+}
+
+/** Checks accessibility in both themes. */
+export async function checkAxeInBothThemes(page) {
+    for (const colorScheme of ['dark', 'light']) {
+        await page.emulateMedia({ colorScheme });
+        await checkAxe(page);
+    }
 }
 
 /** Writes a screenshot to build/screenshots. */

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ROOT, Server, assert, checkAxe, eventually, checkView, runReel, screenshot, settled, withPage } from './harness.mjs';
+import { ROOT, Server, assert, checkAxeInBothThemes, eventually, checkView, runReel, screenshot, settled, withPage } from './harness.mjs';
 
 let server;
 let demo; // the two files of `reel demo`
@@ -115,7 +115,7 @@ async function offersWhatWasMeant() {
         assert.equal(await search(page).getAttribute('aria-invalid'), 'true');
         assert.equal(refused.length, 1, 'asked once: ' + refused.join());
         await screenshot(page, 'mistake');
-        await checkAxe(page);
+        await checkAxeInBothThemes(page);
         await page.getByRole('button', { name: 'robot', exact: true }).click();
         await namesAre(page, ['walk-1.bag']);
         assert.equal(await search(page).inputValue(), 'walk robot:r1');
@@ -219,7 +219,7 @@ async function describesACollection() {
     await withPage(server, '/?q=collection:lab', {}, async (page) => {
         await page.getByRole('button', { name: 'Edit collection description' }).click();
         const dialog = page.getByRole('dialog', { name: 'Edit collection description' });
-        await checkAxe(page);
+        await checkAxeInBothThemes(page);
         await dialog.getByRole('textbox').fill('walks of robots');
         await dialog.getByRole('button', { name: 'Save' }).click();
         await page.getByText('walks of robots').waitFor();
@@ -304,7 +304,7 @@ async function confirmsPermanentDeletion() {
             .click({ position: { x: 400, y: 14 } });
         await page.getByRole('button', { name: 'Delete permanently' }).click();
         const dialog = page.getByRole('dialog', { name: 'Delete permanently?' });
-        await checkAxe(page);
+        await checkAxeInBothThemes(page);
         await dialog.getByRole('button', { name: 'Cancel' }).click();
         await namesAre(page, ['demo.nanover.zip']);
         await page.getByRole('button', { name: 'Delete permanently' }).click();
@@ -428,7 +428,7 @@ async function requiresAToken() {
             await field.fill('reel_wrong');
             await field.press('Enter');
             await page.getByText('Invalid token').waitFor();
-            await checkAxe(page);
+            await checkAxeInBothThemes(page);
             await field.fill(token);
             await page.getByRole('button', { name: 'Log in' }).click();
             await namesAre(page, ['demo.bag']); // the view that was requested
@@ -472,11 +472,11 @@ async function looksRight() {
     await withPage(server, '/', {}, async (page) => {
         await search(page).fill('t');
         await page.getByRole('option').first().waitFor();
-        await checkAxe(page);
+        await checkAxeInBothThemes(page);
         await page.keyboard.press('Escape');
         await page.getByRole('button', { name: 'Search syntax' }).click();
         await page.getByRole('dialog').waitFor();
-        await checkAxe(page);
+        await checkAxeInBothThemes(page);
     });
 }
 

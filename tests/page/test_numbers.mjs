@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Server, assert, eventually, runReel, screenshot, settled, withPage } from './harness.mjs';
+import { Server, assert, checkAxeInBothThemes, eventually, runReel, screenshot, settled, withPage } from './harness.mjs';
 
 const MONTHS = [1, 12, 3, 0, 5, 1, 8, 2, 0, 0, 4, 12, 6]; // recordings, from January 2023 on
 const PATCH = { method: 'PATCH', headers: { 'Content-Type': 'application/merge-patch+json' } };
@@ -69,6 +69,7 @@ async function overviewCountsTheSearch() {
         assert.equal(all.reduce((sum, bar) => sum + bar.found, 0), made - 2); // none overlaps two weeks
         assert.ok(new Set(all.map((bar) => bar.height)).size > 1, 'the bars differ');
         await screenshot(page, 'overview');
+        await checkAxeInBothThemes(page);
         await page.getByRole('combobox', { name: 'Search recordings' }).fill('robot:r1');
         await page.getByText(`${await total({ q: 'robot:r1' })} recordings`, { exact: true }).waitFor();
         await settled(page);

@@ -1,5 +1,5 @@
 // Roles: what a token may not do is not offered, and who is logged in is shown.
-import { Server, assert, checkAxe, eventually, settled, withPage } from './harness.mjs';
+import { Server, assert, checkAxeInBothThemes, eventually, settled, withPage } from './harness.mjs';
 
 let server, recording;
 const secrets = {};
@@ -52,7 +52,7 @@ export const tests = {
         for (const where of ['/upload', '/admin/tokens']) {
             await as('read', where, async (page) => {
                 await page.getByText('a reader, with the role read').waitFor();
-                await checkAxe(page);
+                await checkAxeInBothThemes(page);
             });
         }
     },

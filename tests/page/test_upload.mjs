@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Server, assert, checkAxe, checkView, eventually, runReel, settled, withPage } from './harness.mjs';
+import { Server, assert, checkAxeInBothThemes, checkView, eventually, runReel, screenshot, settled, withPage } from './harness.mjs';
 
 let server, folder, files;
 export async function setUp() {
@@ -60,6 +60,8 @@ export const tests = {
             await row(page, path.basename(files[0])).getByRole('link').click();
             await page.getByRole('heading', { level: 1, name: path.basename(files[0]) }).waitFor();
             await page.goBack();
+            await checkAxeInBothThemes(page); // with rows
+            await screenshot(page, 'upload-rows');
             await picker(page).setInputFiles(files[0]);
             await eventually(async () => (await page.locator('.upload-item .badge', { hasText: 'Already stored' }).count()) === 1, 'the duplicate');
         });
@@ -82,7 +84,8 @@ export const tests = {
                 const sheet = page.getByRole('dialog', { name: 'Upload 1 file' });
                 await sheet.getByText(name).waitFor();
                 assert.equal(await sheet.getByLabel('Collection').inputValue(), preset, where);
-                await checkAxe(page);
+                await checkAxeInBothThemes(page);
+                await screenshot(page, 'sheet');
                 await settled(page);
                 assert.deepEqual(sent, []);
                 await sheet.getByRole('button', { name: 'Cancel' }).click();
@@ -151,7 +154,7 @@ export const tests = {
             await state(page, name, 'Already stored');
             await row(page, name).getByText('It did not get the tags robot:r7 site:main hall.').waitFor();
             await row(page, name).getByText(/stays in the collection .*, not second/).waitFor();
-            await checkAxe(page);
+            await checkAxeInBothThemes(page);
             const link = await row(page, name).getByRole('link').getAttribute('href');
             await row(page, name).getByRole('button', { name: 'Add tags to the existing recording' }).click();
             await row(page, name).getByText('Tags added').waitFor();
@@ -169,6 +172,8 @@ export const tests = {
             await picker(page).setInputFiles(half);
             await state(page, 'half.bag', 'Stored, damaged');
             assert.match(await row(page, 'half.bag').locator('.badge').getAttribute('class'), /warn/);
+            await checkAxeInBothThemes(page);
+            await screenshot(page, 'upload-damaged');
             const { items } = await server.json('/recordings?q=half');
             const scan = await server.json(`/recordings/${items[0].id}/scan`);
             const said = await row(page, 'half.bag').getByRole('alert').textContent();
@@ -218,7 +223,7 @@ export const tests = {
             await picker(page).setInputFiles(files); // not without the intended tags
             await page.getByText(`${files.length} files are waiting`).waitFor();
             assert.equal(await page.locator('.upload-item').count(), 1);
-            await checkAxe(page);
+            await checkAxeInBothThemes(page);
             await page.getByLabel('Collection').fill('corrected');
             await page.getByLabel('Tags').fill('robot:r9');
             await page.getByRole('button', { name: `Upload ${files.length} files` }).click();
