@@ -261,7 +261,7 @@ export const tests = {
     async saves_annotations() {
         await withPage(server, `/recordings/${bag.id}`, { allow: [/412/] }, async (page) => {
             await ready(page);
-            await page.getByPlaceholder('key=value').fill('robot=r7');
+            await page.getByPlaceholder('key:value').fill('robot=r7');
             await page.keyboard.press('Enter');
             await page.getByRole('link', { name: 'robot r7' }).waitFor();
             await page.getByRole('button', { name: 'Edit description' }).click();

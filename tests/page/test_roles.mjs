@@ -49,6 +49,24 @@ export const tests = {
             await settled(page);
             assert.equal(await page.locator('.toast').count(), 0);
         });
+        await as('read', '/recordings/' + recording.id, async (page) => {
+            await page.getByRole('heading', { level: 1, name: recording.name }).waitFor();
+            await settled(page);
+            const offered = await buttons(page);
+            for (const name of ['Rename', 'Edit description', 'Add', 'Add event', 'Remove tag robot', 'Delete note']) {
+                assert.ok(!offered.has(name), `${name} in ${[...offered].join()}`);
+            }
+            await page.getByRole('button', { name: 'More actions' }).click();
+            const items = await page.getByRole('menuitem').allTextContents();
+            assert.ok(items.includes('Download original') && !items.includes('Move to trash') && !items.includes('Scan again'), items.join());
+        });
+        await as('edit', '/recordings/' + recording.id, async (page) => {
+            await page.getByRole('button', { name: 'Rename' }).waitFor();
+            await page.getByPlaceholder('key:value').fill('shift:late watch');
+            await page.keyboard.press('Enter');
+            await page.getByRole('button', { name: 'Remove tag shift' }).waitFor();
+            assert.equal((await server.json('/recordings/' + recording.id, { token: secrets.read })).tags.shift, 'late watch');
+        });
         for (const where of ['/upload', '/admin/tokens']) {
             await as('read', where, async (page) => {
                 await page.getByText('a reader, with the role read').waitFor();

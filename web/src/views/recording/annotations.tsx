@@ -5,6 +5,7 @@ import { href } from '../../address';
 import { ApiError, getAll, patch, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { ago } from '../../format';
+import { useRole } from '../../service';
 import { text } from '../../text';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
@@ -36,12 +37,13 @@ export async function change({ recording, tag, reload }: Loaded, body: unknown):
 
 export function Description(loaded: Loaded) {
     const { recording } = loaded;
+    const mayEdit = useRole('edit');
     const [draft, setDraft] = useState<string | null>(null);
     if (draft === null) {
         return (
             <div class="details-description">
                 {recording.description ? <p>{recording.description}</p> : <p class="muted">{text.details.noDescription}</p>}
-                <Button kind="quiet" icon="edit" label={text.details.editDescription} onClick={() => setDraft(recording.description)} />
+                {mayEdit && <Button kind="quiet" icon="edit" label={text.details.editDescription} onClick={() => setDraft(recording.description)} />}
             </div>
         );
     }
@@ -61,10 +63,11 @@ export function Description(loaded: Loaded) {
 
 export function Tags(loaded: Loaded) {
     const { recording } = loaded;
+    const mayEdit = useRole('edit');
     const [typed, setTyped] = useState('');
     const [error, setError] = useState<string | null>(null);
     const add = async () => {
-        const [, key = '', value = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(typed) ?? [];
+        const [, key = '', value = ''] = /^\s*([^=:\s]+)\s*[=:]\s*(.*?)\s*$/.exec(typed) ?? [];
         if (!key || !value) {
             setError(text.details.tagForm);
         } else if (await change(loaded, { tags: { [key]: value } })) {
@@ -80,18 +83,22 @@ export function Tags(loaded: Loaded) {
                         <a href={href('/', { q: `${quoted(key)}:${quoted(value)}` })}>
                             <span class="muted">{key}</span> {value}
                         </a>
-                        <button type="button" aria-label={text.details.removeTag(key)} onClick={() => void change(loaded, { tags: { [key]: null } })}>
-                            ×
-                        </button>
+                        {mayEdit && (
+                            <button type="button" aria-label={text.details.removeTag(key)} onClick={() => void change(loaded, { tags: { [key]: null } })}>
+                                ×
+                            </button>
+                        )}
                     </li>
                 ))}
             </ul>
-            <form class="row details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
-                <Field label={text.details.addTag} hidden_label placeholder={text.details.tagHint} value={typed} error={error} onInput={(event) => setTyped(event.currentTarget.value)} class="grow" />
-                <Button type="submit" disabled={!typed.trim()}>
-                    {text.details.add}
-                </Button>
-            </form>
+            {mayEdit && (
+                <form class="row details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
+                    <Field label={text.details.addTag} hidden_label placeholder={text.details.tagHint} value={typed} error={error} onInput={(event) => setTyped(event.currentTarget.value)} class="grow" />
+                    <Button type="submit" disabled={!typed.trim()}>
+                        {text.details.add}
+                    </Button>
+                </form>
+            )}
         </div>
     );
 }
@@ -104,6 +111,7 @@ interface Note {
 }
 export function Notes({ recording }: Loaded) {
     const notes = useRequest((signal) => getAll<Note>(`/recordings/${recording.id}/notes`, {}, 1000, signal), [recording.id, recording.notes]);
+    const mayEdit = useRole('edit');
     const [typed, setTyped] = useState('');
     const submit = async (request: Promise<unknown>) => {
         try {
@@ -128,17 +136,19 @@ export function Notes({ recording }: Loaded) {
                             <span class="grow">
                                 {note.author}, {ago(note.created)}
                             </span>
-                            <Button kind="quiet" icon="trash" label={text.details.removeNote} onClick={() => void submit(send('DELETE', `/recordings/${recording.id}/notes/${note.id}`))} />
+                            {mayEdit && <Button kind="quiet" icon="trash" label={text.details.removeNote} onClick={() => void submit(send('DELETE', `/recordings/${recording.id}/notes/${note.id}`))} />}
                         </p>
                     </li>
                 ))}
             </ul>
-            <form class="details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
-                <Field multiline label={text.details.addNote} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
-                <Button type="submit" disabled={!typed.trim()}>
-                    {text.details.add}
-                </Button>
-            </form>
+            {mayEdit && (
+                <form class="details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
+                    <Field multiline label={text.details.addNote} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+                    <Button type="submit" disabled={!typed.trim()}>
+                        {text.details.add}
+                    </Button>
+                </form>
+            )}
         </section>
     );
 }

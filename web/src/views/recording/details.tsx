@@ -3,6 +3,8 @@ import { get } from '../../api';
 import { useRequest, type RequestState } from '../../use_request';
 import type { Playback } from '../../playback';
 import { bytes, count, dateTime, duration } from '../../format';
+import { formatTitle, service } from '../../service';
+import { useStore } from '../../store';
 import { labelOf, text } from '../../text';
 import type { Recording } from '../../types';
 import { Badge, Failed } from '../../ui';
@@ -17,8 +19,9 @@ interface Scan {
 }
 
 function Facts({ recording }: { recording: Recording }) {
+    const known = useStore(service);
     const facts: [string, string][] = [
-        [text.details.format, recording.container || recording.format],
+        [text.details.format, formatTitle(known, recording.format)],
         [text.details.start, recording.calendar_start ? dateTime(recording.calendar_start, 3) : text.details.noDate],
         [text.details.duration, duration(recording.duration_ns)],
         [text.details.messages, count(recording.messages)],

@@ -4,6 +4,7 @@ import { getAll, send } from '../../api';
 import type { RequestState } from '../../use_request';
 import type { Playback } from '../../playback';
 import { duration } from '../../format';
+import { useRole } from '../../service';
 import { text } from '../../text';
 import { relativeTime } from '../../recording_time';
 import { showError, showToast } from '../../toasts';
@@ -33,6 +34,7 @@ export async function loadEvents(id: string, signal: AbortSignal): Promise<Event
 }
 
 export function Events({ recording, playback, events }: { recording: Recording; playback: Playback; events: RequestState<EventMark[]> }) {
+    const mayEdit = useRole('edit');
     const [title, setTitle] = useState('');
     const add = async (event: Event) => {
         event.preventDefault();
@@ -73,17 +75,21 @@ export function Events({ recording, playback, events }: { recording: Recording; 
                         <button type="button" class="link grow" onClick={() => show(mark)}>
                             <span class="mono muted">{relativeTime(recording, mark.start, 1)}</span> {mark.title} {mark.end > mark.start && <span class="muted">({duration(mark.end - mark.start)})</span>}
                         </button>
-                        <Button kind="quiet" icon="trash" label={text.events.remove(mark.title)} onClick={() => void remove(mark)} />
+                        {mayEdit && <Button kind="quiet" icon="trash" label={text.events.remove(mark.title)} onClick={() => void remove(mark)} />}
                     </li>
                 ))}
             </ul>
-            <form class="row details-add" onSubmit={(event) => void add(event)}>
-                <Field label={text.events.name} hidden_label placeholder={text.events.name} value={title} onInput={(event) => setTitle(event.currentTarget.value)} class="grow" />
-                <Button type="submit" disabled={!title.trim()}>
-                    {text.events.add}
-                </Button>
-            </form>
-            <p class="small muted">{text.events.help}</p>
+            {mayEdit && (
+                <>
+                    <form class="row details-add" onSubmit={(event) => void add(event)}>
+                        <Field label={text.events.name} hidden_label placeholder={text.events.name} value={title} onInput={(event) => setTitle(event.currentTarget.value)} class="grow" />
+                        <Button type="submit" disabled={!title.trim()}>
+                            {text.events.add}
+                        </Button>
+                    </form>
+                    <p class="small muted">{text.events.help}</p>
+                </>
+            )}
         </section>
     );
 }

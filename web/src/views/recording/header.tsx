@@ -4,6 +4,8 @@ import { go, href } from '../../address';
 import { download, linkTo, send } from '../../api';
 import { copyText } from '../../clipboard';
 import { bytes, count, dateTime, duration } from '../../format';
+import { formatTitle, service, useRole } from '../../service';
+import { useStore } from '../../store';
 import { text } from '../../text';
 import { showError, showToast } from '../../toasts';
 import type { Recording } from '../../types';
@@ -14,12 +16,13 @@ import { exportPath } from './export_plan';
 
 function Name(loaded: Loaded) {
     const { recording } = loaded;
+    const mayEdit = useRole('edit');
     const [draft, setDraft] = useState<string | null>(null);
     if (draft === null) {
         return (
             <h1 class="recording-name">
                 {recording.name}
-                <Button kind="quiet" icon="edit" label={text.recording.rename} onClick={() => setDraft(recording.name)} />
+                {mayEdit && <Button kind="quiet" icon="edit" label={text.recording.rename} onClick={() => setDraft(recording.name)} />}
             </h1>
         );
     }
@@ -66,23 +69,29 @@ export async function trash(recording: Recording, done: () => void): Promise<voi
 }
 
 function useActions({ recording, reload }: Loaded, confirmPurge: () => void): MenuItem[] {
+    const [mayEdit, mayPurge] = [useRole('edit'), useRole('admin')];
     const original = exportPath(recording, null, 0);
     const act = (request: Promise<unknown>, message?: string) => void request.then(() => (reload(), message && showToast(message)), showError);
     const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
     const actions: MenuItem[] = [
         { label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) },
         { label: text.recording.link, icon: 'link', run: () => void copyText(link()) },
-        { label: text.recording.rescan, icon: 'search', run: () => act(send('POST', `/admin/rescan/${recording.id}`), text.recording.rescanning) },
     ];
+    if (mayEdit) {
+        actions.push({ label: text.recording.rescan, icon: 'search', run: () => act(send('POST', `/admin/rescan/${recording.id}`), text.recording.rescanning) });
+    }
     const viewer = recording.links?.viewer;
     if (viewer) {
         actions.push({ label: text.recording.openViewer, icon: 'play', run: () => void window.open(viewer, '_blank', 'noopener') });
         actions.push({ label: text.recording.viewerLink, icon: 'link', run: () => void copyText(viewer) });
     }
-    if (recording.state === 'trashed') {
+    if (mayEdit && recording.state === 'trashed') {
         actions.push({ label: text.recording.restore, icon: 'back', run: () => act(send('POST', `/recordings/${recording.id}/restore`)) });
+    }
+    if (mayPurge && recording.state === 'trashed') {
         actions.push({ label: text.recording.purge, icon: 'trash', danger: true, run: confirmPurge });
-    } else {
+    }
+    if (mayEdit && recording.state !== 'trashed') {
         actions.push({ label: text.recording.toTrash, icon: 'trash', danger: true, run: () => void trash(recording, reload) });
     }
     return actions;
@@ -93,7 +102,8 @@ export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => 
     const [purging, setPurging] = useState(false);
     const actions = useActions(loaded, () => setPurging(true));
     const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('/'), showError);
-    const facts = [recording.container || recording.format, recording.calendar_start && dateTime(recording.calendar_start), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
+    const known = useStore(service);
+    const facts = [formatTitle(known, recording.format), recording.calendar_start && dateTime(recording.calendar_start), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
     return (
         <header class="recording-header">
             <div class="grow">

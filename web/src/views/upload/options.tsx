@@ -35,7 +35,7 @@ export function rememberCollection(collection: string): void {
     localStorage.setItem(COLLECTION_KEY, collection);
 }
 
-export function OptionFields({ form }: { form: OptionsForm }) {
+export function OptionFields({ form, focus }: { form: OptionsForm; focus?: boolean }) {
     const list = useId();
     const known = useRequest((signal) => get<Values>('/values', { field: 'collection', limit: 200 }, signal), []).value;
     return (
@@ -44,6 +44,7 @@ export function OptionFields({ form }: { form: OptionsForm }) {
                 label={t.collection}
                 value={form.collection}
                 list={list}
+                autofocus={focus}
                 autocomplete="off"
                 error={form.collection.trim() ? null : t.noCollection}
                 onInput={(event) => form.setCollection(event.currentTarget.value)}

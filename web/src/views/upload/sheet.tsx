@@ -61,7 +61,7 @@ function Sheet({ files, preset, onClose }: { files: Chosen[]; preset: string | n
                     ))}
                     {files.length > SHOWN && <li class="muted">{text.moreItems(files.length - SHOWN)}</li>}
                 </ul>
-                <OptionFields form={form} />
+                <OptionFields form={form} focus />
                 <button type="submit" hidden />
             </form>
         </Dialog>
