@@ -7,6 +7,7 @@ import time
 from urllib.parse import quote
 
 import background
+import page
 import catalog
 import decoding
 import memory
@@ -267,3 +268,4 @@ def all_rows(lab):
     yield 'series', decoding.series(lab, reel)
     yield 'memory', memory.memory(lab)
     yield 'background', background.background(lab)
+    yield 'page', page.page(lab)
