@@ -121,6 +121,27 @@ export const tests = {
             await state(page, 'hashed.bag', 'Done');
         });
     },
+    async stops_sending_what_is_already_stored() {
+        const big = path.join(folder, 'stored.bag');
+        fs.writeFileSync(big, Buffer.concat([fs.readFileSync(files.find((f) => f.endsWith('.bag'))), crypto.randomBytes(16 << 20)]));
+        const [stored] = await server.upload([big], 'stored');
+        await withPage(server, '/upload', { allow: expected }, async (page) => {
+            let release;
+            const held = new Promise((done) => (release = done));
+            await page.route('**/hash_worker*', async (route) => (await held, route.continue()));
+            const cdp = await page.context().newCDPSession(page);
+            await cdp.send('Network.enable');
+            await cdp.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 1 << 20 });
+            const patched = page.waitForRequest((r) => r.method() === 'PATCH');
+            const dropped = page.waitForRequest((r) => r.method() === 'DELETE' && r.url().includes('/uploads/'));
+            await picker(page).setInputFiles(big);
+            await patched;
+            release();
+            await state(page, 'stored.bag', 'Already stored');
+            assert.equal(await row(page, 'stored.bag').getByRole('link').getAttribute('href'), '/recordings/' + stored.id);
+            await dropped; // what had been sent is discarded
+        });
+    },
     async notices_other_bytes() {
         const file = path.join(folder, 'other.bag');
         fs.writeFileSync(file, Buffer.concat([fs.readFileSync(files.find((f) => f.endsWith('.bag'))), crypto.randomBytes(1000)]));

@@ -334,7 +334,7 @@ export const text = {
             revokeHelp: 'The token and all links signed with it stop working immediately.',
             revokeButton: 'Revoke',
         },
-        audit: { title: 'Audit log', none: 'No entries', time: 'Time', user: 'User', anonymous: 'anonymous', address: 'Address', request: 'Request', status: 'Status', noAnswer: 'none', noAnswerHelp: 'The connection was closed before the server had answered.' },
+        audit: { title: 'Audit log', none: 'No entries', time: 'Time (UTC)', user: 'User', anonymous: 'anonymous', address: 'Address', request: 'Request', status: 'Status', noAnswer: 'none', noAnswerHelp: 'The connection was closed before the server had answered.' },
     },
     recording: {
         title: 'Recording',

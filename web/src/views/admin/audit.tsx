@@ -37,7 +37,7 @@ export function Audit() {
             rows={result.value}
             columns={[
                 { title: text.admin.audit.time, cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
-                { title: text.admin.audit.user, cell: (a) => (a.how === 'open' ? text.admin.audit.anonymous : `${a.caller} (${a.how})`) },
+                { title: text.admin.audit.user, cell: (a) => (a.how === 'open' || !a.caller ? text.admin.audit.anonymous : `${a.caller} (${a.how})`) },
                 { title: text.admin.audit.address, cell: (a) => a.peer },
                 {
                     title: text.admin.audit.request,

@@ -65,7 +65,10 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
             {more && (
                 <span class="library-more muted small">
                     <State recording={recording} />
-                    <span>{startOf(recording)}</span>
+                    <span>
+                        {startOf(recording)}
+                        {(recording.calendar_start || recording.clock === 'wall') && ' UTC'}
+                    </span>
                     <span>{duration(recording.duration_ns)}</span>
                     <span>{bytes(recording.size)}</span>
                     <Format name={recording.format} />

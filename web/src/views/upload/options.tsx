@@ -1,6 +1,7 @@
 // Where uploaded files go: the collection and the tags. Shared by the upload view and the sheet that a drop elsewhere opens.
 import { useId, useState } from 'preact/hooks';
 import { get } from '../../api';
+import { service } from '../../service';
 import { text } from '../../text';
 import type { Values } from '../../types';
 import { Field } from '../../ui';
@@ -9,7 +10,11 @@ import { parseTags } from './tags';
 
 const t = text.upload;
 const COLLECTION_KEY = 'reel.collection';
-const lastCollection = (): string => localStorage.getItem(COLLECTION_KEY) ?? 'default';
+/** The last one, or the first that the token is limited to. */
+function defaultCollection(): string {
+    const own = service.get()?.caller.collections?.find((glob) => !/[*?]/.test(glob));
+    return localStorage.getItem(COLLECTION_KEY) ?? own ?? 'default';
+}
 
 export interface Options {
     collection: string;
@@ -24,7 +29,7 @@ export interface OptionsForm {
 }
 
 export function useOptions(preset: string | null): OptionsForm {
-    const [collection, setCollection] = useState(preset ?? lastCollection());
+    const [collection, setCollection] = useState(preset ?? defaultCollection());
     const [tagText, setTagText] = useState('');
     const tags = parseTags(tagText);
     const name = collection.trim();

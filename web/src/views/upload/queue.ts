@@ -204,7 +204,7 @@ async function send(id: number, transfer: Transfer, digest: string | null, signa
         },
         onProgress: (sent) => signal.aborted || progress(id, transfer, sent),
         onError: (error) => fail(id, error),
-        onSuccess: () => void check(id, transfer, answer),
+        onSuccess: () => signal.aborted || void check(id, transfer, answer),
     });
     transfer.upload = upload;
     const [before] = await upload.findPreviousUploads(); // from a closed page
