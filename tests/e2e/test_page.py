@@ -34,6 +34,18 @@ class Page(Case):
                 self.assertEqual(answer.json()['service'], 'reel')
                 self.assertIn('Accept', answer.headers.get_all('Vary'))
 
+    def test_only_the_worker_that_hashes_compiles_webassembly(self):
+        names, found = set(re.findall(r'/assets/([\w-]+\.js)', self.page().body.decode())), {}
+        while names - set(found):
+            name = (names - set(found)).pop()
+            answer = self.get('/assets/' + name)
+            found[name] = answer.headers['Content-Security-Policy']
+            names |= set(re.findall(r'([\w]+-\w+\.js)', answer.body.decode()))
+        workers = [name for name in found if name.startswith('hash_worker')]
+        self.assertEqual(len(workers), 1, found)
+        self.assertEqual([name for name in found if 'wasm' in found[name]], workers)
+        self.assertEqual(found[workers[0]], "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'")
+
     def test_it_runs_nothing_but_its_own(self):
         policy = dict(re.findall(r'([a-z-]+) ([^;]+)', self.page().headers['Content-Security-Policy']))
         self.assertEqual(policy['default-src'], "'self'")

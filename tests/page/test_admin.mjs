@@ -78,7 +78,7 @@ export const tests = {
             await page.getByRole('button', { name: 'Empty trash' }).click();
             await checkAxeInBothThemes(page);
             await page.getByRole('dialog').getByRole('button', { name: 'Delete permanently' }).click();
-            await page.getByText('Trash is empty').waitFor();
+            await page.getByText('Trash is empty', { exact: true }).waitFor();
             assert.equal((await fetch(`${server.api}/recordings/${made[0].id}`)).status, 404);
             assert.equal((await server.json('/recordings?count=true')).total, 2);
         });

@@ -107,6 +107,12 @@ async function filtersAndTotalsEqualTheApi() {
                 const shown = await nav.locator('section', { hasText: title }).first().locator('.library-value').evaluateAll((all) => all.map((one) => [one.dataset.value, one.lastElementChild.textContent]));
                 assert.deepEqual(new Map(shown), new Map(items.map((item) => [item.value, String(item.recordings)])), `${q} ${title}`);
             }
+            const states = await server.json('/values?' + new URLSearchParams({ field: 'state', ...(q ? { q } : {}) }));
+            const ready = await nav.locator('section', { hasText: 'State' }).first().locator('.library-value').evaluateAll((all) => all.map((one) => [one.dataset.value, one.lastElementChild.textContent]));
+            assert.deepEqual(new Map(ready), new Map(states.items.map((item) => [item.value, String(item.recordings)])), `${q} states`);
+            const tags = await server.json('/values?' + new URLSearchParams({ field: 'tag', ...(q ? { q } : {}) }));
+            const keys = await nav.locator('.library-value[aria-expanded]').evaluateAll((all) => all.map((one) => [one.querySelector('.grow').textContent, one.lastElementChild.textContent]));
+            assert.deepEqual(new Map(keys), new Map(tags.items.map((item) => [item.value, String(item.recordings)])), `${q} tags`);
             const rows = await page.locator('.table-row .library-name').count();
             assert.ok(rows > 0 || q === 'no-such-word', 'rows');
         });

@@ -27,11 +27,17 @@ interface Day extends Span {
     recordings: number;
 }
 
+const STATS_MAX = 5000; // the server answers no more of them
+
+/** When recordings begin: by day, or by month if there are too many days. */
 async function daysOf(signal: AbortSignal): Promise<Day[]> {
-    const { items } = await get<{ items: Stat[] }>('/stats', { by: 'day' }, signal);
-    const days = items.filter((day) => day.name !== null && /^\d{4}-/.test(day.name));
-    return days
-        .map((day) => ({ from: Date.parse(day.name!), to: Date.parse(day.name!) + DAY, recordings: day.recordings }))
+    const days = (await get<{ items: Stat[] }>('/stats', { by: 'day' }, signal)).items;
+    const months = days.length >= STATS_MAX;
+    const items = months ? (await get<{ items: Stat[] }>('/stats', { by: 'month' }, signal)).items : days;
+    const next = (from: number) => (months ? new Date(from).setUTCMonth(new Date(from).getUTCMonth() + 1) : from + DAY);
+    return items
+        .filter((item) => item.name !== null && /^\d{4}-/.test(item.name))
+        .map((item) => ({ from: Date.parse(item.name!), to: next(Date.parse(item.name!)), recordings: item.recordings }))
         .sort((a, b) => a.from - b.from);
 }
 

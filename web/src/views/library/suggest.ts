@@ -1,5 +1,6 @@
 // Search suggestions: keys, values of a key, topics. Values and their counts come from the server.
 import { get } from '../../api';
+import { formatTitle, service } from '../../service';
 import { text } from '../../text';
 import type { Values } from '../../types';
 import { quoted, type Typing } from './query';
@@ -36,7 +37,8 @@ async function suggestValues(typing: Typing, signal: AbortSignal): Promise<Sugge
     }
     const field = FIELDS.has(key) ? key : key.startsWith('meta.') ? key : `tag:${key}`;
     const { items } = await valuesOf(field, typing.prefix, signal);
-    return items.map((item) => ({ insert: quoted(item.value), label: item.value, note: text.recordings(item.recordings), incomplete: false }));
+    const title = (value: string) => (key === 'format' ? `${formatTitle(service.get(), value)}, ` : '');
+    return items.map((item) => ({ insert: quoted(item.value), label: item.value, note: title(item.value) + text.recordings(item.recordings), incomplete: false }));
 }
 
 async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggestion[]> {

@@ -176,10 +176,10 @@ function UploadView() {
         }
     };
     return (
-        <div class="upload">
+        <div class="upload" onDragOver={(event) => (event.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)} onDrop={drop}>
             <h1>{t.title}</h1>
             <OptionFields form={form} />
-            <div class={`upload-drop ${over ? 'over' : ''}`} onDragOver={(event) => (event.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)} onDrop={drop}>
+            <div class={`upload-drop ${over ? 'over' : ''}`}>
                 <p>{t.drop}</p>
                 <div class="row">
                     <Picker label={t.files} onFiles={(files) => add(filesFromInput(files))} />
