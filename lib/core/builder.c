@@ -51,14 +51,11 @@ struct reel_builder *builder_new(const char *pack_path, const char *format, uint
         reel_fail_memory(err);
         return NULL;
     }
-    b->scratch = malloc(PACK_BOUND(REEL_SEGMENT_ENTRIES, PACK_ENTRY_COLUMNS));
-    b->chunks = malloc(REEL_SEGMENT_ENTRIES * sizeof *b->chunks);
-    b->before = malloc(REEL_SEGMENT_ENTRIES * sizeof *b->before);
     b->first_raw = malloc(REEL_SEGMENT_ENTRIES * sizeof *b->first_raw);
     b->model.arena.max = REEL_MODEL_MAX;
     b->model.part_sizes = malloc((n_parts ? n_parts : 1) * sizeof *part_sizes);
     b->model.format = arena_text(&b->model.arena, format);
-    if (!b->scratch || !b->chunks || !b->before || !b->first_raw || !b->model.part_sizes || !b->model.format) {
+    if (!b->first_raw || !b->model.part_sizes || !b->model.format) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -136,6 +133,17 @@ bool builder_add_channel(struct reel_builder *b, const struct reel_channel *c, u
 
 /* ---- chunks */
 
+/* Makes `scratch` large enough for a packed segment of n rows and c columns. */
+static bool room_to_pack(struct reel_builder *b, size_t n, size_t c, struct reel_error *err) {
+    size_t size = PACK_BOUND(n, c);
+    if (size > b->cap_scratch) {
+        free(TAKE(b->scratch));
+        b->scratch = malloc(size);
+        b->cap_scratch = b->scratch ? size : 0;
+    }
+    return b->scratch || reel_fail_memory(err);
+}
+
 static bool flush_chunks(struct reel_builder *b, struct reel_error *err) {
     struct pack_model *m = &b->model;
     if (b->n_chunks == 0) {
@@ -144,12 +152,18 @@ static bool flush_chunks(struct reel_builder *b, struct reel_error *err) {
     if (!GROW_ARRAY(m->chunk_segments, m->n_chunk_segments, m->cap_chunk_segments)) {
         return reel_fail_memory(err);
     }
+    if (!room_to_pack(b, b->n_chunks, PACK_CHUNK_COLUMNS, err)) {
+        return false;
+    }
     size_t size = pack_chunks(b->chunks, b->n_chunks, b->scratch);
-    m->chunk_segments[m->n_chunk_segments++] =
-        (struct pack_chunk_segment){.offset = b->pos, .count = b->n_chunks, .size = (uint32_t)size, .crc = pack_crc(b->scratch, size)};
+    m->chunk_segments[m->n_chunk_segments++] = (struct pack_chunk_segment){
+        .offset = b->pos, .count = (uint32_t)b->n_chunks, .size = (uint32_t)size, .crc = pack_crc(b->scratch, size)};
     struct reel_chunk *filled = b->chunks;
+    size_t cap_filled = b->cap_chunks;
     b->chunks = b->before;
+    b->cap_chunks = b->cap_before;
     b->before = filled;
+    b->cap_before = cap_filled;
     b->chunks_first += b->n_chunks;
     b->n_chunks = 0;
     return write_bytes(b, b->scratch, size, err);
@@ -189,6 +203,9 @@ bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint3
     if (b->n_chunks == REEL_SEGMENT_ENTRIES && !flush_chunks(b, err)) {
         return false;
     }
+    if (!GROW_ARRAY(b->chunks, b->n_chunks, b->cap_chunks)) {
+        return reel_fail_memory(err);
+    }
     b->chunks[b->n_chunks++] = *c;
     if (b->model.n_chunks < REEL_SEGMENT_ENTRIES) {
         b->first_raw[b->model.n_chunks] = c->raw;
@@ -217,6 +234,9 @@ bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entrie
     struct pack_model *m = &b->model;
     if (!GROW_ARRAY(m->segments, m->n_segments, m->cap_segments)) {
         return reel_fail_memory(err);
+    }
+    if (!room_to_pack(b, count, PACK_ENTRY_COLUMNS, err)) {
+        return false;
     }
     size_t size = pack_entries(entries, count, b->scratch);
     m->segments[m->n_segments++] = (struct pack_segment){.channel = entries[0].channel,

@@ -24,8 +24,9 @@ struct reel_builder {
     uint64_t
         *first_raw; /* raw sizes of the first REEL_SEGMENT_ENTRIES chunks, which include all parts and all containers of other chunks */
     uint64_t chunks_first;
-    uint32_t n_chunks;
+    size_t n_chunks, cap_chunks, cap_before;
     uint8_t *scratch; /* one packed segment */
+    size_t cap_scratch;
     FILE *file;
     uint64_t pos;
     char *path; /* final path of the pack; written to `temporary` first, then renamed */

@@ -213,6 +213,12 @@ bool index_read_segment(const struct reel_index *index, const struct pack_segmen
     return read_checked(index, segment->offset, segment->size, segment->crc, buffer, err);
 }
 
+size_t index_chunk_rows(const struct reel_index *index) {
+    const struct pack_model *m = &index->model;
+    size_t rows = m->n_chunk_segments == 1 ? m->chunk_segments[0].count : REEL_SEGMENT_ENTRIES; /* all but the last are full */
+    return rows == 0 ? 1 : rows < REEL_SEGMENT_ENTRIES ? rows : REEL_SEGMENT_ENTRIES;
+}
+
 bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count,
                        struct reel_error *err) {
     size_t n = id / REEL_SEGMENT_ENTRIES; /* all segments of chunk rows are full, except the last */

@@ -18,7 +18,10 @@ struct reel_index {
 /* Segment bytes into `buffer` (segment->size bytes), CRC checked. */
 bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer, struct reel_error *err);
 
-/* The REEL_SEGMENT_ENTRIES chunk rows around chunk `id` into `rows`; *first is the id of rows[0]. */
+/* How many chunk rows the largest segment of them has, at least 1. */
+size_t index_chunk_rows(const struct reel_index *index);
+
+/* The segment of chunk rows with chunk `id` into `rows`, which has room for index_chunk_rows(); *first is the id of rows[0]. */
 bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count,
                        struct reel_error *err);
 

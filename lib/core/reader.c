@@ -180,7 +180,7 @@ static struct reel_source *open_source(struct reel_recording *r, uint32_t id, co
 static bool open_chunk(void *context, struct opened *o, struct reel_error *err) {
     struct reel_recording *r = ((struct opening *)context)->recording;
     const struct reel_chunk *row = ((struct opening *)context)->row;
-    AUTO_MEM struct reel_chunk *rows = row ? NULL : malloc(REEL_SEGMENT_ENTRIES * sizeof *rows);
+    AUTO_MEM struct reel_chunk *rows = row ? NULL : malloc(index_chunk_rows(r->index) * sizeof *rows);
     uint32_t first, count;
     if (!row && !rows) {
         return reel_fail_memory(err);
@@ -199,7 +199,7 @@ static bool open_chunk(void *context, struct opened *o, struct reel_error *err) 
 
 struct reel_reader *reel_reader_new(struct reel_recording *recording, struct reel_error *err) {
     struct reel_reader *r = calloc(1, sizeof *r);
-    if (!r || !(r->rows = malloc(REEL_SEGMENT_ENTRIES * sizeof *r->rows))) {
+    if (!r || !(r->rows = malloc(index_chunk_rows(recording->index) * sizeof *r->rows))) {
         free(r);
         reel_fail_memory(err);
         return NULL;

@@ -4,10 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Makes room for `size` bytes. */
+static bool window_widen(struct window *w, size_t size, struct reel_error *err) {
+    size = size > 0 ? size : 1;
+    uint8_t *buffer = size > w->room ? (uint8_t *)realloc(w->buffer, size) : w->buffer;
+    if (!buffer) {
+        return reel_fail_memory(err);
+    }
+    w->buffer = buffer;
+    w->room = size > w->room ? size : w->room;
+    return true;
+}
+
 bool window_open(struct window *w, struct reel_source *source, size_t capacity, struct reel_error *err) {
     *w = (struct window){.source = source, .capacity = capacity > 0 ? capacity : 1};
-    w->buffer = (uint8_t *)malloc(w->capacity);
-    return w->buffer ? true : reel_fail_memory(err);
+    return !source || window_widen(w, source->size < capacity ? (size_t)source->size : capacity, err);
 }
 
 void window_close(struct window *w) {
@@ -15,23 +26,16 @@ void window_close(struct window *w) {
     *w = (struct window){0};
 }
 
-static bool window_grow(struct window *w, size_t size, struct reel_error *err) {
-    size_t capacity = size < w->capacity * 2 ? w->capacity * 2 : size;
-    uint8_t *buffer = (uint8_t *)realloc(w->buffer, capacity);
-    if (!buffer) {
-        return reel_fail_memory(err);
-    }
-    w->buffer = buffer;
-    w->capacity = capacity;
-    return true;
-}
-
 bool window_fill(struct window *w, uint64_t offset, size_t size, struct reel_error *err) {
     uint64_t end = w->source->size;
     if (offset > end || size > end - offset) {
         return reel_source_read(w->source, offset, w->buffer, size, err); /* fails with the right error */
     }
-    if (size > w->capacity && !window_grow(w, size, err)) {
+    if (size > w->capacity) {
+        w->capacity = size < w->capacity * 2 ? w->capacity * 2 : size;
+    }
+    size_t length = end - offset < w->capacity ? (size_t)(end - offset) : w->capacity;
+    if (!window_widen(w, length, err)) {
         return false;
     }
     size_t kept = window_held(w, offset);
@@ -40,7 +44,6 @@ bool window_fill(struct window *w, uint64_t offset, size_t size, struct reel_err
     }
     w->offset = offset;
     w->size = kept; /* true also when the read below fails */
-    size_t length = end - offset < w->capacity ? (size_t)(end - offset) : w->capacity;
     if (!reel_source_read(w->source, offset + kept, w->buffer + kept, length - kept, err)) {
         return false;
     }

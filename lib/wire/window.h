@@ -8,7 +8,8 @@
 struct window {
     struct reel_source *source; /* not owned */
     uint8_t *buffer;
-    size_t capacity;
+    size_t capacity; /* bytes that one read fetches at most */
+    size_t room;     /* of the buffer; less than the capacity for a small source */
     uint64_t offset; /* of buffer[0] in the source */
     size_t size;     /* bytes held */
 };

@@ -102,7 +102,7 @@ class Life(unittest.TestCase):
         os.unlink(blob)
         server = self.start()
         self.assertIn(server.get('%s/recordings/%s/messages' % (API, number)).status, (404, 409, 410, 500, 503))
-        self.assertEqual(server.get('%s/recordings/%s' % (API, number)).json()['state'], 'missing')
+        self.assertTrue(eventually(lambda: server.get('%s/recordings/%s' % (API, number)).json()['state'] == 'missing'))
 
     def test_sigterm_lets_a_running_upload_end(self):
         server = self.start()

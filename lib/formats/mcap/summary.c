@@ -17,18 +17,44 @@ enum {
     COUNT_ENTRY = 2 + 8,         /* size of an entry in the maps of Statistics and ChunkIndex */
 };
 
+struct span {
+    uint64_t first, last; /* first > last: empty */
+};
+
 struct summary {
     uint64_t statistics, chunks, attachments, metadata;  /* number of records read */
     uint64_t attachment_at, metadata_at, metadata_bytes; /* position of the last one; total size */
     uint64_t raw;                                        /* most bytes that the chunks can unpack to */
     uint64_t start_ns, end_ns;                           /* of all chunks */
     uint64_t any_first, any_last;                        /* of chunks without message indexes, which may hold any channel */
-    uint64_t first[MCAP_IDS], last[MCAP_IDS];            /* of the chunks with message indexes for a channel */
+    struct span *spans;                                  /* by channel: of the chunks with message indexes for it */
+    size_t n_spans;
 };
+
+static void summary_done(struct summary *o) {
+    free(o->spans);
+    *o = (struct summary){0};
+}
 
 static void widen(uint64_t *first, uint64_t *last, uint64_t from, uint64_t to) {
     *first = from < *first ? from : *first;
     *last = to > *last ? to : *last;
+}
+
+/* The span of a channel; NULL: no memory. */
+static struct span *span_of(struct summary *o, uint16_t id) {
+    if (id >= o->n_spans) {
+        size_t n = (size_t)id + 1 > 2 * o->n_spans ? (size_t)id + 1 : 2 * o->n_spans;
+        struct span *spans = realloc(o->spans, n * sizeof *spans);
+        if (!spans) {
+            return NULL;
+        }
+        o->spans = spans;
+        while (o->n_spans < n) {
+            spans[o->n_spans++] = (struct span){.first = UINT64_MAX};
+        }
+    }
+    return &o->spans[id];
 }
 
 /* Reads the header and the schemas and channels after it, as the walk does. */
@@ -78,8 +104,11 @@ static bool take_chunk_index(struct mcap *m, struct summary *o, struct reel_byte
         widen(&o->any_first, &o->any_last, is.start_ns, is.end_ns);
     }
     for (struct cursor c = cursor_of(is.indexes); !cursor_done(&c); cursor_u64le(&c)) {
-        uint16_t id = cursor_u16le(&c);
-        widen(&o->first[id], &o->last[id], is.start_ns, is.end_ns);
+        struct span *span = span_of(o, cursor_u16le(&c));
+        if (!span) {
+            return reel_fail_memory(err);
+        }
+        widen(&span->first, &span->last, is.start_ns, is.end_ns);
     }
     return true;
 }
@@ -171,7 +200,9 @@ static bool check_statistics(const struct mcap *m, struct summary *o, const stru
 static struct reel_channel_stats stats_of(const struct summary *o, uint16_t id, uint64_t count, const struct mcap_statistics *is) {
     uint64_t first = o->any_first, last = o->any_last;
     bool by_chunk = o->start_ns == is->start_ns && o->end_ns == is->end_ns; /* otherwise there are messages outside of these chunks */
-    widen(&first, &last, o->first[id], o->last[id]);
+    if (id < o->n_spans) {
+        widen(&first, &last, o->spans[id].first, o->spans[id].last);
+    }
     by_chunk &= first <= last;
     first = by_chunk && first > is->start_ns ? first : is->start_ns;
     last = by_chunk && last < is->end_ns ? last : is->end_ns;
@@ -208,8 +239,8 @@ static bool count_messages(struct mcap *m, struct summary *o, struct reel_error 
 }
 
 static bool summary_part(struct mcap *m, uint32_t part, struct summary *o, struct reel_error *err) {
-    *o = (struct summary){.start_ns = UINT64_MAX, .any_first = UINT64_MAX};
-    memset(o->first, 0xff, sizeof o->first);
+    summary_done(o);
+    o->start_ns = o->any_first = UINT64_MAX;
     if (!mcap_begin_part(m, part, err) || !read_head(m, err) || !mcap_find_footer(m, err)) {
         return false;
     }
@@ -232,17 +263,14 @@ static bool summary_part(struct mcap *m, uint32_t part, struct summary *o, struc
 
 bool mcap_summary(struct reel_scan *scan, struct reel_error *err) {
     AUTO_STRUCT(mcap_walk_close) struct mcap m;
-    AUTO_MEM struct summary *o = malloc(sizeof *o);
+    AUTO_STRUCT(summary_done) struct summary o = {0};
     if (!mcap_walk_open(&m, scan, SUMMARY_WINDOW, err)) {
         return false;
-    }
-    if (!o) {
-        return reel_fail_memory(err);
     }
     reel_scan_container(scan, "MCAP0");
     for (uint32_t i = 0; i < scan->n_parts; i++) {
         struct reel_error why = {0};
-        if (!summary_part(&m, i, o, &why)) {
+        if (!summary_part(&m, i, &o, &why)) {
             bool unclear =
                 why.code == REEL_DAMAGED || why.code == REEL_LIMIT; /* damage in the summary; the file itself is judged by the scan */
             why.code = unclear ? REEL_UNSUPPORTED : why.code;
