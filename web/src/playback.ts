@@ -12,9 +12,13 @@ export interface PlaybackState {
     bounds: Range; // of the recording
     range: Range | null; // selected on the timeline; null: the full recording
     playing: boolean;
-    speed: number;
+    speed: number; // below 0: backwards
     loop: boolean;
 }
+
+export const SPEEDS = [-10, -5, -2, -1, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100];
+/** The next faster speed in the same direction. */
+export const nextSpeed = (speed: number): number => (speed > 0 ? SPEEDS.find((s) => s > speed) : [...SPEEDS].reverse().find((s) => s < speed)) ?? speed;
 
 const MAX_STEP_MS = 1000; // a page that was hidden resumes where it stopped
 
@@ -23,8 +27,8 @@ export class Playback implements Readable<PlaybackState> {
     private frame = 0;
     private before = 0;
 
-    constructor(bounds: Range) {
-        this.store = new Store<PlaybackState>({ time_ns: bounds.start, bounds, range: null, playing: false, speed: 1, loop: false });
+    constructor(bounds: Range, time_ns = bounds.start) {
+        this.store = new Store<PlaybackState>({ time_ns, bounds, range: null, playing: false, speed: 1, loop: false });
     }
     get(): PlaybackState {
         return this.store.get();
@@ -60,12 +64,13 @@ export class Playback implements Readable<PlaybackState> {
         this.change({ loop });
     }
     play(): void {
-        const { time_ns, playing } = this.get();
+        const { time_ns, playing, speed } = this.get();
         const { start, end } = this.span();
         if (playing || end <= start) {
             return;
         }
-        this.change({ playing: true, time_ns: time_ns >= end || time_ns < start ? start : time_ns });
+        const outside = speed > 0 ? time_ns >= end || time_ns < start : time_ns <= start || time_ns > end;
+        this.change({ playing: true, time_ns: outside ? (speed > 0 ? start : end) : time_ns });
         this.before = performance.now();
         this.frame = requestAnimationFrame(this.tick);
     }
@@ -89,11 +94,13 @@ export class Playback implements Readable<PlaybackState> {
         const step = BigInt(Math.round(passed * 1e6 * speed));
         this.before = now;
         const next = time_ns + step;
-        if (next >= end && !loop) {
-            this.change({ time_ns: end, playing: false });
+        const [last, first] = speed > 0 ? [end, start] : [start, end];
+        const over = speed > 0 ? next >= last : next <= last;
+        if (over && !loop) {
+            this.change({ time_ns: last, playing: false });
             return;
         }
-        this.change({ time_ns: next >= end ? start : next });
+        this.change({ time_ns: over ? first : next });
         this.frame = requestAnimationFrame(this.tick);
     };
 }

@@ -1,6 +1,6 @@
 // Basic controls: buttons, fields, badges, empty and error states. Every control has an accessible name.
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { text } from '../text';
 import { icons, type IconName } from './icons';
 
@@ -40,13 +40,22 @@ type FieldProps = Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'label'> & {
     help?: string;
     error?: string | null;
     multiline?: boolean;
+    focused?: boolean; // has the focus when it appears, its text selected
 };
-export function Field({ label, hidden_label, help, error, multiline, class: more, ...rest }: FieldProps) {
+export function Field({ label, hidden_label, help, error, multiline, focused, class: more, ...rest }: FieldProps) {
     const id = useId();
+    const root = useRef<HTMLDivElement>(null);
+    useLayoutEffect(() => { // before the next key arrives
+        if (focused) {
+            const field = root.current!.querySelector<HTMLInputElement | HTMLTextAreaElement>('input, textarea')!;
+            field.focus();
+            field.select();
+        }
+    }, []);
     const described = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
     const shared = { id, 'aria-describedby': described, 'aria-invalid': error ? true : undefined };
     return (
-        <div class={`field ${more ?? ''}`}>
+        <div class={`field ${more ?? ''}`} ref={root}>
             <label for={id} class={hidden_label ? 'visually-hidden' : ''}>
                 {label}
             </label>

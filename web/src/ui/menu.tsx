@@ -1,6 +1,6 @@
 // A button that opens a menu of actions. Keys: arrows, Home, End, Escape.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { text } from '../text';
 import { Button, Icon } from './basic';
 import type { IconName } from './icons';
@@ -12,6 +12,41 @@ export interface MenuItem {
     disabled?: boolean;
     checked?: boolean;
     run: () => void;
+}
+
+const MARGIN = 8; // px between a menu and the edges of the window
+const GAP = 2; // px between a menu and its button
+
+/** Places the open list below its button, or above it if there is more room, and inside the window in any case. */
+function usePlacement(open: boolean, root: { current: HTMLElement | null }, list: { current: HTMLElement | null }) {
+    useLayoutEffect(() => {
+        if (!open) {
+            return undefined;
+        }
+        const place = (event?: Event) => {
+            if (event?.target === list.current) {
+                return; // the list itself was scrolled
+            }
+            const [button, menu] = [root.current!.getBoundingClientRect(), list.current!];
+            const { clientWidth: width, clientHeight: height } = document.documentElement;
+            const [above, below] = [button.top - GAP - MARGIN, height - button.bottom - GAP - MARGIN];
+            menu.style.maxHeight = '';
+            const up = menu.offsetHeight > below && above > below;
+            menu.style.maxHeight = `${Math.max(up ? above : below, 0)}px`;
+            const left = button.left + menu.offsetWidth <= width - MARGIN ? button.left : button.right - menu.offsetWidth;
+            menu.style.left = `${Math.max(MARGIN, Math.min(left, width - MARGIN - menu.offsetWidth))}px`;
+            const top = up ? button.top - GAP - menu.offsetHeight : button.bottom + GAP;
+            menu.style.top = `${Math.max(MARGIN, Math.min(top, height - MARGIN - menu.offsetHeight))}px`;
+        };
+        list.current!.showPopover?.(); // the top layer: not clipped by the panel or the table around the button
+        place();
+        addEventListener('resize', place);
+        document.addEventListener('scroll', place, true);
+        return () => {
+            removeEventListener('resize', place);
+            document.removeEventListener('scroll', place, true);
+        };
+    }, [open]);
 }
 
 export function Menu({
@@ -37,11 +72,12 @@ export function Menu({
             root.current?.querySelector<HTMLElement>('button')?.focus();
         }
     };
+    usePlacement(open, root, list);
     useEffect(() => {
         if (!open) {
             return;
         }
-        list.current?.querySelector<HTMLElement>('[role^=menuitem]:not([disabled])')?.focus();
+        (list.current?.querySelector<HTMLElement>('[role^=menuitem]:not([disabled])') ?? list.current)?.focus(); // Escape closes it even if no item can be chosen
         const outside = (event: Event) => !root.current?.contains(event.target as Node) && close(false);
         document.addEventListener('pointerdown', outside);
         return () => document.removeEventListener('pointerdown', outside);
@@ -53,7 +89,7 @@ export function Menu({
         if (event.key === 'Escape' || event.key === 'Tab') {
             close(event.key === 'Escape');
             event.stopPropagation();
-        } else if (to !== undefined) {
+        } else if (to !== undefined && all.length > 0) {
             all[to % all.length]?.focus();
             event.preventDefault();
         }
@@ -72,7 +108,7 @@ export function Menu({
                 {children}
             </Button>
             {open && (
-                <div class="menu-list" id={id} role="menu" aria-label={label} ref={list} onKeyDown={move}>
+                <div class="menu-list" popover="manual" id={id} role="menu" tabIndex={-1} aria-label={label} ref={list} onKeyDown={move}>
                     {items.map((item) => (
                         <button
                             key={item.label}

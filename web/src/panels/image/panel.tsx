@@ -1,11 +1,11 @@
 // The image at the playhead, requested in the size of the panel.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getBlob } from '../../api';
+import { isImage } from '../../frames';
 import { text } from '../../text';
 import { Failed, Select } from '../../ui';
 import { useAtPlayhead } from '../use_at_playhead';
 import type { PanelProps } from '../index';
-import { isImage } from './index';
 
 /** Rounded up to steps, so that resizing the panel does not load an image per pixel. */
 const requestWidth = (width: number) => Math.min(4096, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 160) * 160));

@@ -1,7 +1,8 @@
 // The message at the playhead, as a tree or as hex, with buttons for the next and the previous one.
 import { useState } from 'preact/hooks';
-import { get, getBytes, getRows } from '../../api';
+import { get, getBytes } from '../../api';
 import { copyText } from '../../clipboard';
+import { neighbour } from '../../frames';
 import { text } from '../../text';
 import { relativeTime } from '../../recording_time';
 import { showError, showToast } from '../../toasts';
@@ -13,19 +14,6 @@ import { Hex } from './hex';
 import { nodesOf } from './tree';
 
 type Loaded = { message: Message; bytes: Uint8Array | null };
-
-/** The time of the message after or before `from`; null if there is none. */
-async function neighbour(id: string, topic: string, from: bigint, forward: boolean): Promise<bigint | null> {
-    const params = { topic, limit: 1, time_format: 'nanoseconds', decode: 'none' };
-    if (forward) {
-        for await (const row of getRows<Message>(`/recordings/${id}/messages`, { ...params, start: from + 1n })) {
-            return BigInt(row.log_time);
-        }
-        return null;
-    }
-    const row = await get<Message>(`/recordings/${id}/message`, { topic, at: from - 1n, time_format: 'nanoseconds', decode: 'none' });
-    return BigInt(row.log_time);
-}
 
 export function Messages({ recording, topics, playback, settings, onSettings }: PanelProps) {
     const withMessages = topics.filter((t) => t.messages > 0);
@@ -51,9 +39,8 @@ export function Messages({ recording, topics, playback, settings, onSettings }: 
     const step = async (forward: boolean) => {
         playback.pause();
         const from = forward ? playback.get().time_ns : (time ?? playback.get().time_ns);
-        const atEnd = !chosen || (forward ? from >= BigInt(chosen.end_ns ?? 0) : from <= BigInt(chosen.start_ns ?? 0));
         try {
-            const to = atEnd ? null : await neighbour(recording.id, topic, from, forward);
+            const to = chosen ? await neighbour(recording.id, chosen, from, forward) : null;
             if (to !== null) {
                 playback.seek(to);
             } else {

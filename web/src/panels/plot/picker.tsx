@@ -12,8 +12,9 @@ export function Picker({ recording, topics, playback, chosen, onChange, onClose 
     const withMessages = topics.filter((t) => t.messages > 0);
     const [topic, setTopic] = useState(withMessages[0]?.name ?? '');
     const [filter, setFilter] = useState('');
-    const at = playback.get().time_ns;
-    const fields = useRequest((signal) => fieldsOf(recording.id, topic, at, signal), [recording.id, topic]);
+    const { time_ns } = playback.get();
+    const first = BigInt(withMessages.find((t) => t.name === topic)?.start_ns ?? 0);
+    const fields = useRequest((signal) => fieldsOf(recording.id, topic, time_ns < first ? first : time_ns, signal), [recording.id, topic]);
     const found = (fields.loading ? [] : (fields.value ?? [])).filter((f) => f.path.toLowerCase().includes(filter.toLowerCase()));
     const typed = /^\S+\.\S+$/.test(filter) && !found.some((f) => f.path === filter) && !chosen.includes(filter);
     const others = chosen.filter((path) => fields.loading || !fields.value?.some((f) => f.path === path)); // of other topics, or typed by hand

@@ -1,6 +1,6 @@
 // Description, tags and notes. Changes are sent with the ETag of the version shown; after a conflict the new version is loaded
 // and the typed text stays in the field.
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { href } from '../../address';
 import { ApiError, getAll, patch, send } from '../../api';
 import { useRequest } from '../../use_request';
@@ -35,22 +35,47 @@ export async function change({ recording, tag, reload }: Loaded, body: unknown):
     }
 }
 
+/** The text being edited, null when it is not. When the editor closes, the focus returns to the button that opened it. */
+export function useDraft() {
+    const [draft, setDraft] = useState<string | null>(null);
+    const button = useRef<HTMLSpanElement>(null); // the element around it
+    const opened = useRef(false);
+    useEffect(() => {
+        if (draft === null && opened.current) {
+            button.current?.querySelector('button')?.focus();
+        }
+        opened.current = draft !== null;
+    }, [draft === null]);
+    return { draft, setDraft, button };
+}
+
 export function Description(loaded: Loaded) {
     const { recording } = loaded;
     const mayEdit = useRole('edit');
-    const [draft, setDraft] = useState<string | null>(null);
+    const { draft, setDraft, button } = useDraft();
     if (draft === null) {
         return (
             <div class="details-description">
                 {recording.description ? <p>{recording.description}</p> : <p class="muted">{text.details.noDescription}</p>}
-                {mayEdit && <Button kind="quiet" icon="edit" label={text.details.editDescription} onClick={() => setDraft(recording.description)} />}
+                {mayEdit && (
+                    <span ref={button}>
+                        <Button kind="quiet" icon="edit" label={text.details.editDescription} onClick={() => setDraft(recording.description)} />
+                    </span>
+                )}
             </div>
         );
     }
-    const save = async () => (await change(loaded, { description: draft })) && setDraft(null);
+    const save = async () => (draft === recording.description || (await change(loaded, { description: draft }))) && setDraft(null);
+    const key = (event: KeyboardEvent) => {
+        if (event.key === 'Escape') {
+            setDraft(null);
+        } else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+            void save();
+        }
+    };
     return (
         <form onSubmit={(event) => (event.preventDefault(), void save())}>
-            <Field multiline label={text.details.description} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} />
+            <Field multiline focused label={text.details.description} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onKeyDown={key} />
             <div class="row details-add">
                 <Button type="submit" kind="main">
                     {text.details.save}

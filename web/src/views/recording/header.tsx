@@ -11,25 +11,29 @@ import { showError, showToast } from '../../toasts';
 import type { Recording } from '../../types';
 import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
 import { quoted } from '../library/query';
-import { change, type Loaded } from './annotations';
+import { change, useDraft, type Loaded } from './annotations';
 import { exportPath } from './export_plan';
 
 function Name(loaded: Loaded) {
     const { recording } = loaded;
     const mayEdit = useRole('edit');
-    const [draft, setDraft] = useState<string | null>(null);
+    const { draft, setDraft, button } = useDraft();
     if (draft === null) {
         return (
             <h1 class="recording-name">
                 {recording.name}
-                {mayEdit && <Button kind="quiet" icon="edit" label={text.recording.rename} onClick={() => setDraft(recording.name)} />}
+                {mayEdit && (
+                    <span ref={button}>
+                        <Button kind="quiet" icon="edit" label={text.recording.rename} onClick={() => setDraft(recording.name)} />
+                    </span>
+                )}
             </h1>
         );
     }
     const save = async () => (draft === recording.name || (await change(loaded, { name: draft }))) && setDraft(null);
     return (
         <form class="row recording-name" onSubmit={(event) => (event.preventDefault(), void save())}>
-            <Field label={text.recording.name} hidden_label value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onKeyDown={(event) => event.key === 'Escape' && setDraft(null)} class="grow" />
+            <Field focused label={text.recording.name} hidden_label value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onKeyDown={(event) => event.key === 'Escape' && setDraft(null)} class="grow" />
             <Button type="submit" kind="main">
                 {text.details.save}
             </Button>

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { setQuery, useAddress } from '../../address';
 import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
+import { frameSteps } from '../../frames';
 import { Playback } from '../../playback';
 import type { Panel } from '../../panels';
 import { text } from '../../text';
@@ -12,6 +13,7 @@ import type { Recording, Topic } from '../../types';
 import { Button, EmptyState, Failed, ErrorBoundary, Menu, Spinner } from '../../ui';
 import { Details } from './details';
 import { loadEvents } from './events';
+import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { Header } from './header';
 import { availablePanels, setSettings, settingsOf, setPanels, shownPanels } from './panel_layout';
@@ -96,21 +98,6 @@ function Panels({ recording, topics, playback }: { recording: Recording; topics:
     );
 }
 
-/** The space bar toggles playback unless another control has the focus. */
-function usePlayKey(playback: Playback) {
-    useEffect(() => {
-        const key = (event: KeyboardEvent) => {
-            const free = !(event.target instanceof HTMLElement) || event.target === document.body || event.target.id === 'content';
-            if (event.key === ' ' && free && !event.defaultPrevented) {
-                playback.toggle();
-                event.preventDefault();
-            }
-        };
-        document.addEventListener('keydown', key);
-        return () => document.removeEventListener('keydown', key);
-    }, [playback]);
-}
-
 /** A recording in the trash can only be restored or deleted. */
 function TrashedRecording({ loaded }: { loaded: Loaded }) {
     const restore = () => void send('POST', `/recordings/${loaded.recording.id}/restore`).then(loaded.reload, showError);
@@ -132,7 +119,8 @@ function FullRecording({ loaded }: { loaded: Loaded }) {
     const playback = useRecordingPlayback(recording);
     const events = useRequest((signal) => loadEvents(recording.id, signal), [recording.id, recording.events]);
     const [exporting, setExporting] = useState(false);
-    usePlayKey(playback);
+    const step = useMemo(() => frameSteps(recording, topics, playback), [playback]);
+    useKeys(playback, step);
     return (
         <div class="recording">
             <Header loaded={loaded} onExport={() => setExporting(true)} />
@@ -140,7 +128,7 @@ function FullRecording({ loaded }: { loaded: Loaded }) {
                 {recording.messages > 0 ? (
                     <div class="recording-content">
                         <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} />
-                        <Player recording={recording} playback={playback} />
+                        <Player recording={recording} playback={playback} step={step} />
                         <Panels recording={recording} topics={topics} playback={playback} />
                     </div>
                 ) : (

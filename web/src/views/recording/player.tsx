@@ -1,22 +1,39 @@
-// Playback controls and the current time.
-import { usePlayback, type Playback } from '../../playback';
+// Playback controls, the current time, the list of keys.
+import { useState } from 'preact/hooks';
+import { SPEEDS, usePlayback, type Playback } from '../../playback';
 import { duration } from '../../format';
 import { text } from '../../text';
 import { calendarTime, relativeTime } from '../../recording_time';
 import type { Recording } from '../../types';
-import { Button, Select } from '../../ui';
+import { Button, Dialog, Select } from '../../ui';
 
-const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100];
+function Keys({ onClose }: { onClose: () => void }) {
+    return (
+        <Dialog title={text.player.keys} onClose={onClose}>
+            <dl class="player-keys">
+                {text.player.keyList.map(([keys, action]) => (
+                    <>
+                        <dt class="mono">{keys}</dt>
+                        <dd>{action}</dd>
+                    </>
+                ))}
+            </dl>
+        </Dialog>
+    );
+}
 
-export function Player({ recording, playback }: { recording: Recording; playback: Playback }) {
+export function Player({ recording, playback, step }: { recording: Recording; playback: Playback; step: (forward: boolean) => Promise<void> }) {
     const { time_ns, playing, speed, loop } = usePlayback(playback, 50);
+    const [keys, setKeys] = useState(false);
     const date = calendarTime(recording, time_ns);
     return (
         <div class="player row" role="group" aria-label={text.player.title}>
             <Button icon="previous" label={text.player.start} onClick={() => playback.seek(playback.span().start)} />
-            <Button kind="main" icon={playing ? 'pause' : 'play'} label={playing ? text.player.pause : text.player.play} onClick={() => playback.toggle()} />
+            <Button icon="left" label={text.player.previousFrame} aria-keyshortcuts="ArrowLeft" onClick={() => void step(false)} />
+            <Button kind="main" icon={playing ? 'pause' : 'play'} label={playing ? text.player.pause : text.player.play} aria-keyshortcuts="Space" onClick={() => playback.toggle()} />
+            <Button icon="right" label={text.player.nextFrame} aria-keyshortcuts="ArrowRight" onClick={() => void step(true)} />
             <Button icon="next" label={text.player.end} onClick={() => playback.seek(playback.span().end)} />
-            <Select label={text.player.speed} hidden_label value={String(speed)} options={SPEEDS.map((s) => [String(s), `${s}×`])} onChange={(s) => playback.setSpeed(Number(s))} />
+            <Select label={text.player.speed} hidden_label value={String(speed)} options={SPEEDS.map((s) => [String(s), `${String(s).replace('-', '−')}×`])} onChange={(s) => playback.setSpeed(Number(s))} />
             <Button pressed={loop} onClick={() => playback.setLoop(!loop)}>
                 {text.player.loop}
             </Button>
@@ -24,6 +41,8 @@ export function Player({ recording, playback }: { recording: Recording; playback
                 {relativeTime(recording, time_ns)} <span class="muted">/ {duration(recording.duration_ns)}</span>
             </output>
             {date && <span class="player-date muted mono">{date}</span>}
+            <Button kind="quiet" icon="info" class="player-help" label={text.player.keys} onClick={() => setKeys(true)} />
+            {keys && <Keys onClose={() => setKeys(false)} />}
         </div>
     );
 }

@@ -10,9 +10,11 @@ import { boundsOf, relativeTime } from '../../recording_time';
 import type { Recording, Topic } from '../../types';
 import { Button, Failed, Spinner } from '../../ui';
 import type { EventMark } from './events';
-import { drawLanes, LANE_HEIGHT, lanesOf, rulerTicks, RULER_HEIGHT, timeAt, xOf, type Lane } from './timeline_lanes';
+import { panSpan, useGestures, ZOOM_STEP, zoomSpan } from '../../zoom';
+import { drawLanes, LANE_HEIGHT, lanesOf, rulerTicks, xOf, type Lane } from './timeline_lanes';
+import { usePointer } from './timeline_pointer';
 
-const DRAG_MIN_PX = 4; // less is a click
+const SHORTEST_NS = 10_000; // of a zoomed view
 
 function useWidth(ref: { current: HTMLElement | null }): number {
     const [width, setWidth] = useState(0);
@@ -87,51 +89,61 @@ function Playhead({ playback, view, width }: { playback: Playback; view: Range; 
     );
 }
 
-/** A click moves the playhead, a drag selects a range, a drag at an end of the selection moves that end. */
-function usePointer(playback: Playback, view: Range, width: number) {
-    const from = useRef<{ x: number; fixed: bigint; moved: boolean } | null>(null); // fixed: the end that does not move
-    const x = (event: PointerEvent) => event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
-    const down = (event: PointerEvent) => {
-        if (event.button !== 0) {
-            return;
-        }
-        const { range } = playback.get();
-        const near = (time: bigint) => Math.abs(xOf(time, view, width) - x(event)) < 6;
-        const fixed = range && near(range.end) ? range.start : range && near(range.start) ? range.end : timeAt(x(event), view, width);
-        from.current = { x: x(event), fixed, moved: false };
-        (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+/** The visible part of the recording. It follows the playhead when that leaves it. */
+function useZoom(playback: Playback) {
+    const [zoom, setZoom] = useState<Range | null>(null);
+    const { bounds } = playback.get();
+    const view = zoom ?? bounds;
+    const length = Number(bounds.end - bounds.start);
+    const latest = useRef(view);
+    latest.current = view;
+    const inside = (): [number, number] => [Number(latest.current.start - bounds.start), Number(latest.current.end - bounds.start)];
+    const set = ([from, to]: [number, number]): boolean => {
+        const next = { start: bounds.start + BigInt(Math.round(from)), end: bounds.start + BigInt(Math.round(to)) };
+        const changed = next.start !== latest.current.start || next.end !== latest.current.end;
+        latest.current = next; // further events may arrive before the next render
+        setZoom(next.start <= bounds.start && next.end >= bounds.end ? null : next);
+        return changed;
     };
-    const move = (event: PointerEvent) => {
-        const drag = from.current;
-        if (!drag || (!drag.moved && Math.abs(x(event) - drag.x) < DRAG_MIN_PX)) {
-            return;
-        }
-        drag.moved = true;
-        const now = timeAt(x(event), view, width);
-        playback.setRange(now < drag.fixed ? { start: now, end: drag.fixed } : { start: drag.fixed, end: now });
+    useEffect(
+        () =>
+            playback.subscribe(({ time_ns }) => {
+                const { start, end } = latest.current;
+                if (time_ns < start || time_ns > end) {
+                    set(panSpan(inside(), Number(time_ns - (time_ns > end ? start : end)), [0, length]));
+                }
+            }),
+        [playback],
+    );
+    return {
+        view,
+        zoomed: zoom !== null,
+        zoomTo: (range: Range | null) => setZoom(range),
+        /** `part`: of the view, from 0 to 1, which keeps its place. */
+        zoomBy: (factor: number, part: number) => set(zoomSpan(inside(), inside()[0] + part * (inside()[1] - inside()[0]), factor, [0, length], Math.min(SHORTEST_NS, length))),
+        /** Around the playhead. */
+        zoomAtPlayhead: (factor: number) => set(zoomSpan(inside(), Number(playback.get().time_ns - bounds.start), factor, [0, length], Math.min(SHORTEST_NS, length))),
+        panBy: (part: number) => set(panSpan(inside(), part * (inside()[1] - inside()[0]), [0, length])),
     };
-    const up = (event: PointerEvent) => {
-        if (from.current && !from.current.moved) {
-            playback.seek(timeAt(x(event), view, width));
-        }
-        from.current = null;
-    };
-    return { onPointerDown: down, onPointerMove: move, onPointerUp: up, onPointerCancel: () => (from.current = null) };
 }
+type Zoom = ReturnType<typeof useZoom>;
 
-function Slider({ recording, playback }: { recording: Recording; playback: Playback }) {
+function Slider({ recording, playback, zoom }: { recording: Recording; playback: Playback; zoom: Zoom }) {
     const { time_ns, bounds } = usePlayback(playback, 250);
     const length = Number(bounds.end - bounds.start);
     const key = (event: KeyboardEvent) => {
-        const step = BigInt(Math.max(1, Math.round(length / (event.shiftKey ? 1000 : 100))));
+        const step = BigInt(Math.max(1, Math.round(length / 10)));
         const now = playback.get().time_ns;
-        const to = { ArrowRight: now + step, ArrowLeft: now - step, PageUp: now + step * 10n, PageDown: now - step * 10n, Home: bounds.start, End: bounds.end }[event.key];
+        const to = { PageUp: now + step, PageDown: now - step, Home: bounds.start, End: bounds.end }[event.key];
+        const factor = { '+': ZOOM_STEP, '=': ZOOM_STEP, '-': 1 / ZOOM_STEP, 0: 0 }[event.key];
+        if (event.ctrlKey || event.metaKey || event.altKey) {
+            return;
+        }
         if (to !== undefined) {
             playback.seek(to);
             event.preventDefault();
-        } else if (event.key === ' ') {
-            playback.toggle();
-            event.preventDefault();
+        } else if (factor !== undefined) {
+            void (factor ? zoom.zoomAtPlayhead(factor) : zoom.zoomTo(null));
         } else if (event.key === '[' || event.key === ']') {
             const { start, end } = playback.span();
             playback.setRange(event.key === '[' ? { start: now, end: end > now ? end : bounds.end } : { start: start < now ? start : bounds.start, end: now });
@@ -152,43 +164,49 @@ function Slider({ recording, playback }: { recording: Recording; playback: Playb
     );
 }
 
+function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
+    const { range } = usePlayback(playback, 100);
+    return (
+        <div class="timeline-corner">
+            {range && (
+                <>
+                    <Button kind="quiet" icon="full" label={text.timeline.zoom} onClick={() => zoom.zoomTo(range)} />
+                    <Button kind="quiet" icon="close" label={text.timeline.clearSelection} onClick={() => playback.setRange(null)} />
+                    <span class="small muted">{duration(range.end - range.start)}</span>
+                </>
+            )}
+            {!range && !zoom.zoomed && <span class="small muted">{text.timeline.hint}</span>}
+            {zoom.zoomed && (
+                <Button kind="quiet" onClick={() => zoom.zoomTo(null)}>
+                    {text.timeline.resetZoom}
+                </Button>
+            )}
+        </div>
+    );
+}
+
 export function Timeline({ recording, topics, playback, events }: { recording: Recording; topics: Topic[]; playback: Playback; events: EventMark[] }) {
     const lanes = useRequest((signal) => lanesOf(recording.id, signal), [recording.id, recording.messages]);
     const field = useRef<HTMLDivElement>(null);
     const width = useWidth(field);
-    const [zoom, setZoom] = useState<Range | null>(null);
-    const { range, bounds } = usePlayback(playback, 100);
-    const view = zoom ?? bounds;
+    const zoom = useZoom(playback);
+    const { view } = zoom;
     const pointer = usePointer(playback, view, width);
+    useGestures(field, { zoom: (factor, x) => zoom.zoomBy(factor, x / Math.max(width, 1)), pan: (dx) => zoom.panBy(-dx / Math.max(width, 1)), pinchStart: pointer.cancel });
     const counts = useMemo(() => new Map(topics.map((t) => [t.name, t.messages])), [topics]);
     const shown = lanes.value ?? [];
     return (
         <section class="timeline" aria-label={text.timeline.title}>
             <div class="timeline-names">
-                <div class="timeline-corner">
-                    {range ? (
-                        <>
-                            <Button kind="quiet" icon="full" label={text.timeline.zoom} onClick={() => setZoom(range)} />
-                            <Button kind="quiet" icon="close" label={text.timeline.clearSelection} onClick={() => playback.setRange(null)} />
-                            <span class="small muted">{duration(range.end - range.start)}</span>
-                        </>
-                    ) : (
-                        <span class="small muted">{text.timeline.hint}</span>
-                    )}
-                    {zoom && (
-                        <Button kind="quiet" onClick={() => setZoom(null)}>
-                            {text.timeline.resetZoom}
-                        </Button>
-                    )}
-                </div>
+                <Corner playback={playback} zoom={zoom} />
                 {shown.map((lane) => (
                     <div key={lane.topic} class="timeline-name mono" title={`${lane.topic}: ${count(counts.get(lane.topic))}`}>
                         {lane.topic}
                     </div>
                 ))}
             </div>
-            <div class="timeline-field" ref={field} {...pointer} data-ruler={RULER_HEIGHT}>
-                <Slider recording={recording} playback={playback} />
+            <div class="timeline-field" ref={field} {...pointer.handlers}>
+                <Slider recording={recording} playback={playback} zoom={zoom} />
                 <Ruler recording={recording} view={view} width={width} events={events} />
                 <Lanes lanes={shown} view={view} width={width} />
                 <Playhead playback={playback} view={view} width={width} />

@@ -31,7 +31,6 @@ export async function lanesOf(id: string, signal: AbortSignal): Promise<Lane[]> 
 }
 
 export const LANE_HEIGHT = 18;
-export const RULER_HEIGHT = 24;
 
 export interface Colours {
     lane: string[];
@@ -57,7 +56,8 @@ export function drawLanes(context: CanvasRenderingContext2D, lanes: Lane[], view
         context.fillRect(0, top + LANE_HEIGHT - 1, width, 1);
         context.fillStyle = colours.lane[i % colours.lane.length]!;
         for (const span of lane.spans) {
-            const from = xOf(span.start, view, width);
+            const start = xOf(span.start, view, width);
+            const from = start > width ? start : Math.min(start, width - 1.5); // a message at the very end is visible
             const to = Math.max(xOf(span.end, view, width), from + 1.5);
             if (to >= 0 && from <= width) {
                 const share = lane.most > 0 ? span.count / lane.most : 0;

@@ -1,0 +1,109 @@
+// ROS bags (1.2, without an index) written for the tests of the panels, without any code of the project.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const STAMP = '='.repeat(80) + '\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n';
+const POINT = '='.repeat(80) + '\nMSG: geometry_msgs/Point\nfloat64 x\nfloat64 y\nfloat64 z\n';
+const VECTOR = '='.repeat(80) + '\nMSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n';
+const QUATERNION = '='.repeat(80) + '\nMSG: geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n';
+const TYPES = { // [md5, definition]
+    'std_msgs/String': ['992ce8a1687cec8c8bd883ec73ca41d1', 'string data\n'],
+    'std_msgs/Float64': ['fdb28210bfa9d7c91146260178d9a584', 'float64 data\n'],
+    'sensor_msgs/Image': ['060021388200f6f0f447d0fcd9c64743', `Header header\nuint32 height\nuint32 width\nstring encoding\nuint8 is_bigendian\nuint32 step\nuint8[] data\n${STAMP}`],
+    'roslib/Log': ['acffd30cd6b6de30f120938c17c593fb', `Header header\nbyte level\nstring name\nstring msg\nstring file\nstring function\nuint32 line\nstring[] topics\n${STAMP}`],
+    'geometry_msgs/PoseStamped': ['d3812c3cbc69362b77dc0b19b345f8f5', `Header header\nPose pose\n${STAMP}${'='.repeat(80)}\nMSG: geometry_msgs/Pose\nPoint position\nQuaternion orientation\n${POINT}${QUATERNION}`],
+    'tf/tfMessage': [
+        '94810edda583a504dfda3829e70d7eec',
+        `geometry_msgs/TransformStamped[] transforms\n${'='.repeat(80)}\nMSG: geometry_msgs/TransformStamped\nHeader header\nstring child_frame_id\nTransform transform\n${STAMP}${'='.repeat(80)}\nMSG: geometry_msgs/Transform\nVector3 translation\nQuaternion rotation\n${VECTOR}${QUATERNION}`,
+    ],
+};
+
+const u32 = (value) => {
+    const out = Buffer.alloc(4);
+    out.writeUInt32LE(value);
+    return out;
+};
+const f64 = (...values) => Buffer.concat(values.map((value) => {
+    const out = Buffer.alloc(8);
+    out.writeDoubleLE(value);
+    return out;
+}));
+const text = (value) => Buffer.concat([u32(Buffer.byteLength(value)), Buffer.from(value)]);
+const header = (frame) => Buffer.concat([u32(0), u32(0), u32(0), text(frame)]);
+
+export const string = (data) => text(data);
+export const float64 = (data) => f64(data);
+export const log = (level, name, message) => Buffer.concat([header(''), Buffer.from([level]), text(name), text(message), text('file.cpp'), text('run'), u32(1), u32(0)]);
+export const pose = (frame, x, y) => Buffer.concat([header(frame), f64(x, y, 0, 0, 0, 0, 1)]);
+export const transform = (parent, child, x, y) => Buffer.concat([u32(1), header(parent), text(child), f64(x, y, 0, 0, 0, 0, 1)]);
+/** A grey picture with a white frame at its edges, `edge` pixels wide. */
+export function image(width, height, edge) {
+    const pixels = Buffer.alloc(width * height, 40);
+    for (let y = 0; y < height; y++) {
+        for (let x = 0; x < width; x++) {
+            if (x < edge || y < edge || x >= width - edge || y >= height - edge) {
+                pixels[y * width + x] = 255;
+            }
+        }
+    }
+    return Buffer.concat([header('camera'), u32(height), u32(width), text('mono8'), Buffer.from([0]), u32(width), u32(pixels.length), pixels]);
+}
+
+const field = (name, value) => {
+    const both = Buffer.concat([Buffer.from(name + '='), Buffer.from(value)]);
+    return Buffer.concat([u32(both.length), both]);
+};
+const record = (fields, data = Buffer.alloc(0)) => {
+    const head = Buffer.concat(Object.entries(fields).map(([name, value]) => field(name, value)));
+    return Buffer.concat([u32(head.length), head, u32(data.length), data]);
+};
+
+/** Writes a bag of `messages`, each {at (seconds), topic, type, data}, and returns its path in a new folder, which the caller removes with cleanUp. */
+export function writeBag(name, messages) {
+    const known = new Set();
+    const out = [Buffer.from('#ROSRECORD V1.2\n')];
+    for (const { at, topic, type, data } of messages) {
+        const [md5, definition] = TYPES[type];
+        if (!known.has(topic)) {
+            known.add(topic);
+            out.push(record({ def: definition, md5, op: [1], topic, type }));
+        }
+        const sec = Math.floor(at);
+        out.push(record({ md5, nsec: u32(Math.round((at - sec) * 1e9)), op: [2], sec: u32(1275520355 + sec), topic, type }, data));
+    }
+    const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'reel-bag-')), name);
+    fs.writeFileSync(file, Buffer.concat(out));
+    return file;
+}
+export const removeBag = (file) => fs.rmSync(path.dirname(file), { recursive: true, force: true });
+
+/** Uploads a bag of `messages` and returns its recording. */
+export async function uploadBag(server, name, messages) {
+    const file = writeBag(name, messages);
+    try {
+        return (await server.upload([file], 'bags'))[0];
+    } finally {
+        removeBag(file);
+    }
+}
+
+const every = (seconds, step, one) => Array.from({ length: Math.round(seconds / step) }, (_, i) => one(i * step, i));
+const inOrder = (messages) => messages.sort((a, b) => a.at - b.at);
+
+/** A camera of 4:3 that starts after half a second, and a topic that is there from the start. */
+export const cameraBag = () =>
+    inOrder([
+        ...every(3, 0.1, (at, i) => ({ at, topic: '/a_status', type: 'std_msgs/String', data: string(`status ${i}`) })),
+        ...every(2, 0.25, (at) => ({ at: at + 0.5, topic: '/camera', type: 'sensor_msgs/Image', data: image(640, 480, 16) })),
+    ]);
+
+export const LONG_LINE = 'The planner could not find a path to the goal: ' + 'the corridor is blocked by an obstacle, '.repeat(12) + 'and that is the end of the line.';
+/** A robot that drives 200 m straight ahead in 10 s; its log holds a line that no panel can show in one row. */
+export const driveBag = () =>
+    inOrder([
+        ...every(10, 0.1, (at) => ({ at, topic: '/tf', type: 'tf/tfMessage', data: transform('map', 'base_link', at * 20, 0) })),
+        ...every(10, 0.1, (at) => ({ at: at + 0.001, topic: '/pose', type: 'geometry_msgs/PoseStamped', data: pose('base_link', 0, 0) })),
+        ...every(10, 0.5, (at) => ({ at: at + 0.002, topic: '/speed', type: 'std_msgs/Float64', data: float64(20 + at) })),
+        ...every(10, 1, (at, i) => ({ at: at + 0.003, topic: '/rosout', type: 'roslib/Log', data: log([1, 2, 4, 8, 16][i % 5], '/planner', i === 4 ? LONG_LINE : `line ${i}`) })),
+    ]);
