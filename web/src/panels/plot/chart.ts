@@ -25,7 +25,7 @@ export function aligned(curves: Curve[]): uPlot.AlignedData {
     return tables.length === 0 ? [[]] : tables.length === 1 ? tables[0]! : uPlot.join(tables);
 }
 
-function options(curves: Curve[], width: number, height: number, on: ChartEvents, drawPlayhead: (u: uPlot) => void): uPlot.Options {
+function options(curves: Curve[], width: number, height: number, on: ChartEvents, drawPlayhead: (u: uPlot) => void, setLegend: (u: uPlot) => void): uPlot.Options {
     const axis: uPlot.Axis = { stroke: colour('--ink-soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 }, font: `11px ${getComputedStyle(document.body).fontFamily}` };
     return {
         width,
@@ -45,6 +45,7 @@ function options(curves: Curve[], width: number, height: number, on: ChartEvents
                 },
             ],
             draw: [drawPlayhead],
+            setCursor: [setLegend],
             ready: [
                 (u) => {
                     u.over.addEventListener('click', (event) => u.select.width < 1 && on.seek(u.posToVal(event.offsetX, 'x')));
@@ -53,6 +54,25 @@ function options(curves: Curve[], width: number, height: number, on: ChartEvents
             ],
         },
     };
+}
+
+/** Index of the last value at or before `seconds`; null: none. */
+export function indexBefore(times: ArrayLike<number>, values: ArrayLike<number | null | undefined>, seconds: number): number | null {
+    let [low, high] = [0, times.length]; // the first time after `seconds`
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (times[middle]! <= seconds) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (let i = low - 1; i >= 0; i--) {
+        if (typeof values[i] === 'number') {
+            return i;
+        }
+    }
+    return null;
 }
 
 export function createChart(root: HTMLElement, on: ChartEvents): Chart {
@@ -64,6 +84,13 @@ export function createChart(root: HTMLElement, on: ChartEvents): Chart {
         if (x >= u.bbox.left && x <= u.bbox.left + u.bbox.width) {
             u.ctx.fillStyle = colour('--playhead');
             u.ctx.fillRect(x - 1, u.bbox.top, 2, u.bbox.height);
+        }
+    };
+    /** While no pointer is over the plot, the legend shows the values at the playhead. */
+    const setLegend = (u: uPlot) => {
+        if ((u.cursor.left ?? -1) < 0) {
+            const times = u.data[0];
+            u.setLegend({ idxs: u.data.map((values, i) => indexBefore(times, i === 0 ? times : values, now)) }, false);
         }
     };
     let frame = 0;
@@ -78,13 +105,17 @@ export function createChart(root: HTMLElement, on: ChartEvents): Chart {
     return {
         show(curves, from, to) {
             plot?.destroy();
-            plot = new uPlot(options(curves, width, Math.max(80, height - 30), on, drawPlayhead), aligned(curves), root);
+            plot = new uPlot(options(curves, width, Math.max(80, height - 30), on, drawPlayhead, setLegend), aligned(curves), root);
+            setLegend(plot);
             plot.setScale('x', from < to ? { min: from, max: to } : { min: from - 0.5, max: from + 0.5 }); // a single message has no extent
             fit();
         },
         setPlayhead(seconds) {
             now = seconds;
-            plot?.redraw(false, false);
+            if (plot) {
+                plot.redraw(false, false);
+                setLegend(plot);
+            }
         },
         resize(w, h) {
             [width, height] = [w, h];

@@ -1,6 +1,6 @@
 // The plot: fields, zoom (each zoom loads /series anew at full resolution), playhead, export as PNG or CSV.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { download, get } from '../../api';
+import { ApiError, download, get } from '../../api';
 import { useRequest } from '../../use_request';
 import { saveBlob } from '../../save_blob';
 import { useStore } from '../../store';
@@ -20,9 +20,32 @@ function curve(field: string, pairs: Pair[], start: bigint): Curve {
     return { field, points: pairs.map(([time, value]) => [Number(BigInt(time) - start) / 1e9, number(value)]) };
 }
 
+/** What could be loaded, and of each other field why not. */
+interface Loaded {
+    curves: Curve[];
+    problems: { field: string; why: string }[];
+}
+
 async function curvesOf(id: string, fields: string[], params: Record<string, string | number>, start: bigint, signal: AbortSignal): Promise<Curve[]> {
     const answer = await get<Pair[] | Record<string, Pair[]>>(`/recordings/${id}/series`, { field: fields, time_format: 'nanoseconds', ...params }, signal);
     return Array.isArray(answer) ? [curve(fields[0]!, answer, start)] : fields.map((field) => curve(field, answer[field] ?? [], start));
+}
+
+/** In one request; if that is refused, in one for each field, so that the others are shown. */
+async function load(id: string, fields: string[], params: Record<string, string | number>, start: bigint, signal: AbortSignal): Promise<Loaded> {
+    try {
+        return { curves: await curvesOf(id, fields, params, start, signal), problems: [] };
+    } catch (error) {
+        const refused = error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 401;
+        if (!refused || fields.length < 2) {
+            throw error;
+        }
+    }
+    const answers = await Promise.allSettled(fields.map((field) => curvesOf(id, [field], params, start, signal)));
+    return {
+        curves: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
+        problems: answers.flatMap((answer, i) => (answer.status === 'rejected' ? [{ field: fields[i]!, why: (answer.reason as Error).message }] : [])),
+    };
 }
 
 /** Fields joined by '|', which is escaped in names. No field is '|' alone: without the parameter the default fields are shown. */
@@ -63,8 +86,8 @@ export default function Plot(props: PanelProps) {
     const theme = useStore(shownTheme);
     const at = (seconds: number) => bounds.start + BigInt(Math.round(seconds * 1e9));
     const params = { start: String(at(set.from)), end: String(at(set.to) + 1n) };
-    const curves = useRequest<Curve[]>(
-        (signal) => (set.fields.length > 0 ? curvesOf(recording.id, set.fields, { ...params, max_points: Math.max(200, (area.current?.clientWidth ?? 600) * 2) }, bounds.start, signal) : Promise.resolve([])),
+    const curves = useRequest<Loaded>(
+        (signal) => (set.fields.length > 0 ? load(recording.id, set.fields, { ...params, max_points: Math.max(200, (area.current?.clientWidth ?? 600) * 2) }, bounds.start, signal) : Promise.resolve({ curves: [], problems: [] })),
         [recording.id, set.fields.join('|'), set.from, set.to],
     );
     useEffect(() => {
@@ -82,7 +105,7 @@ export default function Plot(props: PanelProps) {
     }, [playback]);
     useEffect(() => {
         if (curves.value) {
-            chart.current?.show(curves.value, set.from, set.to);
+            chart.current?.show(curves.value.curves, set.from, set.to);
         }
     }, [curves.value, theme]);
     const png = async () => {
@@ -111,6 +134,11 @@ export default function Plot(props: PanelProps) {
                 {curves.loading && set.fields.length > 0 && <Spinner />}
             </div>
             {curves.error !== null && <Failed error={curves.error} retry={curves.reload} />}
+            {curves.value?.problems.map(({ field, why }) => (
+                <p key={field} class="plot-problem small" role="alert">
+                    <span class="mono">{field}</span>: {why}
+                </p>
+            ))}
             {set.fields.length === 0 && (
                 <EmptyState title={text.plot.empty} help={text.plot.emptyHelp}>
                     <Button kind="main" onClick={() => setPicking(true)}>
