@@ -1,7 +1,7 @@
 // Times of a recording: calendar times, or offsets from its start. Whether it has calendar times depends on the recording's clock.
 import type { Range } from './playback';
 import { dateTime, offset, parseTime } from './format';
-import type { Recording } from './types';
+import type { Recording, Topic } from './types';
 
 const SECOND = 1_000_000_000n;
 
@@ -22,6 +22,9 @@ export function timeNs(value: string): bigint {
 export function boundsOf(recording: Recording): Range {
     return { start: BigInt(recording.start_ns ?? 0), end: BigInt(recording.end_ns ?? 0) };
 }
+
+/** The time of a topic's first message. */
+export const firstTime = (topic: Topic | undefined): bigint | null => (topic?.start_ns ? BigInt(topic.start_ns) : null);
 
 /** The offset from the start, as 0:12.345 */
 export const relativeTime = (recording: Recording, ns: bigint, digits = 3): string => offset(ns - boundsOf(recording).start, digits);

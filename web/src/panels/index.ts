@@ -24,6 +24,8 @@ export interface Panel {
     title: string;
     /** How well the panel fits: 0 not at all (not offered), 1 possible, 2 useful, 3 made for this recording. */
     fits: (recording: Recording, topics: Topic[]) => number;
+    /** The first time at which the panel has something to show; null, or without this function: at any time. */
+    begins?: (recording: Recording, topics: Topic[], settings: Record<string, string>, signal: AbortSignal) => bigint | null | Promise<bigint | null>;
     Panel: ComponentType<PanelProps>;
 }
 

@@ -1,7 +1,14 @@
 // The panel "image": the image of a topic at the playhead.
 import { text } from '../../text';
 import { isImage } from '../../frames';
+import { firstTime } from '../../recording_time';
 import type { Panel } from '../index';
-import { ImagePanel } from './panel';
+import { ImagePanel, imageTopic } from './panel';
 
-export const image: Panel = { name: 'image', title: text.image.title, fits: (_recording, topics) => (topics.some(isImage) ? 2.5 : 0), Panel: ImagePanel };
+export const image: Panel = {
+    name: 'image',
+    title: text.image.title,
+    fits: (_recording, topics) => (topics.some(isImage) ? 2.5 : 0),
+    begins: (_recording, topics, settings) => firstTime(imageTopic(topics, settings)),
+    Panel: ImagePanel,
+};

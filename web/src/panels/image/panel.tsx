@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { getBlob } from '../../api';
 import { isImage } from '../../frames';
 import { text } from '../../text';
+import type { Topic } from '../../types';
 import { Failed, Select } from '../../ui';
 import { useAtPlayhead } from '../use_at_playhead';
 import type { PanelProps } from '../index';
@@ -10,9 +11,12 @@ import type { PanelProps } from '../index';
 /** Rounded up to steps, so that resizing the panel does not load an image per pixel. */
 const requestWidth = (width: number) => Math.min(4096, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 160) * 160));
 
+/** The selected topic of images, else the first; the URL may name one that does not exist. */
+export const imageTopic = (topics: Topic[], settings: Record<string, string>): Topic | undefined => topics.find((t) => isImage(t) && t.name === settings.topic) ?? topics.find(isImage);
+
 export function ImagePanel({ recording, topics, playback, settings, onSettings }: PanelProps) {
     const images = topics.filter(isImage);
-    const chosen = images.find((t) => t.name === settings.topic) ?? images[0];
+    const chosen = imageTopic(topics, settings);
     const topic = chosen?.name ?? '';
     const area = useRef<HTMLDivElement>(null);
     const [width, setWidth] = useState(640);

@@ -1,6 +1,13 @@
 // The panel "messages": one topic's message at the playhead, decoded or as hex.
 import { text } from '../../text';
 import type { Panel } from '../index';
-import { Messages } from './panel';
+import { firstTime } from '../../recording_time';
+import { Messages, messagesTopic } from './panel';
 
-export const messages: Panel = { name: 'messages', title: text.messages.title, fits: (recording) => (recording.messages > 0 ? 1.5 : 0), Panel: Messages };
+export const messages: Panel = {
+    name: 'messages',
+    title: text.messages.title,
+    fits: (recording) => (recording.messages > 0 ? 1.5 : 0),
+    begins: (_recording, topics, settings) => firstTime(messagesTopic(topics, settings)),
+    Panel: Messages,
+};

@@ -6,7 +6,7 @@ import { neighbour } from '../../frames';
 import { text } from '../../text';
 import { relativeTime } from '../../recording_time';
 import { showError, showToast } from '../../toasts';
-import type { Message } from '../../types';
+import type { Message, Topic } from '../../types';
 import { Button, Failed, Select, Tree } from '../../ui';
 import { useAtPlayhead } from '../use_at_playhead';
 import type { PanelProps } from '../index';
@@ -15,9 +15,12 @@ import { nodesOf } from './tree';
 
 type Loaded = { message: Message; bytes: Uint8Array | null };
 
+/** The selected topic, else the first; the URL may name one that does not exist. */
+export const messagesTopic = (topics: Topic[], settings: Record<string, string>): Topic | undefined => topics.find((t) => t.messages > 0 && t.name === settings.topic) ?? topics.find((t) => t.messages > 0);
+
 export function Messages({ recording, topics, playback, settings, onSettings }: PanelProps) {
     const withMessages = topics.filter((t) => t.messages > 0);
-    const chosen = withMessages.find((t) => t.name === settings.topic) ?? withMessages[0]; // the URL may name a topic that does not exist
+    const chosen = messagesTopic(topics, settings);
     const topic = chosen?.name ?? '';
     const hex = settings.hex === '1';
     const [open, setOpen] = useState(new Set<string>());

@@ -1,11 +1,21 @@
 // The panel "plot": numeric fields of a recording over time.
+import type { Recording, Topic } from '../../types';
 import { text } from '../../text';
 import { lazy } from '../../ui';
 import type { Panel, PanelProps } from '../index';
+import { decoded } from './decoded';
+
+/** Below the topics if none of the messages can be decoded. */
+function fits(recording: Recording, topics: Topic[]): number {
+    if (recording.messages === 0) {
+        return 0;
+    }
+    return topics.some((t) => t.type === 'nanover/frame' || /Imu|Float|Pose|Twist|Odom|Joint/.test(t.type)) ? 2 : topics.some(decoded) ? 1.2 : 0.8;
+}
 
 export const plot: Panel = {
     name: 'plot',
     title: text.plot.title,
-    fits: (recording, topics) => (recording.messages === 0 ? 0 : topics.some((t) => t.type === 'nanover/frame' || /Imu|Float|Pose|Twist|Odom|Joint/.test(t.type)) ? 2 : 1.2),
+    fits,
     Panel: lazy<PanelProps>(() => import('./panel')),
 };

@@ -15,6 +15,7 @@ import { Details } from './details';
 import { loadEvents } from './events';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
+import { openingTime } from './opening';
 import { Header } from './header';
 import { availablePanels, setSettings, settingsOf, setPanels, shownPanels } from './panel_layout';
 import type { Loaded } from './annotations';
@@ -23,10 +24,10 @@ import { ExportDialog } from './export';
 import { Timeline } from './timeline';
 
 /** The playback state, initialized from the URL; written back to the URL when it rests. */
-function useRecordingPlayback(recording: Recording): Playback {
+function useRecordingPlayback(recording: Recording, opening: bigint | null): Playback {
     const bounds = boundsOf(recording);
     const playback = useMemo(() => {
-        const created = new Playback(bounds);
+        const created = new Playback(bounds, opening ?? bounds.start);
         const query = new URLSearchParams(location.search);
         const [from, to] = (query.get('range') ?? '').split('~');
         if (from && to) {
@@ -43,7 +44,7 @@ function useRecordingPlayback(recording: Recording): Playback {
         const keep = () => {
             const { time_ns, range, playing } = playback.get();
             if (!playing && location.pathname.startsWith('/recordings/')) {
-                const at = time_ns === playback.get().bounds.start ? null : toSeconds(recording, time_ns);
+                const at = time_ns === opening ? null : toSeconds(recording, time_ns);
                 setQuery({ at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` }, true);
             }
         };
@@ -113,10 +114,10 @@ function TrashedRecording({ loaded }: { loaded: Loaded }) {
     );
 }
 
-function FullRecording({ loaded }: { loaded: Loaded }) {
+function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | null }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
-    const playback = useRecordingPlayback(recording);
+    const playback = useRecordingPlayback(recording, opening);
     const events = useRequest((signal) => loadEvents(recording.id, signal), [recording.id, recording.events]);
     const [exporting, setExporting] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, playback), [playback]);
@@ -146,7 +147,10 @@ function FullRecording({ loaded }: { loaded: Loaded }) {
 
 export default function RecordingView() {
     const id = useAddress().path.split('/')[2] ?? '';
-    const result = useRequest(async (signal) => ({ of: id, ...(await loadRecording(id, signal)) }), [id]);
+    const result = useRequest(async (signal) => {
+        const answer = await loadRecording(id, signal);
+        return { of: id, ...answer, opening: await openingTime(answer.value, new URLSearchParams(location.search), signal) };
+    }, [id]);
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
     useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);
@@ -174,5 +178,5 @@ export default function RecordingView() {
         );
     }
     const loaded = { recording: found.value, tag: found.tag, reload: result.reload };
-    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} />;
+    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} />;
 }

@@ -1,0 +1,100 @@
+// The panels show what is in the recording: whole pictures, data from the start, each field and line.
+import fs from 'node:fs';
+import { Server, Skip, assert, eventually, sample, settled, withPage } from './harness.mjs';
+import { cameraBag, uploadBag } from './bags.mjs';
+
+let server, archive, camera;
+export async function setUp() {
+    server = await Server.start();
+    archive = (await server.uploadDemo()).find((r) => r.format === 'nanover');
+    camera = await uploadBag(server, 'camera.bag', cameraBag());
+}
+export async function tearDown() {
+    await server?.end();
+}
+
+const ready = (page) => page.locator('.timeline-name').first().waitFor();
+const at = async (page) => Number(await page.getByRole('slider', { name: 'Playhead' }).getAttribute('aria-valuenow'));
+const near = (page, wanted, tolerance = 1e-6) => eventually(async () => Math.abs((await at(page)) - wanted) <= tolerance, `the playhead at ${wanted}`);
+const offsetOf = (recording, ns) => Number(BigInt(ns) - BigInt(recording.start_ns)) / 1e9;
+
+/** Runs in the browser: where the white frame of the picture is seen, on the lines through its centre. */
+async function whiteEdges(base64) {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes]));
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+    context.drawImage(bitmap, 0, 0);
+    const [w, h] = [bitmap.width, bitmap.height];
+    const dark = (x, y) => context.getImageData(Math.round(x), Math.round(y), 1, 1).data[0] < 80;
+    const white = (x, y) => context.getImageData(Math.round(x), Math.round(y), 1, 1).data[0] > 250;
+    /** From the picture's dark centre towards an edge there must be something white. */
+    const seen = (dx, dy) => {
+        for (let i = 0, [x, y] = [w / 2, h / 2]; i < Math.max(w, h) && x >= 0 && y >= 0 && x < w && y < h; i++, x += dx, y += dy) {
+            if (white(x, y)) {
+                return true;
+            }
+        }
+        return false;
+    };
+    return { centre: dark(w / 2, h / 2), left: seen(-1, 0), right: seen(1, 0), top: seen(0, -1), bottom: seen(0, 1) };
+}
+
+export const tests = {
+    async a_picture_is_shown_whole() {
+        for (const [size, height] of [[{ width: 1440, height: 900 }, 0], [{ width: 390, height: 844 }, 0], [{ width: 1440, height: 900 }, 220]]) {
+            await withPage(server, `/recordings/${camera.id}?at=1&panels=image,messages`, { size, theme: 'dark' }, async (page) => { // dark: only the picture is white
+                await page.locator('.image-area img').waitFor();
+                if (height > 0) {
+                    await page.locator('.panel-image').evaluate((panel, px) => (panel.style.height = `${px}px`), height); // as dragging its corner does
+                }
+                await settled(page);
+                const picture = await page.locator('.image-area').screenshot();
+                assert.deepEqual(await page.evaluate(whiteEdges, picture.toString('base64')), { centre: true, left: true, right: true, top: true, bottom: true }, `${size.width}, ${height}`);
+            });
+        }
+    },
+    async opens_where_its_panels_have_data() {
+        const first = Math.max(...camera.topics.map((t) => offsetOf(camera, t.start_ns)));
+        await withPage(server, `/recordings/${camera.id}`, {}, async (page) => {
+            await ready(page);
+            await near(page, first);
+            await page.locator('.image-area img').waitFor();
+            await page.getByRole('button', { name: 'Go to start' }).click();
+            await page.waitForURL(/at=0(&|$)/); // a time like any other
+            await page.reload();
+            await ready(page);
+            await near(page, 0);
+            await page.getByText('No image at or before the playhead').waitFor();
+        });
+        await withPage(server, `/recordings/${camera.id}?panels=topics`, {}, async (page) => {
+            await ready(page);
+            await near(page, 0); // nothing to wait for
+        });
+    },
+    async real_recordings_open_where_their_panels_have_data() {
+        const names = ['mira/mira_basic.tape', 'tide/tide2_plain.tide', 'tide/rsbagcl_multichunk.tide', 'rosbag2/cdr_test/cdr_test_0.db3', 'nanover/core-nanotube-example.nanover.zip', 'rosbag1/ccny_ortho_scan_v1.2.bag'];
+        const files = names.flatMap((name) => {
+            try {
+                return [sample(name)];
+            } catch (error) {
+                if (error instanceof Skip) {
+                    return [];
+                }
+                throw error;
+            }
+        });
+        for (const recording of await server.upload(files.filter((file) => fs.existsSync(file)), 'real')) {
+            await withPage(server, `/recordings/${recording.id}`, {}, async (page) => {
+                await ready(page);
+                await settled(page);
+                const shown = await page.locator('.panels').innerText();
+                assert.ok(!/No (message|image) at or before|No fields selected/.test(shown), `${recording.name}: ${shown}`);
+                assert.ok(!/Atoms\s+0\b|Topics\s+0\b|Actors\s+0\b/.test(shown), `${recording.name}: ${shown}`);
+            });
+        }
+        if (files.length < names.length) {
+            throw new Skip(`${names.length - files.length} real samples`);
+        }
+    },
+};
+void archive;
