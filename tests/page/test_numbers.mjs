@@ -71,7 +71,7 @@ async function overviewCountsTheSearch() {
         await screenshot(page, 'overview');
         await checkAxeInBothThemes(page);
         await page.getByRole('combobox', { name: 'Search recordings' }).fill('robot:r1');
-        await page.getByText(`${await total({ q: 'robot:r1' })} recordings`, { exact: true }).waitFor();
+        await page.getByRole('status').getByText(`${await total({ q: 'robot:r1' })} recordings`, { exact: true }).waitFor();
         await settled(page);
         const found = await checkBars(page, 'robot:r1');
         assert.ok(found.some((bar) => bar.found === 0 && bar.all > 0), 'bars of recordings that do not match');

@@ -1,13 +1,13 @@
 // The panels show what is in the recording: whole pictures, data from the start, each field and line.
 import fs from 'node:fs';
 import { Server, Skip, assert, eventually, sample, settled, withPage } from './harness.mjs';
-import { cameraBag, uploadBag } from './bags.mjs';
+import { LONG_LINE, cameraBag, driveBag, uploadBag } from './bags.mjs';
 
-let server, archive, camera;
+let server, camera, drive;
 export async function setUp() {
     server = await Server.start();
-    archive = (await server.uploadDemo()).find((r) => r.format === 'nanover');
     camera = await uploadBag(server, 'camera.bag', cameraBag());
+    drive = await uploadBag(server, 'drive.bag', driveBag());
 }
 export async function tearDown() {
     await server?.end();
@@ -37,6 +37,20 @@ async function whiteEdges(base64) {
         return false;
     };
     return { centre: dark(w / 2, h / 2), left: seen(-1, 0), right: seen(1, 0), top: seen(0, -1), bottom: seen(0, 1) };
+}
+
+/** Runs in the browser: whether the middle of the picture has something red, as the x axis of a pose is drawn. */
+async function redInTheMiddle(base64) {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]));
+    const [w, h] = [bitmap.width, bitmap.height];
+    const context = new OffscreenCanvas(w, h).getContext('2d');
+    context.drawImage(bitmap, 0, 0);
+    const { data } = context.getImageData(w / 4, h / 4, w / 2, h / 2);
+    let red = 0;
+    for (let i = 0; i < data.length; i += 4) {
+        red += data[i] > 1.5 * data[i + 1] && data[i] > 1.5 * data[i + 2] ? 1 : 0;
+    }
+    return red > 10;
 }
 
 export const tests = {
@@ -71,6 +85,42 @@ export const tests = {
             await near(page, 0); // nothing to wait for
         });
     },
+    async a_long_log_line_is_read_whole_and_levels_are_not_clipped() {
+        for (const size of [{ width: 1440, height: 900 }, { width: 390, height: 844 }]) {
+            await withPage(server, `/recordings/${drive.id}?panels=log&at=4.5`, { size }, async (page) => {
+                await page.locator('.log-line').getByText('that is the end of the line.').waitFor();
+                assert.ok((await page.locator('.log-line').innerText()).endsWith(LONG_LINE));
+                const clipped = await page.locator('.c-level').evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+                assert.deepEqual(clipped, []);
+            });
+        }
+    },
+    async the_scene_follows_the_robot() {
+        const robotIsShown = async (page) => page.evaluate(redInTheMiddle, (await page.locator('.scene-area canvas').screenshot()).toString('base64'));
+        for (const [follow, shown] of [['', true], ['&scene.follow=none', false]]) {
+            await withPage(server, `/recordings/${drive.id}?panels=scene${follow}`, {}, async (page) => {
+                await page.locator('.scene-stats').getByText('Frames').waitFor();
+                await settled(page);
+                assert.equal(await page.getByLabel('Follow').inputValue(), follow ? 'none' : 'frame:base_link');
+                await page.getByRole('button', { name: 'Go to end' }).click();
+                await near(page, (Number(BigInt(drive.end_ns) - BigInt(drive.start_ns))) / 1e9);
+                await settled(page);
+                await eventually(async () => (await robotIsShown(page)) === shown, `the robot after 200 m: ${shown}`);
+            });
+        }
+    },
+    async an_export_has_the_selected_range_and_offers_what_is_possible() {
+        await withPage(server, `/recordings/${drive.id}?range=2~4`, {}, async (page) => {
+            await ready(page);
+            await page.getByRole('button', { name: 'Export', exact: true }).click();
+            await page.getByRole('dialog').getByText('Nothing is lost or changed.').waitFor();
+            assert.equal(await page.getByLabel('Time range').inputValue(), 'range');
+            assert.match(await page.getByLabel('Format').locator('option:checked').innerText(), /bag/);
+            const refused = await server.json(`/recordings/${drive.id}/as/x.log?report=true`);
+            assert.equal(refused.accepted, false);
+            await eventually(async () => (await page.getByLabel('Format').locator('option:disabled').allInnerTexts()).some((option) => /\.log\) – not possible/.test(option)), 'no CARLA log of a bag');
+        });
+    },
     async real_recordings_open_where_their_panels_have_data() {
         const names = ['mira/mira_basic.tape', 'tide/tide2_plain.tide', 'tide/rsbagcl_multichunk.tide', 'rosbag2/cdr_test/cdr_test_0.db3', 'nanover/core-nanotube-example.nanover.zip', 'rosbag1/ccny_ortho_scan_v1.2.bag'];
         const files = names.flatMap((name) => {
@@ -97,4 +147,3 @@ export const tests = {
         }
     },
 };
-void archive;

@@ -1,11 +1,13 @@
 // The plot: what the legend says, and fields that cannot be plotted.
 import { Server, assert, eventually, withPage } from './harness.mjs';
+import { driveBag, uploadBag } from './bags.mjs';
 
 const [X, Y] = ['/odom.pose.pose.position.x', '/odom.pose.pose.position.y'];
-let server, bag;
+let server, bag, drive;
 export async function setUp() {
     server = await Server.start();
     [bag] = await server.uploadDemo();
+    drive = await uploadBag(server, 'drive.bag', driveBag());
 }
 export async function tearDown() {
     await server?.end();
@@ -35,6 +37,23 @@ export const tests = {
             await legend(page, await at(5));
             await page.goto(`/recordings/${bag.id}?panels=plot&at=12`);
             await legend(page, await at(12));
+        });
+    },
+    async fields_of_all_topics_are_filtered_at_once() {
+        await withPage(server, `/recordings/${drive.id}?panels=plot`, {}, async (page) => {
+            await page.getByRole('button', { name: 'Fields', exact: true }).click();
+            const list = page.locator('.plot-list');
+            for (const path of ['/speed.data', '/pose.pose.position.x', '/tf.transforms[0].transform.translation.x']) { // the last one is known from a message only
+                await list.getByText(path, { exact: true }).waitFor();
+            }
+            await page.getByLabel('Filter').fill('POS position');
+            await list.getByText('/speed.data').waitFor({ state: 'detached' });
+            assert.deepEqual((await list.locator('label').allInnerTexts()).filter((label) => label.includes('/pose') && !/position\.[xyz]/.test(label)), []);
+            await page.getByLabel('Filter').fill('tf translation.x');
+            await list.getByText('/tf.transforms[0].transform.translation.x').click();
+            await page.getByRole('button', { name: 'Done' }).click();
+            await page.waitForURL(/translation\.x/);
+            await page.locator('.plot-area .u-legend').getByText('/tf.transforms[0].transform.translation.x').waitFor();
         });
     },
     async a_field_that_cannot_be_plotted_leaves_the_others() {

@@ -4,7 +4,9 @@ import { Store, useStore } from './store';
 import { text } from './text';
 import type { ServiceDocument } from './types';
 
-export const service = new Store<ServiceDocument | null>(null);
+/** undefined: being loaded; null: could not be loaded. */
+export type Service = ServiceDocument | null | undefined;
+export const service = new Store<Service>(undefined);
 const ROLES = ['read', 'upload', 'edit', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -18,24 +20,24 @@ async function load(): Promise<void> {
 export function startService(): void {
     void load();
     session.subscribe(({ needed }) => {
-        service.set(null);
+        service.set(undefined);
         if (!needed) {
             void load();
         }
     });
 }
 
-/** Whether the caller has this role, or a higher one; null: not known yet. `whole`: and is not limited to some collections. */
-export function hasRole(document: ServiceDocument | null, role: Role, whole = false): boolean | null {
-    return document && ROLES.indexOf(document.caller.role) >= ROLES.indexOf(role) && (!whole || document.caller.collections === null);
+/** Whether the caller has this role, or a higher one; null: not known. `whole`: and is not limited to some collections. */
+export function hasRole(document: Service, role: Role, whole = false): boolean | null {
+    return !document ? null : ROLES.indexOf(document.caller.role) >= ROLES.indexOf(role) && (!whole || document.caller.collections === null);
 }
 /** The same for components. What is not known yet is not offered. */
 export function useRole(role: Role, whole = false): boolean {
     return hasRole(useStore(service), role, whole) === true;
 }
 
-/** Why the caller may not do this; null: it may, or that is not known yet. */
-export function refusal(document: ServiceDocument | null, role: Role, whole = false): { title: string; help: string } | null {
+/** Why the caller may not do this; null: it may, or that is not known. */
+export function refusal(document: Service, role: Role, whole = false): { title: string; help: string } | null {
     if (hasRole(document, role, whole) !== false) {
         return null;
     }
@@ -44,6 +46,6 @@ export function refusal(document: ServiceDocument | null, role: Role, whole = fa
 }
 
 /** The name of a format for people: "ROS 1 bag (2.0)" for rosbag-2.0. */
-export function formatTitle(document: ServiceDocument | null, name: string): string {
+export function formatTitle(document: Service, name: string): string {
     return document?.formats.find((format) => format.name === name)?.title ?? name;
 }

@@ -88,7 +88,7 @@ export function Select({
     label: string;
     hidden_label?: boolean;
     value: string;
-    options: [string, string][];
+    options: [value: string, label: string, disabled?: boolean][];
     onChange: (value: string) => void;
 }) {
     const id = useId();
@@ -98,8 +98,8 @@ export function Select({
                 {label}
             </label>
             <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-                {options.map(([key, label_]) => (
-                    <option key={key} value={key}>
+                {options.map(([key, label_, disabled]) => (
+                    <option key={key} value={key} disabled={disabled}>
                         {label_}
                     </option>
                 ))}

@@ -1,6 +1,6 @@
 // A button that opens a menu of actions. Keys: arrows, Home, End, Escape.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { text } from '../text';
 import { Button, Icon } from './basic';
 import type { IconName } from './icons';
@@ -73,21 +73,26 @@ export function Menu({
         }
     };
     usePlacement(open, root, list);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (!open) {
             return;
         }
         (list.current?.querySelector<HTMLElement>('[role^=menuitem]:not([disabled])') ?? list.current)?.focus(); // Escape closes it even if no item can be chosen
         const outside = (event: Event) => !root.current?.contains(event.target as Node) && close(false);
+        const escape = (event: KeyboardEvent) => event.key === 'Escape' && (event.stopPropagation(), close(true));
         document.addEventListener('pointerdown', outside);
-        return () => document.removeEventListener('pointerdown', outside);
+        document.addEventListener('keydown', escape, true); // the focused item may have become disabled
+        return () => {
+            document.removeEventListener('pointerdown', outside);
+            document.removeEventListener('keydown', escape, true);
+        };
     }, [open]);
     const move = (event: KeyboardEvent) => {
         const all = [...list.current!.querySelectorAll<HTMLElement>('[role^=menuitem]:not([disabled])')];
         const at = all.indexOf(document.activeElement as HTMLElement);
         const to = { ArrowDown: at + 1, ArrowUp: at - 1 + all.length, Home: 0, End: all.length - 1 }[event.key];
-        if (event.key === 'Escape' || event.key === 'Tab') {
-            close(event.key === 'Escape');
+        if (event.key === 'Tab') {
+            close(false);
             event.stopPropagation();
         } else if (to !== undefined && all.length > 0) {
             all[to % all.length]?.focus();

@@ -34,7 +34,7 @@ export function LogPanel({ recording, topics, playback, settings, onSettings }: 
     const current = picked && picked.time === lines[last]?.time && lines.includes(picked) ? lines.indexOf(picked) : last; // several lines may have the same time
     const columns: Column<Line>[] = [
         { key: 'time', title: text.log.time, width: '9ch', cell: (l) => <span class="mono">{relativeTime(recording, l.time)}</span> },
-        { key: 'level', title: text.log.level, width: '6ch', cell: (l) => <Badge kind={l.level === 'warn' ? 'warn' : l.level === 'error' || l.level === 'fatal' ? 'bad' : ''}>{text.log.levels[l.level]}</Badge> },
+        { key: 'level', title: text.log.level, width: '8ch', cell: (l) => <Badge kind={l.level === 'warn' ? 'warn' : l.level === 'error' || l.level === 'fatal' ? 'bad' : ''}>{text.log.levels[l.level]}</Badge> },
         { key: 'message', title: text.log.message, width: 'minmax(12ch, 1fr)', cell: (l) => <span title={`${l.source}: ${l.message}`}>{l.message}</span> },
         { key: 'source', title: text.log.source, width: 'minmax(8ch, 18ch)', cell: (l) => <span class="muted">{l.source}</span> },
     ];
@@ -63,6 +63,11 @@ export function LogPanel({ recording, topics, playback, settings, onSettings }: 
             </div>
             {result.value.length >= MAX_LINES && <p class="small muted log-more">{text.log.truncated(MAX_LINES)}</p>}
             {lines.length === 0 ? <p class="empty muted">{text.log.none}</p> : <VirtualTable label={text.log.title} columns={columns} count={lines.length} rowAt={(i) => lines[i]} rowHeight={24} current={current} reveal={current >= 0 ? current : undefined} onCurrent={seek} onOpen={seek} />}
+            {lines[current] && (
+                <p class="log-line">
+                    <span class="muted">{lines[current]!.source}</span> {lines[current]!.message}
+                </p>
+            )}
         </div>
     );
 }

@@ -1,13 +1,18 @@
 // The numeric fields of a topic: those of its schema, and those of one message where the schema is not enough
 // (maps keyed by actor or particle).
 import { ApiError, get } from '../../api';
-import type { Message } from '../../types';
+import type { Message, Recording, Topic } from '../../types';
+import { firstTime } from '../../recording_time';
+import { decoded } from './decoded';
 
 export interface FieldChoice {
     path: string; // '/topic.a.b'
     unit: string;
 }
-const MAX_FIELDS = 2000;
+const MAX_FIELDS = 2000; // of one message
+const SMALL_BYTES = 20_000; // of a message that is looked at without being asked for
+const MAX_TOPICS = 300; // whose fields are listed at once
+const TOPICS_AT_A_TIME = 4;
 
 function leaves(value: unknown, path: string, out: string[]): void {
     if (out.length >= MAX_FIELDS) {
@@ -22,10 +27,26 @@ function leaves(value: unknown, path: string, out: string[]): void {
     }
 }
 
-export async function fieldsOf(id: string, topic: string, at: bigint, signal: AbortSignal): Promise<FieldChoice[]> {
-    const schema = await get<{ fields: { path: string; unit: string; numeric: boolean }[] }>(`/recordings/${id}/topics/fields`, { topic }, signal);
-    const known = new Map(schema.fields.filter((f) => f.numeric).map((f) => [f.path, f.unit]));
-    const message = await get<Message>(`/recordings/${id}/message`, { topic, at }, signal).catch((error: unknown) => {
+interface SchemaField {
+    path: string;
+    type: string;
+    unit: string;
+    numeric: boolean;
+}
+const schemaOf = async (id: string, topic: string, signal: AbortSignal): Promise<SchemaField[]> => (await get<{ fields: SchemaField[] }>(`/recordings/${id}/topics/fields`, { topic }, signal)).fields;
+/** The size of its elements is known from a message only. */
+const isOpen = (field: SchemaField): boolean => !field.numeric && /\[|^map/.test(field.type);
+
+/** `at`: the time of the message to look at. Large messages are not looked at. */
+async function fieldsOf(id: string, topic: Topic, at: bigint, signal: AbortSignal): Promise<FieldChoice[]> {
+    const schema = await schemaOf(id, topic.name, signal);
+    const known = new Map(schema.filter((f) => f.numeric).map((f) => [f.path, f.unit]));
+    const small = (topic.payload_bytes ?? 0) / Math.max(topic.messages, 1) < SMALL_BYTES;
+    if (!small || (schema.length > 0 && !schema.some(isOpen))) {
+        return [...known].map(([path, unit]) => ({ path: `${topic.name}.${path}`, unit }));
+    }
+    const first = firstTime(topic) ?? at;
+    const message = await get<Message>(`/recordings/${id}/message`, { topic: topic.name, at: at < first ? first : at }, signal).catch((error: unknown) => {
         if (error instanceof ApiError && error.status === 404) {
             return null;
         }
@@ -34,7 +55,48 @@ export async function fieldsOf(id: string, topic: string, at: bigint, signal: Ab
     const paths: string[] = [];
     leaves(message?.data, '', paths);
     paths.forEach((path) => known.has(path) || known.has(path.replace(/\[(\d+)\]/g, '.$1')) || known.set(path, ''));
-    return [...known].map(([path, unit]) => ({ path: `${topic}.${path}`, unit }));
+    return [...known].map(([path, unit]) => ({ path: `${topic.name}.${path}`, unit }));
+}
+
+/** The fields of all `topics`, some topics at a time; `found` is called with those found so far. A topic whose fields cannot be listed is left out. */
+export async function allFields(id: string, topics: Topic[], at: bigint, found: (fields: FieldChoice[]) => void, signal: AbortSignal): Promise<void> {
+    const waiting = topics.filter(decoded).slice(0, MAX_TOPICS);
+    const byTopic = new Map<string, FieldChoice[]>(waiting.map((t) => [t.name, []]));
+    const worker = async () => {
+        for (let topic = waiting.shift(); topic && !signal.aborted; topic = waiting.shift()) {
+            try {
+                byTopic.set(topic.name, await fieldsOf(id, topic, at, signal));
+            } catch (error) {
+                if (!(error instanceof ApiError)) {
+                    throw error;
+                }
+            }
+            if (!signal.aborted) {
+                found([...byTopic.values()].flat());
+            }
+        }
+    };
+    await Promise.all(Array.from({ length: TOPICS_AT_A_TIME }, worker));
+}
+
+const BOOKKEEPING = /(^|\.)(header|stamp|seq|sequence_number|height|width|step|level|line|is_bigendian|\w+_time)(\.|$)/; // numbers that say nothing about the robot
+const DEFAULT_COUNT = 2;
+const MAX_TRIED = 5; // topics
+
+/** The fields plotted until some are selected, where no type is known: the first ones of the topic with the most messages that has any, preferably with fractions. */
+export async function firstFields(recording: Recording, topics: readonly Topic[], signal: AbortSignal): Promise<string[]> {
+    const tried = topics.filter(decoded).sort((a, b) => b.messages - a.messages).slice(0, MAX_TRIED);
+    let whole: string[] = [];
+    for (const topic of tried) {
+        const fields = (await schemaOf(recording.id, topic.name, signal)).filter((f) => f.numeric && !BOOKKEEPING.test(f.path));
+        const paths = (some: SchemaField[]) => some.slice(0, DEFAULT_COUNT).map((f) => `${topic.name}.${f.path}`);
+        const fractions = paths(fields.filter((f) => /float|double/.test(f.type)));
+        if (fractions.length > 0) {
+            return fractions;
+        }
+        whole = whole.length > 0 ? whole : paths(fields);
+    }
+    return whole;
 }
 
 /** The fields plotted until some are selected. */

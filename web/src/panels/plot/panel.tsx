@@ -10,7 +10,7 @@ import { showError } from '../../toasts';
 import { Button, EmptyState, Failed, Menu, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
 import { createChart, type Chart, type Curve } from './chart';
-import { defaultFields } from './fields';
+import { defaultFields, firstFields } from './fields';
 import { Picker } from './picker';
 
 type Pair = [string, number | string | null];
@@ -57,14 +57,18 @@ const splitFields = (value: string): string[] =>
         .map((f) => f.replace(/%7C/g, '|').replace(/%25/g, '%'));
 
 /** Fields and zoom from the URL. */
-function usePlotSettings({ topics, playback, settings, onSettings }: PanelProps) {
-    const fields = useMemo(() => (settings.fields === undefined ? defaultFields(topics) : splitFields(settings.fields)), [settings.fields, topics]);
+function usePlotSettings({ recording, topics, playback, settings, onSettings }: PanelProps) {
+    const known = useMemo(() => (settings.fields === undefined ? defaultFields(topics) : splitFields(settings.fields)), [settings.fields, topics]);
+    const search = settings.fields === undefined && known.length === 0;
+    const first = useRequest((signal) => (search ? firstFields(recording, topics, signal) : Promise.resolve([])), [recording.id, search]);
+    const fields = search ? (first.value ?? []) : known;
     const { bounds } = playback.get();
     const whole = Number(bounds.end - bounds.start) / 1e9;
     const [a = NaN, b = NaN] = settings.zoom?.split('~').map(Number) ?? [];
     const zoomed = Number.isFinite(a) && Number.isFinite(b) && a < b; // the URL may contain anything
     return {
         fields,
+        searching: search && first.loading,
         from: zoomed ? a : 0,
         to: zoomed ? b : whole,
         zoomed,
@@ -131,7 +135,7 @@ export default function Plot(props: PanelProps) {
                         { label: text.plot.csv, disabled: set.fields.length === 0, run: csv },
                     ]}
                 />
-                {curves.loading && set.fields.length > 0 && <Spinner />}
+                {(set.searching || (curves.loading && set.fields.length > 0)) && <Spinner />}
             </div>
             {curves.error !== null && <Failed error={curves.error} retry={curves.reload} />}
             {curves.value?.problems.map(({ field, why }) => (
@@ -139,7 +143,7 @@ export default function Plot(props: PanelProps) {
                     <span class="mono">{field}</span>: {why}
                 </p>
             ))}
-            {set.fields.length === 0 && (
+            {set.fields.length === 0 && !set.searching && (
                 <EmptyState title={text.plot.empty} help={text.plot.emptyHelp}>
                     <Button kind="main" onClick={() => setPicking(true)}>
                         {text.plot.choose}

@@ -1,23 +1,51 @@
-// The dialog that selects fields: a topic and its numeric fields, or a path typed by hand.
-import { useState } from 'preact/hooks';
-import { useRequest } from '../../use_request';
+// The dialog that selects fields: the numeric fields of all topics, filtered, or a path typed by hand.
+import { useEffect, useState } from 'preact/hooks';
 import { text } from '../../text';
-import { Button, Check, Dialog, Failed, Field, Select, Spinner } from '../../ui';
+import { Button, Check, Dialog, Failed, Field, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
-import { fieldsOf } from './fields';
+import { allFields, type FieldChoice } from './fields';
 
 const MAX_SHOWN = 300;
 
-export function Picker({ recording, topics, playback, chosen, onChange, onClose }: PanelProps & { chosen: string[]; onChange: (fields: string[]) => void; onClose: () => void }) {
-    const withMessages = topics.filter((t) => t.messages > 0);
-    const [topic, setTopic] = useState(withMessages[0]?.name ?? '');
+/** The fields found so far. */
+function useFields({ recording, topics, playback }: PanelProps) {
+    const [found, setFound] = useState<FieldChoice[]>([]);
+    const [state, setState] = useState<{ loading: boolean; error: unknown }>({ loading: true, error: null });
+    useEffect(() => {
+        const abort = new AbortController();
+        const end = (error: unknown) => abort.signal.aborted || setState({ loading: false, error });
+        void allFields(recording.id, topics, playback.get().time_ns, setFound, abort.signal).then(() => end(null), end);
+        return () => abort.abort();
+    }, [recording.id]);
+    return { found, ...state };
+}
+
+/** Each word of the filter is a part of the path. */
+const matches = (path: string, words: string[]): boolean => words.every((word) => path.includes(word));
+
+export function Picker(props: PanelProps & { chosen: string[]; onChange: (fields: string[]) => void; onClose: () => void }) {
+    const { chosen, onChange, onClose } = props;
     const [filter, setFilter] = useState('');
-    const { time_ns } = playback.get();
-    const first = BigInt(withMessages.find((t) => t.name === topic)?.start_ns ?? 0);
-    const fields = useRequest((signal) => fieldsOf(recording.id, topic, time_ns < first ? first : time_ns, signal), [recording.id, topic]);
-    const found = (fields.loading ? [] : (fields.value ?? [])).filter((f) => f.path.toLowerCase().includes(filter.toLowerCase()));
+    const [first] = useState(chosen); // above the others; a row stays where it is when it is clicked
+    const { found, loading, error } = useFields(props);
+    const words = filter.toLowerCase().split(/\s+/);
+    const typedBefore = chosen.filter((path) => !found.some((f) => f.path === path));
+    const above = [...new Set([...first, ...typedBefore])];
+    const listed = found.filter((f) => matches(f.path.toLowerCase(), words) && !above.includes(f.path));
     const typed = /^\S+\.\S+$/.test(filter) && !found.some((f) => f.path === filter) && !chosen.includes(filter);
-    const others = chosen.filter((path) => fields.loading || !fields.value?.some((f) => f.path === path)); // of other topics, or typed by hand
+    const unit = (path: string) => found.find((f) => f.path === path)?.unit;
+    const row = (path: string) => (
+        <Check
+            key={path}
+            checked={chosen.includes(path)}
+            onChange={(on) => onChange(on ? [...chosen, path] : chosen.filter((c) => c !== path))}
+            label={
+                <>
+                    <span class="mono">{path}</span> <span class="muted small">{unit(path)}</span>
+                </>
+            }
+        />
+    );
     return (
         <Dialog
             title={text.plot.choose}
@@ -29,34 +57,20 @@ export function Picker({ recording, topics, playback, chosen, onChange, onClose 
             }
         >
             <div class="plot-picker">
-                <Select label={text.plot.topic} value={topic} options={withMessages.map((t) => [t.name, t.name])} onChange={setTopic} />
                 <Field label={text.plot.filter} value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
                 {typed && (
                     <Button icon="plus" onClick={() => onChange([...chosen, filter])}>
                         {filter}
                     </Button>
                 )}
-                {fields.error !== null && <Failed error={fields.error} retry={fields.reload} />}
-                {fields.loading && <Spinner />}
+                {error !== null && <Failed error={error} />}
                 <div class="plot-list" tabIndex={0} role="group" aria-label={text.plot.fields}>
-                    {others.map((path) => (
-                        <Check key={path} checked onChange={() => onChange(chosen.filter((c) => c !== path))} label={<span class="mono">{path}</span>} />
-                    ))}
-                    {found.slice(0, MAX_SHOWN).map((f) => (
-                        <Check
-                            key={f.path}
-                            checked={chosen.includes(f.path)}
-                            onChange={(on) => onChange(on ? [...chosen, f.path] : chosen.filter((c) => c !== f.path))}
-                            label={
-                                <>
-                                    <span class="mono">{f.path.slice(topic.length + 1)}</span> <span class="muted small">{f.unit}</span>
-                                </>
-                            }
-                        />
-                    ))}
-                    {found.length > MAX_SHOWN && <p class="small muted">{text.moreItems(found.length - MAX_SHOWN)}</p>}
-                    {!fields.loading && found.length === 0 && <p class="muted">{text.plot.noFields}</p>}
+                    {above.map(row)}
+                    {listed.slice(0, MAX_SHOWN).map((f) => row(f.path))}
+                    {listed.length > MAX_SHOWN && <p class="small muted">{text.moreItems(listed.length - MAX_SHOWN)}</p>}
+                    {!loading && listed.length === 0 && <p class="muted">{text.plot.noFields}</p>}
                 </div>
+                {loading && <Spinner />}
             </div>
         </Dialog>
     );

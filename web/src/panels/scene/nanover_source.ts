@@ -82,6 +82,9 @@ export class NanoverSource implements Source {
     followTargets(): FollowTarget[] {
         return [];
     }
+    robot(): string | null {
+        return null;
+    }
     positionOf(): THREE.Vector3 | null {
         return null;
     }

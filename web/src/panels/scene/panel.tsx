@@ -34,8 +34,10 @@ interface Status {
     error: unknown;
     stats: Stat[];
     followTargets: FollowTarget[];
+    robot: string | null;
 }
-const INITIAL: Status = { waiting: true, error: null, stats: [], followTargets: [] };
+const INITIAL: Status = { waiting: true, error: null, stats: [], followTargets: [], robot: null };
+const NOTHING = 'none'; // follow nothing
 
 /** Returns an error to be shown if the browser has no WebGL. */
 function createViewport(canvas: HTMLCanvasElement): Viewport | Error {
@@ -54,8 +56,8 @@ function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement | null
     const [status, setStatus] = useState<Status>(INITIAL);
     const viewport = useRef<Viewport | null>(null);
     const source = useRef<Source | null>(null);
-    const follow = useRef('');
-    follow.current = settings.follow ?? '';
+    const follow = useRef<string | null>(null);
+    follow.current = settings.follow ?? null;
     const show = useRef<(state: PlaybackState) => void>(() => undefined);
 
     useEffect(() => {
@@ -82,11 +84,12 @@ function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement | null
                 fitted = !box.isEmpty();
                 view.fit(box);
             }
-            view.follow(follow.current ? source_.positionOf(follow.current) : null);
+            const followed = follow.current ?? source_.robot();
+            view.follow(followed === null || followed === NOTHING ? null : source_.positionOf(followed));
             view.draw();
             if (!playing || performance.now() - last > 250) {
                 last = performance.now();
-                setStatus({ waiting: waiting && !error, error, stats: source_.stats(), followTargets: source_.followTargets() });
+                setStatus({ waiting: waiting && !error, error, stats: source_.stats(), followTargets: source_.followTargets(), robot: source_.robot() });
             }
         };
         viewport.current = view;
@@ -132,7 +135,7 @@ export default function ScenePanel(props: PanelProps) {
                 </Button>
                 <Button icon="full" label={text.scene.resetZoom} onClick={fit} />
                 {status.followTargets.length > 0 && (
-                    <Select label={text.scene.follow} hidden_label value={settings.follow ?? ''} options={[['', text.scene.followNone], ...status.followTargets.map((f): [string, string] => [f.id, f.title])]} onChange={(id) => onSettings({ follow: id || null })} />
+                    <Select label={text.scene.follow} hidden_label value={settings.follow ?? status.robot ?? NOTHING} options={[[NOTHING, text.scene.followNone], ...status.followTargets.map((f): [string, string] => [f.id, f.title])]} onChange={(id) => onSettings({ follow: id === status.robot ? null : id })} />
                 )}
                 {molecule && (
                     <Select label={text.scene.colourBy} hidden_label value={settings.colourBy ?? 'element'} options={[['element', text.scene.byElement], ['residue', text.scene.byResidue]]} onChange={setColourBy} />

@@ -14,6 +14,9 @@ import type { Stat, FollowTarget, Source } from './source';
 import { disposeAll } from './viewport';
 
 const MAX_STATIC = 1000;
+const MAX_FRAMES = 200; // offered to be followed
+const FRAME = 'frame:'; // the id of a frame that is followed; topics begin with a slash
+const ROBOT_FRAMES = ['base_link', 'base_footprint', 'base']; // REP 105
 
 interface Row {
     topic: string;
@@ -103,9 +106,18 @@ export class RosSource implements Source {
     }
 
     followTargets(): FollowTarget[] {
-        return [...this.shown.keys()].map((topic) => ({ id: topic, title: topic }));
+        const frames = this.frames.names().sort().slice(0, MAX_FRAMES);
+        return [...[...this.shown.keys()].map((topic) => ({ id: topic, title: topic })), ...frames.map((frame) => ({ id: FRAME + frame, title: text.scene.frame(frame) }))];
+    }
+    robot(): string | null {
+        const frame = ROBOT_FRAMES.find((name) => this.frames.names().includes(name));
+        return frame ? FRAME + frame : ([...this.shown.keys()].find((topic) => /Odometry$/.test(this.types.get(topic) ?? '')) ?? null);
     }
     positionOf(id: string): THREE.Vector3 | null {
+        if (id.startsWith(FRAME)) {
+            const frame = id.slice(FRAME.length);
+            return this.frames.names().includes(frame) ? new THREE.Vector3().setFromMatrixPosition(this.frames.toRoot(frame)) : null;
+        }
         const one = this.shown.get(id);
         return one ? new THREE.Vector3().setFromMatrixPosition(one.object.children[0]!.matrix).applyMatrix4(one.object.matrix) : null;
     }

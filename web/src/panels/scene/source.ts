@@ -18,6 +18,8 @@ export interface Source {
     /** Draws the state at `time_ns`. False while data is loading; `changed` is called when it has arrived. */
     show(time_ns: bigint): boolean;
     followTargets(): FollowTarget[];
+    /** What the camera follows until something is selected: the robot. Null: nothing. */
+    robot(): string | null;
     /** The current position of a follow target. */
     positionOf(id: string): THREE.Vector3 | null;
     /** Statistics shown in the corner: number of actors, atoms … */

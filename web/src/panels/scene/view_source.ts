@@ -19,6 +19,8 @@ interface Transforms {
     transforms: { parent_frame_id: string; child_frame_id: string; translation: Vector; rotation: Quaternion }[];
 }
 
+const ROBOT_ROLES = ['hero', 'ego_vehicle']; // CARLA's role names of the vehicle under test
+
 export class ViewSource implements Source {
     readonly group = new THREE.Group();
     private topics = new Map<string, Entities>();
@@ -70,6 +72,9 @@ export class ViewSource implements Source {
                 const metadata = (key: string) => e.metadata?.find((m) => m.key === key)?.value ?? '';
                 return { id: e.id, title: [e.id.replace('actor/', ''), metadata('type'), metadata('role_name')].filter(Boolean).join(' · ') };
             });
+    }
+    robot(): string | null {
+        return this.entities().find((e) => e.metadata?.some((m) => m.key === 'role_name' && ROBOT_ROLES.includes(m.value)))?.id ?? null;
     }
     positionOf(id: string): THREE.Vector3 | null {
         const entity = this.entities().find((e) => e.id === id);

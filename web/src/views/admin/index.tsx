@@ -4,7 +4,7 @@ import { go, useAddress } from '../../address';
 import { refusal, service, type Role } from '../../service';
 import { useStore } from '../../store';
 import { text } from '../../text';
-import { EmptyState, ErrorBoundary, Select } from '../../ui';
+import { EmptyState, ErrorBoundary, Select, Spinner } from '../../ui';
 import { Audit } from './audit';
 import { Failures, Watches } from './imports';
 import { Jobs } from './jobs';
@@ -28,6 +28,9 @@ export default function Admin() {
     const [name, title, Section, role, whole] = SECTIONS.find(([key]) => key === requested) ?? SECTIONS[0]!;
     const refused = refusal(known, role, whole);
     const offered = SECTIONS.filter(([key, , , needed, all]) => key === name || refusal(known, needed, all) === null);
+    if (known === undefined) {
+        return <Spinner />; // what the caller may not see is not asked for
+    }
     return (
         <div class="admin">
             <nav class="admin-nav" aria-label={text.admin.title}>

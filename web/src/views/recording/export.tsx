@@ -1,21 +1,18 @@
 // The export dialog: format, time range, topics, compression, content. Shows size and losses before the download; also as curl command or link.
 import { useMemo, useState } from 'preact/hooks';
-import { apiUrl, download, get, linkTo, session } from '../../api';
+import { apiUrl, download, linkTo, session } from '../../api';
 import { useRequest } from '../../use_request';
 import { usePlayback, type Playback } from '../../playback';
 import { copyText } from '../../clipboard';
 import { bytes, count, duration } from '../../format';
 import { labelOf, text } from '../../text';
 import { relativeTime } from '../../recording_time';
+import { service as serviceStore } from '../../service';
+import { useStore } from '../../store';
 import { showError } from '../../toasts';
-import type { Recording, Topic } from '../../types';
+import type { Recording, ServiceDocument, Topic } from '../../types';
 import { Badge, Button, Check, Dialog, Failed, Select, Spinner } from '../../ui';
-import { listChoices, targetKey, exportParams, exportPath, fetchPlan, type Choice, type Format, type Plan, type Target } from './export_plan';
-
-interface Service {
-    formats: Format[];
-    targets: Target[];
-}
+import { cutTarget, exportParams, exportPath, fetchPlan, listChoices, refusedTargets, targetKey, type Choice, type Format, type Plan, type Target } from './export_plan';
 
 function titleOf(target: Target, formats: Format[]): string {
     const title = text.export.names[target.name] ?? formats.find((f) => f.name === target.name)?.title ?? target.name;
@@ -97,10 +94,15 @@ function Preview({ plan, waiting }: { plan: Plan | null; waiting: boolean }) {
     );
 }
 
-function Form({ recording, topics, playback, service, onClose }: { recording: Recording; topics: Topic[]; playback: Playback; service: Service; onClose: () => void }) {
+function Form({ recording, topics, playback, service, onClose }: { recording: Recording; topics: Topic[]; playback: Playback; service: ServiceDocument; onClose: () => void }) {
     const { range } = usePlayback(playback);
-    const [choice, setChoice] = useState<Choice>({ target: '', part: 0, compression: '', view: '', topics: null, range });
     const targets = useMemo(() => listChoices(service.targets), [service]);
+    const [choice, setChoice] = useState<Choice>({ target: range ? cutTarget(recording, targets) : '', part: 0, compression: '', view: '', topics: null, range });
+    const refused = useRequest((signal) => refusedTargets(recording, targets, signal), [recording.id, targets]).value;
+    const option = (t: Target): [string, string, boolean?] => {
+        const title = titleOf(t, service.formats);
+        return refused?.has(targetKey(t)) ? [targetKey(t), text.export.refused(title), true] : [targetKey(t), title];
+    };
     const target = targets.find((t) => targetKey(t) === choice.target) ?? null;
     const set = (part: Partial<Choice>) => setChoice({ ...choice, ...part });
     const empty = choice.topics?.length === 0;
@@ -134,7 +136,7 @@ function Form({ recording, topics, playback, service, onClose }: { recording: Re
                     <Select
                         label={text.export.format}
                         value={choice.target}
-                        options={[['', text.export.original(recording.container || recording.format)], ...targets.map((t): [string, string] => [targetKey(t), titleOf(t, service.formats)])]}
+                        options={[['', text.export.original(recording.container || recording.format)], ...targets.map(option)]}
                         onChange={(to) => setChoice({ ...choice, target: to, compression: '' })}
                     />
                     {!target && recording.parts.length > 1 && (
@@ -154,6 +156,7 @@ function Form({ recording, topics, playback, service, onClose }: { recording: Re
                             onChange={(to) => set({ range: to ? range : null })}
                         />
                     )}
+                    {!target && range && <p class="small muted">{text.export.originalWhole}</p>}
                     {target && !range && <p class="small muted">{text.export.rangeHelp}</p>}
                 </div>
                 {target && <Topics topics={topics} chosen={choice.topics} onChange={(next) => set({ topics: next })} />}
@@ -164,13 +167,12 @@ function Form({ recording, topics, playback, service, onClose }: { recording: Re
 }
 
 export function ExportDialog(props: { recording: Recording; topics: Topic[]; playback: Playback; onClose: () => void }) {
-    const service = useRequest((signal) => get<Service>('', {}, signal), []);
-    if (service.value) {
-        return <Form {...props} service={service.value} />;
-    }
-    return (
+    const service = useStore(serviceStore);
+    return service ? (
+        <Form {...props} service={service} />
+    ) : (
         <Dialog title={text.export.title} onClose={props.onClose}>
-            {service.error !== null ? <Failed error={service.error} retry={service.reload} /> : <Spinner />}
+            {service === null ? <p class="error">{text.export.noFormats}</p> : <Spinner />}
         </Dialog>
     );
 }

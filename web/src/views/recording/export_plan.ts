@@ -68,6 +68,29 @@ export function exportParams(recording: Recording, target: Target | null, choice
     };
 }
 
+/** The target for a part of the recording: its own format, else MCAP. */
+export const cutTarget = (recording: Recording, targets: Target[]): string => {
+    const target = targets.find((t) => t.name === recording.format) ?? targets.find((t) => t.name === 'mcap');
+    return target ? targetKey(target) : '';
+};
+
+const AT_A_TIME = 4;
+/** The keys of the targets that cannot hold the recording. */
+export async function refusedTargets(recording: Recording, targets: Target[], signal: AbortSignal): Promise<Set<string>> {
+    const refused = new Set<string>();
+    const waiting = [...targets];
+    const worker = async () => {
+        for (let target = waiting.shift(); target; target = waiting.shift()) {
+            const report = await get<Report>(exportPath(recording, target, 0), { version: target.version, report: true }, signal);
+            if (!report.accepted) {
+                refused.add(targetKey(target));
+            }
+        }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+    return refused;
+}
+
 function groupLosses(report: Loss[]): Plan['losses'] {
     const byText = new Map<string, { kind: string; text: string; channels: string[] }>();
     for (const one of report) {
