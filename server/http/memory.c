@@ -63,8 +63,8 @@ bool http_reserve(struct http_request *r, uint64_t bytes) {
 }
 
 void memory_release(struct http_request *r) {
-    struct http_memory *m = &r->server->memory;
     if (r->memory > 0) {
+        struct http_memory *m = &r->server->memory;
         pthread_mutex_lock(&m->mutex);
         m->held -= r->memory;
         pthread_cond_broadcast(&m->released);

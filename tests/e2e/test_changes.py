@@ -6,6 +6,7 @@ import http.client
 import http.server
 import io
 import json
+import os
 import shutil
 import signal
 import socket

@@ -255,10 +255,11 @@ export async function screenshot(page, name) {
     await page.screenshot({ path: path.join(SCREENSHOTS, name + '.png') });
 }
 
-/** Checks a view at both sizes, light and dark: screenshots, axe, no horizontal overflow. `ready(page)` waits for the view's content. */
+/** Checks a view at all sizes, light and dark: screenshots, axe, no horizontal overflow. `ready(page)` waits for the view's content. */
 export async function checkView(server, where, name, ready, options = {}) {
-    for (const [size, viewport] of Object.entries(SIZES)) {
-        await withPage(server, where, { ...options, size: viewport }, async (page) => {
+    await withPage(server, where, options, async (page) => {
+        for (const [size, viewport] of Object.entries(SIZES)) {
+            await page.setViewportSize(viewport);
             await ready(page);
             for (const theme of ['light', 'dark']) {
                 await page.emulateMedia({ colorScheme: theme });
@@ -269,6 +270,6 @@ export async function checkView(server, where, name, ready, options = {}) {
             }
             const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
             assert.ok(over <= 0, `${name} is ${over} px too wide at ${viewport.width}`);
-        });
-    }
+        }
+    });
 }

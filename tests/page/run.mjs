@@ -18,9 +18,11 @@ const only = file >= 0 ? args.splice(file, 2)[1] : null;
 const pictures = args.indexOf('--pictures');
 const pictureFolder = pictures >= 0 ? args.splice(pictures, 2)[1] : null;
 const filter = args[0] ?? '';
+const SLOW_MS = 8000; // of a test that is named with its time
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
 async function runOne(name, test, Skip) {
+    const began = Date.now();
     try {
         await test();
         counts.passed++;
@@ -32,6 +34,9 @@ async function runOne(name, test, Skip) {
             counts.failed++;
             console.log(`FAILED ${name}\n${error.stack ?? error}`);
         }
+    }
+    if (Date.now() - began > SLOW_MS) {
+        console.log(`${name}: ${((Date.now() - began) / 1000).toFixed(1)} s`);
     }
 }
 

@@ -77,6 +77,27 @@ export const tests = {
             });
         }
     },
+    async a_toast_covers_no_action() {
+        for (const size of SIZES) {
+            await withPage(server, '/?q=collection:bags', { size }, async (page) => {
+                const choose = async () => {
+                    await page.locator('.table-row').first().click({ position: { x: 2, y: 4 } });
+                    await page.locator('.library-actions button').first().waitFor();
+                };
+                await choose();
+                await page.getByRole('button', { name: 'Move to trash' }).click();
+                const undo = page.locator('.toast').getByRole('button', { name: 'Undo' });
+                await undo.waitFor();
+                await page.locator('.table-row').nth(1).waitFor({ state: 'detached' });
+                await choose();
+                for (const action of await page.locator('.library-actions button').all()) {
+                    await liesInside(action, `${size.width} by ${size.height}: ${await action.innerText()}`);
+                }
+                await undo.click();
+                await page.locator('.table-row').nth(1).waitFor();
+            });
+        }
+    },
     async every_panel_is_accessible_in_both_themes() {
         for (const [recording, panels] of [[drive, ALL_PANELS], [camera, 'panels=image,messages'], [archive, 'panels=scene,log']]) {
             for (const size of [SIZES[0], SIZES[2]]) {

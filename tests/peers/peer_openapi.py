@@ -299,6 +299,8 @@ class OpenApi(unittest.TestCase):
         for form in ('json', 'csv', 'ndjson'):
             self.ask('GET', API + '/tokens', '?output=' + form)
             self.ask('GET', API + '/audit', '?limit=5&output=' + form)
+        cookie = self.ask('POST', API + '/login', '', 204, token=False, Authorization='Bearer ' + made['token']).headers['Set-Cookie'].split(';')[0]
+        self.ask('DELETE', API + '/login', '', 204, token=False, Cookie=cookie, **{'Sec-Fetch-Site': 'same-origin'})
         self.ask('DELETE', API + '/tokens/{id}', '', 204, id=made['id'])
         link = self.ask('POST', API + '/links', '', 201, {'path': API + '/recordings/' + self.ids['bag'], 'expires': '12h'}).json()['url']
         self.asker.hold('GET', ONE, self.server.request('GET', link), link)
