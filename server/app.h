@@ -15,6 +15,7 @@ struct jobs;
 struct locks;
 struct answer_cache;
 struct derived_cache;
+struct plays;
 struct recordings;
 struct roots;
 struct sessions;
@@ -32,6 +33,7 @@ struct app {
     struct sessions *sessions;     /* ingest/sessions.h: upload sessions */
     struct watches *watches;       /* ingest/watch.h; while it serves */
     struct answer_cache *answers;  /* api/answer_cache.h */
+    struct plays *plays;           /* api/plays.h: running playbacks */
     struct derived_cache *derived; /* api/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
     struct access *access; /* access/access.h: tokens, signed links, audit; while it serves */

@@ -9,6 +9,7 @@
 #include "access/access.h"
 #include "api/answer_cache.h"
 #include "api/derived_cache.h"
+#include "api/plays.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "events/feed.h"
@@ -111,7 +112,7 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
     bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) &&
               rebuild_catalog(app, err) && open_feed(app, err) && (app->cache = reel_cache_new(config->cache_bytes, err)) &&
               (app->locks = locks_new(err)) && (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
-              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) &&
+              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) && (app->plays = plays_new(err)) &&
               (app->derived = derived_cache_new(app->jobs, config->memory_bytes / 8, err)) && settings_save(app, err) &&
               ingest_resume(app, err);
     if (!ok) {
@@ -213,6 +214,7 @@ void app_close(struct app *app) {
     }
     feed_free(app->feed); /* no thread uses it any more */
     derived_cache_free(app->derived);
+    plays_free(app->plays);
     answer_cache_free(app->answers);
     recordings_free(app->recordings);
     jobs_free(app->jobs);

@@ -261,6 +261,9 @@ static bool read_streamed(struct reel_render *r, uint8_t *to, size_t size, size_
     while (*got < size && r->stage != AT_END) {
         if (r->returned == r->group_size) {
             r->returned = r->group_size = r->held_end = 0;
+            if (*got > 0 && r->run.w.options->prompt) {
+                return true;
+            }
             if (!next_stage(r, err) || (r->stage != AT_END && !emit_streamed(r, 0, err))) {
                 return false;
             }

@@ -11,6 +11,7 @@
 #include "reel/nanover.h"
 #include "reel/open.h"
 #include "reel/picture.h"
+#include "reel/play.h"
 #include "reel/rosbag_info.h"
 #include "reel/series.h"
 #include "reel/tide.h"

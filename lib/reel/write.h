@@ -52,6 +52,7 @@ struct reel_write_options {
     uint64_t block_bytes;      /* formats of blocks (MIRA tapes): the size of a block at most; 0 = the format's default */
     uint64_t limit;            /* REEL_STREAMED only: stop after this many messages, 0 = all */
     bool raw;                  /* text targets: payloads as bytes, not decoded */
+    bool prompt;               /* text targets: reel_render_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */

@@ -87,8 +87,8 @@ bool rows_group(struct reel_write *w, struct rows_position *position,
         position->before = position->count;
     }
     position->count = position->before;
-    uint64_t start = out->pos;
-    while (!rows_limit_met(w, position->count) && position->count - position->before < GROUP_MESSAGES && out->pos - start < GROUP_BYTES) {
+    uint64_t start = out->pos, most = w->options->prompt ? 1 : GROUP_MESSAGES;
+    while (!rows_limit_met(w, position->count) && position->count - position->before < most && out->pos - start < GROUP_BYTES) {
         struct reel_message m;
         enum reel_step step = reel_write_next(w, &m, err);
         if (step != REEL_STEP_MESSAGE) {

@@ -37,7 +37,7 @@ void api_topics(struct http_request *r) {
         }
     } else {
         json_t *topics = view_topics(index, &slice);
-        paging_next_link(r, &slice);
+        json_decref(paging_next_link(r, &slice));
         rows_reply(r, &form, json_null(), topics, columns);
     }
     api_recording_done(&a);

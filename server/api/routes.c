@@ -79,6 +79,7 @@ static const struct {
     {"uploads", {.name = "id", .type = HTTP_TEXT, .help = "The id of the upload session."}},
     {"failures", {.name = "id", .type = HTTP_UINT, .min = 1, .help = "The id of the failed import."}},
     {"jobs", {.name = "id", .type = HTTP_TEXT, .help = "The id of the job."}},
+    {"plays", {.name = "id", .type = HTTP_TEXT, .help = "The id of the playback: of its first row and its header X-Play."}},
     {"webhooks", {.name = "id", .type = HTTP_UINT, .min = 1, .help = "The id of the webhook."}},
     {"tokens", {.name = "id", .type = HTTP_TEXT, .help = "The number or the name of the token."}},
 };

@@ -170,6 +170,7 @@ struct http_stream {
     void *context;
 };
 void http_reply_stream(struct http_request *r, const struct http_stream *stream);
+bool http_is_gone(const struct http_request *r);     /* the client has closed the connection */
 bool http_is_stopping(const struct http_request *r); /* the server is shutting down: long streams must end */
 
 /* ---- the server */

@@ -3,6 +3,7 @@
 #include "http/http_internal.h"
 #include "wire/cleanup.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,11 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
 
 bool http_is_stopping(const struct http_request *r) {
     return atomic_load(&r->server->draining);
+}
+
+bool http_is_gone(const struct http_request *r) {
+    struct pollfd connection = {.fd = r->connection->fd, .events = POLLRDHUP};
+    return poll(&connection, 1, 0) > 0 && (connection.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
 void http_reply_stream(struct http_request *r, const struct http_stream *stream) {

@@ -1,5 +1,6 @@
 """The OpenAPI document and a running server: every operation is sent, every answer matches the document (openapi_asker.py), by npm's ajv."""
 import base64
+import http.client
 import io
 import os
 import shutil
@@ -129,6 +130,7 @@ class OpenApi(unittest.TestCase):
         for recording in self.ids.values():
             for part in ('topics', 'coverage', 'scan', 'attachments', 'metadata', 'layout.json'):
                 self.ask('GET', '%s/%s' % (ONE, part), id=recording, Prefer='wait=30')
+            self.ask('GET', ONE + '/play', '?speed=max&end=%2B1s&latch=true', id=recording)
             self.ask('GET', ONE + '/messages', '?limit=40&last=per_topic&start=%2B1s&end_record=true', id=recording)
             self.ask('GET', ONE + '/message', '?index=-1', id=recording)
         one = self.ids['bag']
@@ -136,6 +138,7 @@ class OpenApi(unittest.TestCase):
             for times in ('rfc3339', 'seconds', 'milliseconds', 'nanoseconds', 'relative'):
                 self.ask('GET', ONE + '/messages', '?topic=/scan&limit=3&fields=range_min&end_record=true&time_format=' + times, id=one, Accept=form)
         self.ask('GET', ONE + '/messages', '?decode=none&limit=3', id=one)
+        self.ask_play(one)
         self.ask('GET', ONE + '/message', '?index=0', 206, id=one, Accept='application/octet-stream', Range='bytes=0-3')
         for part, form in (('topics', 'text/csv'), ('topics', 'application/x-ndjson'), ('coverage', 'application/x-ndjson')):
             self.ask('GET', '%s/%s' % (ONE, part), id=one, Accept=form)
@@ -291,6 +294,17 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', API + '/webhooks')
         self.ask('GET', API + '/webhooks/{id}', id=hook)
         self.ask('DELETE', API + '/webhooks/{id}', '', 204, id=hook)
+
+    def ask_play(self, one):
+        for form in ('ndjson', 'events', 'msgpack'):
+            self.ask('GET', ONE + '/play', '?speed=100&max_gap=10ms&end=%2B1s&output=' + form, id=one)
+        connection = http.client.HTTPConnection('127.0.0.1', self.server.port, timeout=30)
+        connection.request('GET', '%s/recordings/%s/play?paused=true' % (API, one), headers=self.header())
+        play = connection.getresponse().headers['X-Play']
+        self.ask('GET', API + '/plays/{id}', id=play)
+        self.ask('PATCH', API + '/plays/{id}', '', 400, {'speed': 0}, id=play)
+        self.ask('PATCH', API + '/plays/{id}', '', 200, {'paused': False, 'speed': 'max', 'position': '+1s', 'loop': False}, id=play)
+        connection.close()
 
     def ask_access(self):
         made = self.ask('POST', API + '/tokens', '', 201, {'name': 'robot1', 'role': 'upload', 'collections': ['lab'], 'expires': '90d'}).json()

@@ -19,6 +19,7 @@ export const text = {
     copied: 'Copied',
     cannotCopy: (value: string) => `Your browser blocked access to the clipboard. Copy this yourself: ${value}`,
     menu: 'More',
+    utc: (time: string) => `${time} UTC`,
     moreItems: (n: number) => `${count(n)} more`,
     skip: 'Skip to content',
     typeToConfirm: (word: string) => `Type ${word} to confirm`,

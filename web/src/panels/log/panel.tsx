@@ -35,8 +35,8 @@ export function LogPanel({ recording, topics, playback, settings, onSettings }: 
     const columns: Column<Line>[] = [
         { key: 'time', title: text.log.time, width: '9ch', cell: (l) => <span class="mono">{relativeTime(recording, l.time)}</span> },
         { key: 'level', title: text.log.level, width: '8ch', cell: (l) => <Badge kind={l.level === 'warn' ? 'warn' : l.level === 'error' || l.level === 'fatal' ? 'bad' : ''}>{text.log.levels[l.level]}</Badge> },
-        { key: 'message', title: text.log.message, width: 'minmax(12ch, 1fr)', cell: (l) => <span title={`${l.source}: ${l.message}`}>{l.message}</span> },
-        { key: 'source', title: text.log.source, width: 'minmax(8ch, 18ch)', cell: (l) => <span class="muted">{l.source}</span> },
+        { key: 'message', title: text.log.message, width: 'minmax(12ch, 4fr)', cell: (l) => <span title={`${l.source}: ${l.message}`}>{l.message}</span> },
+        { key: 'source', title: text.log.source, width: 'minmax(6ch, 1fr)', cell: (l) => <span class="muted">{l.source}</span> },
     ];
     if (result.error !== null) {
         return <Failed error={result.error} retry={result.reload} />;

@@ -56,8 +56,8 @@ function options(curves: Curve[], width: number, height: number, on: ChartEvents
     };
 }
 
-/** Index of the last value at or before `seconds`; null: none. */
-export function indexBefore(times: ArrayLike<number>, values: ArrayLike<number | null | undefined>, seconds: number): number | null {
+/** Index of the last value at or before `seconds`, else of the first one; null: none. */
+function indexAt(times: ArrayLike<number>, values: ArrayLike<number | null | undefined>, seconds: number): number | null {
     let [low, high] = [0, times.length]; // the first time after `seconds`
     while (low < high) {
         const middle = (low + high) >> 1;
@@ -72,7 +72,8 @@ export function indexBefore(times: ArrayLike<number>, values: ArrayLike<number |
             return i;
         }
     }
-    return null;
+    const first = Array.from(values).findIndex((value) => typeof value === 'number');
+    return first < 0 ? null : first;
 }
 
 export function createChart(root: HTMLElement, on: ChartEvents): Chart {
@@ -90,7 +91,7 @@ export function createChart(root: HTMLElement, on: ChartEvents): Chart {
     const setLegend = (u: uPlot) => {
         if ((u.cursor.left ?? -1) < 0) {
             const times = u.data[0];
-            u.setLegend({ idxs: u.data.map((values, i) => indexBefore(times, i === 0 ? times : values, now)) }, false);
+            u.setLegend({ idxs: u.data.map((values, i) => indexAt(times, i === 0 ? times : values, now)) }, false);
         }
     };
     let frame = 0;

@@ -22,12 +22,12 @@ function Facts({ recording }: { recording: Recording }) {
     const known = useStore(service);
     const facts: [string, string][] = [
         [text.details.format, formatTitle(known, recording.format)],
-        [text.details.start, recording.calendar_start ? dateTime(recording.calendar_start, 3) : text.details.noDate],
+        [text.details.start, recording.calendar_start ? text.utc(dateTime(recording.calendar_start, 3)) : text.details.noDate],
         [text.details.duration, duration(recording.duration_ns)],
         [text.details.messages, count(recording.messages)],
         [text.details.size, bytes(recording.size)],
         [text.details.collection, recording.collection],
-        [text.details.added, dateTime(recording.created)],
+        [text.details.added, text.utc(dateTime(recording.created))],
         [text.details.revision, String(recording.revision)],
     ];
     return (

@@ -107,7 +107,7 @@ export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => 
     const actions = useActions(loaded, () => setPurging(true));
     const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('/'), showError);
     const known = useStore(service);
-    const facts = [formatTitle(known, recording.format), recording.calendar_start && dateTime(recording.calendar_start), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
+    const facts = [formatTitle(known, recording.format), recording.calendar_start && text.utc(dateTime(recording.calendar_start)), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
     return (
         <header class="recording-header">
             <div class="grow">

@@ -40,7 +40,7 @@ export function Player({ recording, playback, step }: { recording: Recording; pl
             <output class="player-time mono" aria-live="off">
                 {relativeTime(recording, time_ns)} <span class="muted">/ {duration(recording.duration_ns)}</span>
             </output>
-            {date && <span class="player-date muted mono">{date}</span>}
+            {date && <span class="player-date muted mono">{text.utc(date)}</span>}
             <Button kind="quiet" icon="info" class="player-help" label={text.player.keys} onClick={() => setKeys(true)} />
             {keys && <Keys onClose={() => setKeys(false)} />}
         </div>

@@ -1,0 +1,356 @@
+/* See reel/play.h. Two clocks: the recording's time, and tape time, which is the same without shortened silences and with all rounds of a
+ * loop one after the other. A message is due when `anchor` plus its distance in tape time, divided by the speed, is reached. */
+#include "reel/play.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "wire/arena.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/clock.h"
+
+enum { CLOCK_BYTES = 8 };
+static const double NS_PER_S = 1e9, SPEED_MAX = 1e6;
+static const int64_t WAIT_NS = 1000000000; /* the longest sleep */
+
+struct reel_play {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* on the monotonic clock */
+    struct reel_play_options options;
+    struct reel_play_state state;
+    int64_t tape_ns;                /* of the last message */
+    int64_t anchor_ns, anchor_tape; /* this tape time is, or was, at this time of the monotonic clock */
+    bool seeks;                     /* to state.position_ns */
+    unsigned references;
+};
+
+struct player {
+    struct reel_stream base;
+    struct reel_stream_ops ops;
+    struct reel_stream *below;
+    struct reel_play *play;
+    struct arena arena;
+    struct reel_message next; /* of `below`, not given yet */
+    bool waits, began, at_once;
+    bool any;          /* a message since the start of this round */
+    int64_t last_ns;   /* the recording's time of the last message */
+    int64_t next_tape; /* of `next` */
+    int64_t tick_tape; /* of the next tick of the clock */
+    uint8_t clock[CLOCK_BYTES];
+};
+
+/* ---- controls */
+
+static bool is_speed(double speed) {
+    return isfinite(speed) && speed >= 0 && speed <= SPEED_MAX;
+}
+
+struct reel_play *reel_play_new(const struct reel_play_options *options, struct reel_error *err) {
+    if (!is_speed(options->speed) || !is_speed(options->rate) || !is_speed(options->clock_hz) || options->max_gap_ns < 0) {
+        reel_fail(err, REEL_ARGUMENT, "speeds and rates are numbers from 0 to 1000000");
+        return NULL;
+    }
+    struct reel_play *play = calloc(1, sizeof *play);
+    if (!play) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&play->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&play->mutex, NULL);
+    memcpy(&play->options, options, options->size < sizeof play->options ? options->size : sizeof play->options);
+    play->state = (struct reel_play_state){.paused = options->paused, .loop = options->loop, .speed = options->speed};
+    play->references = 1;
+    return play;
+}
+
+struct reel_play *reel_play_ref(struct reel_play *play) {
+    pthread_mutex_lock(&play->mutex);
+    play->references++;
+    pthread_mutex_unlock(&play->mutex);
+    return play;
+}
+
+void reel_play_free(struct reel_play *play) {
+    if (!play) {
+        return;
+    }
+    pthread_mutex_lock(&play->mutex);
+    bool last = --play->references == 0;
+    pthread_mutex_unlock(&play->mutex);
+    if (last) {
+        pthread_cond_destroy(&play->changed);
+        pthread_mutex_destroy(&play->mutex);
+        free(play);
+    }
+}
+
+/* Tape time now. Without a speed there is none between messages. */
+static int64_t tape_now(const struct reel_play *play) {
+    if (play->state.paused || play->state.speed == 0) {
+        return play->anchor_tape;
+    }
+    return play->anchor_tape + (int64_t)((double)(clock_ns() - play->anchor_ns) * play->state.speed);
+}
+static void anchor(struct reel_play *play, int64_t tape) {
+    play->anchor_tape = tape;
+    play->anchor_ns = clock_ns();
+}
+
+bool reel_play_set(struct reel_play *play, const struct reel_play_change *change, struct reel_error *err) {
+    if ((change->set & REEL_PLAY_SPEED) && !is_speed(change->speed)) {
+        return reel_fail(err, REEL_ARGUMENT, "speed: a number from 0 (as fast as possible) to 1000000");
+    }
+    pthread_mutex_lock(&play->mutex);
+    struct reel_play_state *s = &play->state;
+    bool good = !(change->set & REEL_PLAY_POSITION) || (change->position_ns >= s->start_ns && change->position_ns <= s->end_ns);
+    if (good) {
+        anchor(play, tape_now(play));
+        s->paused = change->set & REEL_PLAY_PAUSED ? change->paused : s->paused;
+        s->speed = change->set & REEL_PLAY_SPEED ? change->speed : s->speed;
+        s->loop = change->set & REEL_PLAY_LOOP ? change->loop : s->loop;
+        if (change->set & REEL_PLAY_POSITION) {
+            s->position_ns = change->position_ns;
+            play->seeks = true;
+        }
+        pthread_cond_broadcast(&play->changed);
+    }
+    pthread_mutex_unlock(&play->mutex);
+    return good || reel_fail(err, REEL_ARGUMENT, "the position lies outside of what is played");
+}
+
+void reel_play_get(struct reel_play *play, struct reel_play_state *out) {
+    pthread_mutex_lock(&play->mutex);
+    *out = play->state;
+    if (!play->seeks) {
+        int64_t since = tape_now(play) - play->tape_ns, left = out->end_ns - out->position_ns;
+        out->position_ns += since < 0 ? 0 : since < left ? since : left;
+    }
+    pthread_mutex_unlock(&play->mutex);
+}
+
+/* ---- waiting */
+
+enum due { DUE, SEEKS, STOPPED };
+
+/* Waits until `tape` is reached or a new position is wanted. */
+static enum due wait_for(struct reel_play *play, int64_t tape) {
+    int64_t asked = clock_ns();
+    for (;;) {
+        int64_t now = clock_ns(), until = now + WAIT_NS;
+        if (play->seeks) {
+            return SEEKS;
+        }
+        if (!play->state.paused) {
+            double left = play->state.speed == 0 ? 0 : (double)(tape - play->anchor_tape) / play->state.speed;
+            int64_t due = left >= (double)(INT64_MAX / 2) ? INT64_MAX : play->anchor_ns + (int64_t)left;
+            if (play->state.speed == 0) {
+                anchor(play, tape);
+                due = now;
+            }
+            if (due <= now) {
+                play->state.late_ns = (uint64_t)(now - due);
+                return DUE;
+            }
+            until = due < until ? due : until;
+        }
+        if (now - asked >= WAIT_NS && play->options.waiting) {
+            pthread_mutex_unlock(&play->mutex);
+            bool go_on = play->options.waiting(play->options.context);
+            pthread_mutex_lock(&play->mutex);
+            asked = now;
+            if (!go_on) {
+                return STOPPED;
+            }
+            continue;
+        }
+        struct timespec at = {.tv_sec = until / WAIT_NS, .tv_nsec = until % WAIT_NS};
+        pthread_cond_timedwait(&play->changed, &play->mutex, &at);
+    }
+}
+
+/* ---- the stream */
+
+/* The distance in tape time between the last message and the one at `time_ns`. */
+static int64_t distance(const struct player *p, int64_t time_ns) {
+    const struct reel_play_options *o = &p->play->options;
+    int64_t gap = time_ns > p->last_ns ? time_ns - p->last_ns : 0;
+    if (o->rate > 0) {
+        return p->any ? (int64_t)(NS_PER_S / o->rate) : 0;
+    }
+    return o->max_gap_ns > 0 && gap > o->max_gap_ns ? o->max_gap_ns : gap;
+}
+
+/* Makes `next` the next message of `below`, from the start again in a loop. */
+static enum reel_step fetch(struct player *p, struct reel_error *err) {
+    struct reel_mark start = {.time_ns = p->play->state.start_ns};
+    while (!p->waits) {
+        enum reel_step step = reel_stream_next(p->below, &p->next, err);
+        if (step == REEL_STEP_ERROR) {
+            return step;
+        }
+        if (step == REEL_STEP_MESSAGE) {
+            p->next_tape = p->play->tape_ns + (p->next.before_start ? 0 : distance(p, p->next.time_ns));
+            p->waits = true;
+        } else if (!p->play->state.loop || !p->any) {
+            return REEL_STEP_END;
+        } else if (!reel_stream_seek(p->below, &start, err)) {
+            return REEL_STEP_ERROR;
+        } else {
+            p->any = false;
+            p->last_ns = p->play->state.start_ns;
+        }
+    }
+    return REEL_STEP_MESSAGE;
+}
+
+static bool go_to_position(struct player *p, struct reel_error *err) {
+    struct reel_mark mark = {.time_ns = p->play->state.position_ns};
+    p->play->seeks = p->waits = p->any = false;
+    p->last_ns = mark.time_ns;
+    anchor(p->play, p->play->tape_ns);
+    p->tick_tape = p->play->tape_ns;
+    return reel_stream_seek(p->below, &mark, err);
+}
+
+static void give_clock(struct player *p, struct reel_message *m) {
+    int64_t time_ns = p->last_ns + (p->tick_tape - p->play->tape_ns), second = time_ns / WAIT_NS;
+    store_u32le(p->clock, (uint32_t)second);
+    store_u32le(p->clock + 4, (uint32_t)(time_ns - second * WAIT_NS));
+    *m = (struct reel_message){.time_ns = time_ns, .channel = p->base.n_channels - 1, .size = CLOCK_BYTES, .owned = p->clock};
+    double speed = p->play->state.speed > 0 ? p->play->state.speed : 1;
+    p->tick_tape += (int64_t)(NS_PER_S / p->play->options.clock_hz * speed);
+}
+
+static void give_message(struct player *p, struct reel_message *m) {
+    *m = p->next;
+    p->waits = false;
+    p->any = true;
+    p->play->tape_ns = p->next_tape;
+    p->play->state.messages++;
+    if (!m->before_start) {
+        p->last_ns = m->time_ns;
+        p->play->state.position_ns = m->time_ns;
+    }
+}
+
+/* The mutex is held. */
+static enum reel_step step_locked(struct player *p, struct reel_message *m, struct reel_error *err) {
+    for (;;) {
+        if (p->play->seeks && !go_to_position(p, err)) {
+            return REEL_STEP_ERROR;
+        }
+        enum reel_step step = fetch(p, err);
+        if (step != REEL_STEP_MESSAGE) {
+            return step;
+        }
+        bool ticks = p->play->options.clock_hz > 0 && p->tick_tape <= p->next_tape && !p->next.before_start;
+        switch (p->at_once ? DUE : wait_for(p->play, ticks ? p->tick_tape : p->next_tape)) {
+        case SEEKS:
+            break;
+        case STOPPED:
+            reel_fail(err, REEL_CANCELLED, "the playback was stopped");
+            return REEL_STEP_ERROR;
+        case DUE:
+            if (ticks && !p->at_once) {
+                give_clock(p, m);
+            } else {
+                give_message(p, m);
+            }
+            p->at_once = false;
+            return REEL_STEP_MESSAGE;
+        }
+    }
+}
+
+static enum reel_step play_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
+    struct player *p = (struct player *)base;
+    pthread_mutex_lock(&p->play->mutex);
+    if (!p->began) {
+        p->began = true;
+        anchor(p->play, 0);
+    }
+    enum reel_step step = step_locked(p, m, err);
+    pthread_mutex_unlock(&p->play->mutex);
+    return step;
+}
+
+/* Only to read a message again: it is given at once. */
+static bool play_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+    struct player *p = (struct player *)base;
+    p->waits = false;
+    p->at_once = true;
+    return reel_stream_seek(p->below, mark, err);
+}
+
+static bool play_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+    return reel_stream_payload(((struct player *)base)->below, m, out, err);
+}
+
+static void play_free(struct reel_stream *base) {
+    struct player *p = (struct player *)base;
+    reel_stream_free(p->below);
+    reel_play_free(p->play);
+    arena_free(&p->arena);
+    free(p);
+}
+
+/* Adds the channel /clock. */
+static bool add_clock(struct player *p) {
+    static const struct reel_schema schema = {.name = "rosgraph_msgs/Clock",
+                                              .encoding = "ros1msg",
+                                              .hash = "a9c97c1d230cfc112e270351a944ee47",
+                                              .data = {(const uint8_t *)"time clock\n", 11}};
+    static const char *const topics[] = {"/clock"};
+    static const struct reel_channel channel = {.name = "/clock",
+                                                .topics = topics,
+                                                .n_topics = 1,
+                                                .type = "rosgraph_msgs/Clock",
+                                                .encoding = "ros1",
+                                                .schemas = &schema,
+                                                .n_schemas = 1};
+    uint32_t n = p->base.n_channels;
+    const struct reel_channel **channels = arena_alloc(&p->arena, (n + 1) * sizeof *channels);
+    uint32_t *sources = arena_alloc(&p->arena, (n + 1) * sizeof *sources);
+    if (!channels || !sources) {
+        return false;
+    }
+    memcpy(channels, p->base.channels, n * sizeof *channels);
+    memcpy(sources, p->base.channel_source, n * sizeof *sources);
+    channels[n] = &channel;
+    sources[n] = 0;
+    p->base.channels = channels;
+    p->base.channel_source = sources;
+    p->base.n_channels = n + 1;
+    return true;
+}
+
+struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_stream *below, int64_t start_ns, int64_t end_ns,
+                                     struct reel_error *err) {
+    struct player *p = calloc(1, sizeof *p);
+    if (!p) {
+        reel_stream_free(below);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    p->base = *below;
+    p->ops = (struct reel_stream_ops){
+        .next = play_next, .seek = play_seek, .free = play_free, .payload = below->ops->payload ? play_payload : NULL};
+    p->base.ops = &p->ops;
+    p->below = below;
+    p->play = reel_play_ref(play);
+    p->last_ns = start_ns;
+    play->state.start_ns = play->state.position_ns = start_ns;
+    play->state.end_ns = end_ns;
+    if (play->options.clock_hz > 0 && !add_clock(p)) {
+        reel_stream_free(&p->base);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    return &p->base;
+}

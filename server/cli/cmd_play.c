@@ -1,0 +1,122 @@
+/* reel play: prints the messages of a recording when they are due. */
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "reel/play.h"
+#include "reel/write.h"
+#include "wire/cleanup.h"
+
+enum { PIECE = 1 << 20 };
+
+static const char *const formats[] = {"ndjson", "msgpack", "events", NULL};
+static const char *const extensions[] = {".ndjson", ".msgpack", ".events"};
+
+struct request {
+    int format;
+    const char *speed, *rate, *clock, *max_gap;
+    bool loop, undecoded;
+};
+
+static bool waiting(void *context) {
+    (void)context;
+    return !cli_interrupted();
+}
+
+static bool read_number(const char *name, const char *text, double *out, struct reel_error *err) {
+    char *end = NULL;
+    double value = text ? strtod(text, &end) : 0;
+    if (text && (end == text || *end || !(value > 0))) {
+        return reel_fail(err, REEL_ARGUMENT, "--%s %s: a number above 0 is expected", name, text);
+    }
+    *out = text ? value : *out;
+    return true;
+}
+
+static bool read_options(const struct request *q, struct reel_play_options *out, struct reel_error *err) {
+    out->speed = 1;
+    out->loop = q->loop;
+    if (q->speed && strcmp(q->speed, "max") == 0) {
+        out->speed = 0;
+    } else if (!read_number("speed", q->speed, &out->speed, err)) {
+        return false;
+    }
+    return read_number("rate", q->rate, &out->rate, err) && read_number("clock", q->clock, &out->clock_hz, err) &&
+           (!q->max_gap || reel_duration_parse(q->max_gap, &out->max_gap_ns, err));
+}
+
+static struct reel_stream *open_stream(struct reel_recording *recording, struct reel_selection *selection,
+                                       const struct reel_play_options *o, struct reel_error *err) {
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    bool cut = selection->start_ns != REEL_TIME_MIN;
+    int64_t start = cut && selection->start_ns > info->start_ns ? selection->start_ns : info->start_ns;
+    selection->state_at_cut = cut;
+    AUTO(reel_play_free) struct reel_play *play = reel_play_new(o, err);
+    struct reel_stream *below = play ? reel_stream_open(&recording, 1, selection, err) : NULL;
+    return below ? reel_play_stream(play, below, start, info->end_ns > start ? info->end_ns : start, err) : NULL;
+}
+
+static bool play_file(const char *path, const struct cli_select *select, const struct request *q, struct reel_error *err) {
+    struct reel_selection selection;
+    struct reel_play_options options = {.size = sizeof options, .waiting = waiting};
+    const struct reel_write_options write = {.compression = "", .prompt = true, .raw = q->undecoded};
+    const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
+    if (!writer || !read_options(q, &options, err)) {
+        return false;
+    }
+    AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
+    if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) || !cli_warn_matches(&recording, 1, &selection, err)) {
+        return false;
+    }
+    struct output_file out = {.fd = STDOUT_FILENO};
+    struct reel_stream *stream = open_stream(recording, &selection, &options, err);
+    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(NULL, writer, &write, stream, err) : NULL;
+    AUTO_MEM char *buffer = malloc(PIECE);
+    size_t got = 0;
+    if (!buffer) {
+        return reel_fail_memory(err);
+    }
+    do {
+        if (!render || !reel_render_next(render, buffer, PIECE, &got, err) || !cli_output_write(&out, buffer, got, err)) {
+            return false;
+        }
+    } while (got > 0);
+    return true;
+}
+
+static int run(int argc, char **argv) {
+    AUTO(cli_select_done) struct cli_select select = {0};
+    struct request q = {0};
+    struct reel_error err = {0};
+    int first, code;
+    const struct cli_option options[] = {
+        CLI_SELECT_OPTIONS(select),
+        {.name = "speed", .kind = CLI_TEXT, .to = &q.speed, .value = "FACTOR", .help = "how fast; max: as fast as possible (default 1)"},
+        {.name = "rate", .kind = CLI_TEXT, .to = &q.rate, .value = "HZ", .help = "a fixed number of messages a second"},
+        {.name = "clock", .kind = CLI_TEXT, .to = &q.clock, .value = "HZ", .help = "add messages of the topic /clock"},
+        {.name = "max-gap", .kind = CLI_TEXT, .to = &q.max_gap, .value = "DURATION", .help = "shorten longer silences to this"},
+        {.name = "loop", .kind = CLI_FLAG, .to = &q.loop, .help = "begin again at the end"},
+        {.name = "output", .kind = CLI_CHOICE, .to = &q.format, .value = "FORMAT", .help = "format of the rows", .choices = formats},
+        {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "print payloads as {\"$base64\": …} instead of decoding them"},
+        {0},
+    };
+    if (!cli_options(&cli_play, options, 1, argc, argv, &first, &code)) {
+        return code;
+    }
+    if (argc - first > 1) {
+        return cli_misused(&cli_play, "expected one file");
+    }
+    cli_catch_interrupt();
+    if (play_file(argv[first], &select, &q, &err)) {
+        return CLI_DONE;
+    }
+    cli_forget(argv[first], &err);
+    return cli_fail(&cli_play, cli_file_name(argv[first]), &err);
+}
+
+const struct cli_command cli_play = {
+    .name = "play",
+    .arguments = "FILE [OPTION]…",
+    .summary = "print the messages of a recording when they are due",
+    .details = "The rows are those of cat; each is printed when as much time has passed as in the recording.",
+    .run = run,
+};

@@ -1,0 +1,165 @@
+"""/play: messages leave when they are due; /plays/{id} pauses, moves and speeds up a running playback."""
+import http.client
+import io
+import json
+import socket
+import threading
+import time
+import unittest
+
+import msgpack
+
+from harness import API, Case, eventually
+from samples import SECOND, T0, Message, bag
+
+STEP_NS = 20_000_000  # between two messages
+STEP = STEP_NS / 1e9
+COUNT = 100
+
+
+def steps():
+    """Messages of /a every 20 ms from a full second on, and a silence of 10 s before the last one."""
+    times = [T0 + i * STEP_NS for i in range(COUNT)] + [T0 + (COUNT - 1) * STEP_NS + 10 * SECOND]
+    return bag([Message(at, '/a', b'\x02\x00\x00\x00%02d' % (i % 100), 'std_msgs/String') for i, at in enumerate(times)])
+
+
+class Playing(threading.Thread):
+    """Reads a playback; `rows` are (time of arrival, row)."""
+    def __init__(self, server, path):
+        super().__init__(daemon=True)
+        self.connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=30)
+        self.connection.request('GET', path)
+        self.socket = self.connection.sock
+        self.answer = self.connection.getresponse()
+        self.rows = []
+        self.start()
+
+    def run(self):
+        try:
+            for line in self.answer:
+                self.rows.append((time.monotonic(), json.loads(line)))
+        except (http.client.HTTPException, OSError, ValueError, AttributeError):
+            pass
+
+    def messages(self):
+        return [(at, row) for at, row in list(self.rows) if 'topic' in row]
+
+    def id(self):
+        return self.answer.headers['X-Play']
+
+    def close(self):
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the server was first
+        self.connection.close()
+
+
+class Play(Case):
+    @classmethod
+    def fill(cls):
+        cls.steps = cls.server.added('steps.bag', steps())
+
+    def path(self, query='', rest='/play'):
+        return '%s/recordings/%s%s%s' % (API, self.steps, rest, query)
+
+    def play(self, query=''):
+        playing = Playing(self.server, self.path(query))
+        self.addCleanup(playing.close)
+        return playing
+
+    def control(self, playing, **change):
+        answer = self.server.request('PATCH', API + '/plays/' + playing.id(), json.dumps(change))
+        self.assertEqual(answer.status, 200, answer)
+        return answer.json()
+
+    def test_messages_leave_when_they_are_due(self):
+        playing = self.play('?end=%2B1s')
+        playing.join(20)
+        rows = playing.messages()
+        self.assertEqual(len(rows), 50)
+        first = rows[0][0]
+        early = [i for i, (at, _) in enumerate(rows) if at - first < i * STEP - 0.01]
+        self.assertEqual(early, [])
+        self.assertGreaterEqual(rows[-1][0] - first, 49 * STEP - 0.01)
+        play, end = playing.rows[0][1]['$play'], playing.rows[-1][1]['$end']
+        self.assertEqual((play['id'], play['speed'], play['paused'], play['recording']), (playing.id(), 1, False, self.steps))
+        self.assertEqual((end['complete'], end['messages']), (True, 50))
+
+    def test_the_rows_are_those_of_messages(self):
+        played = [json.loads(line) for line in self.server.get(self.path('?speed=max')).body.splitlines()]
+        rows = self.server.get(self.path(rest='/messages')).rows()
+        self.assertEqual([row for row in played if 'topic' in row], rows)
+        unpacked = list(msgpack.Unpacker(io.BytesIO(self.server.get(self.path('?speed=max&output=msgpack')).body)))
+        self.assertEqual((unpacked[0]['$play']['speed'], len(unpacked)), ('max', COUNT + 2 + ('$end' in unpacked[-1])))
+        events = self.server.get(self.path('?speed=max&output=events')).body.decode().split('\n\n')
+        self.assertTrue(events[0].startswith('event: play\ndata: {"$play":'), events[0])
+        self.assertEqual([json.loads(event[6:]) for event in events if event.startswith('data: {"topic"')], rows)
+
+    def test_speed_rate_and_gaps(self):
+        began = time.monotonic()
+        self.assertEqual(len(self.server.get(self.path('?speed=100')).rows()), COUNT + 3)  # 12 s in 0.12 s
+        self.assertGreaterEqual(time.monotonic() - began, 0.11)
+        began = time.monotonic()
+        self.server.get(self.path('?max_gap=100ms&speed=10'))
+        self.assertGreaterEqual(time.monotonic() - began, 0.2)
+        self.assertLess(time.monotonic() - began, 1.1)  # without max_gap: 1.2 s
+        playing = self.play('?rate=200')
+        playing.join(20)
+        rows = playing.messages()
+        self.assertEqual(len(rows), COUNT + 1)
+        self.assertGreaterEqual(rows[-1][0] - rows[0][0], COUNT / 200 - 0.01)
+
+    def test_pause_move_and_speed_up(self):
+        playing = self.play('?paused=true')
+        self.assertTrue(eventually(lambda: len(playing.rows) == 1))
+        time.sleep(0.1)
+        self.assertEqual(playing.messages(), [])
+        answer = self.control(playing, paused=False, position='+1s', speed=2)
+        self.assertEqual((answer['paused'], answer['speed'], answer['position'][17:21]), (False, 2, '36.0'))
+        self.assertTrue(eventually(lambda: len(playing.messages()) >= 5))
+        self.assertEqual(playing.messages()[0][1]['log_time'][17:], '36.000000000Z')
+        self.control(playing, paused=True)
+        time.sleep(0.05)  # a message that had left
+        count = len(playing.messages())
+        state = self.server.get(API + '/plays/' + playing.id()).json()
+        time.sleep(0.2)
+        self.assertEqual(len(playing.messages()), count)
+        self.assertEqual((state['paused'], state['messages']), (True, count))
+        self.control(playing, position='-10.1s', paused=False, speed='max')
+        playing.join(20)
+        self.assertEqual(playing.rows[-1][1]['$end']['complete'], True)
+        self.assertTrue(eventually(lambda: self.server.get(API + '/plays/' + playing.id()).status == 404))
+
+    def test_loop_and_the_end_of_the_connection(self):
+        playing = self.play('?speed=max&loop=true&end=%2B100ms')
+        self.assertTrue(eventually(lambda: len(playing.messages()) > 20))
+        self.assertEqual({row['log_time'] for _, row in playing.messages()[:5]}, {row['log_time'] for _, row in playing.messages()[5:10]})
+        self.control(playing, paused=True)
+        playing.close()
+        self.assertTrue(eventually(lambda: self.server.get(API + '/plays/' + playing.id()).status == 404))  # while it waits
+
+    def test_clock(self):
+        playing = self.play('?speed=4&clock=10&end=%2B1s')
+        playing.join(20)
+        ticks = [row for _, row in playing.messages() if row['topic'] == '/clock']
+        self.assertIn(len(ticks), (2, 3))  # 1 s in 0.25 s
+        self.assertEqual(ticks[0]['data']['clock'], {'sec': T0 // SECOND, 'nsec': 0})
+
+    def test_latch_begins_with_what_was_valid(self):
+        rows = self.server.get(self.path('?speed=max&latch=true&start=%2B1.99s&end=%2B2s')).rows()
+        self.assertEqual([row.get('before_start') for row in rows if 'topic' in row], [True])
+
+    def test_refusals(self):
+        for query in ('speed=0', 'speed=fast', 'speed=101', 'rate=-1', 'clock=1e9', 'loop=maybe', 'output=csv'):
+            self.assertProblem(self.server.get(self.path('?' + query)), 400, query.split('=')[0])
+        self.assertProblem(self.server.get(self.path(), Accept='text/csv'), 406)
+        self.assertProblem(self.server.get(API + '/plays/0123'), 404)
+        playing = self.play('?paused=true')
+        for change in ({'speed': 0}, {'speed': 'slow'}, {'position': '+99s'}, {'position': 'x'}, {'paused': 1}, {'loop': 'no'}, {'x': 1}):
+            answer = self.server.request('PATCH', API + '/plays/' + playing.id(), json.dumps(change))
+            self.assertProblem(answer, 400, next(iter(change)))
+
+
+if __name__ == '__main__':
+    unittest.main()
