@@ -6,6 +6,7 @@
 #include "core/ros_text.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
+#include "wire/ros_rename.h"
 #include "wire/ros_wrap.h"
 
 enum { NS_PER_SEC = 1000000000 };
@@ -13,7 +14,7 @@ enum { NS_PER_SEC = 1000000000 };
 static const char no_md5[] = "00000000000000000000000000000000";
 
 static bool is_md5(const char *text) {
-    return strlen(text) == 32;
+    return strlen(text) == 32 && strcmp(text, no_md5) != 0;
 }
 
 /* False: no memory. */
@@ -33,7 +34,15 @@ static bool find_md5(struct arena *arena, const struct reel_channel *c, struct r
     return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
 }
 
-bool ros_connection_of(struct arena *arena, const struct reel_channel *c, struct ros_connection *out, struct reel_error *err) {
+static bool rename_types(struct arena *arena, struct ros_connection *ros, struct reel_error *err) {
+    const char *type = ros->type;
+    ros->type = ros_rename_type(type);
+    ros->renamed = ros->type != type || ros_rename_changes(type, ros->definition);
+    return ros_rename_definition(arena, type, ros->definition, &ros->definition, err);
+}
+
+bool ros_connection_of(struct arena *arena, const struct reel_channel *c, enum ros_names names, struct ros_connection *out,
+                       struct reel_error *err) {
     const struct reel_schema *own = reel_channel_schema(c);
     *out = (struct ros_connection){.channel = c, .type = c->type, .md5 = no_md5, .definition = bytes_of("", 0)};
     if (ros_wrap_needed(c)) {
@@ -47,7 +56,7 @@ bool ros_connection_of(struct arena *arena, const struct reel_channel *c, struct
         why.code != REEL_LIMIT) {
         return reel_fail_memory(err);
     }
-    return find_md5(arena, c, out, err);
+    return find_md5(arena, c, out, err) && (names == ROS_NAMES_RECORDED || rename_types(arena, out, err));
 }
 
 const char *ros_metadata_of(const struct reel_channel *c, const char *key) {
@@ -73,17 +82,21 @@ void ros_report_channel(const struct ros_connection *connection, struct reel_los
     if (connection->definition.size == 0) {
         reel_loss_add(loss, REEL_CHANGES, c, "no message definition is known: an empty one is written");
     }
+    if (connection->renamed) {
+        reel_loss_add(loss, REEL_CHANGES, c,
+                      "definition: types of the old package roslib get their later names (std_msgs/Header, rosgraph_msgs/Log, …)");
+    }
     if (c->n_schemas > 1) {
         reel_loss_add(loss, REEL_CHANGES, c, "%u schemas become one definition with its dependencies; their hashes are lost", c->n_schemas);
     }
 }
 
-bool ros_accepts(const struct reel_channel *c, bool (*fits)(const struct ros_connection *connection, struct reel_loss *loss),
-                 struct reel_loss *loss) {
+bool ros_accepts(const struct reel_channel *c, enum ros_names names,
+                 bool (*fits)(const struct ros_connection *connection, struct reel_loss *loss), struct reel_loss *loss) {
     struct arena arena = {0};
     struct ros_connection ros;
     struct reel_error err = {0};
-    bool good = ros_connection_of(&arena, c, &ros, &err);
+    bool good = ros_connection_of(&arena, c, names, &ros, &err);
     if (!good) {
         reel_loss_add(loss, REEL_REFUSES, c, "%s", err.text);
     }

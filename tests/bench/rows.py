@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import background
 import page
+import play
 import catalog
 import decoding
 import memory
@@ -269,3 +270,4 @@ def all_rows(lab):
     yield 'memory', memory.memory(lab)
     yield 'background', background.background(lab)
     yield 'page', page.page(lab)
+    yield 'play', play.play(lab)

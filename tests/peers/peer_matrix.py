@@ -15,6 +15,7 @@ from peer_mcap import prepare
 from samples import Message, by_topic
 
 SAMPLES = os.path.join(readers.SHARED, 'samples')
+RENAMED = {'roslib/Header': 'std_msgs/Header', 'roslib/Log': 'rosgraph_msgs/Log', 'roslib/Clock': 'rosgraph_msgs/Clock'}
 COMPRESSED = {'mcap': ('zstd', 'lz4'), 'rosbag-2.0': ('bz2', 'lz4'), 'tide 2.0': ('gzip', 'bz2')}
 COMPRESSED_SOURCES = ('demo.bag', 'demo.nanover.zip', 'example.bag', 'mira_basic.tape')
 PREFER = {'Prefer': 'wait=60'}
@@ -127,7 +128,10 @@ class Matrix(unittest.TestCase):
             self.assertEqual(plain(got), plain(topics))
         else:
             self.assertEqual(got, topics)
-            self.assertEqual({k: v for k, v in kinds(got_info).items() if k in topics}, {k: v for k, v in kinds(info).items() if k in topics})
+            expected = {k: v for k, v in kinds(info).items() if k in topics}
+            if name == 'rosbag-2.0':  # its readers know the later names of these types
+                expected = {k: (RENAMED.get(v[0], v[0]), *v[1:]) if v[-1] == 'ros1' else v for k, v in expected.items()}
+            self.assertEqual({k: v for k, v in kinds(got_info).items() if k in topics}, expected)
             self.assertEqual((got_info['messages'], got_info['payload_bytes']), (info['messages'], info['payload_bytes']))
         return getattr(self, 'peers_of_' + re.sub(r'\W', '_', name))(before, after, info, got)
 

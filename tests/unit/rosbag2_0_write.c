@@ -6,6 +6,7 @@
 #include "unit/toy_format.h"
 
 #include "bag_scan.h"
+#include "core/ros_md5.h"
 #include "rosbag2_0_maker.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -263,6 +264,36 @@ static void changes_and_losses_are_reported(void **state) {
     assert_false(reel_writer_rosbag2_0.accepts(&c, loss));
 }
 
+#define RULE "================================================================================\n"
+static void old_names_become_those_that_readers_know(void **state) {
+    (void)state;
+    static const char old_text[] = "Header header\nbyte level\n" RULE "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
+    static const char later[] = "Header header\nbyte level\n" RULE "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
+    static const char *const hashes[] = {"*", "00000000000000000000000000000000", "acffd30cd6b6de30f120938c17c593fb"};
+    char computed[MD5_TEXT];
+    struct reel_error err = {0};
+    assert_true(ros_md5("roslib/Log", bytes_text(old_text), computed, &err));
+    for (unsigned i = 0; i < 3; i++) {
+        struct reel_schema schema = {.name = "roslib/Log", .encoding = "ros1msg", .hash = hashes[i], .data = bytes_text(old_text)};
+        TOY toy = {0};
+        toy_start(&toy, REEL_CLOCK_WALL);
+        toy_channel(&toy,
+                    &(struct reel_channel){.name = "/rosout", .type = "roslib/Log", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+        toy_message(&toy, 0, 1500000000000000000, 0, "x", 1);
+        RECORDING *r = toy_open(&toy);
+        MAKER out = render_as(r, &reel_writer_rosbag2_0, "", &reel_select_all, 0);
+        RECORDING *again = scan_as(&out, &reel_format_rosbag2_0);
+        const struct reel_channel *c = bag_channel(again, 0);
+        assert_string_equal(c->type, "rosgraph_msgs/Log");
+        assert_true(bytes_is(c->schemas[0].data, later));
+        assert_string_equal(c->schemas[0].hash, i < 2 ? computed : hashes[i]);
+        MAKER first = render_as(r, &reel_writer_rosbag12, "", &reel_select_all, 0);
+        RECORDING *as_old = scan_as(&first, &reel_format_rosbag1);
+        assert_string_equal(bag_channel(as_old, 0)->type, "roslib/Log");
+        assert_true(bytes_is(bag_channel(as_old, 0)->schemas[0].data, old_text));
+    }
+}
+
 static void further_fields_of_a_connection_come_back(void **state) {
     (void)state;
     BAG b;
@@ -323,6 +354,7 @@ int main(void) {
         cmocka_unit_test(messages_put_in_front),
         cmocka_unit_test(foreign_messages_come_back_equal),
         cmocka_unit_test(changes_and_losses_are_reported),
+        cmocka_unit_test(old_names_become_those_that_readers_know),
         cmocka_unit_test(further_fields_of_a_connection_come_back),
         cmocka_unit_test(compressions_of_others_and_times_after_2106_are_refused),
     };

@@ -57,7 +57,7 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
 }
 
 static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *loss) {
-    return ros_accepts(c, accepts_connection, loss);
+    return ros_accepts(c, ROS_NAMES_RECORDED, accepts_connection, loss);
 }
 
 /* ---- records ---- */
@@ -136,7 +136,7 @@ static bool run_number(struct rosbag12_run *run, const struct reel_stream *strea
     }
     for (uint32_t i = 0; i < n; i++) {
         order[i] = i;
-        if (!ros_connection_of(&run->arena, stream->channels[i], &run->channels[i].ros, err)) {
+        if (!ros_connection_of(&run->arena, stream->channels[i], ROS_NAMES_RECORDED, &run->channels[i].ros, err)) {
             return false;
         }
     }

@@ -33,7 +33,7 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
 }
 
 static bool rosbag2_0_accepts(const struct reel_channel *c, struct reel_loss *loss) {
-    return ros_accepts(c, accepts_connection, loss);
+    return ros_accepts(c, ROS_NAMES_LATER, accepts_connection, loss);
 }
 
 /* ---- a run ---- */
@@ -71,7 +71,7 @@ static bool rosbag2_0_open_run(struct reel_write *w, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < w->stream->n_channels; i++) {
-        if (!ros_connection_of(&run->arena, w->stream->channels[i], &run->connections[i], err)) {
+        if (!ros_connection_of(&run->arena, w->stream->channels[i], ROS_NAMES_LATER, &run->connections[i], err)) {
             return false;
         }
     }
@@ -370,7 +370,7 @@ static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, stru
 #define ROSBAG2_0_WRITER(variant_text)                                                                                                     \
     {                                                                                                                                      \
         .name = "rosbag-2.0", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag",                          \
-        .needs = REEL_COMPRESSES, .version = 2, .totals_size = sizeof(struct rosbag2_0_totals),                                            \
+        .needs = REEL_COMPRESSES, .version = 3, .totals_size = sizeof(struct rosbag2_0_totals),                                            \
         .run_size = sizeof(struct rosbag2_0_write_run), .accepts = rosbag2_0_accepts, .accepts_all = ros_accepts_all,                      \
         .compressions = "bz2 lz4", .open = rosbag2_0_open_run, .close = rosbag2_0_close_run, .head = rosbag2_0_head,                       \
         .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts, .tail = rosbag2_0_tail                                         \
