@@ -11,7 +11,7 @@
 #include "api/series.h"
 #include "reel/table.h"
 
-enum { SERIES_MAX = 64, TEXT_MAX = 2048, POINTS_DEFAULT = 1000, POINTS_MAX = 20000 };
+enum { VALUES_MAX = 64, SERIES_MAX = 64, TEXT_MAX = 2048, POINTS_DEFAULT = 1000, POINTS_MAX = 20000 };
 static const int64_t WAIT_NS = 20000000000, MS = 1000000;
 
 /* --- targets --- */
@@ -37,6 +37,21 @@ static bool plain_text(const char *text, char out[TEXT_MAX]) {
     return *text == '\0';
 }
 
+/* "(a|b)" is how Grafana writes a variable of several values. Splits the text in place; returns how many there are. */
+static size_t split_values(char *text, const char *out[VALUES_MAX]) {
+    size_t n = 0, size = strlen(text);
+    if (size < 2 || text[0] != '(' || text[size - 1] != ')') {
+        out[0] = text;
+        return 1;
+    }
+    text[size - 1] = '\0';
+    char *rest = text + 1;
+    for (char *one = strsep(&rest, "|"); one && n < VALUES_MAX; one = strsep(&rest, "|")) {
+        out[n++] = one;
+    }
+    return n;
+}
+
 /* Splits "ID:/topic.field" at its first colon, but not at that of "name:" or "sha256:". */
 static char *split_target(char *text) {
     static const char *const forms[] = {"name:", "sha256:"};
@@ -44,6 +59,8 @@ static char *split_target(char *text) {
     for (unsigned i = 0; i < 2; i++) {
         skip = strncmp(text, forms[i], strlen(forms[i])) == 0 ? strlen(forms[i]) : skip;
     }
+    const char *several = text[0] == '(' ? strchr(text, ')') : NULL;
+    skip = several ? (size_t)(several - text) : skip;
     char *colon = strchr(text + skip, ':');
     if (!colon) {
         return NULL;
@@ -119,15 +136,27 @@ static bool draw_fields(struct http_request *r, struct panel *p, const struct ap
             http_reply_problem(r, 400, "bad-target", "a field is a text such as /topic.field, of less than %d bytes", TEXT_MAX);
             return false;
         }
-        if (p->answered == SERIES_MAX) {
-            http_reply_problem(r, 413, "too-many", "at most %d series at a time", SERIES_MAX);
-            return false;
-        }
-        if (!draw_field(r, p, a, text, how, ref_id)) {
-            return false;
+        const char *values[VALUES_MAX];
+        size_t count = split_values(text, values);
+        for (size_t k = 0; k < count; k++) {
+            if (p->answered == SERIES_MAX) {
+                http_reply_problem(r, 413, "too-many", "at most %d series at a time", SERIES_MAX);
+                return false;
+            }
+            if (!draw_field(r, p, a, values[k], how, ref_id)) {
+                return false;
+            }
         }
     }
     return true;
+}
+
+/* The editor sends a recording before a field is selected. */
+static bool is_unfinished(const json_t *payload) {
+    const json_t *field = json_object_get(payload, "field");
+    const char *text = json_string_value(field);
+    return json_is_object(payload) &&
+           (!field || json_is_null(field) || (text && !*text) || (json_is_array(field) && json_array_size(field) == 0));
 }
 
 /* False: replied. */
@@ -141,6 +170,9 @@ static bool draw_target(struct http_request *r, struct panel *p, const json_t *t
     }
     const char *agg = json_string_value(json_object_get(payload, "agg"));
     char *field = plain_text(given, text) ? split_target(text) : NULL;
+    if (!field && is_unfinished(payload)) {
+        return true;
+    }
     json_auto_t *one = field ? json_string(field) : NULL;
     const json_t *fields = one ? one : json_object_get(payload, "field");
     if (!fields || (agg && *agg && !series_how(agg, &how))) {
@@ -150,13 +182,20 @@ static bool draw_target(struct http_request *r, struct panel *p, const json_t *t
                            given);
         return false;
     }
-    struct api_recording a;
-    if (!api_open_key(r, text, &a)) {
-        return false;
+    const char *keys[VALUES_MAX];
+    size_t count = split_values(text, keys);
+    for (size_t i = 0; i < count; i++) {
+        struct api_recording a;
+        if (!api_open_key(r, keys[i], &a)) {
+            return false;
+        }
+        bool good = draw_fields(r, p, &a, fields, how, ref_id);
+        api_recording_done(&a);
+        if (!good) {
+            return false;
+        }
     }
-    bool good = draw_fields(r, p, &a, fields, how, ref_id);
-    api_recording_done(&a);
-    return good;
+    return true;
 }
 
 /* --- /query --- */
@@ -186,16 +225,11 @@ bool grafana_range(struct http_request *r, const json_t *body, int64_t *from_ns,
     return true;
 }
 
-static bool read_panel(struct http_request *r, const json_t *body, struct panel *p) {
-    const json_t *points = json_object_get(body, "maxDataPoints"), *filter;
+/* `filters` of a panel: agg=mean. False: replied. */
+static bool read_filters(struct http_request *r, const json_t *filters, struct panel *p) {
+    const json_t *filter;
     size_t i;
-    *p = (struct panel){.wait_until_ns = reel_now_ns() + api_wait_ns(r, WAIT_NS)};
-    if (!grafana_range(r, body, &p->from_ns, &p->to_ns, &p->has_range)) {
-        return false;
-    }
-    double selected = json_is_number(points) ? json_number_value(points) : POINTS_DEFAULT;
-    p->max_points = selected < 2 ? 2 : selected > POINTS_MAX ? POINTS_MAX : (uint64_t)selected;
-    json_array_foreach(json_object_get(body, "adhocFilters"), i, filter) {
+    json_array_foreach(filters, i, filter) {
         const char *key = json_string_value(json_object_get(filter, "key")), *value = json_string_value(json_object_get(filter, "value"));
         if (key && value && strcmp(key, "agg") == 0 && !series_how(value, &p->how)) {
             http_reply_problem(r, 400, "bad-filter", "agg is minmax, mean, lttb or last");
@@ -203,6 +237,17 @@ static bool read_panel(struct http_request *r, const json_t *body, struct panel 
         }
     }
     return true;
+}
+
+static bool read_panel(struct http_request *r, const json_t *body, struct panel *p) {
+    const json_t *points = json_object_get(body, "maxDataPoints");
+    *p = (struct panel){.wait_until_ns = reel_now_ns() + api_wait_ns(r, WAIT_NS)};
+    if (!grafana_range(r, body, &p->from_ns, &p->to_ns, &p->has_range)) {
+        return false;
+    }
+    double selected = json_is_number(points) ? json_number_value(points) : POINTS_DEFAULT;
+    p->max_points = selected < 2 ? 2 : selected > POINTS_MAX ? POINTS_MAX : (uint64_t)selected;
+    return read_filters(r, json_object_get(body, "adhocFilters"), p) && read_filters(r, json_object_get(body, "filters"), p); /* old, new */
 }
 
 void api_grafana_query(struct http_request *r) {

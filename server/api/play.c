@@ -140,7 +140,11 @@ static bool next_rows(void *context, void *buffer, size_t size, size_t *got, str
         p->row_at += *got;
         return true;
     }
-    return reel_render_next(p->render, buffer, size, got, err) && tell_late(p, err);
+    if (reel_render_next(p->render, buffer, size, got, err)) {
+        return tell_late(p, err);
+    }
+    *got = 0;
+    return err->code == REEL_CANCELLED && http_is_gone(p->r); /* a client that goes away ends the playback: no failure */
 }
 
 static void player_free(void *context) {

@@ -47,6 +47,21 @@ class Grafana(Case):
         mean, = self.query({'target': self.lab + ':/odom.x'}, maxDataPoints=2, adhocFilters=[{'key': 'agg', 'operator': '=', 'value': 'mean'}])
         self.assertEqual([v for v, _ in mean['datapoints']], [74.5, 124.5])
 
+    def test_filters_as_the_plugin_names_them_now(self):
+        mean, = self.query({'target': self.lab + ':/odom.x'}, maxDataPoints=2, filters=[{'key': 'agg', 'operator': '=', 'value': 'mean'}])
+        self.assertEqual([v for v, _ in mean['datapoints']], [74.5, 124.5])
+        self.assertProblem(self.query({'target': self.lab + ':/odom.x'}, filters=[{'key': 'agg', 'value': 'most'}], status=400), 400, 'minmax')
+
+    def test_variables_of_several_values(self):
+        both = self.query({'target': self.lab + ':(/odom.x|/odom.y)'})
+        self.assertEqual([s['target'].split()[-1] for s in both], FIELDS[:2])
+        two = self.query({'target': '(%s|name:lab/grafana lab.bag)' % self.lab, 'payload': {'field': r'(\/odom\.z)'}})
+        self.assertEqual([s['target'].split()[-1] for s in two], [FIELDS[2]] * 2)
+
+    def test_no_error_before_a_field_is_selected(self):
+        for payload in ({}, {'field': ''}, {'field': []}, {'field': None, 'agg': 'mean'}):
+            self.assertEqual(self.query({'target': self.lab, 'refId': 'A', 'payload': payload}), [])
+
     def test_variables_come_as_regular_expressions(self):
         plain, = self.query({'target': self.lab + ':/odom.x'})
         escaped, = self.query({'target': self.lab + r':\/odom\.x'})
