@@ -34,7 +34,8 @@ struct player {
     struct arena arena;
     struct reel_message next; /* of `below`, not given yet */
     bool waits, began, at_once;
-    bool any;          /* a message since the start of this round */
+    bool any;          /* a message since the start of this round, or since the last new position */
+    bool empty;        /* this round began at the start and has had no message */
     int64_t last_ns;   /* the recording's time of the last message */
     int64_t next_tape; /* of `next` */
     int64_t tick_tape; /* of the next tick of the clock */
@@ -197,12 +198,13 @@ static enum reel_step fetch(struct player *p, struct reel_error *err) {
         if (step == REEL_STEP_MESSAGE) {
             p->next_tape = p->play->tape_ns + (p->next.before_start ? 0 : distance(p, p->next.time_ns));
             p->waits = true;
-        } else if (!p->play->state.loop || !p->any) {
+        } else if (!p->play->state.loop || p->empty) {
             return REEL_STEP_END;
         } else if (!reel_stream_seek(p->below, &start, err)) {
             return REEL_STEP_ERROR;
         } else {
             p->any = false;
+            p->empty = true;
             p->last_ns = p->play->state.start_ns;
         }
     }
@@ -211,7 +213,7 @@ static enum reel_step fetch(struct player *p, struct reel_error *err) {
 
 static bool go_to_position(struct player *p, struct reel_error *err) {
     struct reel_mark mark = {.time_ns = p->play->state.position_ns};
-    p->play->seeks = p->waits = p->any = false;
+    p->play->seeks = p->waits = p->any = p->empty = false;
     p->last_ns = mark.time_ns;
     anchor(p->play, p->play->tape_ns);
     p->tick_tape = p->play->tape_ns;
@@ -231,6 +233,7 @@ static void give_message(struct player *p, struct reel_message *m) {
     *m = p->next;
     p->waits = false;
     p->any = true;
+    p->empty = false;
     p->play->tape_ns = p->next_tape;
     p->play->state.messages++;
     if (!m->before_start) {
@@ -345,6 +348,7 @@ struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_stream 
     p->below = below;
     p->play = reel_play_ref(play);
     p->last_ns = start_ns;
+    p->empty = true;
     play->state.start_ns = play->state.position_ns = start_ns;
     play->state.end_ns = end_ns;
     if (play->options.clock_hz > 0 && !add_clock(p)) {

@@ -134,6 +134,15 @@ class Play(Case):
         playing.close()
         self.assertTrue(eventually(lambda: self.server.get(API + '/plays/' + playing.id()).status == 404))  # while it waits
 
+    def test_a_position_at_the_end_of_a_loop_begins_again(self):
+        playing = self.play('?loop=true&paused=true&end=%2B100ms')
+        self.control(playing, position='-1ms', paused=False)
+        self.assertTrue(eventually(lambda: len(playing.messages()) > 6))
+        self.assertEqual(playing.messages()[0][1]['log_time'][17:], '35.000000000Z')
+        nothing = self.play('?loop=true&start=%2B3s&end=%2B4s')
+        nothing.join(20)
+        self.assertEqual(nothing.rows[-1][1]['$end']['messages'], 0)
+
     def test_clock(self):
         playing = self.play('?speed=4&clock=10&end=%2B1s')
         playing.join(20)
