@@ -105,6 +105,23 @@ export const tests = {
             assert.equal((await server.json('/recordings/' + recording.id, { token: secrets.read })).state, 'ready');
         });
     },
+    async a_change_is_shown_in_the_search_that_follows_it() {
+        await as('edit', '/?q=collection:lab', async (page) => {
+            await page.route('**/changes*', () => {}); // never answered: the change arrives only with the answer to DELETE
+            let go;
+            const sent = new Promise((done) => (go = done));
+            await page.route('**/recordings/*', (route) => (route.request().method() === 'DELETE' ? sent.then(() => route.continue()) : route.continue()));
+            await page.reload();
+            await select(page);
+            await page.getByRole('button', { name: 'Move to trash' }).click();
+            await page.getByRole('navigation', { name: 'Filters' }).getByRole('button', { name: /^Trash/ }).click();
+            await page.getByText('Trash is empty').waitFor();
+            go();
+            await select(page);
+            await page.getByRole('button', { name: 'Restore' }).click();
+            await page.getByText('Trash is empty').waitFor();
+        });
+    },
     async a_reader_cannot_drop_files() {
         await as('read', '/', async (page) => {
             await page.evaluate(() => {

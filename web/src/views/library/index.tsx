@@ -37,19 +37,15 @@ function useRows(q: string, start: string | null, end: string | null, sort: stri
     const [refreshCount, setRefreshCount] = useState(0);
     const rows = useMemo(() => new RecordingList({ q: q || null, start, end, sort }, () => draw((n) => n + 1)), [q, start, end, sort]);
     const timers = useRef<{ list?: ReturnType<typeof setTimeout>; counts?: ReturnType<typeof setTimeout> }>({});
+    const latest = useRef(rows); // a change may be answered after the search has changed
+    latest.current = rows;
     const refresh = useCallback(() => {
-        timers.current.list ??= setTimeout(() => ((timers.current.list = undefined), rows.refresh()), REFRESH_AFTER_MS);
+        timers.current.list ??= setTimeout(() => ((timers.current.list = undefined), latest.current.refresh()), REFRESH_AFTER_MS);
         timers.current.counts ??= setTimeout(() => ((timers.current.counts = undefined), setRefreshCount((n) => n + 1)), RECOUNT_AFTER_MS);
-    }, [rows]);
-    useEffect(() => onChange(refresh), [refresh]);
-    useEffect(
-        () => () => {
-            rows.stop();
-            clearTimeout(timers.current.list);
-            timers.current.list = undefined;
-        },
-        [rows],
-    );
+    }, []);
+    useEffect(() => onChange(refresh), []);
+    useEffect(() => () => rows.stop(), [rows]);
+    useEffect(() => () => clearTimeout(timers.current.list), []);
     return { rows, refreshCount, refresh };
 }
 
