@@ -12,6 +12,7 @@
 #include "reel/open.h"
 #include "reel/picture.h"
 #include "reel/play.h"
+#include "reel/record.h"
 #include "reel/rosbag_info.h"
 #include "reel/series.h"
 #include "reel/tide.h"

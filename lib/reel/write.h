@@ -60,6 +60,7 @@ struct reel_write_options {
 
 struct reel_plan;
 struct reel_write; /* one run of a writer: planning or rendering */
+struct reel_recorder_ops;
 
 struct reel_writer {
     const char *name;      /* "mcap" */
@@ -90,6 +91,8 @@ struct reel_writer {
     /* Optional: how many groups the tail has; known once the messages are planned. */
     uint64_t (*tail_parts)(struct reel_write *w);
     bool (*tail)(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err);
+
+    const struct reel_recorder_ops *recorder; /* core/record.h; NULL: reel/record.h cannot write this format */
 };
 
 /* One planned group of messages, in file order. */

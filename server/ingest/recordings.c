@@ -138,7 +138,7 @@ static bool wait_for_pack(struct recordings *all, const struct catalog_recording
                           struct reel_error *err) {
     struct reel_error why = {0};
     char id[JOB_ID_TEXT];
-    if (!scan_again(all->app, r, id, err)) {
+    if (!scan_missing(all->app, r, id, err)) {
         return false;
     }
     if (jobs_wait(all->app->jobs, id, wait_ns, &why)) {

@@ -132,16 +132,25 @@ bool scan_job_run(struct app *app, const struct job_call *call, struct reel_erro
         return false;
     }
     format = format ? format : r.format;
-    bool good = scan_content(app, &r, *format ? reel_format_named(format) : NULL, call->progress, err);
+    bool missing = json_is_true(json_object_get(options, "missing"));
+    AUTO(reel_index_free) struct reel_index *made = missing ? scan_open_pack(app, call->key, NULL) : NULL;
+    bool good = made || scan_content(app, &r, *format ? reel_format_named(format) : NULL, call->progress, err);
     good = end_scan(&scanned, &r, good, err);
     catalog_recording_done(&r);
     return good;
 }
 
-bool scan_again(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT], struct reel_error *err) {
+static bool add_scan(struct app *app, const struct catalog_recording *r, const char *options, char id[JOB_ID_TEXT],
+                     struct reel_error *err) {
     const struct job_spec spec = {
-        .kind = "scan", .key = r->content, .collection = r->collection, .subject = r->id, .lane = lane_of(r->size)};
+        .kind = "scan", .key = r->content, .collection = r->collection, .subject = r->id, .options = options, .lane = lane_of(r->size)};
     return jobs_add(app->jobs, &spec, id, err);
+}
+bool scan_again(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT], struct reel_error *err) {
+    return add_scan(app, r, NULL, id, err);
+}
+bool scan_missing(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT], struct reel_error *err) {
+    return add_scan(app, r, "{\"missing\":true}", id, err);
 }
 
 void scan_stop(struct app *app, const char *content) {

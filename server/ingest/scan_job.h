@@ -9,6 +9,8 @@
 bool scan_job_run(struct app *app, const struct job_call *call, struct reel_error *err);
 /* Adds a scan of a recording that the catalog has, if there is none yet; id: of the job. */
 bool scan_again(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT], struct reel_error *err);
+/* The same for a pack that was not there a moment ago: does not scan if a scan that has ended meanwhile has made it. */
+bool scan_missing(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT], struct reel_error *err);
 /* Cancels the scan of a content that no recording has any more. */
 void scan_stop(struct app *app, const char *content);
 

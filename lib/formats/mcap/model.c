@@ -27,6 +27,7 @@ struct mcap_schema {
 struct mcap_model {
     struct arena arena;
     const struct reel_stream *stream;
+    struct mcap_first first;
     struct mcap_schema *schemas; /* by channel: the schema it refers to, then all its schemas if it has several */
     uint32_t *first_schema;      /* channel position -> index in `schemas` */
     uint32_t *schema_of;         /* index in `schemas` -> record */
@@ -141,8 +142,8 @@ static bool choose_schemas(struct mcap_model *model, struct reel_error *err) {
     if (!number_schemas(model, err)) {
         return false;
     }
-    return model->n_schemas <= MCAP_SCHEMAS_MAX ||
-           reel_fail(err, REEL_UNSUPPORTED, "%u schemas: MCAP numbers at most %d", model->n_schemas, MCAP_SCHEMAS_MAX);
+    uint32_t n = model->first.schema + model->n_schemas;
+    return n <= MCAP_SCHEMAS_MAX || reel_fail(err, REEL_UNSUPPORTED, "%u schemas: MCAP numbers at most %d", n, MCAP_SCHEMAS_MAX);
 }
 
 static bool make_channel_pairs(struct mcap_model *model, uint32_t channel, struct reel_error *err) {
@@ -150,7 +151,7 @@ static bool make_channel_pairs(struct mcap_model *model, uint32_t channel, struc
     uint32_t first = model->first_schema[channel];
     uint16_t ids[REEL_SCHEMAS_PER_CHANNEL_MAX];
     for (uint32_t i = 0; i < c->n_schemas && c->n_schemas > 1; i++) {
-        ids[i] = mcap_id(model->schema_of[first + 1 + i]);
+        ids[i] = mcap_id(model->first.schema + model->schema_of[first + 1 + i]);
     }
     const struct mcap_schema *s = &model->schemas[first];
     char md5[MD5_TEXT];
@@ -256,13 +257,14 @@ static bool build(struct mcap_model *model, struct reel_error *err) {
     return make_metadata(model, err);
 }
 
-struct mcap_model *mcap_model_new(const struct reel_stream *stream, struct reel_error *err) {
+struct mcap_model *mcap_model_new(const struct reel_stream *stream, struct mcap_first first, struct reel_error *err) {
     AUTO(mcap_model_free) struct mcap_model *model = calloc(1, sizeof *model);
     if (!model) {
         reel_fail_memory(err);
         return NULL;
     }
     model->stream = stream;
+    model->first = first;
     return build(model, err) ? TAKE(model) : NULL;
 }
 
@@ -308,7 +310,7 @@ void mcap_put_schemas(const struct mcap_model *model, struct reel_sink *out) {
     for (uint32_t i = 0; i < model->n_schemas; i++) {
         const struct mcap_schema *s = &model->schemas[model->first_with[i]];
         mcap_put_record(out, MCAP_SCHEMA, 2 + string_size(s->name) + string_size(s->encoding) + 4 + s->data.size);
-        reel_sink_u16le(out, mcap_id(i));
+        reel_sink_u16le(out, mcap_id(model->first.schema + i));
         put_string(out, s->name);
         put_string(out, s->encoding);
         reel_sink_string32(out, s->data);
@@ -321,8 +323,8 @@ void mcap_put_channels(const struct mcap_model *model, struct reel_sink *out) {
         const char *encoding = mcap_message_encoding(c);
         struct reel_pairs pairs = model->channel_pairs[i];
         mcap_put_record(out, MCAP_CHANNEL, 2 + 2 + string_size(c->name) + string_size(encoding) + 4 + pairs_size(pairs));
-        reel_sink_u16le(out, mcap_id(i));
-        reel_sink_u16le(out, mcap_id(model->schema_of[model->first_schema[i]]));
+        reel_sink_u16le(out, mcap_id(model->first.channel + i));
+        reel_sink_u16le(out, mcap_id(model->first.schema + model->schema_of[model->first_schema[i]]));
         put_string(out, c->name);
         put_string(out, encoding);
         put_pairs(out, pairs);

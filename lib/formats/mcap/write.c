@@ -8,20 +8,11 @@
 
 #include <libdeflate.h>
 
-struct entry_position { /* index entry of one message of the chunk being rendered */
-    uint64_t time_ns, offset;
-    uint32_t channel;
-};
-
 struct mcap_run {
     struct mcap_model *model; /* built when head or tail needs it */
     bool *described;          /* by source: its format has publish times or sequence numbers */
-    uint32_t *counts;         /* by channel: messages in the chunk; all 0 between chunks */
-    uint32_t *touched;        /* the channels of the chunk, in order of their first message */
-    uint32_t n_touched;
-    uint32_t *classes; /* by channel: messages of one class may share a chunk */
-    struct entry_position *positions;
-    uint8_t *index; /* MessageIndex entries of the chunk */
+    uint32_t *classes;        /* by channel: messages of one class may share a chunk */
+    struct mcap_positions positions;
     enum reel_codec codec;
     uint8_t *raw; /* records of a chunk to be compressed */
     size_t raw_capacity;
@@ -31,9 +22,7 @@ struct mcap_run {
 /* The chunk being emitted. */
 struct chunk {
     uint64_t records; /* size of the records in bytes */
-    uint64_t start_ns, end_ns, last_ns;
-    uint32_t count, class;
-    bool disordered;
+    uint32_t class;
     bool gathered;        /* records go to `raw` to be compressed, else to the output */
     struct reel_sink raw; /* writes to run->raw */
 };
@@ -61,13 +50,13 @@ const char *mcap_compression(const struct reel_write *w, const struct mcap_note 
 struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err) {
     struct mcap_run *run = w->run;
     if (!run->model) {
-        run->model = mcap_model_new(w->stream, err);
+        run->model = mcap_model_new(w->stream, (struct mcap_first){0}, err);
     }
     return run->model;
 }
 
-static bool choose_codec(const struct reel_write *w, enum reel_codec *codec, struct reel_error *err) {
-    const char *name = w->options->compression ? w->options->compression : "";
+bool mcap_codec_named(const char *name, enum reel_codec *codec, struct reel_error *err) {
+    name = name ? name : "";
     *codec = strcmp(name, "zstd") == 0 ? REEL_CODEC_ZSTD : strcmp(name, "lz4") == 0 ? REEL_CODEC_LZ4 : REEL_CODEC_NONE;
     return *codec != REEL_CODEC_NONE || name[0] == '\0' || strcmp(name, "none") == 0 ||
            reel_fail(err, REEL_UNSUPPORTED, "MCAP knows no compression \"%.32s\": zstd, lz4, or none is written", name);
@@ -76,21 +65,19 @@ static bool choose_codec(const struct reel_write *w, enum reel_codec *codec, str
 static bool mcap_open(struct reel_write *w, struct reel_error *err) {
     struct mcap_run *run = w->run;
     const struct reel_stream *stream = w->stream;
-    size_t channels = (size_t)stream->n_channels + 1;
-    if (!choose_codec(w, &run->codec, err)) {
+    if (!mcap_codec_named(w->options->compression, &run->codec, err)) {
         return false;
     }
     if (stream->n_channels > MCAP_CHANNELS_MAX) {
         return reel_fail(err, REEL_UNSUPPORTED, "%u channels: MCAP numbers at most %d", stream->n_channels, MCAP_CHANNELS_MAX);
     }
     run->described = calloc((size_t)stream->n_sources + 1, sizeof *run->described);
-    run->counts = calloc(channels, sizeof *run->counts);
-    run->touched = calloc(channels, sizeof *run->touched);
-    run->classes = calloc(channels, sizeof *run->classes);
-    run->positions = malloc(MCAP_CHUNK_MESSAGES * sizeof *run->positions);
-    run->index = malloc((size_t)MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY);
-    if (!run->described || !run->counts || !run->touched || !run->positions || !run->index || !run->classes) {
+    run->classes = calloc((size_t)stream->n_channels + 1, sizeof *run->classes);
+    if (!run->described || !run->classes) {
         return reel_fail_memory(err);
+    }
+    if (!mcap_positions_open(&run->positions, stream->n_channels, err)) {
+        return false;
     }
     mcap_classes(stream, run->classes);
     for (uint32_t i = 0; i < stream->n_sources; i++) {
@@ -112,11 +99,8 @@ static void mcap_close(struct reel_write *w) {
     struct mcap_run *run = w->run;
     mcap_model_free(run->model);
     free(run->described);
-    free(run->counts);
     free(run->classes);
-    free(run->touched);
-    free(run->positions);
-    free(run->index);
+    mcap_positions_close(&run->positions);
     free(run->raw);
     free(run->packed.data);
 }
@@ -185,14 +169,7 @@ static bool book(struct reel_write *w, struct chunk *chunk, const struct reel_me
                          w->stream->channels[m->channel]->name, (long long)time);
     }
     *time_ns = (uint64_t)time;
-    if (run->counts[m->channel]++ == 0) {
-        run->touched[run->n_touched++] = m->channel;
-    }
-    chunk->start_ns = chunk->count == 0 || *time_ns < chunk->start_ns ? *time_ns : chunk->start_ns;
-    chunk->end_ns = *time_ns > chunk->end_ns ? *time_ns : chunk->end_ns;
-    chunk->disordered |= *time_ns < chunk->last_ns;
-    chunk->last_ns = *time_ns;
-    run->positions[chunk->count++] = (struct entry_position){.time_ns = *time_ns, .offset = chunk->records, .channel = m->channel};
+    mcap_positions_add(&run->positions, m->channel, *time_ns, chunk->records);
     return true;
 }
 
@@ -224,17 +201,18 @@ static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct
 }
 
 static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
-    while (chunk->count < MCAP_CHUNK_MESSAGES) {
+    const struct mcap_run *run = w->run;
+    while (run->positions.count < MCAP_CHUNK_MESSAGES) {
         struct reel_message m;
         enum reel_step step = reel_write_next(w, &m, err);
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
         uint64_t size = MCAP_MESSAGE_HEAD + (uint64_t)m.size;
-        uint32_t class = ((const struct mcap_run *)w->run)->classes[m.channel];
-        bool other = chunk->count > 0 && class != chunk->class;
+        uint32_t class = run->classes[m.channel];
+        bool other = run->positions.count > 0 && class != chunk->class;
         chunk->class = class;
-        if (other || (chunk->count > 0 && chunk->records + size > MCAP_CHUNK_BYTES)) {
+        if (other || (run->positions.count > 0 && chunk->records + size > MCAP_CHUNK_BYTES)) {
             reel_write_unget(w, &m);
             return true;
         }
@@ -252,76 +230,41 @@ static bool compress(struct mcap_run *run, const struct chunk *chunk, struct ree
     return codec_encode(run->codec, run->raw, (size_t)chunk->records, &run->packed, err);
 }
 
-static void count_chunk(struct reel_write *w, const struct chunk *chunk) {
-    const struct mcap_run *run = w->run;
+static void count_chunk(struct reel_write *w) {
+    const struct mcap_positions *p = &((const struct mcap_run *)w->run)->positions;
     struct mcap_totals *totals = w->totals;
-    for (uint32_t i = 0; i < run->n_touched; i++) {
-        totals->counts[run->touched[i]] += run->counts[run->touched[i]];
+    for (uint32_t i = 0; i < p->n_touched; i++) {
+        totals->counts[p->touched[i]] += p->counts[p->touched[i]];
     }
-    totals->start_ns = totals->messages == 0 || chunk->start_ns < totals->start_ns ? chunk->start_ns : totals->start_ns;
-    totals->end_ns = chunk->end_ns > totals->end_ns ? chunk->end_ns : totals->end_ns;
-    totals->messages += chunk->count;
+    totals->start_ns = totals->messages == 0 || p->start_ns < totals->start_ns ? p->start_ns : totals->start_ns;
+    totals->end_ns = p->end_ns > totals->end_ns ? p->end_ns : totals->end_ns;
+    totals->messages += p->count;
 }
 
 /* Counts the chunk and stores its note in the plan. */
 static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
     struct mcap_run *run = w->run;
-    uint8_t *note = run->index; /* large enough: a row is smaller than an index entry, and the head than three entries */
+    const struct mcap_positions *p = &run->positions;
+    uint8_t *note = p->index; /* large enough: a row is smaller than an index entry, and the head than three entries */
     _Static_assert(MCAP_NOTE_HEAD + MCAP_CHUNK_MESSAGES * MCAP_NOTE_ROW <= MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY, "a note fits");
     if (chunk->gathered && !compress(run, chunk, err)) {
         return false;
     }
     struct mcap_note is = {.records = chunk->records, .stored = chunk->records};
     is.stored = chunk->gathered && run->packed.size < chunk->records ? run->packed.size : chunk->records;
-    store_u64le(note, chunk->start_ns);
-    store_u64le(note + 8, chunk->end_ns);
+    store_u64le(note, p->start_ns);
+    store_u64le(note + 8, p->end_ns);
     store_u64le(note + 16, is.records);
     store_u64le(note + 24, is.stored);
     uint8_t *row = note + MCAP_NOTE_HEAD;
-    for (uint32_t i = 0; i < run->n_touched; i++, row += MCAP_NOTE_ROW) {
-        uint32_t channel = run->touched[i];
+    for (uint32_t i = 0; i < p->n_touched; i++, row += MCAP_NOTE_ROW) {
+        uint32_t channel = p->touched[i];
         store_u16le(row, (uint16_t)channel);
-        store_u32le(row + 2, run->counts[channel]);
+        store_u32le(row + 2, p->counts[channel]);
     }
-    count_chunk(w, chunk);
-    uint64_t indexes = (uint64_t)run->n_touched * MCAP_MESSAGE_INDEX_HEAD + (uint64_t)chunk->count * MCAP_MESSAGE_INDEX_ENTRY;
-    reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + strlen(mcap_compression(w, &is)) + is.stored + indexes);
+    count_chunk(w);
+    reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + strlen(mcap_compression(w, &is)) + is.stored + mcap_positions_size(p));
     return reel_write_note(w, note, (size_t)(row - note), err);
-}
-
-static int compare_index_entries(const void *a, const void *b) {
-    const uint8_t *l = a, *r = b;
-    uint64_t l_time = load_u64le(l), r_time = load_u64le(r), l_at = load_u64le(l + 8), r_at = load_u64le(r + 8);
-    return l_time != r_time ? (l_time > r_time) - (l_time < r_time) : (l_at > r_at) - (l_at < r_at);
-}
-
-/* One pass sorts the messages by channel into runs; the runs are then written one after another. */
-static void put_message_indexes(struct mcap_run *run, const struct chunk *chunk, struct reel_sink *out) {
-    uint32_t begin = 0;
-    for (uint32_t i = 0; i < run->n_touched; i++) { /* counts become the index of the channel's first entry, which then moves to its end */
-        uint32_t *count = &run->counts[run->touched[i]], messages = *count;
-        *count = begin;
-        begin += messages;
-    }
-    for (uint32_t i = 0; i < chunk->count; i++) {
-        const struct entry_position *p = &run->positions[i];
-        uint8_t *entry = run->index + (size_t)run->counts[p->channel]++ * MCAP_MESSAGE_INDEX_ENTRY;
-        store_u64le(entry, p->time_ns);
-        store_u64le(entry + 8, p->offset);
-    }
-    begin = 0;
-    for (uint32_t i = 0; i < run->n_touched; i++) {
-        uint32_t end = run->counts[run->touched[i]], size = (end - begin) * MCAP_MESSAGE_INDEX_ENTRY;
-        uint8_t *entries = run->index + (size_t)begin * MCAP_MESSAGE_INDEX_ENTRY;
-        if (chunk->disordered) { /* messages inserted before the selection, or a view's */
-            qsort(entries, end - begin, MCAP_MESSAGE_INDEX_ENTRY, compare_index_entries);
-        }
-        mcap_put_record(out, MCAP_MESSAGE_INDEX, MCAP_MESSAGE_INDEX_HEAD - MCAP_RECORD_HEAD + (uint64_t)size);
-        reel_sink_u16le(out, mcap_id(run->touched[i]));
-        reel_sink_u32le(out, size);
-        reel_sink_put(out, entries, size);
-        begin = end;
-    }
 }
 
 /* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks those are. */
@@ -335,13 +278,6 @@ static bool patch_crc(const struct reel_group *group, uint64_t chunk_at, uint64_
     }
     store_u32le(chunk + MCAP_CHUNK_CRC_AT, libdeflate_crc32(0, chunk + MCAP_CHUNK_HEAD, records));
     return true;
-}
-
-static void forget_chunk(struct mcap_run *run) {
-    for (uint32_t i = 0; i < run->n_touched; i++) {
-        run->counts[run->touched[i]] = 0;
-    }
-    run->n_touched = 0;
 }
 
 static bool as_planned(const struct reel_write *w, const char *what, uint64_t is, uint64_t planned, struct reel_error *err) {
@@ -377,18 +313,19 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
     struct chunk chunk = {0};
     bool packed = note.stored < note.records;
     if (!(packed ? render_packed(w, &chunk, &note, out, err) : render_plain(w, &chunk, &note, out, err)) ||
-        !as_planned(w, "channels", run->n_touched, note.n_rows, err)) {
+        !as_planned(w, "channels", run->positions.n_touched, note.n_rows, err)) {
         return false;
     }
-    put_message_indexes(run, &chunk, out);
+    mcap_positions_put(&run->positions, out);
     return true;
 }
 
 static bool mcap_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct mcap_run *run = w->run;
     struct chunk chunk = {0};
-    forget_chunk(w->run); /* left over from a chunk that failed */
+    mcap_positions_forget(&run->positions); /* left over from a chunk that failed */
     bool good = w->planning ? take_messages(w, &chunk, out, err) && plan_chunk(w, &chunk, out, err) : render_chunk(w, out, err);
-    forget_chunk(w->run);
+    mcap_positions_forget(&run->positions);
     return good;
 }
 
@@ -410,4 +347,5 @@ const struct reel_writer reel_writer_mcap = {
     .messages = mcap_messages,
     .tail_parts = mcap_tail_parts,
     .tail = mcap_tail,
+    .recorder = &mcap_recorder,
 };

@@ -1,10 +1,10 @@
 /* Internals of the MCAP writer: write.c (head, chunks, the table), model.c (schemas, channels), keys.c (metadata), tail.c (attachments,
- * summary), group.c (order of messages). Every length is known before its bytes are written, from the plan or by counting; only a chunk's
+ * summary), group.c (order of messages), positions.c (message indexes). Every length is known before its bytes are written, from the plan or by counting; only a chunk's
  * CRC is patched afterwards. */
 #ifndef REEL_FORMATS_MCAP_WRITE_H
 #define REEL_FORMATS_MCAP_WRITE_H
 
-#include "formats/mcap/wire.h"
+#include "formats/mcap/positions.h"
 #include "reel/write.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
@@ -15,7 +15,6 @@ extern const struct reel_writer reel_writer_mcap;
 
 enum {
     MCAP_CHUNK_BYTES = 1 << 20, /* size of the records of a chunk, unless a single message is larger */
-    MCAP_CHUNK_MESSAGES = 16384,
     MCAP_TAIL_CHUNKS = 2048, /* ChunkIndex records in one part of the tail */
     MCAP_CHANNELS_MAX = 65535,
     MCAP_SCHEMAS_MAX = 65535,
@@ -53,16 +52,15 @@ static inline uint16_t mcap_row_channel(const struct mcap_note *note, uint32_t r
 static inline uint64_t mcap_row_index_size(const struct mcap_note *note, uint32_t row) { /* Size of the MessageIndex record. */
     return MCAP_MESSAGE_INDEX_HEAD + (uint64_t)MCAP_MESSAGE_INDEX_ENTRY * load_u32le(note->rows + (size_t)row * MCAP_NOTE_ROW + 2);
 }
-/* MCAP's id of a channel or schema is its position + 1: a schema's id must not be 0. */
-static inline uint16_t mcap_id(uint32_t position) {
-    return (uint16_t)(position + 1);
-}
-
 void mcap_put_record(struct reel_sink *out, enum mcap_op op, uint64_t content_size);
 
-/* model.c. What the head contains and the summary repeats. Built on first use: a run that only renders chunks never needs it. */
+/* model.c. What the head contains and the summary repeats. Built on first use: a run that only renders chunks never needs it. The ids of its
+ * schemas and channels count on from those of `first`. */
 struct mcap_model;
-struct mcap_model *mcap_model_new(const struct reel_stream *stream, struct reel_error *err);
+struct mcap_first {
+    uint32_t schema, channel;
+};
+struct mcap_model *mcap_model_new(const struct reel_stream *stream, struct mcap_first first, struct reel_error *err);
 void mcap_model_free(struct mcap_model *model);
 REEL_DEFINE_AUTO(struct mcap_model, mcap_model_free);
 uint32_t mcap_model_schemas(const struct mcap_model *model); /* number of schemas */
@@ -100,7 +98,12 @@ bool mcap_file_metadata(struct arena *arena, const struct reel_pairs *from, bool
 bool mcap_accepts(const struct reel_channel *channel, struct reel_loss *loss);
 bool mcap_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
 
-/* write.c. Name of the compression, "" for a chunk that is stored plain. */
+/* record.c. Recording message by message. */
+extern const struct reel_recorder_ops mcap_recorder;
+
+/* write.c */
+bool mcap_codec_named(const char *name, enum reel_codec *codec, struct reel_error *err);
+/* Name of the compression, "" for a chunk that is stored plain. */
 const char *mcap_compression(const struct reel_write *w, const struct mcap_note *note);
 /* The run's model. NULL with err. */
 struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err);

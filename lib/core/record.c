@@ -1,0 +1,127 @@
+/* See reel/record.h and core/record.h. */
+#include "core/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/disk.h"
+#include "core/options.h"
+#include "core/ownership.h"
+#include "wire/cleanup.h"
+#include "wire/limits.h"
+
+bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct reel_error *err) {
+    for (size_t done = 0; done < size;) { /* at a fixed position: the next call writes over what a failed one has left */
+        ssize_t n = pwrite(r->fd, (const uint8_t *)data + done, size - done, (off_t)(r->pos + done));
+        if (n < 0 && errno != EINTR) {
+            reel_fail_errno(err, "could not write the recording");
+            return ftruncate(r->fd, (off_t)r->pos) != 0 && false;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    r->pos += size;
+    return true;
+}
+
+static int open_file(const char *path, bool resume, struct reel_error *err) {
+    int fd = open(path, O_RDWR | O_CLOEXEC | (resume ? 0 : O_CREAT | O_EXCL), 0666);
+    if (fd < 0 && errno == EEXIST) {
+        reel_fail(err, REEL_CONFLICT, "%s exists already", path);
+    } else if (fd < 0 && errno == ENOENT) {
+        reel_fail(err, REEL_NOT_FOUND, resume ? "there is no %s" : "there is no folder for %s", path);
+    } else if (fd < 0) {
+        reel_fail_errno(err, "%s", path);
+    } else if (!resume) {
+        reel_own_by_folder(fd, path);
+    }
+    return fd;
+}
+
+struct reel_recorder *reel_recorder_open(const char *path, const struct reel_writer *writer, const struct reel_recorder_options *options,
+                                         struct reel_error *err) {
+    const struct reel_recorder_ops *ops = writer->recorder;
+    struct reel_recorder_options chosen = {0};
+    if (!ops) {
+        reel_fail(err, REEL_UNSUPPORTED, "%s files cannot be recorded message by message", writer->name);
+        return NULL;
+    }
+    if (!options_copy(&chosen, sizeof chosen, options, "reel_recorder_options", err)) {
+        return NULL;
+    }
+    AUTO(reel_recorder_free) struct reel_recorder *r = calloc(1, ops->state_size);
+    if (!r) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    r->ops = ops;
+    r->options = chosen;
+    r->fd = open_file(path, chosen.resume, err);
+    if (r->fd < 0) {
+        return NULL;
+    }
+    if (!ops->open(r, err)) {
+        if (!chosen.resume) {
+            unlink(path);
+        }
+        return NULL;
+    }
+    return chosen.resume || disk_sync_folder_of(path, err) ? TAKE(r) : NULL;
+}
+
+bool reel_recorder_channel(struct reel_recorder *r, const struct reel_channel *channel, uint32_t *id, struct reel_error *err) {
+    if (r->n_channels >= REEL_CHANNELS_MAX) {
+        return reel_fail(err, REEL_LIMIT, "more than %d channels", REEL_CHANNELS_MAX);
+    }
+    if (!r->ops->channel(r, channel, err)) {
+        return false;
+    }
+    *id = r->n_channels++;
+    return true;
+}
+
+bool reel_recorder_message(struct reel_recorder *r, const struct reel_record *record, struct reel_error *err) {
+    if (record->channel >= r->n_channels) {
+        return reel_fail(err, REEL_ARGUMENT, "there is no channel %u", record->channel);
+    }
+    if (record->log_time_ns < 0 || record->publish_time_ns < 0) {
+        return reel_fail(err, REEL_UNSUPPORTED, "a message at %lld ns: times before 0 cannot be recorded", (long long)record->log_time_ns);
+    }
+    if (record->payload.size > REEL_MESSAGE_MEMORY_MAX) {
+        return reel_fail(err, REEL_LIMIT, "a message of %zu bytes: at most %u are recorded", record->payload.size,
+                         (unsigned)REEL_MESSAGE_MEMORY_MAX);
+    }
+    return r->ops->message(r, record, err);
+}
+
+bool reel_recorder_flush(struct reel_recorder *r, struct reel_error *err) {
+    return r->ops->flush(r, err);
+}
+
+bool reel_recorder_sync(struct reel_recorder *r, struct reel_error *err) {
+    return reel_recorder_flush(r, err) && (fdatasync(r->fd) == 0 || reel_fail_errno(err, "could not write the recording to the disk"));
+}
+
+uint64_t reel_recorder_bytes(const struct reel_recorder *r) {
+    return r->pos;
+}
+uint32_t reel_recorder_channels(const struct reel_recorder *r) {
+    return r->n_channels;
+}
+
+bool reel_recorder_close(struct reel_recorder *recorder, struct reel_error *err) {
+    AUTO(reel_recorder_free) struct reel_recorder *r = recorder;
+    return reel_recorder_flush(r, err) && r->ops->finish(r, err) &&
+           (fsync(r->fd) == 0 || reel_fail_errno(err, "could not write the recording to the disk"));
+}
+
+void reel_recorder_free(struct reel_recorder *r) {
+    if (r) {
+        r->ops->close(r);
+        if (r->fd >= 0) {
+            close(r->fd);
+        }
+        free(r);
+    }
+}

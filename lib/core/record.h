@@ -1,0 +1,30 @@
+/* The format's side of a recorder (reel/record.h): formats put struct reel_recorder first in their own. */
+#ifndef REEL_CORE_RECORD_H
+#define REEL_CORE_RECORD_H
+
+#include "reel/record.h"
+
+struct reel_recorder {
+    const struct reel_recorder_ops *ops;
+    int fd;
+    uint64_t pos; /* bytes of the file so far */
+    uint32_t n_channels;
+    struct reel_recorder_options options;
+};
+
+/* One table for each format that records: struct reel_writer.recorder. Channel ids and times are checked before. */
+struct reel_recorder_ops {
+    size_t state_size; /* of the format's struct, which is zeroed before open() */
+    /* The file is empty, or the one to resume: sets pos and n_channels, and cuts the file behind its last complete record. */
+    bool (*open)(struct reel_recorder *r, struct reel_error *err);
+    bool (*channel)(struct reel_recorder *r, const struct reel_channel *channel, struct reel_error *err); /* becomes n_channels */
+    bool (*message)(struct reel_recorder *r, const struct reel_record *record, struct reel_error *err);
+    bool (*flush)(struct reel_recorder *r, struct reel_error *err);
+    bool (*finish)(struct reel_recorder *r, struct reel_error *err); /* what comes after the last flush() */
+    void (*close)(struct reel_recorder *r);                          /* frees what open() and later calls made */
+};
+
+/* Appends bytes to the file. */
+bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct reel_error *err);
+
+#endif

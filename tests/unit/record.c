@@ -1,0 +1,305 @@
+/* reel/record.h: what is recorded is read back; what was synced outlives the end of the program at any byte, and the recording goes on. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reel/open.h"
+#include "reel/record.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+
+static struct reel_error err;
+static uint8_t noise[3 << 20];
+
+static const struct reel_writer *mcap(void) {
+    const struct reel_writer *w = reel_writer_named(".mcap", NULL, &err);
+    assert_non_null(w);
+    return w;
+}
+static const char *path_of(const char *name) {
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", REEL_SCRATCH, name);
+    return path;
+}
+
+static struct reel_recorder *start(const char *path, const struct reel_recorder_options *options) {
+    if (!options || !options->resume) {
+        unlink(path);
+    }
+    struct reel_recorder *r = reel_recorder_open(path, mcap(), options, &err);
+    if (!r) {
+        fail_msg("%s", err.text);
+    }
+    return r;
+}
+static const struct reel_schema schema = {
+    .name = "T", .encoding = "jsonschema", .hash = "", .data = {(const uint8_t *)"{\"type\":\"object\"}", 17}};
+static uint32_t add_channel(struct reel_recorder *r, const char *name) {
+    uint32_t id;
+    const struct reel_channel c = {
+        .name = name, .topics = &name, .n_topics = 1, .type = "T", .encoding = "json", .schemas = &schema, .n_schemas = 1};
+    assert_true(reel_recorder_channel(r, &c, &id, &err));
+    return id;
+}
+/* Message `number`: its time, size and bytes follow from the number. */
+static struct reel_record message(uint32_t channel, uint32_t number) {
+    return (struct reel_record){.channel = channel,
+                                .sequence = number,
+                                .log_time_ns = 1000000 + (int64_t)number * 10 - (number % 7 == 3 ? 35 : 0),
+                                .publish_time_ns = number % 2 ? 7 : 0,
+                                .payload = bytes_of(noise + number % 1000, number % 200)};
+}
+static void put(struct reel_recorder *r, uint32_t channel, uint32_t number) {
+    const struct reel_record m = message(channel, number);
+    if (!reel_recorder_message(r, &m, &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+struct seen {
+    uint64_t messages, findings;
+    bool has[20000];
+};
+/* Reads the file back and compares every message with what its number says. */
+static void read_back(const char *path, struct seen *seen) {
+    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(path, NULL, &err);
+    if (!recording) {
+        fail_msg("%s", err.text);
+    }
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    *seen = (struct seen){.messages = info->messages, .findings = info->n_findings_total};
+    struct reel_message m;
+    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
+        struct reel_description d = {.publish_ns = m.time_ns};
+        struct reel_bytes payload;
+        assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
+        const struct reel_record wanted = message(m.channel, d.sequence);
+        assert_true(d.sequence < sizeof seen->has && !seen->has[d.sequence]);
+        seen->has[d.sequence] = true;
+        assert_int_equal(m.time_ns, wanted.log_time_ns);
+        assert_int_equal(d.publish_ns, wanted.publish_time_ns ? wanted.publish_time_ns : wanted.log_time_ns);
+        assert_true(bytes_equal(payload, wanted.payload));
+        assert_int_equal(s->channels[m.channel]->name[1], 'a' + (char)(d.sequence % 3));
+    }
+}
+
+static void what_is_recorded_is_read_back(void **state) {
+    (void)state;
+    static struct seen seen;
+    static const char *const compressions[] = {NULL, "zstd", "lz4"};
+    for (int i = 0; i < 3; i++) {
+        const struct reel_recorder_options options = {.size = sizeof options, .compression = compressions[i], .chunk_bytes = 4000};
+        struct reel_recorder *r = start(path_of("whole.mcap"), &options);
+        uint32_t ids[3] = {add_channel(r, "/a"), add_channel(r, "/b"), 0};
+        for (uint32_t n = 0; n < 5000; n++) {
+            ids[2] = n == 2 ? add_channel(r, "/c") : ids[2];
+            put(r, ids[n % 3], n);
+            assert_true(n % 1000 || reel_recorder_sync(r, &err));
+        }
+        assert_int_equal(reel_recorder_channels(r), 3);
+        assert_true(reel_recorder_close(r, &err));
+        read_back(path_of("whole.mcap"), &seen);
+        assert_int_equal(seen.messages, 5000);
+        assert_int_equal(seen.findings, 0); /* the summary, its CRC and every index agree with what the walk finds */
+    }
+}
+
+static void equal_schemas_are_one(void **state) {
+    (void)state;
+    const char *path = path_of("schemas.mcap");
+    struct reel_recorder *r = start(path, NULL);
+    for (int i = 0; i < 300; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "/c%d", i);
+        add_channel(r, name);
+    }
+    assert_true(reel_recorder_bytes(r) < 300 * 60);
+    assert_true(reel_recorder_close(r, &err));
+}
+
+static uint8_t *load(const char *path, size_t *size) {
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    uint8_t *data = malloc(*size);
+    assert_int_equal(fread(data, 1, *size, f), *size);
+    fclose(f);
+    return data;
+}
+static void store(const char *path, const uint8_t *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, size, f), size);
+    assert_int_equal(fclose(f), 0);
+}
+
+enum { ROUNDS = 5, EACH = 7 };
+
+/* Cuts the file at every third byte, as the end of the program would, every other time with zeros behind the cut, as a power failure would.
+ */
+static void what_was_synced_survives_and_goes_on(void **state) {
+    (void)state;
+    static struct seen seen;
+    char whole[512], cut[512];
+    snprintf(whole, sizeof whole, "%s", path_of("killed.mcap"));
+    snprintf(cut, sizeof cut, "%s", path_of("cut.mcap"));
+    uint64_t synced[ROUNDS];
+    struct reel_recorder *r = start(whole, NULL);
+    uint32_t ids[3] = {add_channel(r, "/a"), add_channel(r, "/b"), add_channel(r, "/c")};
+    uint64_t from = reel_recorder_bytes(r);
+    for (uint32_t n = 0; n < ROUNDS * EACH; n++) {
+        put(r, ids[n % 3], n);
+        if (n % EACH == EACH - 1) {
+            assert_true(reel_recorder_sync(r, &err));
+            synced[n / EACH] = reel_recorder_bytes(r);
+        }
+    }
+    assert_true(reel_recorder_close(r, &err));
+    size_t size;
+    AUTO_MEM uint8_t *data = load(whole, &size);
+    const struct reel_recorder_options resume = {.size = sizeof resume, .resume = true};
+    for (size_t end = (size_t)from; end < size; end += 3) {
+        AUTO_MEM uint8_t *copy = calloc(1, end + 5000);
+        memcpy(copy, data, end);
+        size_t left = end % 2 ? end : end + 100 + end % 3000;
+        store(cut, copy, left);
+        uint32_t rounds = 0;
+        while (rounds < ROUNDS && synced[rounds] <= left && memcmp(copy, data, synced[rounds]) == 0) {
+            rounds++;
+        }
+        r = start(cut, &resume);
+        assert_int_equal(reel_recorder_channels(r), 3);
+        assert_int_equal(reel_recorder_bytes(r), rounds ? synced[rounds - 1] : from);
+        uint32_t more = 15000 + (uint32_t)(end % 3);
+        put(r, more % 3, more);
+        assert_true(reel_recorder_close(r, &err));
+        read_back(cut, &seen);
+        assert_int_equal(seen.findings, 0);
+        assert_int_equal(seen.messages, rounds * EACH + 1);
+        assert_true(seen.has[more]);
+        for (uint32_t n = 0; n < rounds * EACH; n++) {
+            assert_true(seen.has[n]);
+        }
+    }
+    assert_null(reel_recorder_open(whole, mcap(), &resume, &err));
+    assert_int_equal(err.code, REEL_CONFLICT);
+}
+
+static void a_damaged_chunk_takes_nothing_after_it(void **state) {
+    (void)state;
+    const char *path = path_of("flipped.mcap");
+    struct reel_recorder *r = start(path, NULL);
+    uint32_t id = add_channel(r, "/a");
+    uint64_t second = 0;
+    for (uint32_t n = 0; n < 30; n += 3) {
+        second = n == 6 ? reel_recorder_bytes(r) : second;
+        put(r, id, n);
+        assert_true(reel_recorder_sync(r, &err));
+    }
+    uint64_t before = reel_recorder_bytes(r);
+    reel_recorder_free(r);
+    size_t size;
+    AUTO_MEM uint8_t *data = load(path, &size);
+    data[second + 60] ^= 1;
+    store(path, data, size);
+    r = start(path, &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .resume = true});
+    assert_int_equal(reel_recorder_bytes(r), before);
+    assert_true(reel_recorder_close(r, &err));
+}
+
+static void what_cannot_be_recorded_is_refused(void **state) {
+    (void)state;
+    const char *path = path_of("refused.mcap");
+    struct reel_recorder *r = start(path, NULL);
+    uint32_t id = add_channel(r, "/a");
+    struct reel_record m = message(id, 3);
+    m.channel = 1;
+    assert_false(reel_recorder_message(r, &m, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
+    m = message(id, 3);
+    m.log_time_ns = -1;
+    assert_false(reel_recorder_message(r, &m, &err));
+    assert_int_equal(err.code, REEL_UNSUPPORTED);
+    assert_null(reel_recorder_open(path, mcap(), NULL, &err));
+    assert_int_equal(err.code, REEL_CONFLICT);
+    assert_null(reel_recorder_open(path_of("none.mcap"), mcap(),
+                                   &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .resume = true}, &err));
+    assert_int_equal(err.code, REEL_NOT_FOUND);
+    const struct reel_recorder_options other = {.size = sizeof other, .compression = "bz2"};
+    assert_null(reel_recorder_open(path_of("other.mcap"), mcap(), &other, &err));
+    assert_int_equal(err.code, REEL_UNSUPPORTED);
+    assert_int_not_equal(access(path_of("other.mcap"), F_OK), 0);
+    const struct reel_writer *rows = reel_writer_named(".csv", NULL, &err);
+    assert_null(reel_recorder_open(path_of("rows.csv"), rows, NULL, &err));
+    assert_int_equal(err.code, REEL_UNSUPPORTED);
+    assert_true(reel_recorder_close(r, &err));
+}
+
+/* A write that fails leaves the file as it was; what comes later is recorded. */
+static void a_full_disk_loses_only_what_did_not_fit(void **state) {
+    (void)state;
+    static struct seen seen;
+    const char *path = path_of("full.mcap");
+    struct reel_recorder *r = start(path, NULL);
+    uint32_t id = add_channel(r, "/a");
+    put(r, id, 0);
+    assert_true(reel_recorder_sync(r, &err));
+    uint64_t before = reel_recorder_bytes(r);
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit old, small;
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = old;
+    small.rlim_cur = before + 40;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    put(r, id, 3);
+    assert_false(reel_recorder_sync(r, &err));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(reel_recorder_bytes(r), before);
+    put(r, id, 6);
+    assert_true(reel_recorder_close(r, &err));
+    read_back(path, &seen);
+    assert_int_equal(seen.findings, 0);
+    assert_int_equal(seen.messages, 2);
+    assert_true(seen.has[0] && seen.has[6]);
+}
+
+static void a_message_may_be_larger_than_a_chunk(void **state) {
+    (void)state;
+    const char *path = path_of("large.mcap");
+    struct reel_recorder *r = start(path, NULL);
+    uint32_t id = add_channel(r, "/a");
+    for (int i = 0; i < 3; i++) {
+        const struct reel_record m = {.channel = id, .log_time_ns = i, .payload = bytes_of(noise, i == 1 ? sizeof noise : 10)};
+        assert_true(reel_recorder_message(r, &m, &err));
+    }
+    assert_true(reel_recorder_close(r, &err));
+    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(path, NULL, &err);
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    assert_int_equal(info->messages, 3);
+    assert_int_equal(info->largest_payload, sizeof noise);
+    assert_int_equal(info->n_findings_total, 0);
+}
+
+int main(void) {
+    for (size_t i = 0; i < sizeof noise; i++) {
+        noise[i] = (uint8_t)(i * 31 + i / 257);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_recorded_is_read_back),        cmocka_unit_test(equal_schemas_are_one),
+        cmocka_unit_test(what_was_synced_survives_and_goes_on), cmocka_unit_test(a_damaged_chunk_takes_nothing_after_it),
+        cmocka_unit_test(what_cannot_be_recorded_is_refused),   cmocka_unit_test(a_full_disk_loses_only_what_did_not_fit),
+        cmocka_unit_test(a_message_may_be_larger_than_a_chunk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
