@@ -214,6 +214,16 @@ bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint3
     return true;
 }
 
+uint64_t builder_part_size(const struct reel_builder *b) {
+    return b->model.part_sizes[0];
+}
+void builder_grow_part(struct reel_builder *b, uint64_t size) {
+    b->model.part_sizes[0] = b->first_raw[0] = size;
+    if (b->chunks_first == 0) { /* later the row of the part itself keeps an earlier size; messages lie in other chunks */
+        b->chunks[0].raw = b->chunks[0].stored = size;
+    }
+}
+
 /* ---- entries */
 
 static int compare_entries(const void *a, const void *b) {
@@ -230,6 +240,22 @@ static uint64_t longest_gap(const struct reel_entry *entries, uint32_t count) {
     return gap;
 }
 
+void builder_sort(struct reel_entry *entries, uint32_t count) {
+    qsort(entries, count, sizeof *entries, compare_entries);
+}
+
+struct pack_segment builder_pack(const struct reel_entry *entries, uint32_t count, uint8_t *out, uint64_t offset) {
+    size_t size = pack_entries(entries, count, out);
+    return (struct pack_segment){.channel = entries[0].channel,
+                                 .count = count,
+                                 .first = pack_key_of(&entries[0]),
+                                 .last = pack_key_of(&entries[count - 1]),
+                                 .gap = longest_gap(entries, count),
+                                 .offset = offset,
+                                 .size = (uint32_t)size,
+                                 .crc = pack_crc(out, size)};
+}
+
 bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entries, uint32_t count, struct reel_error *err) {
     struct pack_model *m = &b->model;
     if (!GROW_ARRAY(m->segments, m->n_segments, m->cap_segments)) {
@@ -238,21 +264,14 @@ bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entrie
     if (!room_to_pack(b, count, PACK_ENTRY_COLUMNS, err)) {
         return false;
     }
-    size_t size = pack_entries(entries, count, b->scratch);
-    m->segments[m->n_segments++] = (struct pack_segment){.channel = entries[0].channel,
-                                                         .count = count,
-                                                         .first = pack_key_of(&entries[0]),
-                                                         .last = pack_key_of(&entries[count - 1]),
-                                                         .gap = longest_gap(entries, count),
-                                                         .offset = b->pos,
-                                                         .size = (uint32_t)size,
-                                                         .crc = pack_crc(b->scratch, size)};
-    return write_bytes(b, b->scratch, size, err);
+    struct pack_segment *segment = &m->segments[m->n_segments++];
+    *segment = builder_pack(entries, count, b->scratch, b->pos);
+    return write_bytes(b, b->scratch, segment->size, err);
 }
 
 static bool flush_lane(struct reel_builder *b, struct builder_lane *lane, struct reel_error *err) {
     if (lane->unsorted) {
-        qsort(lane->entries, lane->count, sizeof *lane->entries, compare_entries);
+        builder_sort(lane->entries, lane->count);
     }
     uint32_t count = lane->count;
     lane->count = 0;

@@ -46,6 +46,15 @@ bool builder_finish(struct reel_builder *b, struct reel_error *err);
 void builder_free(struct reel_builder *b); /* removes an unfinished file */
 REEL_DEFINE_AUTO(struct reel_builder, builder_free);
 
+/* For a recording of one part that is still being written: its size so far. */
+uint64_t builder_part_size(const struct reel_builder *b);
+void builder_grow_part(struct reel_builder *b, uint64_t size);
+/* builder_index.c: an index of what was added so far, which does not change when more is added. */
+struct reel_index *builder_index(struct reel_builder *b, struct reel_error *err);
+/* Sorts entries by their keys; packs sorted ones of one channel into `out`, which stands at `offset` of the pack. */
+void builder_sort(struct reel_entry *entries, uint32_t count);
+struct pack_segment builder_pack(const struct reel_entry *entries, uint32_t count, uint8_t *out, uint64_t offset);
+
 /* Packs sorted entries of one channel and writes them as a segment (used by builder_compact.c too). */
 bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entries, uint32_t count, struct reel_error *err);
 /* builder_compact.c: merges segments until at most REEL_OVERLAP_MAX of any channel overlap. */

@@ -130,15 +130,40 @@ static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error
     return true;
 }
 
-struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err) {
+static struct reel_index *new_index(const char *path, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = calloc(1, sizeof *index);
     if (!index) {
         reel_fail_memory(err);
         return NULL;
     }
     index->fd = -1;
-    if (!(index->path = strdup(pack_path)) || !(index->corrupted = calloc(1, sizeof *index->corrupted))) {
+    if (!(index->path = strdup(path)) || !(index->corrupted = calloc(1, sizeof *index->corrupted))) {
         reel_fail_memory(err);
+        return NULL;
+    }
+    return TAKE(index);
+}
+
+struct reel_index *index_of_growing(int fd, struct reel_bytes directory, uint8_t *recent, size_t recent_size, struct reel_error *err) {
+    AUTO(reel_index_free) struct reel_index *index = new_index("", err);
+    if (!index) {
+        close(fd);
+        free(recent);
+        return NULL;
+    }
+    index->fd = fd;
+    index->recent = recent;
+    index->recent_size = recent_size;
+    if (!pack_model_read(directory, &index->model, err) || !sort_out(index, err) || !fill_info(index, directory.size, err)) {
+        return NULL;
+    }
+    index->info.memory += recent_size;
+    return TAKE(index);
+}
+
+struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err) {
+    AUTO(reel_index_free) struct reel_index *index = new_index(pack_path, err);
+    if (!index) {
         return NULL;
     }
     index->fd = open(pack_path, O_RDONLY | O_CLOEXEC);
@@ -165,6 +190,7 @@ void reel_index_free(struct reel_index *index) {
     if (index->fd >= 0) {
         close(index->fd);
     }
+    free(index->recent);
     free(index->first_segment);
     free(index->path);
     free(index->corrupted);
@@ -196,10 +222,22 @@ uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part) {
     return part < index->model.n_parts ? index->model.part_sizes[part] : 0;
 }
 
+static bool read_pack(const struct reel_index *index, uint64_t offset, uint32_t size, uint8_t *buffer, struct reel_error *err) {
+    if (offset < INDEX_RECENT) {
+        return read_at(index->fd, offset, buffer, size, err);
+    }
+    offset -= INDEX_RECENT;
+    if (offset > index->recent_size || size > index->recent_size - offset) {
+        return reel_fail(err, REEL_CHANGED, "the index file is too short");
+    }
+    memcpy(buffer, index->recent + offset, size);
+    return true;
+}
+
 static bool read_checked(const struct reel_index *index, uint64_t offset, uint32_t size, uint32_t crc, uint8_t *buffer,
                          struct reel_error *err) {
     struct reel_error why = {0};
-    if (read_at(index->fd, offset, buffer, size, &why) && pack_crc(buffer, size) == crc) {
+    if (read_pack(index, offset, size, buffer, &why) && pack_crc(buffer, size) == crc) {
         return true;
     }
     if (why.code != REEL_OK && why.code != REEL_CHANGED) {

@@ -11,9 +11,15 @@ struct reel_index {
     struct reel_index_info info;
     size_t *first_segment; /* of each channel, n_channels + 1 items; segments of a channel are consecutive, sorted by first key */
     int fd;
+    uint8_t *recent; /* what is at offsets from INDEX_RECENT on; NULL: the file has all */
+    size_t recent_size;
     char *path;
     atomic_bool *corrupted; /* set by any thread that reads */
 };
+
+#define INDEX_RECENT (UINT64_C(1) << 62)
+/* An index whose directory is given, of a pack that is still being written. Takes over `fd` and `recent`, also on failure. */
+struct reel_index *index_of_growing(int fd, struct reel_bytes directory, uint8_t *recent, size_t recent_size, struct reel_error *err);
 
 /* Segment bytes into `buffer` (segment->size bytes), CRC checked. */
 bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer, struct reel_error *err);

@@ -18,6 +18,8 @@ struct reel_description {
     const char *frame_id; /* preset to NULL; points into `head` or the channel */
 };
 
+struct reel_growth_ops;
+
 struct reel_format {
     const char *name, *title, *media_type;
     const char *const *suffixes; /* NULL-terminated, with the dot; the first is the default */
@@ -51,6 +53,8 @@ struct reel_format {
      * little. Without it a recording of this format is one file. */
     bool (*joins)(struct reel_source *a, struct reel_source *b);
     bool is_folder; /* such files are in a folder of their own, which names the recording */
+
+    const struct reel_growth_ops *growth; /* reading a file while it grows (reel/growing.h); NULL: cannot be done */
 
     unsigned version; /* of scan(): a pack made by an older one is rebuilt */
 };

@@ -1,6 +1,7 @@
 /* Scans MCAP files: chunked or not, indexed or not, complete or cut. One walk reads the records of the data section and the summary.
  * Definitions that are missing in the data section are taken from the summary, which is read first. */
 #include "formats/mcap/read.h"
+#include "reel/growing.h"
 
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -294,8 +295,9 @@ bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
     return true;
 }
 
-static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
-    if (!mcap_begin_part(m, part, err) || !mcap_read_ahead(m, err) || !walk(m, err)) {
+/* Reads the rest of a part and compares what it says of itself with what was found. */
+static bool end_part(struct mcap *m, struct reel_error *err) {
+    if (!mcap_read_ahead(m, err) || !walk(m, err)) {
         return false;
     }
     mcap_end_message_indexes(m);
@@ -305,6 +307,10 @@ static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
     report_unknown(m);
     mcap_compare(m);
     return true;
+}
+
+static bool scan_part(struct mcap *m, uint32_t part, struct reel_error *err) {
+    return mcap_begin_part(m, part, err) && end_part(m, err);
 }
 
 bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struct reel_error *err) {
@@ -343,6 +349,25 @@ static bool mcap_scan(struct reel_scan *scan, struct reel_error *err) {
     return mcap_scan_parts(scan, all, scan->n_parts, err);
 }
 
+/* ---- a file that grows ---- */
+
+static bool growth_open(void *state, struct reel_scan *scan, struct reel_error *err) {
+    struct mcap *m = state;
+    reel_scan_container(scan, "MCAP0");
+    return mcap_walk_open(m, scan, REEL_WINDOW_BYTES, err) && mcap_begin_part(m, 0, err);
+}
+static bool growth_read(void *state, struct reel_error *err) {
+    return walk(state, err);
+}
+static bool growth_finish(void *state, struct reel_error *err) {
+    return end_part(state, err);
+}
+static void growth_close(void *state) {
+    mcap_walk_close(state);
+}
+static const struct reel_growth_ops growth = {
+    .state_size = sizeof(struct mcap), .open = growth_open, .read = growth_read, .finish = growth_finish, .close = growth_close};
+
 static const char *const suffixes[] = {".mcap", NULL};
 
 const struct reel_format reel_format_mcap = {
@@ -355,5 +380,6 @@ const struct reel_format reel_format_mcap = {
     .summary = mcap_summary,
     .describe = mcap_describe,
     .metadata_records = true,
+    .growth = &growth,
     .version = MCAP_SCAN_VERSION,
 };
