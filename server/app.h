@@ -12,6 +12,7 @@
 struct access;
 struct feed;
 struct jobs;
+struct live;
 struct locks;
 struct answer_cache;
 struct derived_cache;
@@ -30,6 +31,7 @@ struct app {
     struct locks *locks;           /* work/locks.h */
     struct jobs *jobs;             /* work/jobs.h */
     struct recordings *recordings; /* ingest/recordings.h: open recordings, an LRU cache */
+    struct live *live;             /* ingest/live.h: recordings that grow */
     struct sessions *sessions;     /* ingest/sessions.h: upload sessions */
     struct watches *watches;       /* ingest/watch.h; while it serves */
     struct answer_cache *answers;  /* api/answer_cache.h */

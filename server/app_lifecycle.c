@@ -16,6 +16,7 @@
 #include "events/webhooks.h"
 #include "http/line.h"
 #include "ingest/ingest.h"
+#include "ingest/live.h"
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
@@ -111,7 +112,7 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
     bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) &&
               rebuild_catalog(app, err) && open_feed(app, err) && (app->cache = reel_cache_new(config->cache_bytes, err)) &&
-              (app->locks = locks_new(err)) && (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
+              (app->locks = locks_new(err)) && (app->live = live_new(app, err)) && (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
               (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) && (app->plays = plays_new(err)) &&
               (app->derived = derived_cache_new(app->jobs, config->memory_bytes / 8, err)) && settings_save(app, err) &&
               ingest_resume(app, err);
@@ -180,7 +181,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .app = app,
     };
     /* Everything that requests use must exist before the HTTP server starts. */
-    return watches_start(app, &app->watches, err) && serve_jobs(app, err) && (app->http = http_server_start(&options, err));
+    return live_start(app->live, err) && watches_start(app, &app->watches, err) && serve_jobs(app, err) && (app->http = http_server_start(&options, err));
 }
 
 /* Threads that do not end in time may use anything: the process ends without freeing. What they did is done again at the next start. */
@@ -197,12 +198,15 @@ void app_close(struct app *app) {
         jobs_close(app->jobs);
     }
     feed_stop(app->feed); /* before the drain: ends open change feeds */
+    live_wake(app->live); /* the same of those who follow recordings */
     if (app->http) {
         http_server_stop(app->http, app->config.drain_s);
     }
     access_close(app->access);
+    live_stop(app->live);
     watches_stop(app->watches);
     stop_jobs(app); /* before the objects that jobs use */
+    live_free(app->live);
     sessions_close(app->sessions);
     watches_free(app->watches);
     if (app->catalog && app->store) {

@@ -4,6 +4,7 @@
 #include "catalog/maintenance.h"
 #include "events/webhooks.h"
 #include "ingest/import.h"
+#include "ingest/live.h"
 #include "ingest/manifests.h"
 #include "ingest/references.h"
 #include "ingest/scan_job.h"
@@ -33,6 +34,8 @@ const struct job_kind job_kinds[] = {
     {.name = "manifests", .lane = LANE_UPKEEP, .retries = ALWAYS, .again = true, .quiet = true, .brief = true, .run = manifests_run},
     {.name = "references", .lane = LANE_MAINTENANCE, .again = true, .quiet = true, .brief = true, .run = references_run},
     {.name = "files", .lane = LANE_UPKEEP, .again = true, .quiet = true, .brief = true, .run = references_files_run},
+    {.name = "live", .lane = LANE_SCANS, .retries = SOME, .quiet = true, .brief = true, .run = live_open_run},
+    {.name = "finish", .lane = LANE_SCANS, .retries = SOME, .run = live_finish_run},
     {.name = "sweep", .lane = LANE_MAINTENANCE, .retries = SOME, .quiet = true, .run = sweep_run},
     {.name = "expiry", .lane = LANE_UPKEEP, .retries = SOME, .quiet = true, .brief = true, .run = sessions_run},
     {.name = "retention", .lane = LANE_MAINTENANCE, .run = retention_run},

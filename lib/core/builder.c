@@ -219,7 +219,7 @@ uint64_t builder_part_size(const struct reel_builder *b) {
 }
 void builder_grow_part(struct reel_builder *b, uint64_t size) {
     b->model.part_sizes[0] = b->first_raw[0] = size;
-    if (b->chunks_first == 0) { /* later the row of the part itself keeps an earlier size; messages lie in other chunks */
+    if (b->chunks_first == 0) { /* later the row keeps an earlier size: index_read_chunks() */
         b->chunks[0].raw = b->chunks[0].stored = size;
     }
 }

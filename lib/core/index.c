@@ -279,6 +279,9 @@ bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_
     }
     *first = (uint32_t)(n * REEL_SEGMENT_ENTRIES);
     *count = s->count;
+    for (uint32_t i = 0; n == 0 && i < s->count && i < index->model.n_parts; i++) { /* a part may have grown since its row was written */
+        rows[i].raw = rows[i].stored = index->model.part_sizes[i];
+    }
     return true;
 }
 

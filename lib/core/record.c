@@ -17,7 +17,9 @@ bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct
         ssize_t n = pwrite(r->fd, (const uint8_t *)data + done, size - done, (off_t)(r->pos + done));
         if (n < 0 && errno != EINTR) {
             reel_fail_errno(err, "could not write the recording");
-            return ftruncate(r->fd, (off_t)r->pos) != 0 && false;
+            bool cut = ftruncate(r->fd, (off_t)r->pos) == 0; /* else the next call writes over it */
+            (void)cut;
+            return false;
         }
         done += n > 0 ? (size_t)n : 0;
     }
@@ -99,8 +101,12 @@ bool reel_recorder_flush(struct reel_recorder *r, struct reel_error *err) {
     return r->ops->flush(r, err);
 }
 
+bool reel_recorder_commit(const struct reel_recorder *r, struct reel_error *err) {
+    return fdatasync(r->fd) == 0 || reel_fail_errno(err, "could not write the recording to the disk");
+}
+
 bool reel_recorder_sync(struct reel_recorder *r, struct reel_error *err) {
-    return reel_recorder_flush(r, err) && (fdatasync(r->fd) == 0 || reel_fail_errno(err, "could not write the recording to the disk"));
+    return reel_recorder_flush(r, err) && reel_recorder_commit(r, err);
 }
 
 uint64_t reel_recorder_bytes(const struct reel_recorder *r) {

@@ -192,7 +192,7 @@ static void take_member(struct members *m, bool first, struct reel_bytes key, st
 
 static bool split_json(struct reel_bytes text, struct members *out, struct reel_error *err) {
     struct json_spans s = json_spans_of(text, '{', '}');
-    struct reel_bytes key, value;
+    struct reel_bytes key = {0}, value = {0};
     *out = (struct members){0};
     for (bool first = true; json_spans_member(&s, &key, &value); first = false) {
         take_member(out, first, key, (struct value){value, VALUE_JSON});

@@ -31,6 +31,8 @@ struct stream {
     int64_t origin_ns; /* origin of the every_ns intervals */
     uint64_t every_n;
     int64_t every_ns;
+    uint64_t since_bytes;
+    uint32_t since_chunks;
     uint64_t *seen;       /* every_n: number of messages seen of each channel */
     int64_t *last_bucket; /* every_ns: interval of each channel's last message; -1 = none */
 };
@@ -114,6 +116,9 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
         }
         if (m->entry.time_ns >= s->end_ns && s->end_ns != REEL_TIME_MAX) {
             return REEL_STEP_END;
+        }
+        if (m->entry.chunk == 0 ? m->entry.offset < s->since_bytes : m->entry.chunk < s->since_chunks) {
+            continue;
         }
         m->time_ns = m->entry.time_ns;
         m->size = m->entry.size;
@@ -381,6 +386,8 @@ static bool open_names(struct stream *s, const struct naming *naming, struct ree
 }
 
 static bool open_sampling(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
+    s->since_bytes = q->since_bytes;
+    s->since_chunks = q->since_chunks;
     s->every_n = q->every_n;
     s->every_ns = q->every_ns;
     s->seen = calloc(s->base.n_channels ? s->base.n_channels : 1, sizeof *s->seen);

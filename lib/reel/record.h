@@ -41,6 +41,8 @@ bool reel_recorder_message(struct reel_recorder *recorder, const struct reel_rec
 bool reel_recorder_flush(struct reel_recorder *recorder, struct reel_error *err);
 /* The same and to the disk: it survives a power failure. */
 bool reel_recorder_sync(struct reel_recorder *recorder, struct reel_error *err);
+/* What was flushed, to the disk. May be called while another thread records. */
+bool reel_recorder_commit(const struct reel_recorder *recorder, struct reel_error *err);
 uint64_t reel_recorder_bytes(const struct reel_recorder *recorder); /* size of the file, without what is gathered */
 uint32_t reel_recorder_channels(const struct reel_recorder *recorder);
 /* Completes the file, syncs it and frees the recorder, also on failure. */

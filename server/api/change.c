@@ -19,7 +19,9 @@
 enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };
 
 void change_etag(const struct catalog_recording *row, bool topics, char out[CHANGE_ETAG]) {
-    snprintf(out, CHANGE_ETAG, "\"%.8s-%llx%s\"", row->id, (unsigned long long)row->updated_ns, topics ? "-topics" : "");
+    uint64_t grown = row->state == STATE_RECORDING && topics ? row->size : 0;
+    snprintf(out, CHANGE_ETAG, "\"%.8s-%llx-%llx%s\"", row->id, (unsigned long long)row->updated_ns, (unsigned long long)grown,
+             topics ? "-topics" : "");
 }
 
 bool change_if_match(struct http_request *r, const struct catalog_recording *row) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/live.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
 #include "wire/base64.h"
@@ -41,6 +42,7 @@ static bool find_key(struct http_request *r, const char *key, struct api_recordi
         return false;
     }
     references_observe(http_app(r), &out->row);
+    live_fill(http_app(r)->live, &out->row);
     if (!http_caller_sees(http_caller(r),
                           out->row.collection)) { /* the same reply as for an unknown recording, so that its existence is not disclosed */
         catalog_recording_done(&out->row);
@@ -105,6 +107,7 @@ int64_t api_wait_ns(const struct http_request *r, int64_t default_ns) {
 static bool state_allows(struct http_request *r, const struct catalog_recording *row) {
     switch (row->state) {
     case STATE_READY:
+    case STATE_RECORDING:
     case STATE_SCANNING: /* api_open() has waited already */
         return true;
     case STATE_FAILED:
@@ -123,6 +126,12 @@ static bool state_allows(struct http_request *r, const struct catalog_recording 
     return false;
 }
 
+struct reel_recording *api_recording_open(struct app *app, const struct catalog_recording *row, int64_t wait_ns, char job[33],
+                                          struct reel_error *err) {
+    job[0] = '\0';
+    return row->state == STATE_RECORDING ? live_get(app->live, row, err) : recordings_get(app->recordings, row, wait_ns, job, err);
+}
+
 bool api_open(struct http_request *r, struct api_recording *out) {
     return api_open_key(r, http_segment(r, "id"), out);
 }
@@ -137,7 +146,7 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
     }
     struct reel_error err = {0};
     char job[33] = "";
-    out->recording = recordings_get(http_app(r)->recordings, &out->row, api_wait_ns(r, PACK_WAIT_NS), job, &err);
+    out->recording = api_recording_open(http_app(r), &out->row, api_wait_ns(r, PACK_WAIT_NS), job, &err);
     if (!out->recording) {
         if (job[0]) {
             api_reply_busy(r, job, err.text);

@@ -15,6 +15,9 @@ void api_recording_done(struct api_recording *a);
 /* The row of path segment {id}; false: replied (404). */
 bool api_find(struct http_request *r, struct api_recording *out);
 bool api_find_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */
+/* The recording of a row, as recordings_get(), also one that grows. */
+struct reel_recording *api_recording_open(struct app *app, const struct catalog_recording *row, int64_t wait_ns, char job[33],
+                                          struct reel_error *err);
 /* The same, opened for its messages; replies 503, 410 or 422 when its state does not allow that. */
 bool api_open(struct http_request *r, struct api_recording *out);
 bool api_open_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/common.h"
+#include "api/follow.h"
 #include "api/routes.h"
 #include "wire/cleanup.h"
 
@@ -118,8 +119,18 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
 void api_messages(struct http_request *r) {
     struct api_recording a;
     const struct row_media *media = choose_media(r);
+    bool follow = false;
+    http_param_bool(r, "follow", &follow);
+    if (follow && media && (strcmp(media->output, "json") == 0 || http_param(r, "limit") || http_param(r, "cursor"))) {
+        http_reply_bad_param(r, "follow", "goes with output=ndjson, json-seq, csv, msgpack or events, without limit and cursor");
+        return;
+    }
     if (media && api_open_messages(r, &a)) {
-        reply_rows(r, &a, media);
+        if (follow) {
+            follow_reply(r, &a, media->media_type, media->extension);
+        } else {
+            reply_rows(r, &a, media);
+        }
         api_recording_done(&a);
     }
 }

@@ -13,6 +13,7 @@
 #include "catalog/quota.h"
 #include "http/json_text.h"
 #include "ingest/ingest.h"
+#include "ingest/live.h"
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
@@ -169,8 +170,8 @@ void api_recording_get(struct http_request *r) {
         return;
     }
     AUTO(reel_index_free) struct reel_index *summary = NULL;
-    if (a.row.state == STATE_READY) {
-        a.recording = recordings_get(app->recordings, &a.row, api_wait_ns(r, 0), job, NULL);
+    if (a.row.state == STATE_READY || a.row.state == STATE_RECORDING) {
+        a.recording = api_recording_open(app, &a.row, api_wait_ns(r, 0), job, NULL);
     } else if (a.row.state == STATE_SCANNING) {
         summary = scan_open_summary(app, a.row.content, NULL);
     }
@@ -212,6 +213,9 @@ static bool trash(struct app *app, const struct catalog_recording *row, int64_t 
     if (row->state == STATE_TRASHED) {
         return true;
     }
+    if (row->state == STATE_RECORDING) {
+        return reel_fail(err, REEL_CONFLICT, "this recording is still growing: POST …/finish first, or purge=true");
+    }
     bool good = catalog_trash_at(app->catalog, row->id, version, err);
     if (good) {
         manifests_changed(app);
@@ -237,6 +241,9 @@ void api_recording_delete(struct http_request *r) {
     }
     int64_t version = change_version(r, &a.row);
     bool good = purge ? ingest_purge_at(http_app(r), a.row.id, version, &err) : trash(http_app(r), &a.row, version, &err);
+    if (good && purge && a.row.state == STATE_RECORDING) {
+        live_drop(http_app(r)->live, a.row.id);
+    }
     if (good) {
         http_reply_empty(r, 204);
     } else {

@@ -108,6 +108,14 @@ void api_series_across(struct http_request *r);
 void api_topic_fields(struct http_request *r);
 /* play.c */
 void api_play(struct http_request *r);
+/* live.c */
+struct ingest_request;
+struct ingest_result;
+void api_live_create(struct http_request *r, const struct ingest_request *q, struct ingest_result *out, struct reel_error *err);
+void api_append_begin(struct http_request *r);
+bool api_append_piece(struct http_request *r, const void *data, size_t size);
+void api_append(struct http_request *r);
+void api_finish(struct http_request *r);
 void api_play_get(struct http_request *r);
 void api_play_patch(struct http_request *r);
 /* plot.c */

@@ -27,6 +27,9 @@ static const struct http_param messages_params[] = {
     PARAM_DECODING,
     PARAM_OUTPUT("ndjson", "json", "json-seq", "csv", "msgpack", "events"),
     {.name = "end_record", .type = HTTP_BOOL, .help = "Ends the response with {\"$end\": {\"complete\": true, …}}."},
+    {.name = "follow",
+     .type = HTTP_BOOL,
+     .help = "Goes on with what is appended to a live recording, until it is finished; with start=now only that."},
     {0},
 };
 static const struct http_param play_params[] = {

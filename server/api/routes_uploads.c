@@ -12,6 +12,15 @@ static const struct http_param upload_params[] = {
     {.name = "tag", .type = HTTP_TEXT, .repeats = true, .help = "A tag to set, as KEY=VALUE."},
     {.name = "replace", .type = HTTP_BOOL, .help = "If the name is taken by other content, adds a new revision instead of refusing (409)."},
     {.name = "keep", .type = HTTP_BOOL, .help = "Keeps a file that cannot be read, as a failed recording."},
+    {.name = "live", .type = HTTP_BOOL, .help = "Creates a live recording without a body; POST /recordings/{id}/messages appends to it."},
+    {0},
+};
+
+static const struct http_param append_params[] = {
+    {.name = "durable",
+     .type = HTTP_BOOL,
+     .fallback = "true",
+     .help = "Answers when the messages are on the disk; false: at once, and they are there within a second."},
     {0},
 };
 
@@ -32,6 +41,19 @@ const struct api_route api_routes_uploads[] = {
      .detail = "The parameters name and collection are refused, because the path has them.",
      .headers = "contentDigest reprDigest idempotencyKey prefer",
      .answers = "200:AlreadyThere 201:Added 202:Scanning" ERRORS_UPLOAD},
+    {.http = {"POST", BASE "/recordings/{id}/messages", ROLE_UPLOAD, append_params, "Appends messages to a live recording.", api_append,
+              api_append_begin, api_append_piece, NULL},
+     .id = "appendMessages",
+     .tag = "recordings",
+     .detail = "All messages of a request are appended, or none. A request that is repeated with the same Idempotency-Key appends once.",
+     .headers = "idempotencyKey",
+     .answers = "200 415:UnknownFormat 507:NoSpace" ERRORS_WRITE},
+    {.http = {"POST", BASE "/recordings/{id}/finish", ROLE_UPLOAD, api_no_params, "Finishes a live recording.", api_finish, NULL, NULL,
+              NULL},
+     .id = "finishRecording",
+     .tag = "recordings",
+     .headers = "prefer",
+     .answers = "200 202:JobStarted" ERRORS_WRITE},
     {.http = {"OPTIONS", BASE "/uploads", ROLE_NONE, api_no_params, "Returns the supported protocols and limits of resumable uploads.",
               api_uploads_options, NULL, NULL, NULL},
      .id = "getUploadAbilities",

@@ -22,6 +22,7 @@ struct upload {
     uint64_t size, size_max;
     bool is_text;             /* a body of curl -d, in which no byte was seen that it removes: line ends and NULs */
     struct reel_error failed; /* the first error; replied at the end of the body */
+    bool live;                /* no file: creates a recording that grows */
     struct http_form *form;   /* NULL: the body is the file */
     bool has_file;
     char file_name[UPLOAD_OPTION_TEXT];          /* the name in the form */
@@ -223,6 +224,14 @@ void api_upload_begin(struct http_request *r) {
     if (!u->form && !upload_may(r, &u->options, length)) {
         return;
     }
+    http_param_bool(r, "live", &u->live);
+    if (u->live && (u->form || length > 0)) {
+        http_reply_bad_param(r, "live", "a live recording is created without a body; POST …/messages appends to it");
+        return;
+    }
+    if (u->live) {
+        return;
+    }
     if (!(u->file = store_upload_begin(app->store, &err))) {
         http_reply_error(r, &err);
     }
@@ -230,6 +239,9 @@ void api_upload_begin(struct http_request *r) {
 
 bool api_upload_piece(struct http_request *r, const void *data, size_t size) {
     struct upload *u = http_state(r);
+    if (u->live) {
+        return size == 0 || reel_fail(&u->failed, REEL_ARGUMENT, "a live recording is created without a body");
+    }
     if (!u->form) {
         return take_file(u, data, size);
     }
@@ -313,11 +325,12 @@ void api_upload_end(struct http_request *r) {
         return;
     }
     AUTO_MEM char *options = upload_options_print(&u->options, &err);
-    if (!options || !store_upload_finish(u->file, sha256, &size, &err)) {
+    snprintf(sha256, sizeof sha256, "live");
+    if (!options || (!u->live && !store_upload_finish(u->file, sha256, &size, &err))) {
         http_reply_error(r, &err);
         return;
     }
-    if (!digest_holds(r, u, sha256)) {
+    if (!u->live && !digest_holds(r, u, sha256)) {
         return;
     }
     upload_fingerprint((const char *const[]){options, sha256}, 2, request);
@@ -329,7 +342,11 @@ void api_upload_end(struct http_request *r) {
     struct ingest_request q = upload_options_request(&u->options);
     q.owner = upload_owner(r, owner);
     err = (struct reel_error){0};
-    ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
+    if (u->live) {
+        api_live_create(r, &q, &result, &err);
+    } else {
+        ingest_upload(http_app(r), u->file, sha256, size, &q, api_wait_ns(r, UPLOAD_SCAN_WAIT_NS), &result, &err);
+    }
     if (upload_is_stored(&result)) {
         answer(r, u, request, &result);
     } else {

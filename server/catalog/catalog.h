@@ -10,7 +10,7 @@
 
 struct catalog;
 
-enum recording_state { STATE_SCANNING, STATE_READY, STATE_FAILED, STATE_MISSING, STATE_TRASHED, STATE_CHANGED };
+enum recording_state { STATE_SCANNING, STATE_READY, STATE_FAILED, STATE_MISSING, STATE_TRASHED, STATE_CHANGED, STATE_RECORDING };
 const char *recording_state_name(enum recording_state state);
 bool recording_state_parse(const char *name, enum recording_state *out);
 
@@ -131,7 +131,7 @@ bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct c
                   struct reel_error *err);
 
 struct catalog_statistics {
-    uint64_t recordings[6];
+    uint64_t recordings[STATE_RECORDING + 1];
     uint64_t bytes, messages;
 };
 bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err);

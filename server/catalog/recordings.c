@@ -10,7 +10,7 @@
 #include "wire/cleanup.h"
 #include "wire/hex.h"
 
-static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed"};
+static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed", "recording"};
 
 const char *recording_state_name(enum recording_state state) {
     return (size_t)state < sizeof state_names / sizeof *state_names ? state_names[state] : "unknown";

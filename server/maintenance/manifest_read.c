@@ -33,10 +33,18 @@ static bool fail_item(const char *what, struct reel_error *err) {
 
 static bool read_parts(const json_t *manifest, struct catalog_recording *r, struct reel_error *err) {
     const json_t *parts = json_object_get(manifest, "parts"), *part;
+    const char *its = text_of(manifest, "content");
     char content[SHA256_HEX];
     size_t i;
-    if (json_array_size(parts) == 0 || !(r->parts = calloc(json_array_size(parts), sizeof *r->parts))) {
-        return json_array_size(parts) == 0 ? fail_item("list of files", err) : reel_fail_memory(err);
+    if (!(r->parts = calloc(json_array_size(parts) + 1, sizeof *r->parts))) {
+        return reel_fail_memory(err);
+    }
+    if (r->state == STATE_RECORDING && json_array_size(parts) == 0 && is_hex(its, SHA256_HEX - 1)) { /* its file is in live/ */
+        memcpy(r->content, its, SHA256_HEX);
+        return true;
+    }
+    if (json_array_size(parts) == 0) {
+        return fail_item("list of files", err);
     }
     json_array_foreach(parts, i, part) {
         struct catalog_part *to = &r->parts[i];
@@ -52,7 +60,6 @@ static bool read_parts(const json_t *manifest, struct catalog_recording *r, stru
             return reel_fail_memory(err);
         }
     }
-    const char *its = text_of(manifest, "content");
     if (!content_of_parts(r, err)) {
         return false;
     }

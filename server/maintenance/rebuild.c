@@ -129,6 +129,9 @@ static bool set_problem(struct catalog_recording *r, enum recording_state state,
 static struct reel_index *open_or_scan(struct app *app, struct catalog_recording *r, const struct reel_progress *progress,
                                        struct reel_error *err) {
     struct reel_error why = {0};
+    if (r->state == STATE_RECORDING) { /* opened when the server starts */
+        return NULL;
+    }
     if (!all_there(app, r)) {
         set_problem(r, STATE_MISSING, "the stored file is gone");
         return NULL;

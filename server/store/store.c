@@ -80,6 +80,12 @@ bool store_make_bucket(const struct store *store, const char *hex, struct reel_e
                : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
+bool store_live_folder(const struct store *store, char *out, size_t size, struct reel_error *err) {
+    int used = snprintf(out, size, "%s/live", store->folder);
+    return used > 0 && (size_t)used < size ? store_make_folder(out, store->folder, err)
+                                           : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+}
+
 bool store_sync_bucket(const struct store *store, const char *hex, struct reel_error *err) {
     char folder[STORE_PATH];
     return store_path(store, folder, "blobs/%.2s", hex) ? disk_sync_folder(folder, err)

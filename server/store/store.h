@@ -74,6 +74,8 @@ bool store_blob_path(struct store *store, const char *sha256, char *out, size_t 
 /* Makes the folder blobs/ab/ of a content durable, for a pack whose content has no blob: one of several parts. */
 bool store_make_bucket(const struct store *store, const char *content, struct reel_error *err);
 bool store_pack_path(struct store *store, const char *content, char *out, size_t size);
+/* The folder of recordings that are being written, made if there is none. */
+bool store_live_folder(const struct store *store, char *out, size_t size, struct reel_error *err);
 const char *store_derived_folder(struct store *store);
 bool store_trim_derived(struct store *store, uint64_t max_bytes,
                         struct reel_error *err); /* oldest access first; one that is open can be read on */

@@ -5,15 +5,15 @@
 
 -- ---- recordings
 
--- state: 0 scanning, 1 ready, 2 failed, 3 missing, 4 trashed, 5 changed (the file of a reference is not what it was). clock: 0 wall, 1 relative.
+-- state: 0 scanning, 1 ready, 2 failed, 3 missing, 4 trashed, 5 changed (the file of a reference is not what it was), 6 recording. clock: 0 wall, 1 relative.
 CREATE TABLE recordings (
     row INTEGER PRIMARY KEY AUTOINCREMENT, -- grows with every addition, so it is also the order of creation
     id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
     collection TEXT NOT NULL CHECK (length(collection) > 0),
     name TEXT NOT NULL CHECK (length(name) > 0),
     revision INTEGER NOT NULL CHECK (revision >= 1),
-    state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 5),
-    state_before_trash INTEGER NOT NULL CHECK (state_before_trash IN (0, 1, 2, 3, 5)),
+    state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 6),
+    state_before_trash INTEGER NOT NULL CHECK (state_before_trash IN (0, 1, 2, 3, 5, 6)),
     content BLOB NOT NULL CHECK (length(content) = 32), -- names the index pack and the manifest
     size INTEGER NOT NULL, -- of all parts
     format TEXT NOT NULL,

@@ -8,6 +8,8 @@ import tempfile
 import unittest
 import zipfile
 
+import msgpack
+
 import test_carla
 import test_frame
 import test_tide
@@ -295,6 +297,24 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', API + '/webhooks/{id}', id=hook)
         self.ask('DELETE', API + '/webhooks/{id}', '', 204, id=hook)
 
+    def ask_live(self):
+        live = self.ask('POST', API + '/recordings', '?live=true&name=live', 201).json()['id']
+        self.ask('POST', API + '/recordings', '?live=true&name=live', 409)
+        rows = b'{"$channel": {"topic": "/a", "schema": {"type": "object"}}}\n{"topic": "/a", "log_time": 1.5, "data": {"x": 1}}\n'
+        messages = API + '/recordings/{id}/messages'
+        for _ in range(2):
+            self.ask('POST', messages, '', 200, rows, id=live, Content_Type='application/x-ndjson', Idempotency_Key='k')
+        self.ask('POST', messages, '?durable=false', 200, msgpack.packb({'topic': '/m', 'data': 1}), id=live, Content_Type='application/msgpack')
+        self.ask('POST', messages, '', 400, b'{}', id=live, Content_Type='application/x-ndjson')
+        self.ask('POST', messages, '', 415, b'x', id=live, Content_Type='image/png')
+        self.ask('POST', messages, '', 404, rows, id='0' * 32, Content_Type='application/x-ndjson')
+        self.ask('GET', ONE, id=live)
+        self.ask('GET', API + '/recordings', '?state=recording')
+        self.ask('DELETE', ONE, '', 409, id=live)
+        self.ask('POST', ONE + '/finish', '', 200, id=live)
+        self.ask('GET', messages, '?follow=true', id=live)
+        self.ask('POST', messages, '', 409, rows, id=live, Content_Type='application/x-ndjson')
+
     def ask_play(self, one):
         for form in ('ndjson', 'events', 'msgpack'):
             self.ask('GET', ONE + '/play', '?speed=100&max_gap=10ms&end=%2B1s&output=' + form, id=one)
@@ -354,7 +374,7 @@ class OpenApi(unittest.TestCase):
 
     def test_every_operation_answers_as_the_document_says(self):
         self.fill()
-        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'catalog', 'imports', 'uploads', 'changes', 'access', 'grafana', 'maintenance'):
+        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'maintenance'):
             getattr(self, 'ask_' + chapter)()
         unasked = [(method.upper(), path) for path, item in self.asker.document['paths'].items() for method in item
                    if method != 'parameters' and (method.upper(), path, True) not in self.asker.asked]

@@ -1,0 +1,263 @@
+"""Live recordings: messages are appended over HTTP and read while they come; what was answered survives the end of the server."""
+import http.client
+import json
+import os
+import random
+import tempfile
+import threading
+import time
+import unittest
+
+import msgpack
+
+from harness import API, Case, Server, eventually, files_below
+from samples import T0
+
+
+def row(topic, number, **more):
+    return dict({'topic': topic, 'log_time': T0 + number * 1000000, 'data': {'x': number}}, **more)
+
+
+def lines(rows):
+    return ''.join(json.dumps(r) + '\n' for r in rows)
+
+
+class Live:
+    """Of one server, which may be replaced by another one."""
+    def __init__(self, server, name='run', collection='lab', query=''):
+        self.server = server
+        answer = server.request('POST', '%s/recordings?live=true&name=%s&collection=%s%s' % (API, name, collection, query))
+        assert answer.status == 201, answer
+        self.id = answer.json()['id']
+
+    def path(self, rest=''):
+        return '%s/recordings/%s%s' % (API, self.id, rest)
+
+    def append(self, rows, query='', kind='application/x-ndjson', **headers):
+        body = rows if isinstance(rows, (str, bytes)) else lines(rows)
+        headers = {k.replace('_', '-'): v for k, v in headers.items()}
+        return self.server.request('POST', self.path('/messages' + query), body, dict({'Content-Type': kind}, **headers))
+
+    def appended(self, rows, **more):
+        answer = self.append(rows, **more)
+        assert answer.status == 200, answer
+        return answer.json()
+
+    def rows(self, query=''):
+        return [r for r in self.server.get(self.path('/messages' + query)).rows() if 'topic' in r]
+
+    def numbers(self, query=''):
+        return [r['data']['x'] for r in self.rows(query)]
+
+    def row(self):
+        return self.server.get(self.path()).json()
+
+    def finish(self):
+        answer = self.server.request('POST', self.path('/finish'))
+        assert answer.status == 200, answer
+        return answer.json()
+
+
+class Following(threading.Thread):
+    def __init__(self, server, path, **headers):
+        super().__init__(daemon=True)
+        self.connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=60)
+        self.connection.request('GET', path, headers=headers)
+        self.answer = self.connection.getresponse()
+        self.lines, self.ended = [], False
+        self.start()
+
+    def run(self):
+        for line in self.answer:
+            self.lines.append(line)
+        self.ended = True
+
+    def numbers(self):
+        return [json.loads(line)['data']['x'] for line in list(self.lines) if line.startswith(b'{"topic"')]
+
+
+class Appending(Case):
+    def test_it_is_a_recording_like_any_other(self):
+        live = Live(self.server, 'like-any', query='&tag=robot=r7')
+        self.assertEqual((live.row()['state'], live.row()['messages'], live.row()['content']), ('recording', 0, None))
+        appended = live.appended([row('/a', 1), row('/b', 3), row('/a', 2)])
+        self.assertEqual(appended, {'appended': 3, 'last': live.rows()[1]['log_time']})
+        now = live.row()
+        self.assertEqual((now['messages'], now['channels'], [t['name'] for t in now['topics']]), (3, 2, ['/a', '/b']))
+        self.assertEqual((live.numbers(), live.numbers('?topic=/a'), live.numbers('?start=%2B2ms')), ([1, 2, 3], [1, 2], [3]))
+        self.assertEqual(self.get(live.path('/series?field=/a.x')).json()[-1][1], 2)
+        self.assertEqual(self.get(live.path('/message?topic=/a&index=-1'), Accept='application/json').json()['data'], {'x': 2})
+        self.assertEqual(self.get(live.path('/as/now.mcap')).body[:8], b'\x89MCAP0\r\n')
+        self.assertEqual(len(self.get(live.path('/as/now.mcap')).body), int(self.server.request('HEAD', live.path('/as/now.mcap')).headers['Content-Length']))
+        self.assertTrue(eventually(lambda: [r['id'] for r in self.get(API + '/recordings?q=topic:/b+state:recording').json()['items']] == [live.id]))
+        done = live.finish()
+        self.assertEqual((done['state'], done['messages'], done['tags'], done['parts'][0]['name']), ('ready', 3, {'robot': 'r7'}, 'like-any.mcap'))
+        self.assertEqual(live.finish()['state'], 'ready')
+        self.assertEqual(live.numbers(), [1, 2, 3])
+        scan = self.get(live.path('/scan')).json()
+        self.assertEqual((scan['findings_total'], scan['damaged']), (0, False))
+        self.assertProblem(live.append([row('/a', 9)]), 409, 'finished')
+        self.assertProblem(self.server.request('POST', API + '/recordings?live=true&name=like-any&collection=lab'), 409, 'replace=true')
+
+    def test_what_cannot_be_appended(self):
+        live = Live(self.server, 'refused')
+        live.appended([row('/a', 1)])
+        self.assertProblem(live.append(lines([row('/a', 2)]) + 'x'), 400, 'row 2')
+        self.assertProblem(live.append('[1]'), 400, 'row 1')
+        self.assertProblem(live.append('x', kind='application/x-www-form-urlencoded'), 400, '--data-binary')
+        self.assertProblem(live.append('x', kind='image/png'), 415, 'x-ndjson')
+        self.assertProblem(live.append('{"$channel":{"topic":"/a","encoding":"ros1"}}'), 409, '/a')
+        self.assertProblem(live.append(b'\x89MCAP0\r\n' + b'\x05garbage', kind='application/vnd.mcap'), 422, 'the body')
+        self.assertProblem(live.append(b' ' * ((16 << 20) + 1)), 413, '16 MiB')
+        self.assertEqual(live.numbers(), [1])
+        self.assertEqual(self.server.request('DELETE', live.path()).status, 409)
+        self.assertProblem(self.server.request('POST', '%s/recordings/%s/messages' % (API, '0' * 32), '{}'), 404)
+        self.assertProblem(self.server.request('POST', API + '/recordings?live=true&name=x', 'body'), 400, 'without a body')
+        self.assertProblem(self.server.request('POST', API + '/recordings?live=true&name=..'), 400, 'name')
+        self.assertEqual(self.server.request('DELETE', live.path('?purge=true')).status, 204)
+        self.assertEqual([f for f in files_below(self.server.data) if '/live/' in str(f) and live.id in str(f)], [])
+
+    def test_every_medium(self):
+        live = Live(self.server, 'media')
+        live.appended(json.dumps([row('/json', 1), row('/json', 2)]), kind='application/json')
+        live.appended(msgpack.packb({'topic': '/m', 'log_time': T0, 'data': {'x': 3}}) + msgpack.packb({'topic': '/bytes', 'log_time': T0, 'data': b'\0\1'}),
+                      kind='application/msgpack')
+        other = Live(self.server, 'other')
+        other.appended([{'$channel': {'topic': '/s', 'type': 'std_msgs/String', 'encoding': 'ros1', 'schema': 'string data\n'}},
+                        {'topic': '/s', 'log_time': T0, 'data': {'$base64': 'AgAAAGhp'}}])
+        self.assertEqual(other.rows()[0]['data'], {'data': 'hi'})
+        mcap = self.get(other.path('/as/o.mcap')).body
+        self.assertEqual(live.appended(mcap, kind='application/vnd.mcap')['appended'], 1)
+        records = mcap[8:]
+        self.assertEqual(live.appended(records, kind='application/vnd.mcap')['appended'], 1)
+        found = {r['topic']: r['data'] for r in live.rows()}
+        self.assertEqual(found, {'/json': {'x': 2}, '/m': {'x': 3}, '/bytes': {'$base64': 'AAE='}, '/s': {'data': 'hi'}})
+        types = {c['name']: c['channels'][0] for c in self.get(live.path('/topics')).json()['items']}
+        self.assertEqual((types['/s']['type'], types['/s']['encoding']), ('std_msgs/String', 'ros1'))
+        self.assertEqual(live.finish()['messages'], 6)
+        self.assertEqual(self.get(live.path('/as/x.bag')).body[:13], b'#ROSBAG V2.0\n')
+
+    def test_a_repeated_batch_is_appended_once(self):
+        live = Live(self.server, 'keys')
+        first = live.appended([row('/a', 1)], Idempotency_Key='one')
+        again = live.appended([row('/a', 1)], Idempotency_Key='one')
+        self.assertEqual(again, dict(first, repeated=True))
+        live.appended([row('/a', 2)], Idempotency_Key='two')
+        self.assertEqual(live.numbers(), [1, 2])
+
+    def test_many_writers(self):
+        live = Live(self.server, 'writers')
+        def write(w):
+            for i in range(25):
+                live.appended([row('/w%d' % w, i, data={'x': i}), row('/w%d' % w, i)], query='?durable=false' if i % 2 else '')
+        writers = [threading.Thread(target=write, args=(w,)) for w in range(6)]
+        for w in writers:
+            w.start()
+        for w in writers:
+            w.join(60)
+        self.assertEqual(live.row()['messages'], 6 * 50)
+        self.assertEqual(live.finish()['messages'], 6 * 50)
+        for w in range(6):
+            self.assertEqual(live.numbers('?topic=/w%d' % w), sorted(2 * list(range(25))))
+
+    def test_followers_get_what_comes(self):
+        live = Live(self.server, 'followed')
+        live.appended([row('/a', 1)])
+        following = Following(self.server, live.path('/messages?follow=true'))
+        events = Following(self.server, live.path('/messages?follow=true&topic=/b'), Accept='text/event-stream')
+        self.assertTrue(eventually(lambda: following.numbers() == [1]))
+        live.appended([row('/b', 7)])  # a new topic, and late messages
+        live.appended([row('/a', 0), row('/b', 8)])
+        self.assertTrue(eventually(lambda: following.numbers() == [1, 7, 0, 8]))
+        self.assertTrue(eventually(lambda: sum(line.startswith(b'data: {"topic":"/b"') for line in events.lines) == 2))
+        self.assertFalse(following.ended)
+        live.appended([row('/a', 9)])
+        live.finish()
+        self.assertTrue(eventually(lambda: following.ended and events.ended))
+        self.assertEqual(following.numbers(), [1, 7, 0, 8, 9])
+        after = Following(self.server, live.path('/messages?follow=true'))  # what is finished ends at once
+        self.assertTrue(eventually(lambda: after.ended))
+        self.assertEqual(after.numbers(), [0, 1, 7, 8, 9])
+        self.assertProblem(self.server.get(live.path('/messages?follow=true&output=json')), 400, 'follow')
+
+
+class Expiry(Case):
+    server_args = ('--live-expiry', '1')
+
+    def test_silence_finishes_a_recording(self):
+        live = Live(self.server, 'silent')
+        live.appended([row('/a', 1)])
+        self.assertTrue(eventually(lambda: live.row()['state'] == 'ready'))
+        self.assertEqual(live.numbers(), [1])
+
+
+class Killed(unittest.TestCase):
+    """kill -9 at any moment, again and again: every message that was answered is there, in order, once, and the recording goes on."""
+
+    def test_everything_answered_survives(self):
+        random.seed(7)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        server = Server(folder.name)
+        live, answered, at = Live(server), 0, 0
+        for round_ in range(6):
+            stop = threading.Timer(random.uniform(0.05, 0.4), server.process.kill)
+            stop.start()
+            try:
+                while True:  # each batch is repeated until it is answered
+                    batch = [row('/a', at + i) for i in range(random.randint(1, 40))]
+                    live.appended(batch, Idempotency_Key='batch-%d' % at, query='?durable=%s' % random.choice(('true', 'false')))
+                    at += len(batch)
+            except (OSError, http.client.HTTPException, AssertionError):
+                stop.join()
+            server.process.wait()
+            server = Server(folder.name)
+            live.server = server
+            found = live.numbers()
+            self.assertEqual(found[:at], list(range(at)))
+            batch = [row('/a', at + i) for i in range(len(batch))]
+            live.appended(batch, Idempotency_Key='batch-%d' % at)
+            at += len(batch)
+            self.assertEqual(live.numbers(), list(range(at)))
+        self.assertEqual(live.finish()['messages'], at)
+        self.assertEqual(server.get(live.path('/scan')).json()['findings_total'], 0)
+        server.stop()
+
+    def test_killed_while_it_finishes(self):
+        for delay in (0, 0.002, 0.005, 0.01):
+            with tempfile.TemporaryDirectory() as folder:
+                server = Server(folder)
+                live = Live(server)
+                live.appended([row('/a', i) for i in range(20000)])
+                asked = threading.Thread(target=lambda: self.ask(live))
+                asked.start()
+                time.sleep(delay)
+                server.process.kill()
+                server.process.wait()
+                asked.join()
+                server = live.server = Server(folder)
+                self.assertEqual(live.finish()['messages'], 20000)
+                self.assertEqual(server.get(live.path('/scan')).json()['findings_total'], 0)
+                self.assertEqual([str(f) for f in files_below(folder) if '/live/' in str(f)], [])
+                server.stop()
+
+    @staticmethod
+    def ask(live):
+        try:
+            live.finish()
+        except (OSError, http.client.HTTPException, AssertionError):
+            pass
+
+    def test_a_lost_catalog(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server(folder)
+            live = Live(server, 'kept')
+            live.appended([row('/a', 1)])
+            server.stop()
+            for name in os.listdir(folder):
+                if name.startswith('catalog.db'):
+                    os.unlink(os.path.join(folder, name))
+            server = live.server = Server(folder)
+            live.appended([row('/a', 2)])
+            self.assertEqual((live.row()['name'], live.row()['state'], live.numbers()), ('kept', 'recording', [1, 2]))
+            server.stop()
