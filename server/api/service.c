@@ -125,6 +125,7 @@ static const struct {
     {"method-not-allowed", "The path does not support this method; Allow lists the supported ones."},
     {"mismatching-upload-offset", "The request's offset is not the upload's offset, which is in Upload-Offset."},
     {"missing", "The stored file is gone or changed. Upload it again."},
+    {"unsupported-media-type", "The Content-Type of the body is not one that this endpoint takes."},
     {"multipart", "The multipart/form-data body is malformed or not in the form that this path expects."},
     {"name-missing", "The upload needs a name."},
     {"name-too-long", "The name or collection is too long; the detail has the limit."},

@@ -274,7 +274,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(len(self.read(recording['id']).rows()), 100)
         os.rename(path, path + '.away')
         self.assertTrue(eventually(lambda: state() == 'missing', 20))
-        self.assertEqual(len(self.rows('&state=missing')), 1)
+        self.assertTrue(eventually(lambda: len(self.rows('&state=missing')) == 1))
         os.rename(path + '.away', path)
         self.assertTrue(eventually(lambda: state() == 'ready', 20))
         # touched: the same after all
