@@ -8,11 +8,12 @@
 
 #include "cli/cli.h"
 #include "cli/push_file.h"
+#include "cli/push_http.h"
 #include "core/disk.h"
 #include "ingest/folder_walk.h"
 #include "wire/cleanup.h"
 
-enum { JOBS_MAX = 16, TOKEN_MAX = 4096, BAR_WIDTH = 24, STEP_MS = 200 };
+enum { JOBS_MAX = 16, BAR_WIDTH = 24, STEP_MS = 200 };
 
 struct paths {
     char **items;
@@ -292,36 +293,6 @@ static uint64_t size_of_all(const struct paths *files) {
 
 /* ---- the command */
 
-/* From a file or the environment: other users could see a token on the command line. */
-static bool read_token(const char *file, char token[TOKEN_MAX], struct reel_error *err) {
-    const char *given = getenv("REEL_TOKEN");
-    FILE *f = file ? fopen(file, "re") : NULL;
-    if (file && !f) {
-        return reel_fail_errno(err, "%.200s cannot be read", file);
-    }
-    snprintf(token, TOKEN_MAX, "%s", given && !file ? given : "");
-    if (f) {
-        bool ok = fgets(token, TOKEN_MAX, f);
-        fclose(f);
-        if (!ok) {
-            return reel_fail(err, REEL_ARGUMENT, "%.200s is empty", file);
-        }
-    }
-    token[strcspn(token, " \t\r\n")] = '\0';
-    return true;
-}
-
-/* The API's address from the server's: "http://host:8040", also with a path prefix, or already with /api/v1. */
-static char *api_of(const char *url) {
-    size_t n = strlen(url);
-    char *api = NULL;
-    while (n > 0 && url[n - 1] == '/') {
-        n--;
-    }
-    bool whole = n > 7 && strncmp(url + n - 7, "/api/v1", 7) == 0;
-    return asprintf(&api, "%.*s%s", (int)n, url, whole ? "" : "/api/v1") >= 0 ? api : NULL;
-}
-
 static int push_paths(struct pushing *p, const struct paths *files, uint64_t jobs) {
     struct reel_error err = {0};
     AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
@@ -347,7 +318,7 @@ static int run(int argc, char **argv) {
     AUTO(option_list_done) struct option_list tags = {0};
     AUTO(paths_done) struct paths files = {.n = 0};
     const char *token_file = NULL;
-    char token[TOKEN_MAX];
+    char token[PUSH_TOKEN_MAX];
     bool recursive = false;
     uint64_t jobs, retries;
     int first, code;
@@ -378,8 +349,8 @@ static int run(int argc, char **argv) {
     if (!cli_tags(&tags, NULL, &err)) {
         return cli_misused(&cli_push, "%s", err.text);
     }
-    AUTO_MEM char *api = api_of(url);
-    if (!api || !read_token(token_file, token, &err)) {
+    AUTO_MEM char *api = push_http_api(url);
+    if (!api || !push_http_token(token_file, token, &err)) {
         return api ? cli_fail(&cli_push, NULL, &err) : CLI_FAILED;
     }
     p.options.api = api;

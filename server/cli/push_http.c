@@ -152,3 +152,31 @@ char *push_http_escape(struct push_http *h, const char *text) {
     curl_free(escaped);
     return copy;
 }
+
+bool push_http_token(const char *file, char token[PUSH_TOKEN_MAX], struct reel_error *err) {
+    const char *given = getenv("REEL_TOKEN");
+    FILE *f = file ? fopen(file, "re") : NULL;
+    if (file && !f) {
+        return reel_fail_errno(err, "%.200s cannot be read", file);
+    }
+    snprintf(token, PUSH_TOKEN_MAX, "%s", given && !file ? given : "");
+    if (f) {
+        bool ok = fgets(token, PUSH_TOKEN_MAX, f);
+        fclose(f);
+        if (!ok) {
+            return reel_fail(err, REEL_ARGUMENT, "%.200s is empty", file);
+        }
+    }
+    token[strcspn(token, " \t\r\n")] = '\0';
+    return true;
+}
+
+char *push_http_api(const char *url) {
+    size_t n = strlen(url);
+    char *api = NULL;
+    while (n > 0 && url[n - 1] == '/') {
+        n--;
+    }
+    bool whole = n > 7 && strncmp(url + n - 7, "/api/v1", 7) == 0;
+    return asprintf(&api, "%.*s%s", (int)n, url, whole ? "" : "/api/v1") >= 0 ? api : NULL;
+}

@@ -34,6 +34,11 @@ struct push_answer {
 };
 /* False: no response (REEL_IO), or read() or go_on() cancelled (REEL_CANCELLED). */
 bool push_http_do(struct push_http *h, const struct push_request *q, struct push_answer *out, struct reel_error *err);
+enum { PUSH_TOKEN_MAX = 4096 };
+/* The token from a file, or from the environment (REEL_TOKEN): other users could see one on the command line. */
+bool push_http_token(const char *file, char token[PUSH_TOKEN_MAX], struct reel_error *err);
+/* The API's address from the server's: "http://host:8040", also with a path prefix, or already with /api/v1; malloc'd. */
+char *push_http_api(const char *url);
 /* Escapes one segment of a path; malloc'd. */
 char *push_http_escape(struct push_http *h, const char *text);
 

@@ -3,6 +3,8 @@ import http.client
 import json
 import os
 import random
+import signal
+import subprocess
 import tempfile
 import threading
 import time
@@ -10,7 +12,7 @@ import unittest
 
 import msgpack
 
-from harness import API, Case, Server, eventually, files_below
+from harness import API, REEL, Case, Server, eventually, files_below, reel
 from samples import T0
 
 
@@ -261,3 +263,86 @@ class Killed(unittest.TestCase):
             live.appended([row('/a', 2)])
             self.assertEqual((live.row()['name'], live.row()['state'], live.numbers()), ('kept', 'recording', [1, 2]))
             server.stop()
+
+
+class Record(unittest.TestCase):
+    """`reel record`: rows from a program into a file or a live recording."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def record(self, *args, rows=None):
+        process = subprocess.Popen([REEL, 'record', *args], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        if rows is not None:
+            process.stdin.write(lines(rows).encode())
+            process.stdin.flush()
+        return process
+
+    def ended(self, process):
+        out = process.communicate(timeout=60)
+        process.communicate = lambda: out
+        return process.returncode, out[1].decode()
+
+    def numbers(self, name):
+        out = reel('cat', os.path.join(self.folder, name)).stdout
+        return [json.loads(line)['data']['x'] for line in out.splitlines()]
+
+    def test_into_files(self):
+        rows = [row('/a', i) for i in range(3000)]
+        for name in ('a.mcap', 'a.bag', 'a.tape', 'a.ndjson'):
+            self.assertEqual(self.ended(self.record(name, rows=rows)), (0, 'reel record: 3000 messages\n'))
+        for name in ('a.mcap', 'a.bag', 'a.tape'):
+            self.assertEqual(self.numbers(name), list(range(3000)))
+        self.assertEqual(sorted(os.listdir(self.folder)), ['a.bag', 'a.mcap', 'a.ndjson', 'a.tape'])
+        self.assertIn('exists', self.ended(self.record('a.mcap'))[1])
+        code, problem = self.ended(self.record('x.nanover.zip', rows=rows))
+        self.assertEqual(code, 1)
+        self.assertIn('x.nanover.zip.recording.mcap', problem)
+        self.assertEqual(self.numbers('x.nanover.zip.recording.mcap'), list(range(3000)))
+
+    def test_what_came_before_a_mistake_is_kept(self):
+        process = self.record('a.mcap', rows=[row('/a', 1)])
+        self.assertTrue(eventually(lambda: os.path.exists(os.path.join(self.folder, 'a.mcap'))))
+        time.sleep(0.3)  # the first row is a batch of its own
+        process.stdin.write(b'junk\n')
+        code, problem = self.ended(process)
+        self.assertEqual((code, 'no JSON object' in problem), (1, True))
+        self.assertEqual(self.numbers('a.mcap'), [1])
+
+    def test_killed(self):
+        process = self.record('a.mcap', rows=[row('/a', i) for i in range(100)])
+        path = os.path.join(self.folder, 'a.mcap')
+        self.assertTrue(eventually(lambda: os.path.exists(path) and os.path.getsize(path) > 5000))
+        process.kill()
+        self.ended(process)
+        self.assertEqual(self.numbers('a.mcap'), list(range(100)))
+
+    def test_interrupted(self):
+        process = self.record('a.mcap', rows=[row('/a', 1)])
+        self.assertTrue(eventually(lambda: os.path.exists(os.path.join(self.folder, 'a.mcap'))))
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        self.assertTrue(eventually(lambda: process.poll() is not None))
+        self.assertIn(b'clean', reel('check', os.path.join(self.folder, 'a.mcap')).stdout)
+
+    def test_to_a_server_that_is_killed(self):
+        data = os.path.join(self.folder, 'data')
+        server = Server(data)
+        process = self.record('--to', 'http://127.0.0.1:%d' % server.port, '--name', 'remote', rows=[row('/a', i) for i in range(50)])
+        first = lambda: server.get(API + '/recordings').json()['items']
+        self.assertTrue(eventually(lambda: first() and server.get('%s/recordings/%s' % (API, first()[0]['id'])).json()['messages'] == 50))
+        server.process.kill()
+        server.process.wait()
+        process.stdin.write(lines([row('/a', i) for i in range(50, 90)]).encode())
+        process.stdin.flush()
+        time.sleep(0.3)
+        again = Server(data, '--listen', '127.0.0.1:%d' % server.port)
+        server = again
+        self.assertEqual(self.ended(process)[0], 0)
+        done, = first()
+        self.assertEqual((done['state'], done['messages']), ('ready', 90))
+        self.assertEqual([r['data']['x'] for r in again.get('%s/recordings/%s/messages' % (API, done['id'])).rows()], list(range(90)))
+        again.stop()

@@ -1,0 +1,205 @@
+/* reel record: rows from the standard input into a file or a server's live recording, as they come. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/record_remote.h"
+#include "reel/convert.h"
+#include "reel/open.h"
+#include "reel/rows.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
+
+enum { BATCH_BYTES = 1 << 20, BATCH_MAX = 16 << 20, IDLE_MS = 50, LOOK_MS = 500 };
+static const int64_t SYNC_NS = 1000000000;
+
+static const char *const inputs[] = {"ndjson", "msgpack", NULL};
+static const enum reel_row_media media[] = {REEL_ROWS_JSON, REEL_ROWS_MSGPACK};
+static const char *const media_types[] = {"application/x-ndjson", "application/msgpack"};
+
+struct request {
+    const char *target, *to, *name, *collection, *compression, *token_file;
+    int input;
+};
+
+/* Where the rows go: one of the two. */
+struct recording {
+    struct reel_recorder *recorder;
+    struct reel_rows *rows;
+    struct record_remote *remote;
+    int64_t synced_ns;
+    uint64_t messages;
+};
+static void recording_done(struct recording *r) {
+    reel_rows_free(r->rows);
+    reel_recorder_free(r->recorder);
+    record_remote_free(r->remote);
+}
+
+static bool finishing; /* Ctrl-C ends the input, not what comes after it */
+static bool go_on(void) {
+    return finishing || !cli_interrupted();
+}
+
+static bool append(struct recording *r, enum reel_row_media medium, struct reel_bytes rows, struct reel_error *err) {
+    struct reel_rows_added added;
+    int64_t now = reel_now_ns();
+    if (r->remote) {
+        return record_remote_append(r->remote, rows, err);
+    }
+    if (!reel_rows_append(r->rows, medium, rows, now, &added, err)) {
+        return false;
+    }
+    r->messages += added.messages;
+    bool due = now - r->synced_ns >= SYNC_NS;
+    r->synced_ns = due ? now : r->synced_ns;
+    return due ? reel_recorder_sync(r->recorder, err) : true;
+}
+
+/* Reads what there is. *got 0: the end; nothing was there for a moment: *idle. */
+static bool read_some(struct grow *in, bool some, size_t *got, bool *idle, struct reel_error *err) {
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+    int ready = poll(&fd, 1, some ? IDLE_MS : LOOK_MS);
+    *idle = ready <= 0;
+    *got = 1;
+    if (*idle) {
+        return ready == 0 || errno == EINTR || reel_fail_errno(err, "standard input");
+    }
+    uint8_t *room = grow_room(in, BATCH_BYTES);
+    if (!room) {
+        return reel_fail_memory(err);
+    }
+    ssize_t n = read(STDIN_FILENO, room, BATCH_BYTES);
+    if (n < 0) {
+        *idle = errno == EINTR;
+        return *idle || reel_fail_errno(err, "standard input");
+    }
+    in->size += (size_t)n;
+    *got = (size_t)n;
+    return true;
+}
+
+/* Passes the complete rows on; `end`: the rest is a row, too. */
+static bool pass_on(struct recording *r, enum reel_row_media medium, struct grow *in, bool end, struct reel_error *err) {
+    size_t whole = end ? in->size : reel_rows_whole(medium, bytes_of(in->data, in->size));
+    if (whole == 0) {
+        return in->size < BATCH_MAX || reel_fail(err, REEL_LIMIT, "a row of more than %d MiB", BATCH_MAX >> 20);
+    }
+    if (!append(r, medium, bytes_of(in->data, whole), err)) {
+        return false;
+    }
+    memmove(in->data, in->data + whole, in->size - whole);
+    in->size -= whole;
+    return true;
+}
+
+static bool record_input(struct recording *r, enum reel_row_media medium, struct reel_error *err) {
+    struct grow in = {0};
+    size_t got = 1;
+    bool good = true, idle;
+    while (good && got > 0 && go_on()) {
+        good = read_some(&in, in.size > 0, &got, &idle, err);
+        if (good && (idle || got == 0 || in.size >= BATCH_BYTES)) {
+            good = pass_on(r, medium, &in, got == 0, err);
+            if (good && idle && r->recorder) {
+                good = reel_recorder_flush(r->recorder, err); /* others may read the file meanwhile */
+            }
+        }
+    }
+    free(in.data);
+    return good;
+}
+
+/* ---- a file */
+
+/* Formats that cannot be written message by message are recorded as MCAP, beside the file, and converted at the end. */
+static bool record_file(const struct request *q, const struct reel_writer *writer, struct reel_error *err) {
+    AUTO_STRUCT(recording_done) struct recording r = {0};
+    AUTO_MEM char *beside = NULL;
+    const struct reel_recorder_options options = {.size = sizeof options, .compression = q->compression};
+    bool direct = writer->recorder;
+    if (asprintf(&beside, "%s.recording.mcap", q->target) < 0) {
+        beside = NULL;
+        return reel_fail_memory(err);
+    }
+    const struct reel_writer *own = direct ? writer : reel_writer_named(".mcap", NULL, err);
+    const char *path = direct ? q->target : beside;
+    if (!own || !(r.recorder = reel_recorder_open(path, own, direct ? &options : NULL, err)) ||
+        !(r.rows = reel_rows_new(r.recorder, err))) {
+        return false;
+    }
+    struct reel_error why = {0}, closing = {0};
+    bool good = record_input(&r, media[q->input], &why);
+    bool closed = reel_recorder_close(TAKE(r.recorder), &closing); /* what came before a failure is kept */
+    if (!closed || (direct && !good)) {
+        return reel_error_pass(err, good ? &closing : &why);
+    }
+    if (!direct) {
+        const struct reel_convert_options to = {.size = sizeof to, .compression = q->compression};
+        AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(beside, NULL, err);
+        if (!recording || !reel_convert(recording, NULL, q->target, &to, NULL, err)) {
+            return reel_error_at(err, "what was recorded is in %.200s", beside);
+        }
+        unlink(beside);
+    }
+    fprintf(stderr, "reel record: %llu messages\n", (unsigned long long)r.messages);
+    return good || reel_error_pass(err, &why);
+}
+
+static bool record_remote(const struct request *q, struct reel_error *err) {
+    const struct record_remote_options options = {.server = q->to,
+                                                  .name = q->name,
+                                                  .collection = q->collection,
+                                                  .token_file = q->token_file,
+                                                  .media_type = media_types[q->input],
+                                                  .go_on = go_on};
+    AUTO_STRUCT(recording_done) struct recording r = {.remote = record_remote_open(&options, err)};
+    if (!r.remote) {
+        return false;
+    }
+    fprintf(stderr, "reel record: recording %s\n", record_remote_id(r.remote));
+    struct reel_error why = {0};
+    bool good = record_input(&r, media[q->input], &why);
+    finishing = true;
+    return record_remote_finish(r.remote, err) && (good || reel_error_pass(err, &why));
+}
+
+static int run(int argc, char **argv) {
+    struct request q = {0};
+    struct reel_error err = {0};
+    int first, code;
+    /* clang-format off */
+    const struct cli_option options[] = {
+        {.name = "input", .kind = CLI_CHOICE, .to = &q.input, .value = "FORMAT", .help = "format of the rows (default: ndjson)", .choices = inputs},
+        {.name = "compression", .kind = CLI_TEXT, .to = &q.compression, .value = "NAME", .help = "compression of the file: zstd, lz4, bz2, as its format has them"},
+        {.name = "to", .kind = CLI_TEXT, .to = &q.to, .value = "URL", .help = "a server's address: into a live recording there"},
+        {.name = "name", .kind = CLI_TEXT, .to = &q.name, .value = "NAME", .help = "name of the live recording"},
+        {.name = "collection", .kind = CLI_TEXT, .to = &q.collection, .value = "NAME", .help = "its collection (default: \"default\")"},
+        {.name = "token-file", .kind = CLI_TEXT, .to = &q.token_file, .value = "FILE", .help = "file with the token (default: the environment variable REEL_TOKEN)"},
+        {0},
+    };
+    /* clang-format on */
+    if (!cli_options(&cli_record, options, 0, argc, argv, &first, &code)) {
+        return code;
+    }
+    if (argc - first != (q.to ? 0 : 1) || (q.to && !q.name)) {
+        return cli_misused(&cli_record, q.to && argc == first ? "--to needs --name" : "expected a file, or --to URL --name NAME");
+    }
+    cli_catch_interrupt();
+    q.target = q.to ? q.name : argv[first];
+    const struct reel_writer *writer = q.to ? NULL : reel_writer_for_file(cli_file_name(q.target), NULL, &err);
+    bool good = q.to ? record_remote(&q, &err) : writer && record_file(&q, writer, &err);
+    return good ? CLI_DONE : cli_fail(&cli_record, cli_file_name(q.target), &err);
+}
+
+const struct cli_command cli_record = {
+    .name = "record",
+    .arguments = "FILE [OPTION]… | --to URL --name NAME [OPTION]…",
+    .summary = "record rows from the standard input as they come",
+    .details = "A row is {\"topic\": …, \"log_time\": …, \"data\": …}; a row {\"$channel\": {\"topic\": …, \"type\": …, \"encoding\": …}} "
+               "defines a topic.\n"
+               "The file's extension names its format. Ctrl-C ends the recording.",
+    .run = run,
+};

@@ -1,0 +1,134 @@
+/* See record_remote.h. Each batch has an Idempotency-Key, so that one whose answer was lost can be sent again. */
+#include "cli/record_remote.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/push_http.h"
+#include "wire/cleanup.h"
+
+enum { PAUSE_MAX_S = 30, URL_ROOM = 2048 };
+
+struct record_remote {
+    struct record_remote_options options;
+    struct push_http *http;
+    struct push_answer answer; /* 64 KiB */
+    char *api, id[33];
+    uint64_t batches;
+};
+
+struct body {
+    struct reel_bytes left;
+};
+static bool read_body(void *context, void *buffer, size_t size, size_t *got) {
+    struct body *b = context;
+    *got = b->left.size < size ? b->left.size : size;
+    memcpy(buffer, b->left.data, *got);
+    b->left.data += *got;
+    b->left.size -= *got;
+    return true;
+}
+
+static bool refused(const struct push_answer *a, struct reel_error *err) {
+    json_auto_t *problem = json_loads(a->body, 0, NULL);
+    const char *detail = json_string_value(json_object_get(problem, "detail"));
+    return reel_fail(err,
+                     a->status == 400 || a->status == 422 ? REEL_ARGUMENT
+                     : a->status == 409                   ? REEL_CONFLICT
+                                                          : REEL_IO,
+                     "%.300s (%ld)", detail ? detail : "the server refused it", a->status);
+}
+
+/* Waits longer after each failure; false: interrupted. */
+static bool pause_after(const struct record_remote *r, unsigned failures) {
+    unsigned tenths = failures > 8 ? 10 * PAUSE_MAX_S : 1U << failures;
+    for (; tenths > 0 && r->options.go_on(); tenths--) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    return tenths == 0;
+}
+
+static bool is_passing(const struct push_answer *a) {
+    return a->status == 0 || a->status == 429 || a->status == 502 || a->status == 503 || a->status == 504;
+}
+
+/* One request, again while the server is away. `patient`: false for the first, which tells whether there is a server at all. */
+static bool ask(struct record_remote *r, struct push_request *q, struct reel_bytes body, bool patient, struct reel_error *err) {
+    for (unsigned failures = 0;; failures++) {
+        struct body b = {body};
+        struct reel_error why = {0};
+        q->read = body.data ? read_body : NULL;
+        q->context = &b;
+        q->length = body.size;
+        bool answered = push_http_do(r->http, q, &r->answer, &why);
+        if (answered && !is_passing(&r->answer)) {
+            return r->answer.status < 300 || refused(&r->answer, err);
+        }
+        if (!patient || why.code == REEL_CANCELLED || !pause_after(r, failures)) {
+            return answered ? refused(&r->answer, err) : reel_error_pass(err, &why);
+        }
+    }
+}
+
+static bool create(struct record_remote *r, struct reel_error *err) {
+    char url[URL_ROOM];
+    AUTO_MEM char *name = push_http_escape(r->http, r->options.name);
+    AUTO_MEM char *collection = push_http_escape(r->http, r->options.collection ? r->options.collection : "default");
+    if (!name || !collection) {
+        return reel_fail_memory(err);
+    }
+    snprintf(url, sizeof url, "%s/recordings?live=true&name=%s&collection=%s", r->api, name, collection);
+    struct push_request q = {.method = "POST", .url = url};
+    if (!ask(r, &q, (struct reel_bytes){0}, false, err)) {
+        return false;
+    }
+    json_auto_t *answer = json_loads(r->answer.body, 0, NULL);
+    const char *id = json_string_value(json_object_get(answer, "id"));
+    snprintf(r->id, sizeof r->id, "%s", id ? id : "");
+    return strlen(r->id) == 32 || reel_fail(err, REEL_IO, "this is no server of recordings: its answer has no id");
+}
+
+struct record_remote *record_remote_open(const struct record_remote_options *options, struct reel_error *err) {
+    AUTO(record_remote_free) struct record_remote *r = calloc(1, sizeof *r);
+    char token[PUSH_TOKEN_MAX];
+    if (!r || !(r->api = push_http_api(options->server))) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    r->options = *options;
+    if (!push_http_token(options->token_file, token, err) || !(r->http = push_http_new(token[0] ? token : NULL, options->go_on, err))) {
+        return NULL;
+    }
+    return create(r, err) ? TAKE(r) : NULL;
+}
+
+bool record_remote_append(struct record_remote *r, struct reel_bytes rows, struct reel_error *err) {
+    char url[URL_ROOM], key[80], type[80];
+    snprintf(url, sizeof url, "%s/recordings/%s/messages", r->api, r->id);
+    snprintf(key, sizeof key, "Idempotency-Key: %llu", (unsigned long long)++r->batches);
+    snprintf(type, sizeof type, "Content-Type: %s", r->options.media_type);
+    struct push_request q = {.method = "POST", .url = url, .headers = {key, type}};
+    return ask(r, &q, rows, true, err);
+}
+
+bool record_remote_finish(struct record_remote *r, struct reel_error *err) {
+    char url[URL_ROOM];
+    snprintf(url, sizeof url, "%s/recordings/%s/finish", r->api, r->id);
+    struct push_request q = {.method = "POST", .url = url};
+    return ask(r, &q, (struct reel_bytes){0}, true, err);
+}
+
+const char *record_remote_id(const struct record_remote *r) {
+    return r->id;
+}
+
+void record_remote_free(struct record_remote *r) {
+    if (r) {
+        push_http_free(r->http);
+        free(r->api);
+        free(r);
+    }
+}
