@@ -4,8 +4,9 @@
  *   {"$channel": {"topic": "/scan", "type": "sensor_msgs/LaserScan", "encoding": "ros1", "schema": "…", "schema_encoding": "ros1msg"}}
  *
  * data is a value, or bytes: {"$base64": "…"} in JSON, bin in MessagePack. A topic without a channel row gets one at its first message, of
- * values (encoding json or msgpack) or of bytes (encoding ""). Times are RFC 3339 or numbers as reel_time_parse() reads them; without
- * log_time a message has the time of its arrival. Other members are ignored, and so are rows whose first member begins with '$'. */
+ * values (encoding json or msgpack) or of bytes (encoding ""). Times are RFC 3339, integers (nanoseconds since 1970) or other numbers
+ * (seconds); without log_time a message has the time of its arrival. Other members are ignored, and so are rows whose first member begins
+ * with '$'. */
 #ifndef REEL_ROWS_H
 #define REEL_ROWS_H
 

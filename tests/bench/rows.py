@@ -9,6 +9,7 @@ from urllib.parse import quote
 import background
 import page
 import play
+import record
 import catalog
 import decoding
 import memory
@@ -271,3 +272,4 @@ def all_rows(lab):
     yield 'background', background.background(lab)
     yield 'page', page.page(lab)
     yield 'play', play.play(lab)
+    yield 'record', record.record(lab)

@@ -8,7 +8,7 @@ import type { Recording } from '../../types';
 import { Badge, type Column } from '../../ui';
 
 const titles = text.library.columns;
-const KINDS: Record<string, 'warn' | 'bad' | 'accent'> = { scanning: 'accent', failed: 'bad', missing: 'bad', changed: 'warn', trashed: 'warn' };
+const KINDS: Record<string, 'warn' | 'bad' | 'accent'> = { recording: 'accent', scanning: 'accent', failed: 'bad', missing: 'bad', changed: 'warn', trashed: 'warn' };
 
 export function recordingPath(recording: Recording): string {
     return href(`/recordings/${recording.id}`);

@@ -124,7 +124,7 @@ function Actions({ recording, refresh }: { recording: Recording | undefined; ref
         <div class="library-actions">
             <span class="ellipsis">{recording.name}</span>
             <Button onClick={() => go(recordingPath(recording))}>{t.open}</Button>
-            {mayEdit && recording.state !== 'trashed' && <Button icon="trash" label={t.toTrash} onClick={() => void trash(recording, refresh)} />}
+            {mayEdit && recording.state !== 'trashed' && recording.state !== 'recording' && <Button icon="trash" label={t.toTrash} onClick={() => void trash(recording, refresh)} />}
             {mayEdit && recording.state === 'trashed' && <Button onClick={() => void restore(recording, refresh)}>{t.restore}</Button>}
             {mayPurge && recording.state === 'trashed' && (
                 <Button kind="danger" onClick={() => setConfirming(true)}>
@@ -224,7 +224,7 @@ function List({
     };
     const key = (event: KeyboardEvent, index: number) => {
         const row = rows.at(index);
-        if (event.key === 'Delete' && mayEdit && row && row.state !== 'trashed') {
+        if (event.key === 'Delete' && mayEdit && row && row.state !== 'trashed' && row.state !== 'recording') {
             void trash(row, refresh);
         }
     };

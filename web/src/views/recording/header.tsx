@@ -46,7 +46,7 @@ function State({ recording }: { recording: Recording }) {
     return (
         <>
             {recording.state !== 'ready' && (
-                <Badge kind={recording.state === 'scanning' ? 'accent' : 'bad'} title={text.stateHelp[recording.state]}>
+                <Badge kind={recording.state === 'scanning' || recording.state === 'recording' ? 'accent' : 'bad'} title={text.stateHelp[recording.state]}>
                     {text.state[recording.state]}
                 </Badge>
             )}
@@ -73,10 +73,14 @@ export async function trash(recording: Recording, done: () => void): Promise<voi
 }
 
 function useActions({ recording, reload }: Loaded, confirmPurge: () => void): MenuItem[] {
-    const [mayEdit, mayPurge] = [useRole('edit'), useRole('admin')];
+    const [mayAppend, mayEdit, mayPurge] = [useRole('upload'), useRole('edit'), useRole('admin')];
     const original = exportPath(recording, null, 0);
     const act = (request: Promise<unknown>, message?: string) => void request.then(() => (reload(), message && showToast(message)), showError);
     const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
+    if (recording.state === 'recording') {
+        const finish = () => act(send('POST', `/recordings/${recording.id}/finish`), text.recording.finished);
+        return mayAppend ? [{ label: text.recording.finish, icon: 'check', run: finish }] : [];
+    }
     const actions: MenuItem[] = [
         { label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) },
         { label: text.recording.link, icon: 'link', run: () => void copyText(link()) },

@@ -114,6 +114,15 @@ function TrashedRecording({ loaded }: { loaded: Loaded }) {
     );
 }
 
+function emptyText(state: string): { title: string; help: string } {
+    const t = text.recording;
+    return state === 'recording'
+        ? { title: t.waiting, help: t.waitingHelp }
+        : state === 'scanning'
+          ? { title: t.scanning, help: t.scanningHelp }
+          : { title: t.empty, help: t.emptyHelp };
+}
+
 function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | null }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
@@ -134,7 +143,7 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
                     </div>
                 ) : (
                     <div class="recording-content">
-                        <EmptyState title={recording.state === 'scanning' ? text.recording.scanning : text.recording.empty} help={recording.state === 'scanning' ? text.recording.scanningHelp : text.recording.emptyHelp} />
+                        <EmptyState {...emptyText(recording.state)} />
                         <Panels recording={recording} topics={topics} playback={playback} />
                     </div>
                 )}

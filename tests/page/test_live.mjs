@@ -1,0 +1,49 @@
+// A live recording grows before one's eyes, and is finished from the page.
+import { Server, assert, checkAxe, eventually, settled, withPage } from './harness.mjs';
+
+let server;
+export async function setUp() {
+    server = await Server.start();
+}
+export async function tearDown() {
+    await server?.end();
+}
+
+const BEGAN = 1700000000000; // ms
+async function create(name) {
+    return (await server.json(`/recordings?live=true&collection=lab&name=${name}`, { method: 'POST' })).id;
+}
+async function append(id, from, count) {
+    const rows = Array.from({ length: count }, (_, i) => ({ topic: '/imu', log_time: BEGAN * 1e6 + (from + i) * 1e8, data: { x: Math.sin((from + i) / 5) } }));
+    await server.json(`/recordings/${id}/messages`, { method: 'POST', body: rows.map((row) => JSON.stringify(row)).join('\n'), headers: { 'Content-Type': 'application/x-ndjson' } });
+}
+
+export const tests = {
+    async it_grows_and_is_finished() {
+        const id = await create('drive');
+        await withPage(server, '/recordings/' + id, {}, async (page) => {
+            await page.getByText('No messages yet').waitFor();
+            await append(id, 0, 50);
+            await page.locator('.recording-facts', { hasText: '50 messages' }).waitFor();
+            await append(id, 50, 25);
+            await page.locator('.recording-facts', { hasText: '75 messages' }).waitFor();
+            await page.locator('.badge', { hasText: 'Recording' }).waitFor();
+            await settled(page);
+            await checkAxe(page);
+            await page.getByRole('button', { name: 'More actions' }).click();
+            assert.deepEqual(await page.getByRole('menuitem').allTextContents(), ['Finish recording']);
+            await page.getByRole('menuitem', { name: 'Finish recording' }).click();
+            await page.locator('.toast', { hasText: 'Recording finished' }).waitFor();
+            await eventually(async () => (await page.locator('.badge', { hasText: 'Recording' }).count()) === 0, 'no badge');
+            assert.equal((await server.json('/recordings/' + id)).state, 'ready');
+        });
+    },
+    async the_library_shows_it() {
+        const id = await create('other');
+        await withPage(server, '/?q=state:recording', {}, async (page) => {
+            await page.locator('.table-row', { hasText: 'other' }).waitFor();
+            await append(id, 0, 10);
+            await page.locator('.table-row', { hasText: 'other' }).locator('.badge', { hasText: 'Recording' }).waitFor();
+        });
+    },
+};
