@@ -12,19 +12,48 @@
 #include "wire/cleanup.h"
 #include "wire/limits.h"
 
-bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct reel_error *err) {
-    for (size_t done = 0; done < size;) { /* at a fixed position: the next call writes over what a failed one has left */
-        ssize_t n = pwrite(r->fd, (const uint8_t *)data + done, size - done, (off_t)(r->pos + done));
+bool recorder_patch(struct reel_recorder *r, uint64_t offset, const void *data, size_t size, struct reel_error *err) {
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pwrite(r->fd, (const uint8_t *)data + done, size - done, (off_t)(offset + done));
         if (n < 0 && errno != EINTR) {
-            reel_fail_errno(err, "could not write the recording");
-            bool cut = ftruncate(r->fd, (off_t)r->pos) == 0; /* else the next call writes over it */
-            (void)cut;
-            return false;
+            return reel_fail_errno(err, "could not write the recording");
         }
         done += n > 0 ? (size_t)n : 0;
     }
+    return true;
+}
+
+bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct reel_error *err) {
+    if (!recorder_patch(r, r->pos, data, size, err)) {
+        bool cut = ftruncate(r->fd, (off_t)r->pos) == 0; /* else the next call writes over it */
+        (void)cut;
+        return false;
+    }
     r->pos += size;
     return true;
+}
+
+FILE *recorder_spool(struct reel_error *err) {
+    FILE *spool = tmpfile();
+    if (!spool) {
+        reel_fail_errno(err, "no temporary file for the end of the recording");
+    }
+    return spool;
+}
+
+bool recorder_put_spool(struct reel_recorder *r, FILE *spool, struct reel_error *err) {
+    enum { PIECE = 64 << 10 };
+    AUTO_MEM uint8_t *piece = malloc(PIECE);
+    if (!piece) {
+        return reel_fail_memory(err);
+    }
+    rewind(spool);
+    for (size_t n; (n = fread(piece, 1, PIECE, spool)) > 0;) {
+        if (!recorder_put(r, piece, n, err)) {
+            return false;
+        }
+    }
+    return !ferror(spool) || reel_fail_errno(err, "the end of the recording could not be read back");
 }
 
 static int open_file(const char *path, bool resume, struct reel_error *err) {
@@ -52,12 +81,17 @@ struct reel_recorder *reel_recorder_open(const char *path, const struct reel_wri
     if (!options_copy(&chosen, sizeof chosen, options, "reel_recorder_options", err)) {
         return NULL;
     }
+    if (chosen.resume && !ops->resumes) {
+        reel_fail(err, REEL_UNSUPPORTED, "the recording of %s files cannot be resumed", writer->name);
+        return NULL;
+    }
     AUTO(reel_recorder_free) struct reel_recorder *r = calloc(1, ops->state_size);
     if (!r) {
         reel_fail_memory(err);
         return NULL;
     }
     r->ops = ops;
+    r->writer = writer;
     r->options = chosen;
     r->fd = open_file(path, chosen.resume, err);
     if (r->fd < 0) {
@@ -75,6 +109,15 @@ struct reel_recorder *reel_recorder_open(const char *path, const struct reel_wri
 bool reel_recorder_channel(struct reel_recorder *r, const struct reel_channel *channel, uint32_t *id, struct reel_error *err) {
     if (r->n_channels >= REEL_CHANNELS_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d channels", REEL_CHANNELS_MAX);
+    }
+    AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+    if (!loss) {
+        return reel_fail_memory(err);
+    }
+    if (!r->writer->accepts(channel, loss)) {
+        size_t n;
+        const struct reel_loss_item *items = reel_loss_items(loss, &n);
+        return reel_fail(err, REEL_UNSUPPORTED, "%s: %.300s", channel->name, n > 0 ? items[n - 1].text : "this format cannot hold it");
     }
     if (!r->ops->channel(r, channel, err)) {
         return false;

@@ -2,10 +2,13 @@
 #ifndef REEL_CORE_RECORD_H
 #define REEL_CORE_RECORD_H
 
+#include <stdio.h>
+
 #include "reel/record.h"
 
 struct reel_recorder {
     const struct reel_recorder_ops *ops;
+    const struct reel_writer *writer;
     int fd;
     uint64_t pos; /* bytes of the file so far */
     uint32_t n_channels;
@@ -17,6 +20,7 @@ struct reel_recorder_ops {
     size_t state_size; /* of the format's struct, which is zeroed before open() */
     /* The file is empty, or the one to resume: sets pos and n_channels, and cuts the file behind its last complete record. */
     bool (*open)(struct reel_recorder *r, struct reel_error *err);
+    bool resumes;                                                                                         /* whether open() can */
     bool (*channel)(struct reel_recorder *r, const struct reel_channel *channel, struct reel_error *err); /* becomes n_channels */
     bool (*message)(struct reel_recorder *r, const struct reel_record *record, struct reel_error *err);
     bool (*flush)(struct reel_recorder *r, struct reel_error *err);
@@ -26,5 +30,10 @@ struct reel_recorder_ops {
 
 /* Appends bytes to the file. */
 bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct reel_error *err);
+/* Writes over bytes of the file. */
+bool recorder_patch(struct reel_recorder *r, uint64_t offset, const void *data, size_t size, struct reel_error *err);
+/* A temporary file for what comes at the end, and what was written into it, appended. */
+FILE *recorder_spool(struct reel_error *err);
+bool recorder_put_spool(struct reel_recorder *r, FILE *spool, struct reel_error *err);
 
 #endif

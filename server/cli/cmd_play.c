@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/play_remote.h"
 #include "reel/play.h"
 #include "reel/write.h"
 #include "wire/cleanup.h"
@@ -13,12 +14,15 @@ static const char *const extensions[] = {".ndjson", ".msgpack", ".events"};
 
 struct request {
     int format;
-    const char *speed, *rate, *clock, *max_gap;
+    const char *speed, *rate, *clock, *max_gap, *to, *name, *collection, *token_file;
     bool loop, undecoded;
 };
 
 static bool waiting(void *context) {
     (void)context;
+    return !cli_interrupted();
+}
+static bool go_on(void) {
     return !cli_interrupted();
 }
 
@@ -67,6 +71,16 @@ static bool play_file(const char *path, const struct cli_select *select, const s
     if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) || !cli_warn_matches(&recording, 1, &selection, err)) {
         return false;
     }
+    if (q->to) {
+        const struct record_remote_options remote = {.server = q->to,
+                                                     .name = q->name ? q->name : cli_file_name(path),
+                                                     .collection = q->collection,
+                                                     .token_file = q->token_file,
+                                                     .media_type = "application/x-ndjson",
+                                                     .go_on = go_on};
+        struct reel_stream *played = open_stream(recording, &selection, &options, err);
+        return played && play_remote(&remote, played, err);
+    }
     struct output_file out = {.fd = STDOUT_FILENO};
     struct reel_stream *stream = open_stream(recording, &selection, &options, err);
     AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(NULL, writer, &write, stream, err) : NULL;
@@ -97,6 +111,14 @@ static int run(int argc, char **argv) {
         {.name = "loop", .kind = CLI_FLAG, .to = &q.loop, .help = "begin again at the end"},
         {.name = "output", .kind = CLI_CHOICE, .to = &q.format, .value = "FORMAT", .help = "format of the rows", .choices = formats},
         {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "print payloads as {\"$base64\": …} instead of decoding them"},
+        {.name = "to", .kind = CLI_TEXT, .to = &q.to, .value = "URL", .help = "a server's address: into a live recording there"},
+        {.name = "name", .kind = CLI_TEXT, .to = &q.name, .value = "NAME", .help = "name of the live recording (default: the file's)"},
+        {.name = "collection", .kind = CLI_TEXT, .to = &q.collection, .value = "NAME", .help = "its collection (default: \"default\")"},
+        {.name = "token-file",
+         .kind = CLI_TEXT,
+         .to = &q.token_file,
+         .value = "FILE",
+         .help = "file with the token (default: the environment variable REEL_TOKEN)"},
         {0},
     };
     if (!cli_options(&cli_play, options, 1, argc, argv, &first, &code)) {
@@ -117,6 +139,7 @@ const struct cli_command cli_play = {
     .name = "play",
     .arguments = "FILE [OPTION]…",
     .summary = "print the messages of a recording when they are due",
-    .details = "The rows are those of cat; each is printed when as much time has passed as in the recording.",
+    .details = "The rows are those of cat; each is printed when as much time has passed as in the recording.\n"
+               "With --to the messages go into a live recording of a server instead.",
     .run = run,
 };

@@ -38,9 +38,8 @@ static void recording_done(struct recording *r) {
     record_remote_free(r->remote);
 }
 
-static bool finishing; /* Ctrl-C ends the input, not what comes after it */
 static bool go_on(void) {
-    return finishing || !cli_interrupted();
+    return !cli_interrupted();
 }
 
 static bool append(struct recording *r, enum reel_row_media medium, struct reel_bytes rows, struct reel_error *err) {
@@ -162,7 +161,6 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
     fprintf(stderr, "reel record: recording %s\n", record_remote_id(r.remote));
     struct reel_error why = {0};
     bool good = record_input(&r, media[q->input], &why);
-    finishing = true;
     return record_remote_finish(r.remote, err) && (good || reel_error_pass(err, &why));
 }
 

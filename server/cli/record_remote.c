@@ -20,6 +20,12 @@ struct record_remote {
     uint64_t batches;
 };
 
+/* Ctrl-C ends what is recorded; the recording is finished all the same. push_http asks without a context, and there is one recording. */
+static bool (*go_on_with)(void);
+static bool go_on(void) {
+    return !go_on_with || go_on_with();
+}
+
 struct body {
     struct reel_bytes left;
 };
@@ -43,9 +49,9 @@ static bool refused(const struct push_answer *a, struct reel_error *err) {
 }
 
 /* Waits longer after each failure; false: interrupted. */
-static bool pause_after(const struct record_remote *r, unsigned failures) {
+static bool pause_after(unsigned failures) {
     unsigned tenths = failures > 8 ? 10 * PAUSE_MAX_S : 1U << failures;
-    for (; tenths > 0 && r->options.go_on(); tenths--) {
+    for (; tenths > 0 && go_on(); tenths--) {
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
     return tenths == 0;
@@ -67,7 +73,7 @@ static bool ask(struct record_remote *r, struct push_request *q, struct reel_byt
         if (answered && !is_passing(&r->answer)) {
             return r->answer.status < 300 || refused(&r->answer, err);
         }
-        if (!patient || why.code == REEL_CANCELLED || !pause_after(r, failures)) {
+        if (!patient || why.code == REEL_CANCELLED || !pause_after(failures)) {
             return answered ? refused(&r->answer, err) : reel_error_pass(err, &why);
         }
     }
@@ -99,7 +105,8 @@ struct record_remote *record_remote_open(const struct record_remote_options *opt
         return NULL;
     }
     r->options = *options;
-    if (!push_http_token(options->token_file, token, err) || !(r->http = push_http_new(token[0] ? token : NULL, options->go_on, err))) {
+    go_on_with = options->go_on;
+    if (!push_http_token(options->token_file, token, err) || !(r->http = push_http_new(token[0] ? token : NULL, go_on, err))) {
         return NULL;
     }
     return create(r, err) ? TAKE(r) : NULL;
@@ -116,6 +123,7 @@ bool record_remote_append(struct record_remote *r, struct reel_bytes rows, struc
 
 bool record_remote_finish(struct record_remote *r, struct reel_error *err) {
     char url[URL_ROOM];
+    go_on_with = NULL;
     snprintf(url, sizeof url, "%s/recordings/%s/finish", r->api, r->id);
     struct push_request q = {.method = "POST", .url = url};
     return ask(r, &q, (struct reel_bytes){0}, true, err);

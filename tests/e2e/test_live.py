@@ -13,7 +13,7 @@ import unittest
 import msgpack
 
 from harness import API, REEL, Case, Server, eventually, files_below, reel
-from samples import T0
+from samples import T0, bag, lab_messages
 
 
 def row(topic, number, **more):
@@ -346,3 +346,17 @@ class Record(unittest.TestCase):
         self.assertEqual((done['state'], done['messages']), ('ready', 90))
         self.assertEqual([r['data']['x'] for r in again.get('%s/recordings/%s/messages' % (API, done['id'])).rows()], list(range(90)))
         again.stop()
+
+    def test_played_into_a_server(self):
+        server = Server(os.path.join(self.folder, 'data'))
+        path = os.path.join(self.folder, 'lab.bag')
+        with open(path, 'wb') as f:
+            f.write(bag(lab_messages(1)))
+        reel('play', path, '--speed', '20', '--to', 'http://127.0.0.1:%d' % server.port)
+        done, = server.get(API + '/recordings').json()['items']
+        self.assertEqual((done['name'], done['state'], done['damaged']), ('lab.bag', 'ready', False))
+        played = server.get('%s/recordings/%s/messages' % (API, done['id'])).rows()
+        rows = [json.loads(line) for line in reel('cat', path).stdout.splitlines()]
+        keep = lambda r: (r['topic'], r['log_time'], r['data'])
+        self.assertEqual([keep(r) for r in played], [keep(r) for r in rows])
+        server.stop()

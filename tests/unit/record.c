@@ -291,15 +291,147 @@ static void a_message_may_be_larger_than_a_chunk(void **state) {
     assert_int_equal(info->n_findings_total, 0);
 }
 
+/* ---- every format that records */
+
+static const char *const formats[][2] = {{".mcap", NULL}, {".bag", "2.0"}, {".bag", "1.2"}, {".tide", "0.0"}, {".tide", "2.0"}};
+
+static struct reel_recorder *start_as(const char *path, const char *const format[2], const char *compression) {
+    const struct reel_writer *w = reel_writer_named(format[0], format[1], &err);
+    unlink(path);
+    struct reel_recorder *r = reel_recorder_open(
+        path, w, &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .compression = compression}, &err);
+    if (!r) {
+        fail_msg("%s", err.text);
+    }
+    return r;
+}
+
+/* Even numbers on a ROS topic, odd ones on a JSON topic; the number is in the payload. */
+static void add_two(struct reel_recorder *r, uint32_t ids[2]) {
+    static const struct reel_schema words = {
+        .name = "std_msgs/String", .encoding = "ros1msg", .hash = "", .data = {(const uint8_t *)"string data\n", 12}};
+    const char *names[] = {"/ros", "/json"};
+    const struct reel_channel ros = {.name = names[0],
+                                     .topics = &names[0],
+                                     .n_topics = 1,
+                                     .type = "std_msgs/String",
+                                     .encoding = "ros1",
+                                     .schemas = &words,
+                                     .n_schemas = 1},
+                              json = {.name = names[1], .topics = &names[1], .n_topics = 1, .type = "T", .encoding = "json"};
+    assert_true(reel_recorder_channel(r, &ros, &ids[0], &err) && reel_recorder_channel(r, &json, &ids[1], &err));
+}
+static void put_number(struct reel_recorder *r, const uint32_t ids[2], uint32_t number) {
+    uint8_t payload[12] = {8};
+    store_u64le(payload + 4, number);
+    char text[32];
+    int size = snprintf(text, sizeof text, "{\"n\":%u}", number);
+    const struct reel_record m = {.channel = ids[number % 2],
+                                  .log_time_ns = 1700000000000000000 + (int64_t)number * 1000 - (number % 9 == 4 ? 5500 : 0),
+                                  .payload = number % 2 ? bytes_of(text, (size_t)size) : bytes_of(payload, sizeof payload)};
+    if (!reel_recorder_message(r, &m, &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+/* How many of the messages 0 … n-1 are there, each once and on its topic; *findings of the scan. */
+static uint32_t numbers_in(const char *path, uint32_t n, uint64_t *findings) {
+    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(path, NULL, &err);
+    bool seen[1000] = {0};
+    uint32_t count = 0;
+    *findings = 0;
+    if (!recording) {
+        return 0;
+    }
+    AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &reel_select_all, &err);
+    struct reel_message m;
+    while (reel_stream_next(s, &m, &err) == REEL_STEP_MESSAGE) {
+        struct reel_bytes payload;
+        assert_true(reel_stream_payload(s, &m, &payload, &err));
+        bool ros = strcmp(s->channels[m.channel]->name, "/ros") == 0;
+        uint32_t number = ros ? (uint32_t)load_u64le(payload.data + 4) : (uint32_t)strtoul((const char *)payload.data + 5, NULL, 10);
+        assert_true(number < n && !seen[number] && (number % 2 == 0) == ros);
+        assert_string_equal(s->channels[m.channel]->encoding, ros ? "ros1" : "json");
+        seen[number] = true;
+        count++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(seen[i]); /* no gap */
+    }
+    *findings = reel_index_info(reel_recording_index(recording))->n_findings_total;
+    return count;
+}
+
+static void every_format_is_clean_when_closed_and_keeps_what_was_synced(void **state) {
+    (void)state;
+    enum { SYNCS = 6, EVERY = 11 };
+    char whole[512], cut[512];
+    snprintf(whole, sizeof whole, "%s", path_of("any.whole"));
+    snprintf(cut, sizeof cut, "%s", path_of("any.cut"));
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        uint64_t synced[SYNCS], findings;
+        uint32_t ids[2];
+        struct reel_recorder *r = start_as(whole, formats[f], NULL);
+        add_two(r, ids);
+        for (uint32_t n = 0; n < SYNCS * EVERY; n++) {
+            put_number(r, ids, n);
+            if (n % EVERY == EVERY - 1) {
+                assert_true(reel_recorder_sync(r, &err));
+                synced[n / EVERY] = reel_recorder_bytes(r);
+            }
+        }
+        size_t open_size, size;
+        AUTO_MEM uint8_t *unclosed = load(whole, &open_size);
+        assert_true(reel_recorder_close(r, &err));
+        assert_int_equal(numbers_in(whole, SYNCS * EVERY, &findings), SYNCS * EVERY);
+        assert_int_equal(findings, 0);
+        AUTO_MEM uint8_t *closed = load(whole, &size);
+        for (size_t end = (size_t)synced[0]; end < size; end += 23) { /* the head changes when it is closed: from open_size on it has */
+            const uint8_t *from = end <= open_size ? unclosed : closed;
+            uint32_t least = 0;
+            while (least < SYNCS && synced[least] <= end) {
+                least++;
+            }
+            store(cut, from, end);
+            assert_true(numbers_in(cut, SYNCS * EVERY, &findings) >= least * EVERY);
+        }
+    }
+}
+
+static void every_compression_is_read_back(void **state) {
+    (void)state;
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        const char *names = reel_writer_named(formats[f][0], formats[f][1], &err)->compressions;
+        AUTO_MEM char *list = strdup(names ? names : "");
+        for (char *save = NULL, *name = strtok_r(list, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
+            uint64_t findings;
+            uint32_t ids[2];
+            struct reel_recorder *r = start_as(path_of("packed"), formats[f], name);
+            add_two(r, ids);
+            for (uint32_t n = 0; n < 900; n++) {
+                put_number(r, ids, n);
+            }
+            assert_true(reel_recorder_close(r, &err));
+            assert_int_equal(numbers_in(path_of("packed"), 900, &findings), 900);
+            assert_int_equal(findings, 0);
+        }
+    }
+}
+
 int main(void) {
     for (size_t i = 0; i < sizeof noise; i++) {
         noise[i] = (uint8_t)(i * 31 + i / 257);
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_recorded_is_read_back),        cmocka_unit_test(equal_schemas_are_one),
-        cmocka_unit_test(what_was_synced_survives_and_goes_on), cmocka_unit_test(a_damaged_chunk_takes_nothing_after_it),
-        cmocka_unit_test(what_cannot_be_recorded_is_refused),   cmocka_unit_test(a_full_disk_loses_only_what_did_not_fit),
+        cmocka_unit_test(what_is_recorded_is_read_back),
+        cmocka_unit_test(equal_schemas_are_one),
+        cmocka_unit_test(what_was_synced_survives_and_goes_on),
+        cmocka_unit_test(a_damaged_chunk_takes_nothing_after_it),
+        cmocka_unit_test(what_cannot_be_recorded_is_refused),
+        cmocka_unit_test(a_full_disk_loses_only_what_did_not_fit),
         cmocka_unit_test(a_message_may_be_larger_than_a_chunk),
+        cmocka_unit_test(every_format_is_clean_when_closed_and_keeps_what_was_synced),
+        cmocka_unit_test(every_compression_is_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

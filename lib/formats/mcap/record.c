@@ -197,6 +197,7 @@ static bool recorder_message(struct reel_recorder *r, const struct reel_record *
 const struct reel_recorder_ops mcap_recorder = {
     .state_size = sizeof(struct mcap_recorder),
     .open = recorder_open,
+    .resumes = true,
     .channel = recorder_channel,
     .message = recorder_message,
     .flush = recorder_flush,

@@ -84,7 +84,7 @@ static void message_fields(struct reel_sink *out, const struct ros_connection *r
     ros_put_field(out, "type", bytes_text(ros->type));
 }
 
-static void put_definition(struct reel_sink *out, const struct out_connection *c) {
+void rosbag12_put_definition(struct reel_sink *out, const struct out_connection *c) {
     struct reel_sink count = {0};
     definition_fields(&count, c->ros, c->number);
     reel_sink_u32le(out, (uint32_t)count.pos);
@@ -94,17 +94,17 @@ static void put_definition(struct reel_sink *out, const struct out_connection *c
 
 uint64_t rosbag12_definition_size(const struct out_connection *c) {
     struct reel_sink count = {0};
-    put_definition(&count, c);
+    rosbag12_put_definition(&count, c);
     return count.pos;
 }
 
 /* ---- a run ---- */
 
-static bool channel_head(struct rosbag12_run *run, struct out_channel *o, uint32_t number, struct reel_error *err) {
+bool rosbag12_channel_head(struct arena *arena, struct out_channel *o, uint32_t number, struct reel_error *err) {
     uint64_t sec_at, nsec_at;
     struct reel_sink count = {0};
     message_fields(&count, &o->ros, number, &sec_at, &nsec_at);
-    if (!(o->head = arena_alloc(&run->arena, (size_t)count.pos + 4))) {
+    if (!(o->head = arena_alloc(arena, (size_t)count.pos + 4))) {
         return reel_fail_memory(err);
     }
     o->head_size = (uint32_t)count.pos + 4;
@@ -154,7 +154,7 @@ static bool run_number(struct rosbag12_run *run, const struct reel_stream *strea
         }
         o->topic = run->n_topics - 1;
         o->connection = run->n_connections - 1;
-        if (!channel_head(run, o, order[i], err)) {
+        if (!rosbag12_channel_head(&run->arena, o, order[i], err)) {
             return false;
         }
         last = ros;
@@ -196,6 +196,18 @@ static void rosbag12_close(struct reel_write *w) {
     arena_free(&run->arena);
 }
 
+void rosbag12_put_head(struct reel_sink *out, uint64_t index_pos) {
+    struct reel_sink count = {0};
+    ros_put_u64(&count, "index_pos", index_pos);
+    ros_put_op(&count, ROSBAG1_FILE_HEADER);
+    reel_sink_put_bytes(out, bytes_text(ROSBAG1_LINE_12));
+    reel_sink_u32le(out, (uint32_t)count.pos);
+    ros_put_u64(out, "index_pos", index_pos);
+    ros_put_op(out, ROSBAG1_FILE_HEADER);
+    reel_sink_u32le(out, ROSBAG1_FILE_HEADER_ROOM - (uint32_t)count.pos);
+    reel_sink_zeros(out, ' ', ROSBAG1_FILE_HEADER_ROOM - count.pos);
+}
+
 static bool rosbag12_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     (void)err;
     const struct reel_bytes line = bytes_text(ROSBAG1_LINE_12);
@@ -205,15 +217,7 @@ static bool rosbag12_head(struct reel_write *w, struct reel_sink *out, struct re
         const struct reel_group *last = reel_write_group(w, groups - 1);
         index_pos = last->offset + last->size;
     }
-    struct reel_sink count = {0};
-    ros_put_u64(&count, "index_pos", index_pos);
-    ros_put_op(&count, ROSBAG1_FILE_HEADER);
-    reel_sink_put_bytes(out, line);
-    reel_sink_u32le(out, (uint32_t)count.pos);
-    ros_put_u64(out, "index_pos", index_pos);
-    ros_put_op(out, ROSBAG1_FILE_HEADER);
-    reel_sink_u32le(out, ROSBAG1_FILE_HEADER_ROOM - (uint32_t)count.pos);
-    reel_sink_zeros(out, ' ', ROSBAG1_FILE_HEADER_ROOM - count.pos);
+    rosbag12_put_head(out, index_pos);
     return true;
 }
 
@@ -238,7 +242,7 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, stru
         return false;
     }
     if (rosbag12_is_first(w, o->connection, w->group)) {
-        put_definition(out, &run->connections[o->connection]);
+        rosbag12_put_definition(out, &run->connections[o->connection]);
     }
     store_u32le(o->head + o->sec_at, sec);
     store_u32le(o->head + o->nsec_at, nsec);
@@ -322,4 +326,5 @@ const struct reel_writer reel_writer_rosbag12 = {
     .messages = rosbag12_messages,
     .tail_parts = rosbag12_tail_parts,
     .tail = rosbag12_tail,
+    .recorder = &rosbag12_recorder,
 };

@@ -9,6 +9,7 @@
 #include "wire/arena.h"
 
 extern const struct reel_writer reel_writer_rosbag12;
+extern const struct reel_recorder_ops rosbag12_recorder; /* record.c */
 
 enum { ROSBAG12_NOTE_ROW = 8 }; /* of a group's note: u32 topic, u32 messages in the group */
 
@@ -45,6 +46,13 @@ struct rosbag12_totals {
     uint64_t *topic_messages;
 };
 
+/* The line and the file header record. */
+void rosbag12_put_head(struct reel_sink *out, uint64_t index_pos);
+/* Fills o->head and what follows it from o->ros. `number` distinguishes wrapped channels of one topic. */
+bool rosbag12_channel_head(struct arena *arena, struct out_channel *o, uint32_t number, struct reel_error *err);
+void rosbag12_put_definition(struct reel_sink *out, const struct out_connection *c);
+/* An index record without its entries; REEL_UNSUPPORTED: more than one can have. */
+bool rosbag12_put_index_head(struct reel_sink *out, const char *topic, const char *type, uint64_t messages, struct reel_error *err);
 uint64_t rosbag12_definition_size(const struct out_connection *c); /* of the whole record */
 /* Does the definition stand before this message? `group` is the one passed over since run->pass was raised. */
 bool rosbag12_is_first(struct reel_write *w, uint32_t connection, uint64_t group);

@@ -100,19 +100,15 @@ static bool gather_part(struct reel_write *w, struct gather *g, struct reel_erro
     return gather_groups(w, g, err);
 }
 
-static bool put_index_head(struct reel_write *w, uint32_t topic, struct reel_sink *out, struct reel_error *err) {
-    const struct rosbag12_run *run = w->run;
-    const struct rosbag12_totals *totals = w->totals;
-    uint64_t messages = totals->topic_messages[topic];
+bool rosbag12_put_index_head(struct reel_sink *out, const char *topic, const char *type, uint64_t messages, struct reel_error *err) {
     if (messages > INDEX_ENTRIES_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index record of ROS bag 1.2 can name (%u)",
-                         run->topics[topic], (unsigned long long)messages, (unsigned)INDEX_ENTRIES_MAX);
+        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index record of ROS bag 1.2 can name (%u)", topic,
+                         (unsigned long long)messages, (unsigned)INDEX_ENTRIES_MAX);
     }
-    const char *type = run->connections[totals->topic_connection[topic]].ros->type;
     struct reel_sink count = {0};
-    index_fields(&count, run->topics[topic], type, (uint32_t)messages);
+    index_fields(&count, topic, type, (uint32_t)messages);
     reel_sink_u32le(out, (uint32_t)count.pos);
-    index_fields(out, run->topics[topic], type, (uint32_t)messages);
+    index_fields(out, topic, type, (uint32_t)messages);
     reel_sink_u32le(out, (uint32_t)messages * ROSBAG1_INDEX_ENTRY);
     return true;
 }
@@ -133,7 +129,8 @@ bool rosbag12_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, s
         if (from >= to) {
             continue;
         }
-        if (from == start && !put_index_head(w, t, out, err)) {
+        const char *type = run->connections[totals->topic_connection[t]].ros->type;
+        if (from == start && !rosbag12_put_index_head(out, run->topics[t], type, totals->topic_messages[t], err)) {
             return false;
         }
         if (w->planning) {

@@ -38,7 +38,7 @@ static bool rosbag2_0_accepts(const struct reel_channel *c, struct reel_loss *lo
 
 /* ---- a run ---- */
 
-static bool codec_named(const char *name, enum reel_codec *codec, struct reel_error *err) {
+bool rosbag2_0_codec_named(const char *name, enum reel_codec *codec, struct reel_error *err) {
     static const struct {
         const char *name;
         enum reel_codec codec;
@@ -57,7 +57,7 @@ static bool rosbag2_0_open_run(struct reel_write *w, struct reel_error *err) {
     struct rosbag2_0_totals *totals = w->totals;
     size_t n = (size_t)w->stream->n_channels + 1;
     run->packed_group = UINT64_MAX;
-    if (!codec_named(w->options->compression, &run->codec, err)) {
+    if (!rosbag2_0_codec_named(w->options->compression, &run->codec, err)) {
         return false;
     }
     size_t rows = n < ROSBAG2_0_CHUNK_MESSAGES ? n : ROSBAG2_0_CHUNK_MESSAGES;
@@ -100,23 +100,26 @@ static void header_fields(struct reel_sink *out, uint64_t index_pos, uint32_t co
     ros_put_op(out, ROSBAG2_0_FILE_HEADER);
 }
 
+void rosbag2_0_put_head(struct reel_sink *out, uint64_t index_pos, uint32_t connections, uint64_t chunks) {
+    struct reel_sink count = {0};
+    header_fields(&count, 0, 0, 0);
+    reel_sink_put_bytes(out, bytes_text(ROSBAG2_0_LINE));
+    reel_sink_u32le(out, (uint32_t)count.pos);
+    header_fields(out, index_pos, connections, chunks);
+    reel_sink_u32le(out, ROSBAG2_0_FILE_HEADER_ROOM - (uint32_t)count.pos);
+    reel_sink_zeros(out, ' ', ROSBAG2_0_FILE_HEADER_ROOM - count.pos);
+}
+
 static bool rosbag2_0_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     (void)err;
     const struct rosbag2_0_totals *totals = w->totals;
-    const struct reel_bytes line = bytes_text(ROSBAG2_0_LINE);
     uint64_t groups = reel_write_groups(w); /* 0 while planning: the same size with any numbers */
-    uint64_t index_pos = line.size + 8 + ROSBAG2_0_FILE_HEADER_ROOM;
+    uint64_t index_pos = strlen(ROSBAG2_0_LINE) + 8 + ROSBAG2_0_FILE_HEADER_ROOM;
     if (groups > 0) {
         const struct reel_group *last = reel_write_group(w, groups - 1);
         index_pos = last->offset + last->size;
     }
-    struct reel_sink count = {0};
-    header_fields(&count, 0, 0, 0);
-    reel_sink_put_bytes(out, line);
-    reel_sink_u32le(out, (uint32_t)count.pos);
-    header_fields(out, index_pos, totals->connections, groups);
-    reel_sink_u32le(out, ROSBAG2_0_FILE_HEADER_ROOM - (uint32_t)count.pos);
-    reel_sink_zeros(out, ' ', ROSBAG2_0_FILE_HEADER_ROOM - count.pos);
+    rosbag2_0_put_head(out, index_pos, totals->connections, groups);
     return true;
 }
 
@@ -144,7 +147,7 @@ struct rosbag2_0_note rosbag2_0_note_of(const struct reel_group *group) {
     };
 }
 
-static void put_message_head(struct reel_sink *out, uint32_t conn, uint64_t stamp, uint32_t size) {
+void rosbag2_0_put_message_head(struct reel_sink *out, uint32_t conn, uint64_t stamp, uint32_t size) {
     uint8_t head[ROSBAG2_0_MESSAGE_HEAD] = "\46\0\0\0"
                                            "\11\0\0\0conn=\0\0\0\0"
                                            "\4\0\0\0op=\2"
@@ -183,7 +186,7 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
     if (is_first(w, m->channel)) {
         rosbag2_0_put_connection(out, &run->connections[m->channel], m->channel);
     }
-    put_message_head(out, m->channel, stamp, m->size + (wrapped ? ROS_WRAP_HEAD : 0));
+    rosbag2_0_put_message_head(out, m->channel, stamp, m->size + (wrapped ? ROS_WRAP_HEAD : 0));
     if (wrapped) {
         ros_wrap_put_head(out, m->size);
     }
@@ -288,7 +291,7 @@ static void chunk_fields(struct reel_sink *out, enum reel_codec codec, uint64_t 
     ros_put_op(out, ROSBAG2_0_CHUNK);
     ros_put_u32(out, "size", (uint32_t)raw);
 }
-static void put_chunk_head(struct reel_sink *out, const struct rosbag2_0_note *note) {
+void rosbag2_0_put_chunk_head(struct reel_sink *out, const struct rosbag2_0_note *note) {
     struct reel_sink count = {0};
     chunk_fields(&count, note->codec, note->raw);
     reel_sink_u32le(out, (uint32_t)count.pos);
@@ -328,7 +331,7 @@ static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
         store_u32le(row, run->touched[i]);
         store_u32le(row + 4, run->counts[run->touched[i]]);
     }
-    put_chunk_head(out, &note);
+    rosbag2_0_put_chunk_head(out, &note);
     reel_sink_zeros(out, 0, note.stored + rosbag2_0_index_size(run->n_touched, chunk.count));
     return reel_write_note(w, run->note, (size_t)(row - run->note), err);
 }
@@ -338,7 +341,7 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
     struct rosbag2_0_note note = rosbag2_0_note_of(reel_write_group(w, w->group));
     bool packed = note.codec != REEL_CODEC_NONE, held = packed && run->packed_group == w->group;
     struct chunk chunk = {.codec = note.codec, .gather = packed && !held};
-    put_chunk_head(out, &note);
+    rosbag2_0_put_chunk_head(out, &note);
     if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
         return false;
     }
@@ -373,7 +376,7 @@ static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, stru
         .needs = REEL_COMPRESSES, .version = 3, .totals_size = sizeof(struct rosbag2_0_totals),                                            \
         .run_size = sizeof(struct rosbag2_0_write_run), .accepts = rosbag2_0_accepts, .accepts_all = ros_accepts_all,                      \
         .compressions = "bz2 lz4", .open = rosbag2_0_open_run, .close = rosbag2_0_close_run, .head = rosbag2_0_head,                       \
-        .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts, .tail = rosbag2_0_tail                                         \
+        .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts, .tail = rosbag2_0_tail, .recorder = &rosbag2_0_recorder        \
     }
 const struct reel_writer reel_writer_rosbag2_0 = ROSBAG2_0_WRITER(NULL);
 const struct reel_writer reel_writer_rosbag2_0_named = ROSBAG2_0_WRITER("2.0"); /* the same, asked for by its version */

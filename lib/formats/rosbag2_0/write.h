@@ -1,4 +1,4 @@
-/* What the parts of the ROS bag 2.0 writer share: chunks (rosbag2_0_write.c), their index data, and the tail (rosbag2_0_write_tail.c). */
+/* What the parts of the ROS bag 2.0 writer share: chunks (write.c), their index data, and the tail (write_tail.c); recording (record.c). */
 #ifndef REEL_FORMATS_ROSBAG2_0_WRITE_H
 #define REEL_FORMATS_ROSBAG2_0_WRITE_H
 
@@ -9,6 +9,7 @@
 
 extern const struct reel_writer reel_writer_rosbag2_0;
 extern const struct reel_writer reel_writer_rosbag2_0_named;
+extern const struct reel_recorder_ops rosbag2_0_recorder; /* record.c */
 
 enum {
     ROSBAG2_0_CHUNK_BYTES = 768 << 10, /* as ROS' recorders close them */
@@ -52,6 +53,12 @@ struct rosbag2_0_write_run {
     uint64_t packed_group; /* whose that is; UINT64_MAX = none */
 };
 
+/* The line and the file header record. */
+void rosbag2_0_put_head(struct reel_sink *out, uint64_t index_pos, uint32_t connections, uint64_t chunks);
+void rosbag2_0_put_chunk_head(struct reel_sink *out, const struct rosbag2_0_note *note);
+void rosbag2_0_put_message_head(struct reel_sink *out, uint32_t conn, uint64_t stamp, uint32_t size);
+void rosbag2_0_put_info(struct reel_sink *out, uint64_t chunk_pos, const struct rosbag2_0_note *note);
+bool rosbag2_0_codec_named(const char *name, enum reel_codec *codec, struct reel_error *err);
 /* The connection record of the channel `id`. */
 void rosbag2_0_put_connection(struct reel_sink *out, const struct ros_connection *ros, uint32_t id);
 /* Index data of the chunk whose messages stand in run->positions; resets run->counts. */

@@ -139,14 +139,13 @@ static void info_fields(struct reel_sink *out, uint64_t chunk_pos, const struct 
     ros_put_u32(out, "ver", ROSBAG2_0_VERSION_1);
 }
 
-static void put_info(struct reel_sink *out, const struct reel_group *group) {
-    struct rosbag2_0_note note = rosbag2_0_note_of(group);
+void rosbag2_0_put_info(struct reel_sink *out, uint64_t chunk_pos, const struct rosbag2_0_note *note) {
     struct reel_sink head = {0};
-    info_fields(&head, group->offset, &note);
+    info_fields(&head, chunk_pos, note);
     reel_sink_u32le(out, (uint32_t)head.pos);
-    info_fields(out, group->offset, &note);
-    reel_sink_u32le(out, note.n_rows * ROSBAG2_0_INFO_ROW);
-    reel_sink_put(out, note.rows, (size_t)note.n_rows * ROSBAG2_0_NOTE_ROW); /* the same bytes */
+    info_fields(out, chunk_pos, note);
+    reel_sink_u32le(out, note->n_rows * ROSBAG2_0_INFO_ROW);
+    reel_sink_put(out, note->rows, (size_t)note->n_rows * ROSBAG2_0_NOTE_ROW); /* the same bytes */
     _Static_assert((int)ROSBAG2_0_NOTE_ROW == (int)ROSBAG2_0_INFO_ROW, "rows are copied");
 }
 
@@ -169,7 +168,9 @@ bool rosbag2_0_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, 
     }
     uint64_t groups = reel_write_groups(w), end = part * PART_CHUNKS < groups ? part * PART_CHUNKS : groups;
     for (uint64_t g = (part - 1) * PART_CHUNKS; g < end; g++) {
-        put_info(out, reel_write_group(w, g));
+        const struct reel_group *group = reel_write_group(w, g);
+        const struct rosbag2_0_note note = rosbag2_0_note_of(group);
+        rosbag2_0_put_info(out, group->offset, &note);
     }
     return true;
 }

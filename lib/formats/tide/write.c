@@ -8,34 +8,9 @@
 
 #include <stdlib.h>
 
-struct entry_position { /* one message of the current chunk */
-    uint64_t time_ns, offset;
-    uint32_t channel;
-};
-
-struct tide_run {
-    enum reel_codec codec;
-    bool is_new;
-    uint32_t *ids;     /* of the channels, by position in the stream */
-    uint32_t *counts;  /* by channel: entries in the chunk; all 0 between chunks */
-    uint32_t *touched; /* the channels of the chunk, in order of their first entry */
-    uint32_t n_touched;
-    struct entry_position *positions;
-    uint8_t *rows; /* INDX rows of the chunk */
-    uint8_t *raw;  /* the entries of a chunk to be compressed */
-    size_t raw_room;
-    struct grow packed;    /* and compressed */
-    uint64_t packed_group; /* group in `packed`; UINT64_MAX = none */
-};
-
-struct note {
-    uint64_t start_ns, end_ns, raw, stored;
-    enum reel_codec codec;
-};
-
 /* The chunk being emitted. */
 struct chunk {
-    struct note note;
+    struct tide_chunk_note note;
     uint64_t last_ns;
     uint32_t count;
     bool disordered;
@@ -44,7 +19,7 @@ struct chunk {
 
 /* ---- a run ---- */
 
-static bool codec_named(const char *name, enum reel_codec *codec, bool is_new, struct reel_error *err) {
+bool tide_codec_named(const char *name, enum reel_codec *codec, bool is_new, struct reel_error *err) {
     static const struct {
         const char *name;
         enum reel_codec codec;
@@ -66,7 +41,7 @@ static bool tide_open(struct reel_write *w, struct reel_error *err) {
     size_t n = (size_t)w->stream->n_channels + 1;
     run->is_new = w->writer->variant && strcmp(w->writer->variant, "2.0") == 0;
     run->packed_group = UINT64_MAX;
-    if (!codec_named(w->options->compression, &run->codec, run->is_new, err) || !(run->ids = tide_ids_new(w->stream, err))) {
+    if (!tide_codec_named(w->options->compression, &run->codec, run->is_new, err) || !(run->ids = tide_ids_new(w->stream, err))) {
         return false;
     }
     run->counts = calloc(n, sizeof *run->counts);
@@ -140,7 +115,7 @@ static void book(struct tide_run *run, struct chunk *chunk, const struct reel_me
     chunk->note.end_ns = chunk->count == 0 || time_ns > chunk->note.end_ns ? time_ns : chunk->note.end_ns;
     chunk->disordered |= time_ns < chunk->last_ns;
     chunk->last_ns = time_ns;
-    run->positions[chunk->count++] = (struct entry_position){.time_ns = time_ns, .offset = chunk->note.raw, .channel = m->channel};
+    run->positions[chunk->count++] = (struct tide_position){.time_ns = time_ns, .offset = chunk->note.raw, .channel = m->channel};
     chunk->note.raw += TIDE_ENTRY_HEAD + (uint64_t)m->size;
 }
 
@@ -193,9 +168,9 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
 
 /* ---- chunks ---- */
 
-static void put_chunk_head(struct reel_write *w, const struct note *note, uint32_t count, struct reel_sink *out) {
+void tide_put_chunk_head(struct reel_sink *out, uint64_t number, uint32_t count, const struct tide_chunk_note *note) {
     uint8_t head[TIDE_CHUNK_HEAD];
-    store_u32le(head, (uint32_t)w->group);
+    store_u32le(head, (uint32_t)number);
     store_u32le(head + TIDE_CHUNK_COUNT_AT, count);
     store_u64le(head + TIDE_CHUNK_START_AT, note->start_ns);
     store_u64le(head + TIDE_CHUNK_END_AT, note->end_ns);
@@ -205,19 +180,17 @@ static void put_chunk_head(struct reel_write *w, const struct note *note, uint32
 }
 
 static int compare_positions(const void *a, const void *b) {
-    const struct entry_position *x = a, *y = b;
+    const struct tide_position *x = a, *y = b;
     int order = (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
     return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static uint64_t indexes_size(const struct tide_run *run, uint32_t count) {
+uint64_t tide_indexes_size(const struct tide_run *run, uint32_t count) {
     return (uint64_t)run->n_touched * (TIDE_BLOCK_HEAD + TIDE_INDEX_HEAD) + (uint64_t)count * TIDE_INDEX_ROW;
 }
 
 /* Sorts the entries into the rows of their channels, in order of time, in one pass. */
-static void put_indexes(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out) {
-    struct tide_run *run = w->run;
-    uint64_t chunk_at = reel_write_group(w, w->group)->offset;
+void tide_put_indexes(struct tide_run *run, const struct tide_indexed *chunk, struct reel_sink *out) {
     if (chunk->disordered) { /* as messages placed before a selection, and those of a view, may be */
         qsort(run->positions, chunk->count, sizeof *run->positions, compare_positions);
     }
@@ -229,14 +202,14 @@ static void put_indexes(struct reel_write *w, const struct chunk *chunk, struct 
         begin += rows;
     }
     for (uint32_t i = 0; i < chunk->count; i++) {
-        const struct entry_position *p = &run->positions[i];
+        const struct tide_position *p = &run->positions[i];
         uint8_t *row = run->rows + (size_t)run->counts[p->channel]++ * TIDE_INDEX_ROW;
         if (run->is_new) {
-            store_u64le(row, chunk_at);
+            store_u64le(row, chunk->at);
             store_u64le(row + 8, p->time_ns);
             store_u32le(row + 16, (uint32_t)p->offset);
         } else {
-            store_u32le(row, (uint32_t)w->group);
+            store_u32le(row, (uint32_t)chunk->number);
             store_u64le(row + 4, p->time_ns);
             store_u64le(row + 12, p->offset);
         }
@@ -280,21 +253,21 @@ static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
     store_u64le(note + 16, chunk.note.raw);
     store_u64le(note + 24, stored);
     note[32] = (uint8_t)chunk.note.codec;
-    reel_sink_zeros(out, 0, TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD + stored + indexes_size(run, chunk.count));
+    reel_sink_zeros(out, 0, TIDE_BLOCK_HEAD + TIDE_CHUNK_HEAD + stored + tide_indexes_size(run, chunk.count));
     return reel_write_note(w, note, sizeof note, err);
 }
 
 static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct tide_run *run = w->run;
     const struct reel_group *group = reel_write_group(w, w->group);
-    const struct note note = {.start_ns = load_u64le(group->note),
-                              .end_ns = load_u64le(group->note + 8),
-                              .raw = load_u64le(group->note + 16),
-                              .stored = load_u64le(group->note + 24),
-                              .codec = (enum reel_codec)group->note[32]};
+    const struct tide_chunk_note note = {.start_ns = load_u64le(group->note),
+                                         .end_ns = load_u64le(group->note + 8),
+                                         .raw = load_u64le(group->note + 16),
+                                         .stored = load_u64le(group->note + 24),
+                                         .codec = (enum reel_codec)group->note[32]};
     bool packed = note.codec != REEL_CODEC_NONE, held = packed && run->packed_group == w->group;
     struct chunk chunk = {.note.codec = note.codec, .gather = packed && !held};
-    put_chunk_head(w, &note, group->count, out);
+    tide_put_chunk_head(out, w->group, group->count, &note);
     if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
         return false;
     }
@@ -306,7 +279,8 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
     if (packed) {
         reel_sink_put(out, run->packed.data, run->packed.size);
     }
-    put_indexes(w, &chunk, out);
+    const struct tide_indexed indexed = {.number = w->group, .at = group->offset, .count = chunk.count, .disordered = chunk.disordered};
+    tide_put_indexes(run, &indexed, out);
     return true;
 }
 
@@ -331,7 +305,7 @@ static bool tide_messages(struct reel_write *w, struct reel_sink *out, struct re
         .name = "tide", .extension = ".tide", .variant = variant_text, .media_type = "application/x-tide", .version = 2,                   \
         .needs = REEL_COMPRESSES, .run_size = sizeof(struct tide_run), .accepts = tide_accepts_##layout,                                   \
         .accepts_all = tide_accepts_all_##layout, .compressions = TIDE_COMPRESSIONS_##layout, .open = tide_open, .close = tide_close,      \
-        .head = tide_head, .messages = tide_messages                                                                                       \
+        .head = tide_head, .messages = tide_messages, .recorder = &tide_recorder                                                           \
     }
 const struct reel_writer reel_writer_tide = TIDE_WRITER(NULL, old);
 const struct reel_writer reel_writer_tide0 = TIDE_WRITER("0.0", old); /* the same, selected by its version */

@@ -1,6 +1,6 @@
-/* Internals of the TIDE writer. write.c: head, chunks and index · book.c: channels and types · accept.c: what a log cannot hold. A channel
- * that was read from a TIDE log is written with its original fields if reading them restores it; any other channel has the properties for
- * which TIDE has no field in its source config (reel.c). */
+/* Internals of the TIDE writer. write.c: head, chunks and index · book.c: channels and types · accept.c: what a log cannot hold · record.c:
+ * message by message. A channel that was read from a TIDE log is written with its original fields if reading them restores it; any other
+ * channel has the properties for which TIDE has no field in its source config (reel.c). */
 #ifndef REEL_FORMATS_TIDE_WRITE_H
 #define REEL_FORMATS_TIDE_WRITE_H
 
@@ -11,6 +11,7 @@
 extern const struct reel_writer reel_writer_tide;
 extern const struct reel_writer reel_writer_tide0;
 extern const struct reel_writer reel_writer_tide2;
+extern const struct reel_recorder_ops tide_recorder; /* record.c */
 
 enum {
     TIDE_CHUNK_BYTES = 1 << 20, /* of entries in a chunk, unless one message alone is larger */
@@ -21,6 +22,43 @@ enum {
     /* Size of a group's note: u64 start, u64 end, u64 raw bytes of the entries, u64 stored bytes, u8 codec. */
     TIDE_NOTE = 33,
 };
+
+struct tide_position { /* one message of the current chunk */
+    uint64_t time_ns, offset;
+    uint32_t channel;
+};
+
+struct tide_run {
+    enum reel_codec codec;
+    bool is_new;
+    uint32_t *ids;     /* of the channels, by position in the stream */
+    uint32_t *counts;  /* by channel: entries in the chunk; all 0 between chunks */
+    uint32_t *touched; /* the channels of the chunk, in order of their first entry */
+    uint32_t n_touched;
+    struct tide_position *positions;
+    uint8_t *rows; /* INDX rows of the chunk */
+    uint8_t *raw;  /* the entries of a chunk to be compressed */
+    size_t raw_room;
+    struct grow packed;    /* and compressed */
+    uint64_t packed_group; /* group in `packed`; UINT64_MAX = none */
+};
+
+struct tide_chunk_note {
+    uint64_t start_ns, end_ns, raw, stored;
+    enum reel_codec codec;
+};
+
+/* A chunk whose messages are in run->positions. */
+struct tide_indexed {
+    uint64_t number, at; /* among the chunks; in the file */
+    uint32_t count;
+    bool disordered;
+};
+void tide_put_chunk_head(struct reel_sink *out, uint64_t number, uint32_t count, const struct tide_chunk_note *note);
+/* The INDX blocks of a chunk; uses up run->counts. */
+void tide_put_indexes(struct tide_run *run, const struct tide_indexed *chunk, struct reel_sink *out);
+uint64_t tide_indexes_size(const struct tide_run *run, uint32_t count);
+bool tide_codec_named(const char *name, enum reel_codec *codec, bool is_new, struct reel_error *err);
 
 /* The id of each channel in the output, by position in the stream: its original id if that is unique. NULL: no memory. */
 uint32_t *tide_ids_new(const struct reel_stream *stream, struct reel_error *err);
