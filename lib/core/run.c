@@ -21,6 +21,7 @@ bool run_copy_options(struct reel_write_options *copy, const struct reel_write_o
     *copy = *options;
     copy->compression = arena_text(arena, options->compression ? options->compression : "");
     return copy->compression && (!options->fields || copy_texts(&copy->fields, options->fields, options->n_fields, arena)) &&
+           (!options->compress_topics || copy_texts(&copy->compress_topics, options->compress_topics, options->n_compress_topics, arena)) &&
            (!options->source_ids || copy_texts(&copy->source_ids, options->source_ids, n_sources, arena));
 }
 

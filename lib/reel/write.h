@@ -21,6 +21,7 @@ enum {
     REEL_STREAMED = 4,              /* length is not known ahead: no plan, rendered once from front to back */
     REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
     REEL_KEEPS_TOPICS = 16,         /* topics mean something to this target: they get no prefix when recordings are merged */
+    REEL_SETS_BLOCKS = 64,          /* options.block_bytes, compress_from and compress_topics mean something */
     REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
@@ -49,7 +50,11 @@ struct reel_write_options {
     int64_t start_ns;        /* what REEL_REBASES_CUT counts from */
     bool separated;          /* text targets: end with the {"$end":…} record (API.md rule 3) */
     enum reel_time_format time_format;
-    uint64_t block_bytes;      /* formats of blocks (MIRA tapes): the size of a block at most; 0 = the format's default */
+    /* REEL_SETS_BLOCKS only; 0 = the format's default. */
+    uint64_t block_bytes;               /* the size of a block at most */
+    uint64_t compress_from;             /* messages of fewer bytes are not compressed */
+    const char *const *compress_topics; /* globs of the topics that are compressed; none: all */
+    uint32_t n_compress_topics;
     uint64_t limit;            /* REEL_STREAMED only: stop after this many messages, 0 = all */
     bool raw;                  /* text targets: payloads as bytes, not decoded */
     bool prompt;               /* text targets: reel_render_next() gives each message as soon as the stream does */

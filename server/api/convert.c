@@ -32,6 +32,7 @@ struct conversion {
     struct reel_write_options options;
     struct api_selection q;
     struct api_text text;
+    const char *compress_topics[API_GLOBS_MAX];
     char etag[64];
 };
 
@@ -72,6 +73,12 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     for (uint32_t i = 0; i < s->n_exclude; i++) {
         fprintf(f, "-%zu:%s\n", strlen(s->exclude[i]), s->exclude[i]);
     }
+    if (c->options.block_bytes > 0 || c->options.compress_from > 0 || c->options.n_compress_topics > 0) {
+        fprintf(f, "blocks %llu %llu\n", (unsigned long long)c->options.block_bytes, (unsigned long long)c->options.compress_from);
+    }
+    for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
+        fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
+    }
     if (c->writer->needs & REEL_STREAMED) {
         fprintf(f, "text %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, reel_encodings_version());
         for (uint32_t i = 0; i < c->options.n_fields; i++) {
@@ -104,6 +111,23 @@ static bool read_run(struct http_request *r, struct conversion *c) {
     return true;
 }
 
+/* block_size, compress_from and compress_topic. False: replied. */
+static bool read_blocks(struct http_request *r, struct conversion *c) {
+    static const char *const names[] = {"block_size", "compress_from", "compress_topic"};
+    for (size_t i = 0; i < 3 && !(c->writer->needs & REEL_SETS_BLOCKS); i++) {
+        if (http_param(r, names[i])) {
+            http_reply_bad_param(r, names[i], "means nothing for %s files", c->writer->name);
+            return false;
+        }
+    }
+    size_t n = http_params(r, "compress_topic", c->compress_topics, API_GLOBS_MAX);
+    http_param_u64(r, "block_size", &c->options.block_bytes);
+    http_param_u64(r, "compress_from", &c->options.compress_from);
+    c->options.compress_topics = c->compress_topics;
+    c->options.n_compress_topics = n < API_GLOBS_MAX ? (uint32_t)n : API_GLOBS_MAX;
+    return true;
+}
+
 /* Writer, selection and options of the request. False: replied. */
 static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
@@ -130,7 +154,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
-    return read_run(r, c) && api_read_text(r, &c->text, &c->options);
+    return read_blocks(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
 }
 
 /* ---- sources of replies */

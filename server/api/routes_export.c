@@ -13,6 +13,17 @@ static const struct http_param tar_params[] = {
         {.name = "compression",                                                                                                            \
          .type = HTTP_TEXT,                                                                                                                \
          .help = "The compression of the target format: zstd, lz4, bz2, … The service document lists those of each target."},              \
+        {.name = "block_size",                                                                                                             \
+         .type = HTTP_UINT,                                                                                                                \
+         .min = 1024,                                                                                                                      \
+         .max = 1 << 30,                                                                                                                   \
+         .help = "MIRA tapes: the size of a block at most, in bytes."},                                                                    \
+        {.name = "compress_from", .type = HTTP_UINT, .min = 1, .help = "MIRA tapes: messages of fewer bytes are not compressed."},         \
+        {.name = "compress_topic",                                                                                                         \
+         .type = HTTP_GLOB,                                                                                                                \
+         .repeats = true,                                                                                                                  \
+         .max = 64,                                                                                                                        \
+         .help = "MIRA tapes: only these topics are compressed."},                                                                         \
         {.name = "view",                                                                                                                   \
          .type = HTTP_CHOICE,                                                                                                              \
          .choices = CHOICES("raw", "foxglove"),                                                                                            \

@@ -16,6 +16,8 @@ enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 struct conversion {
     struct cli_select select;
     const char *version, *compression, *format, *view;
+    uint64_t block_size, compress_from;
+    struct option_list compress_topics;
     bool report, force;
     uint64_t jobs;        /* conversions at once, into a folder */
     uint64_t run;         /* of a NanoVer recording, or NO_RUN */
@@ -36,6 +38,7 @@ static inline void reel_auto_conversion_done(struct conversion *c) {
         reel_recording_free(c->recordings[i]);
     }
     free(c->recordings);
+    reel_auto_option_list_done(&c->compress_topics);
     cli_recordings_done(&c->files);
     free(c->sources);
     reel_auto_cli_select_done(&c->select);
@@ -115,7 +118,17 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
     if (c->view && !(c->selection.view = reel_view_named(c->view, err))) {
         return false;
     }
-    c->options = (struct reel_write_options){.compression = c->compression ? c->compression : "", .is_cut = c->select.start.given};
+    bool blocks = c->block_size > 0 || c->compress_from > 0 || c->compress_topics.count > 0;
+    if (blocks && !(c->writer->needs & REEL_SETS_BLOCKS)) {
+        return reel_fail(err, REEL_ARGUMENT, "--block-size, --compress-from and --compress-topic mean nothing for %s files",
+                         c->writer->name);
+    }
+    c->options = (struct reel_write_options){.compression = c->compression ? c->compression : "",
+                                             .is_cut = c->select.start.given,
+                                             .block_bytes = c->block_size,
+                                             .compress_from = c->compress_from,
+                                             .compress_topics = c->compress_topics.items,
+                                             .n_compress_topics = c->compress_topics.count};
     if (c->options.is_cut) {
         c->options.start_ns = c->selection.start_ns;
         c->selection.state_at_cut = (c->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
@@ -269,6 +282,9 @@ static int run(int argc, char **argv) {
         {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "version of the output format: 1.2 or 2.0 (default) for .bag, 0.0 (default) or 2.0 for .tide"},
         {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output: zstd or lz4 for .mcap, bz2 or lz4 for .bag 2.0, zlib for .tape, gzip or bz2 for .tide 2.0"},
+        {.name = "block-size", .kind = CLI_UINT, .to = &c.block_size, .value = "BYTES", .least = 1024, .most = 1 << 30, .help = "MIRA tapes: size of a block at most"},
+        {.name = "compress-from", .kind = CLI_UINT, .to = &c.compress_from, .value = "BYTES", .least = 1, .help = "MIRA tapes: do not compress messages of fewer bytes"},
+        {.name = "compress-topic", .kind = CLI_LIST, .to = &c.compress_topics, .value = "GLOB", .help = "MIRA tapes: compress only these topics; may be repeated"},
         {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = "foxglove: add messages that Foxglove-compatible viewers display"},
         {.name = "align", .kind = CLI_CHOICE, .to = &c.align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", .choices = aligns},
         {.name = "prefix", .kind = CLI_CHOICE, .to = &c.prefixing, .value = "WHEN", .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic", .choices = prefixes},

@@ -57,6 +57,24 @@ class Convert(Case):
         self.assertEqual(answer.headers.get_content_type(), 'application/x-ndjson')
         self.assertEqual([(time_ns(r['log_time']), payload(r)) for r in answer.rows()], [(m.time, m.payload) for m in sorted(LAB, key=lambda m: m.time)])
 
+    def test_settings_of_tapes(self):
+        def tape(query):
+            return self.get(self.path('sim', 'as/x.tape' + query)).body
+
+        plain, packed, some = tape(''), tape('?compression=zlib'), tape('?compression=zlib&compress_topic=fram*')
+        self.assertLessEqual(len(packed), len(some))
+        self.assertLess(len(some), len(plain))
+        self.assertEqual(len(tape('?compression=zlib&compress_topic=/none')), len(plain))
+        self.assertLess(len(packed), len(tape('?compression=zlib&compress_from=5000')))
+        small = tape('?block_size=20000')
+        self.assertGreater(len(small), len(plain))  # more blocks
+        rows = self.get(self.path('sim', 'messages?decode=none')).rows()
+        for name, data in (('some', some), ('small', small)):
+            back = self.server.added(name + '.tape', data)
+            read = self.get('%s/recordings/%s/messages?decode=none' % (API, back)).rows()
+            self.assertEqual([(r['topic'], r['data']) for r in read], [(r['topic'], r['data']) for r in rows])
+        self.assertProblem(self.server.get(self.path('sim', 'as/x.mcap?block_size=20000')), 400, 'block_size')
+
     def test_a_cut_holds_the_interval(self):
         answer = self.get(self.path('lab', 'as/x.mcap?start=%2B1s&end=%2B2s&exclude_topic=/camera'))
         channels, _, messages = read_mcap(answer.body)

@@ -33,6 +33,17 @@ static bool keep_totals(struct reel_write *w, struct reel_error *err) {
     return t->first_group && t->info_at && t->messages && t->stored && t->first && t->last && t->position && t->order;
 }
 
+/* Channels that compress_topics leaves out. */
+static void choose_topics(struct reel_write *w) {
+    const struct mira_run *run = w->run;
+    for (uint32_t c = 0; c < w->stream->n_channels; c++) {
+        run->plain[c] = w->options->n_compress_topics > 0;
+        for (uint32_t i = 0; i < w->options->n_compress_topics && run->plain[c]; i++) {
+            run->plain[c] = !reel_topic_match(w->options->compress_topics[i], w->stream->channels[c]->name);
+        }
+    }
+}
+
 static bool mira_open(struct reel_write *w, struct reel_error *err) {
     struct mira_run *run = w->run;
     const char *compression = w->options->compression ? w->options->compression : "";
@@ -41,14 +52,17 @@ static bool mira_open(struct reel_write *w, struct reel_error *err) {
     if (!run->zlib && compression[0] != '\0') {
         return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"", compression);
     }
+    run->compress_from = w->options->compress_from > 0 ? w->options->compress_from : COMPRESS_MIN;
     run->block_max = w->options->block_bytes > 0 ? w->options->block_bytes : BLOCK_USUAL;
     run->block_max = run->block_max < BLOCK_MAX ? run->block_max : BLOCK_MAX;
     run->seen = arena_alloc(&run->arena, n * sizeof *run->seen);
     run->counts = arena_alloc(&run->arena, n * sizeof *run->counts);
     run->touched = arena_alloc(&run->arena, n * sizeof *run->touched);
-    if (!run->seen || !run->counts || !run->touched) {
+    run->plain = arena_alloc(&run->arena, n * sizeof *run->plain);
+    if (!run->seen || !run->counts || !run->touched || !run->plain) {
         return reel_fail_memory(err);
     }
+    choose_topics(w);
     return mira_out_channels(&run->arena, w->stream, &run->channels, err) &&
            (w->planning ? keep_totals(w, err) : mira_position_tables(w, err));
 }
@@ -149,7 +163,7 @@ static bool is_stored(const struct reel_write *w, const struct reel_message *m) 
 
 bool mira_may_compress(const struct reel_write *w, const struct reel_message *m) {
     const struct mira_run *run = w->run;
-    return run->zlib && m->size >= COMPRESS_MIN && m->size <= REEL_CHUNK_MEMORY_MAX && !is_stored(w, m);
+    return run->zlib && !run->plain[m->channel] && m->size >= run->compress_from && m->size <= REEL_CHUNK_MEMORY_MAX && !is_stored(w, m);
 }
 
 static struct reel_bytes mira_out_frame(const struct reel_write *w, const struct reel_message *m) {
@@ -353,7 +367,7 @@ const struct reel_writer reel_writer_mira = {
     .extension = ".tape",
     .media_type = "application/x-mira-tape",
     .compressions = "zlib",
-    .needs = REEL_COMPRESSES,
+    .needs = REEL_COMPRESSES | REEL_SETS_BLOCKS,
     .version = 2,
     .totals_size = sizeof(struct mira_totals),
     .run_size = sizeof(struct mira_run),

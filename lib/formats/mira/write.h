@@ -23,8 +23,8 @@ struct mira_out {
 struct mira_run {
     struct arena arena;
     struct mira_out *channels;
-    bool zlib;
-    uint64_t block_max;
+    bool zlib, *plain; /* plain: by channel, never compressed */
+    uint64_t block_max, compress_from;
     uint64_t *index_at;   /* by channel, for rendering: position of its table in the output; 0: no messages */
     uint64_t pass, *seen; /* by channel: the last pass over a group in which it had a message */
     uint32_t *counts;     /* by channel: messages in the group being planned; all 0 between groups */
