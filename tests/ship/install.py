@@ -158,7 +158,7 @@ class Installed(unittest.TestCase):
 
     def test_bash_completes_commands_options_and_choices(self):
         script = os.path.join(self.prefix, 'share/bash-completion/completions/reel')
-        for typed, wanted in ((['ser'], ['serve']), (['serve', '--log-f'], ['--log-format']), (['serve', '--log-format', 'j'], ['json']), (['convert', '--comp'], ['--compression']),
+        for typed, wanted in ((['ser'], ['serve']), (['serve', '--log-f'], ['--log-format']), (['serve', '--log-format', 'j'], ['json']), (['convert', '--compressi'], ['--compression']),
                               (['token', 'r'], ['revoke', 'rotate']), (['carla', 'bl'], ['blocked']), (['cat', 'x.bag', '--output', 'json'], ['json', 'json-seq'])):
             text = 'source "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _reel; printf "%s\\n" "${COMPREPLY[@]}"'
             self.assertEqual(run('bash', '-c', text, 'bash', script, self.reel, *typed).split(), wanted, typed)
