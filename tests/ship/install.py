@@ -176,7 +176,7 @@ class Installed(unittest.TestCase):
         if not shutil.which('fish'):
             self.skipTest('fish is not installed')
         script = os.path.join(self.prefix, 'share/fish/vendor_completions.d/reel.fish')
-        for typed, wanted in (('reel serve --log-format ', ['json', 'logfmt']), ('reel token r', ['revoke', 'rotate']), ('reel convert --comp', ['--compression'])):
+        for typed, wanted in (('reel serve --log-format ', ['json', 'logfmt']), ('reel token r', ['revoke', 'rotate']), ('reel convert --compressi', ['--compression'])):
             got = run('fish', '--no-config', '-c', 'source %s; set -x PATH %s $PATH; complete -C "%s"' % (script, os.path.dirname(self.reel), typed)).split()
             self.assertEqual([word for word in got if word in wanted], got, typed)
             self.assertEqual(sorted(set(got)), wanted, typed)
