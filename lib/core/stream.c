@@ -7,6 +7,7 @@
 #include "core/naming.h"
 #include "core/reader.h"
 #include "core/stream.h"
+#include "core/where.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/limits.h"
@@ -375,10 +376,36 @@ static bool open_front(struct stream *s, const struct reel_selection *q, struct 
     return true;
 }
 
+/* The channel under its new name, if one of the renames is for it; NULL: no memory. */
+static const struct reel_channel *rename_channel(struct stream *s, const struct reel_selection *q, const struct reel_channel *c) {
+    const char *to = NULL;
+    size_t slash = c->name[0] == '/';
+    for (uint32_t i = 0; i < q->n_renames && !to; i++) {
+        const char *from = q->renames[i], *colon = strrchr(from, ':');
+        from += from[0] == '/'; /* as in globs, one leading slash does not count */
+        bool is = colon && (size_t)(colon - from) == strlen(c->name + slash) && memcmp(from, c->name + slash, (size_t)(colon - from)) == 0;
+        to = is ? colon + 1 : NULL;
+    }
+    if (!to) {
+        return c;
+    }
+    struct reel_channel *copy = arena_alloc(&s->arena, sizeof *copy);
+    const char **topics = arena_alloc(&s->arena, sizeof *topics);
+    if (!copy || !topics || !(topics[0] = arena_text(&s->arena, to))) {
+        return NULL;
+    }
+    *copy = *c;
+    copy->name = topics[0];
+    copy->topics = topics;
+    copy->n_topics = 1;
+    return copy;
+}
+
 /* Last, so that front messages are matched by the names of the formats. */
-static bool open_names(struct stream *s, const struct naming *naming, struct reel_error *err) {
+static bool open_names(struct stream *s, const struct naming *naming, const struct reel_selection *q, struct reel_error *err) {
     for (uint32_t i = 0; i < s->base.n_channels; i++) {
-        if (!(s->channels[i] = naming_apply(naming, &s->arena, s->channels[i], s->channel_source[i]))) {
+        if (!(s->channels[i] = naming_apply(naming, &s->arena, s->channels[i], s->channel_source[i])) ||
+            !(s->channels[i] = rename_channel(s, q, s->channels[i]))) {
             return reel_fail_memory(err);
         }
     }
@@ -414,7 +441,7 @@ struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, u
     struct naming naming;
     bool good = naming_open(&naming, recordings, n_recordings, selection, err) &&
                 open_sources(s, recordings, n_recordings, selection, &naming, err) && open_front(s, selection, err) &&
-                open_names(s, &naming, err) && open_sampling(s, selection, err);
+                open_names(s, &naming, selection, err) && open_sampling(s, selection, err);
     naming_close(&naming);
     if (!good) {
         stream_free(&s->base);
@@ -424,7 +451,7 @@ struct reel_stream *reel_stream_open(struct reel_recording *const *recordings, u
         s->origin_ns = selection->start_ns;
     }
     merge_seek(s->merge, &s->start);
-    return &s->base;
+    return selection->n_where > 0 ? where_stream(&s->base, selection, err) : &s->base;
 }
 
 /* ---- what works for every stream */

@@ -36,15 +36,19 @@ struct reel_selection {
     uint32_t n_topics; /* 0 = all */
     const char *const *exclude; /* a channel is selected with the topics of it that are */
     uint32_t n_exclude;
+    const char *const *renames; /* "FROM:TO": the topic FROM is called TO in the stream; globs mean the names before */
+    uint32_t n_renames;
+    const char *const *where; /* "/topic.path>0.5": of this topic only the messages for which it holds; all conditions must */
+    uint32_t n_where;
     int64_t start_ns, end_ns; /* half-open [start, end); REEL_TIME_MIN / REEL_TIME_MAX when open. Ignored where has_* is false */
     uint64_t every_n;         /* keep each n-th message of a channel; 0, 1 = all */
     int64_t every_ns;         /* keep the first message of a channel in each interval of this length, counted from start; 0 = all */
     /* What a recording of one file has got since it had these sizes: messages of later chunks, or behind this offset of the file itself. */
     uint64_t since_bytes;
     uint32_t since_chunks;
-    bool last_per_topic;      /* put the last message before start of every selected channel in front (needs start) */
-    int64_t lookback_ns;      /* not older than this before start; 0 = however old */
-    bool state_at_cut;        /* put the encodings' state_at(start) in front (needs start); set for writers with REEL_NEEDS_STATE_AT_CUT */
+    bool last_per_topic; /* put the last message before start of every selected channel in front (needs start) */
+    int64_t lookback_ns; /* not older than this before start; 0 = however old */
+    bool state_at_cut;   /* put the encodings' state_at(start) in front (needs start); set for writers with REEL_NEEDS_STATE_AT_CUT */
     const struct reel_source_option *sources; /* one a recording, or NULL: as they are. All times here, and of the stream, are shifted ones;
                                                * globs match a topic with its prefix or without */
     enum reel_prefixing prefixing;            /* what `sources[].prefix` is for */

@@ -14,7 +14,7 @@
 #include "wire/limits.h"
 #include "wire/number.h"
 
-enum { LINK_MAX = 4096 }; /* a header of a response, which shares 32 KiB with the request's */
+enum { LINK_MAX = 4096, RENAME_MAX = 1000 }; /* a header of a response, which shares 32 KiB with the request's */
 
 /* Bytes for which memory is reserved, as measured. */
 enum {
@@ -199,6 +199,20 @@ static bool read_globs(struct http_request *r, const char *name, const char **ou
     return true;
 }
 
+static bool read_renames(struct http_request *r, const char **out, uint32_t *n) {
+    if (!read_globs(r, "rename", out, n)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < *n; i++) {
+        const char *colon = strrchr(out[i], ':');
+        if (!colon || colon == out[i] || !colon[1] || strlen(colon + 1) > RENAME_MAX) {
+            http_reply_bad_param(r, "rename", "is written FROM:TO, for example /scan:/laser");
+            return false;
+        }
+    }
+    return true;
+}
+
 /* One end of the time range, by either of its names. Sets *given when it was sent. */
 static bool read_time(struct http_request *r, const int64_t span[2], const char *name, const char *alias, int64_t *ns, bool *given) {
     struct reel_time t, u;
@@ -241,12 +255,15 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
     struct reel_selection *s = &out->selection;
     bool has_end;
     if (!read_globs(r, "topic", out->topics, &s->n_topics) || !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||
+        !read_renames(r, out->renames, &s->n_renames) || !read_globs(r, "where", out->where, &s->n_where) ||
         !read_time(r, span, "start", "from", &s->start_ns, &out->has_start) || !read_time(r, span, "end", "to", &s->end_ns, &has_end) ||
         !read_every(r, s)) {
         return false;
     }
     s->topics = out->topics;
     s->exclude = out->exclude;
+    s->renames = out->renames;
+    s->where = out->where;
     s->last_per_topic = http_param(r, "last") != NULL;
     http_param_duration(r, "lookback", &s->lookback_ns);
     if (s->last_per_topic && !out->has_start) {

@@ -35,10 +35,10 @@ bool api_may_use(struct http_request *r, const char *collection);
 /* A selection; its texts are owned by the request. */
 struct api_selection {
     struct reel_selection selection;
-    const char *topics[API_GLOBS_MAX], *exclude[API_GLOBS_MAX];
+    const char *topics[API_GLOBS_MAX], *exclude[API_GLOBS_MAX], *renames[API_GLOBS_MAX], *where[API_GLOBS_MAX];
     bool has_start;
 };
-/* topic, exclude_topic, start/from, end/to, every, last, lookback for a recording that spans [first_ns, last_ns]. False: replied (400). */
+/* topic, exclude_topic, rename, where, start/from, end/to, every, last, lookback for a recording that spans [first_ns, last_ns]. False: replied (400). */
 bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out);
 
 /* The parameters of row writers: decode, fields, time_format, end_record. `out->fields` points into `*text`, which must stay valid until

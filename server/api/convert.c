@@ -73,6 +73,12 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     for (uint32_t i = 0; i < s->n_exclude; i++) {
         fprintf(f, "-%zu:%s\n", strlen(s->exclude[i]), s->exclude[i]);
     }
+    for (uint32_t i = 0; i < s->n_where; i++) {
+        fprintf(f, "?%zu:%s %u\n", strlen(s->where[i]), s->where[i], reel_encodings_version());
+    }
+    for (uint32_t i = 0; i < s->n_renames; i++) {
+        fprintf(f, "=%zu:%s\n", strlen(s->renames[i]), s->renames[i]);
+    }
     if (c->options.block_bytes > 0 || c->options.compress_from > 0 || c->options.n_compress_topics > 0) {
         fprintf(f, "blocks %llu %llu\n", (unsigned long long)c->options.block_bytes, (unsigned long long)c->options.compress_from);
     }

@@ -15,7 +15,7 @@ struct making { /* a request with everything it points at */
     uint32_t n_recordings;
     struct reel_selection selection;
     struct reel_source_option *sources; /* NULL: none */
-    char **topics, **exclude, **compress_topics;
+    char **topics, **exclude, **renames, **where, **compress_topics;
 };
 
 static void free_texts(char **texts, uint32_t n) {
@@ -36,6 +36,8 @@ static void free_making(void *context) {
     free(m->recordings);
     free_texts(m->topics, m->selection.n_topics);
     free_texts(m->exclude, m->selection.n_exclude);
+    free_texts(m->where, m->selection.n_where);
+    free_texts(m->renames, m->selection.n_renames);
     free_texts(m->compress_topics, m->options.n_compress_topics);
     free(m->sources);
     free(m->compression);
@@ -82,10 +84,15 @@ static struct making *copy_request(const struct plan_request *q) {
     m->options.compress_topics = (const char *const *)m->compress_topics;
     m->selection.topics = (const char *const *)m->topics;
     m->selection.exclude = (const char *const *)m->exclude;
+    m->renames = copy_texts(q->selection.renames, q->selection.n_renames);
+    m->selection.renames = (const char *const *)m->renames;
+    m->where = copy_texts(q->selection.where, q->selection.n_where);
+    m->selection.where = (const char *const *)m->where;
     m->compression = strdup(q->options.compression ? q->options.compression : "");
     m->options.compression = m->compression;
     m->recordings = calloc(q->n_recordings, sizeof(struct reel_recording *));
-    if (!copy_sources(m, q) || !m->topics || !m->exclude || !m->compress_topics || !m->compression || !m->recordings) {
+    if (!copy_sources(m, q) || !m->topics || !m->exclude || !m->renames || !m->where || !m->compress_topics || !m->compression ||
+        !m->recordings) {
         return NULL;
     }
     for (uint32_t i = 0; i < q->n_recordings; i++) {

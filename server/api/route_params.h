@@ -90,7 +90,7 @@
         {.name = "max_messages", .type = HTTP_UINT, .help = "The maximum number of messages."},                                            \
         {.name = "state",                                                                                                                  \
          .type = HTTP_CHOICE,                                                                                                              \
-         .choices = CHOICES("recording", "scanning", "ready", "failed", "missing", "changed", "trashed"),                                               \
+         .choices = CHOICES("recording", "scanning", "ready", "failed", "missing", "changed", "trashed"),                                  \
          .help = "Only recordings in this state; without it, all outside the trash."},                                                     \
     {                                                                                                                                      \
         .name = "damaged", .type = HTTP_BOOL, .help = "Only damaged recordings."                                                           \
@@ -108,7 +108,12 @@
 #define PARAM_SELECTION                                                                                                                    \
     PARAM_TOPICS,                                                                                                                          \
         {.name = "exclude_topic", .type = HTTP_GLOB, .repeats = true, .max = 64, .help = "Without topics that match one of these globs."}, \
-        PARAM_SPAN,                                                                                                                        \
+        {.name = "where",                                                                                                                  \
+         .type = HTTP_TEXT,                                                                                                                \
+         .repeats = true,                                                                                                                  \
+         .max = 16,                                                                                                                        \
+         .help = "Of a topic, only the messages for which this holds: /odom.twist.twist.linear.x>0.5, with <, >=, <=, = or != too."},      \
+        {.name = "rename", .type = HTTP_TEXT, .repeats = true, .max = 64, .help = "Gives a topic another name: FROM:TO."}, PARAM_SPAN,     \
         {.name = "every",                                                                                                                  \
          .type = HTTP_TEXT,                                                                                                                \
          .help = "Fewer messages: 10 selects every tenth message of a channel, 100ms the first in each interval."},                        \

@@ -147,7 +147,7 @@ void cli_recordings_done(struct cli_recordings *r);
 /* ---- the options of cat and convert as a selection of these recordings */
 
 struct cli_select {
-    struct option_list topics, exclude;
+    struct option_list topics, exclude, renames, where;
     struct cli_time start, end;
     struct cli_every every;
     bool last;
@@ -155,12 +155,17 @@ struct cli_select {
 static inline void reel_auto_cli_select_done(struct cli_select *s) {
     reel_auto_option_list_done(&s->topics);
     reel_auto_option_list_done(&s->exclude);
+    reel_auto_option_list_done(&s->renames);
+    reel_auto_option_list_done(&s->where);
 }
 /* clang-format off */
 #define CLI_SELECT_OPTIONS(s) \
     {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", \
      .help = "only topics that match (*: any characters, ?: one character); may be repeated"}, \
     {.name = "exclude", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB", .help = "leave out topics that match; may be repeated"}, \
+    {.name = "where", .kind = CLI_LIST, .to = &(s).where, .value = "CONDITION", \
+     .help = "of a topic only the messages for which it holds: /odom.twist.twist.linear.x>0.5; may be repeated"}, \
+    {.name = "rename", .kind = CLI_LIST, .to = &(s).renames, .value = "FROM:TO", .help = "give a topic another name; may be repeated"}, \
     {.name = "start", .kind = CLI_TIME, .to = &(s).start, .value = "TIME", \
      .help = "start time: RFC 3339, 1274213891.5s, +2.5s (after the recording's start) or -2.5s (before its end)"}, \
     {.name = "end", .kind = CLI_TIME, .to = &(s).end, .value = "TIME", .help = "end time; messages at this time are not included"}, \

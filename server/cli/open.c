@@ -82,6 +82,16 @@ bool cli_selection(const struct cli_select *s, struct reel_recording *const *rec
     out->n_topics = s->topics.count;
     out->exclude = s->exclude.items;
     out->n_exclude = s->exclude.count;
+    out->where = s->where.items;
+    out->n_where = s->where.count;
+    out->renames = s->renames.items;
+    out->n_renames = s->renames.count;
+    for (uint32_t i = 0; i < out->n_renames; i++) {
+        const char *colon = strrchr(out->renames[i], ':');
+        if (!colon || colon == out->renames[i] || !colon[1]) {
+            return reel_fail(err, REEL_ARGUMENT, "--rename %.200s: FROM:TO is expected", out->renames[i]);
+        }
+    }
     out->every_n = s->every.n;
     out->every_ns = s->every.ns;
     out->last_per_topic = s->last;

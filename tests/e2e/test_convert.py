@@ -2,6 +2,7 @@
 import random
 import shutil
 import tempfile
+import urllib.parse
 
 from harness import API, Case, QUICK, Server, payload, time_ns
 from samples import SECOND, T0, bag, by_topic, fold, lab_messages, nanover, nanover_messages, read_bag, read_mcap, read_nanover
@@ -74,6 +75,43 @@ class Convert(Case):
             read = self.get('%s/recordings/%s/messages?decode=none' % (API, back)).rows()
             self.assertEqual([(r['topic'], r['data']) for r in read], [(r['topic'], r['data']) for r in rows])
         self.assertProblem(self.server.get(self.path('sim', 'as/x.mcap?block_size=20000')), 400, 'block_size')
+
+    def test_messages_by_their_values(self):
+        rows = self.get(self.path('lab', 'messages?topic=/odom')).rows()
+        x = sorted(r['data']['x'] for r in rows)[len(rows) // 3]
+        keep = [r for r in rows if r['data']['x'] > x]
+        self.assertLess(0, len(keep) < len(rows))
+        where = 'where=/odom.x%%3E%r' % x
+        self.assertEqual(self.get(self.path('lab', 'messages?topic=/odom&' + where)).rows(), keep)
+        self.assertEqual(len(self.get(self.path('lab', 'messages?' + where)).rows()), len(LAB) - len(rows) + len(keep))  # other topics stay
+        want = by_topic([m for m in LAB if m.topic == '/odom' and m.time in {time_ns(r['log_time']) for r in keep}])
+        for name in ('x.mcap?', 'x.bag?', 'x.bag?version=1.2&', 'x.mcap?compression=zstd&'):
+            answer = self.get(self.path('lab', 'as/' + name + 'topic=/odom&' + where))
+            self.assertEqual(len(answer.body), int(answer.headers['Content-Length']))
+            if '1.2' in name:
+                self.assertEqual(by_topic(read_bag(answer.body)), want)
+        _, _, messages = read_mcap(self.get(self.path('lab', 'as/x.mcap?topic=/odom&' + where)).body)
+        self.assertEqual(by_topic(messages), want)
+        words = self.get(self.path('lab', 'messages?topic=/robot/chatter')).rows()
+        said = words[1]['data']['data']
+        texts = self.get(self.path('lab', 'messages?topic=/robot/chatter&where=/robot/chatter.data=' + urllib.parse.quote(said))).rows()
+        self.assertEqual(texts, [r for r in words if r['data']['data'] == said])
+        self.assertEqual(self.get(self.path('lab', 'messages?topic=/odom&where=/odom.nothing>1')).rows(), [])
+        for bad, words in (('/odom', 'no condition'), ('/nothing.x%3E1', 'no topic'), ('%3E1', 'no condition')):
+            self.assertProblem(self.server.get(self.path('lab', 'messages?where=' + bad)), 400, words)
+
+    def test_topics_get_other_names(self):
+        query = '?rename=/odom:/wheels&rename=map:/plan&topic=/odom&topic=/map'
+        want = by_topic([m for m in LAB if m.topic in ('/odom', '/map')])
+        want = {{'/odom': '/wheels', '/map': '/plan'}[topic]: v for topic, v in want.items()}
+        _, _, messages = read_mcap(self.get(self.path('lab', 'as/x.mcap' + query)).body)
+        self.assertEqual(by_topic(messages), want)
+        self.assertEqual(by_topic(read_bag(self.get(self.path('lab', 'as/x.bag' + query + '&version=1.2')).body)), want)
+        self.assertEqual({r['topic'] for r in self.get(self.path('lab', 'messages' + query)).rows()}, {'/wheels', '/plan'})
+        tags = {self.get(self.path('lab', 'as/x.mcap' + q)).headers['ETag'] for q in ('', '?rename=/odom:/a', '?rename=/odom:/b')}
+        self.assertEqual(len(tags), 3)
+        for bad in ('/odom', ':/a', '/odom:'):
+            self.assertProblem(self.server.get(self.path('lab', 'messages?rename=' + bad)), 400, 'FROM:TO')
 
     def test_a_cut_holds_the_interval(self):
         answer = self.get(self.path('lab', 'as/x.mcap?start=%2B1s&end=%2B2s&exclude_topic=/camera'))
