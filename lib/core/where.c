@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "core/fields.h"
-#include "core/stream.h"
 #include "reel/series.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/limits.h"
 
 enum { WHERE_MAX = 16, VALUE_TEXT = 256 };
 enum comparison { IS_EQUAL, IS_NOT_EQUAL, IS_LESS, IS_MORE, IS_AT_MOST, IS_AT_LEAST };
@@ -118,7 +118,7 @@ static bool holds(struct filter *f, const struct reel_message *m, bool *out, str
     if (mask == 0 || m->front > 0) {
         return true;
     }
-    if (!stream_may_decode(m->size, NULL)) {
+    if (m->size > REEL_DECODED_MAX) {
         *out = false;
         return true;
     }
