@@ -129,6 +129,30 @@ const struct reel_channel *naming_apply(const struct naming *n, struct arena *ar
     return copy->name ? copy : NULL;
 }
 
+const struct reel_channel *naming_rename(const struct reel_selection *q, struct arena *arena, const struct reel_channel *c) {
+    const char *to = NULL;
+    size_t slash = c->name[0] == '/';
+    for (uint32_t i = 0; i < q->n_renames && !to; i++) {
+        const char *from = q->renames[i], *colon = strrchr(from, ':');
+        from += from[0] == '/'; /* as in globs, one leading slash does not count */
+        bool is = colon && (size_t)(colon - from) == strlen(c->name + slash) && memcmp(from, c->name + slash, (size_t)(colon - from)) == 0;
+        to = is ? colon + 1 : NULL;
+    }
+    if (!to) {
+        return c;
+    }
+    struct reel_channel *copy = arena_alloc(arena, sizeof *copy);
+    const char **topics = arena_alloc(arena, sizeof *topics);
+    if (!copy || !topics || !(topics[0] = arena_text(arena, to))) {
+        return NULL;
+    }
+    *copy = *c;
+    copy->name = topics[0];
+    copy->topics = topics;
+    copy->n_topics = 1;
+    return copy;
+}
+
 /* ---- unique names */
 
 enum { NUMBER_ROOM = 11 }; /* "#4294967295" */

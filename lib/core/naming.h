@@ -23,6 +23,9 @@ bool naming_join(const char *prefix, const char *topic, char *out, size_t size);
 /* The channel with its name in the stream: the channel itself, or a copy in `arena`; NULL: no memory. */
 const struct reel_channel *naming_apply(const struct naming *n, struct arena *arena, const struct reel_channel *c, uint32_t source);
 
+/* The channel under its new name, if one of the selection's renames is for it; NULL: no memory. */
+const struct reel_channel *naming_rename(const struct reel_selection *q, struct arena *arena, const struct reel_channel *c);
+
 /* Unique names of at most `max` bytes for the stream's channels: the first channel of a name keeps it, further ones become "/scan#2",
  * "/scan#3" … Longer names are cut between two characters. names[i] belongs to channel i: its own text, or one in `arena`. */
 bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t max, const char **names, struct reel_error *err);

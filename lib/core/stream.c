@@ -376,36 +376,11 @@ static bool open_front(struct stream *s, const struct reel_selection *q, struct 
     return true;
 }
 
-/* The channel under its new name, if one of the renames is for it; NULL: no memory. */
-static const struct reel_channel *rename_channel(struct stream *s, const struct reel_selection *q, const struct reel_channel *c) {
-    const char *to = NULL;
-    size_t slash = c->name[0] == '/';
-    for (uint32_t i = 0; i < q->n_renames && !to; i++) {
-        const char *from = q->renames[i], *colon = strrchr(from, ':');
-        from += from[0] == '/'; /* as in globs, one leading slash does not count */
-        bool is = colon && (size_t)(colon - from) == strlen(c->name + slash) && memcmp(from, c->name + slash, (size_t)(colon - from)) == 0;
-        to = is ? colon + 1 : NULL;
-    }
-    if (!to) {
-        return c;
-    }
-    struct reel_channel *copy = arena_alloc(&s->arena, sizeof *copy);
-    const char **topics = arena_alloc(&s->arena, sizeof *topics);
-    if (!copy || !topics || !(topics[0] = arena_text(&s->arena, to))) {
-        return NULL;
-    }
-    *copy = *c;
-    copy->name = topics[0];
-    copy->topics = topics;
-    copy->n_topics = 1;
-    return copy;
-}
-
 /* Last, so that front messages are matched by the names of the formats. */
 static bool open_names(struct stream *s, const struct naming *naming, const struct reel_selection *q, struct reel_error *err) {
     for (uint32_t i = 0; i < s->base.n_channels; i++) {
         if (!(s->channels[i] = naming_apply(naming, &s->arena, s->channels[i], s->channel_source[i])) ||
-            !(s->channels[i] = rename_channel(s, q, s->channels[i]))) {
+            !(s->channels[i] = naming_rename(q, &s->arena, s->channels[i]))) {
             return reel_fail_memory(err);
         }
     }

@@ -21,7 +21,7 @@
 #include "work/jobs.h"
 #include "work/locks.h"
 
-static const int64_t TICK_NS = 250000000, SAVE_NS = 2000000000, OPEN_WAIT_NS = 5000000000;
+static const int64_t OPEN_WAIT_NS = 5000000000;
 
 int64_t live_clock_ns(void) {
     struct timespec t;
@@ -307,8 +307,7 @@ bool live_append(struct live *live, const struct catalog_recording *r, const str
 
 /* ---- reading */
 
-/* The item's mutex is held. */
-static struct reel_recording *show(struct live *live, struct live_item *item, struct reel_error *err) {
+struct reel_recording *live_item_show(struct live *live, struct live_item *item, struct reel_error *err) {
     char path[PATH_MAX];
     uint64_t bytes = atomic_load(&item->bytes);
     if (item->shown && item->shown_bytes == bytes) {
@@ -342,7 +341,7 @@ struct reel_recording *live_get(struct live *live, const struct catalog_recordin
         return NULL;
     }
     pthread_mutex_lock(&item->mutex);
-    struct reel_recording *shown = show(live, item, err);
+    struct reel_recording *shown = live_item_show(live, item, err);
     pthread_mutex_unlock(&item->mutex);
     live_item_release(live, item);
     return shown;
@@ -355,7 +354,7 @@ void live_fill(struct live *live, struct catalog_recording *r) {
         return;
     }
     pthread_mutex_lock(&item->mutex);
-    shown = show(live, item, NULL);
+    shown = live_item_show(live, item, NULL);
     pthread_mutex_unlock(&item->mutex);
     live_item_release(live, item);
     if (shown && scan_fill(r, reel_recording_index(shown), NULL)) {
@@ -365,7 +364,7 @@ void live_fill(struct live *live, struct catalog_recording *r) {
     }
 }
 
-static void wait_for_change(struct live *live, int64_t until_ns) {
+void live_wait_for_change(struct live *live, int64_t until_ns) {
     struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
     pthread_cond_timedwait(&live->changed, &live->mutex, &until);
 }
@@ -385,119 +384,9 @@ void live_wait(struct live *live, const char *id, uint64_t messages, int64_t tim
         }
         *more = atomic_load(&item->messages) > messages;
         if (!*more && *growing && !live->stopping) {
-            wait_for_change(live, until_ns);
+            live_wait_for_change(live, until_ns);
         }
     } while (!*more && *growing && !live->stopping && live_clock_ns() < until_ns);
     pthread_mutex_unlock(&live->mutex);
     live_item_release(live, item);
-}
-
-/* ---- the thread */
-
-/* Writes what the recording has by now into the catalog, for lists and searches. */
-static void save(struct live *live, struct live_item *item) {
-    struct catalog_recording r;
-    AUTO(reel_recording_free) struct reel_recording *shown = NULL;
-    struct reel_error ignored;
-    AUTO_LOCK struct key_lock lock = {0};
-    lock_take(live->app->locks, &lock, ROW_LOCK, item->id);
-    if (!catalog_get(live->app->catalog, item->id, &r, &ignored)) {
-        return;
-    }
-    pthread_mutex_lock(&item->mutex);
-    item->saved_messages = atomic_load(&item->messages);
-    item->saved_at_ns = live_clock_ns();
-    shown = r.state == STATE_RECORDING && !item->finishing ? show(live, item, &ignored) : NULL;
-    pthread_mutex_unlock(&item->mutex);
-    if (shown && scan_fill(&r, reel_recording_index(shown), &ignored)) {
-        r.state = STATE_RECORDING;
-        r.size = reel_index_part_size(reel_recording_index(shown), 0);
-        catalog_set_parts(live->app->catalog, &r, reel_recording_index(shown), NULL, &ignored);
-    }
-    catalog_recording_done(&r);
-}
-
-static void look_after(struct live *live, struct live_item *item) {
-    int64_t now = live_clock_ns(), expiry_ns = (int64_t)live->app->config.live_expiry_s * 1000000000;
-    struct reel_error ignored;
-    pthread_mutex_lock(&item->mutex);
-    bool open = item->recorder && !item->finishing;
-    bool due = open && atomic_load(&item->messages) != item->saved_messages && now - item->saved_at_ns >= SAVE_NS;
-    bool silent = open && now - item->appended_at_ns >= expiry_ns;
-    bool unsynced = open && atomic_load(&item->synced) < atomic_load(&item->bytes);
-    pthread_mutex_unlock(&item->mutex);
-    if (unsynced) {
-        live_sync(item, &ignored);
-    }
-    if (due) {
-        save(live, item);
-    }
-    if (silent) {
-        jobs_add(live->app->jobs, &(struct job_spec){.kind = "finish", .key = item->id, .subject = item->id}, NULL, &ignored);
-    }
-}
-
-static void *run(void *context) {
-    struct live *live = context;
-    pthread_mutex_lock(&live->mutex);
-    while (!live->stopping) {
-        struct live_item *items[LIVE_MAX];
-        unsigned n = 0;
-        for (struct live_item *i = live->items; i && n < LIVE_MAX; i = i->next) {
-            i->users++;
-            items[n++] = i;
-        }
-        pthread_mutex_unlock(&live->mutex);
-        for (unsigned i = 0; i < n; i++) {
-            look_after(live, items[i]);
-            live_item_release(live, items[i]);
-        }
-        int64_t until_ns = live_clock_ns() + TICK_NS;
-        pthread_mutex_lock(&live->mutex);
-        while (!live->stopping && live_clock_ns() < until_ns) {
-            wait_for_change(live, until_ns);
-        }
-    }
-    pthread_mutex_unlock(&live->mutex);
-    return NULL;
-}
-
-static bool open_again(void *context, const struct catalog_recording *r) {
-    struct live *live = context;
-    struct reel_error ignored;
-    if (r->state == STATE_RECORDING) {
-        jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, NULL,
-                 &ignored);
-    }
-    return true;
-}
-
-bool live_start(struct live *live, struct reel_error *err) {
-    if (!catalog_each(live->app->catalog, open_again, live, err)) {
-        return false;
-    }
-    live->has_thread = pthread_create(&live->thread, NULL, run, live) == 0;
-    return live->has_thread || reel_fail(err, REEL_IO, "no thread for live recordings");
-}
-
-void live_wake(struct live *live) {
-    if (live) {
-        pthread_mutex_lock(&live->mutex);
-        live->stopping = true;
-        pthread_cond_broadcast(&live->changed);
-        pthread_mutex_unlock(&live->mutex);
-    }
-}
-
-void live_stop(struct live *live) {
-    if (!live || !live->has_thread) {
-        return;
-    }
-    live_wake(live);
-    pthread_join(live->thread, NULL);
-    live->has_thread = false;
-    for (struct live_item *i = live->items; i; i = i->next) {
-        struct reel_error ignored;
-        live_sync(i, &ignored);
-    }
 }

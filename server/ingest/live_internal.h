@@ -1,4 +1,4 @@
-/* Shared by live.c (the list, appending, reading), live_open.c (files) and live_finish.c. */
+/* Shared by live.c (the list, appending, reading), live_thread.c, live_open.c (files) and live_finish.c. */
 #ifndef SERVER_INGEST_LIVE_INTERNAL_H
 #define SERVER_INGEST_LIVE_INTERNAL_H
 
@@ -67,6 +67,10 @@ void live_announce(struct live *live);
 /* What was appended is on the disk. */
 bool live_sync(struct live_item *item, struct reel_error *err);
 int64_t live_clock_ns(void);
+/* The recording as it is now; its mutex is held. */
+struct reel_recording *live_item_show(struct live *live, struct live_item *item, struct reel_error *err);
+/* The list's mutex is held. */
+void live_wait_for_change(struct live *live, int64_t until_ns);
 
 /* live_open.c */
 bool live_path(struct app *app, const char *id, const char *suffix, char out[PATH_MAX], struct reel_error *err);
