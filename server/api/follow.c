@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ingest/live.h"
 #include "wire/cleanup.h"
 #include "work/jobs.h"
 
+enum { AGAIN_NS = 20000000 };
 static const int64_t LOOK_NS = 1000000000, BEAT_NS = INT64_C(15000000000);
 
 struct follower {
@@ -54,8 +56,9 @@ static bool look(struct follower *f, struct reel_error *err) {
     bool growing = row.state == STATE_RECORDING;
     AUTO(reel_recording_free) struct reel_recording *recording = api_recording_open(f->app, &row, LOOK_NS, job, err);
     catalog_recording_done(&row);
-    if (!recording) {
-        return err->code == REEL_BUSY; /* it is being finished: look again */
+    if (!recording) { /* it is being finished: look again */
+        nanosleep(&(struct timespec){.tv_nsec = AGAIN_NS}, NULL);
+        return err->code == REEL_BUSY;
     }
     f->ended = !growing;
     return reel_index_info(reel_recording_index(recording))->messages <= f->messages || begin_round(f, recording, err);

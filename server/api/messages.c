@@ -121,8 +121,9 @@ void api_messages(struct http_request *r) {
     const struct row_media *media = choose_media(r);
     bool follow = false;
     http_param_bool(r, "follow", &follow);
-    if (follow && media && (strcmp(media->output, "json") == 0 || http_param(r, "limit") || http_param(r, "cursor"))) {
-        http_reply_bad_param(r, "follow", "goes with output=ndjson, json-seq, csv, msgpack or events, without limit and cursor");
+    bool whole = media && (strcmp(media->output, "json") == 0 || strcmp(media->output, "csv") == 0); /* has a beginning or an end */
+    if (follow && media && (whole || http_param(r, "limit") || http_param(r, "cursor"))) {
+        http_reply_bad_param(r, "follow", "goes with output=ndjson, json-seq, msgpack or events, without limit and cursor");
         return;
     }
     if (media && api_open_messages(r, &a)) {

@@ -112,7 +112,7 @@
          .type = HTTP_TEXT,                                                                                                                \
          .repeats = true,                                                                                                                  \
          .max = 16,                                                                                                                        \
-         .help = "Of a topic, only the messages for which this holds: /odom.twist.twist.linear.x>0.5, with <, >=, <=, = or != too."},      \
+         .help = "Only the messages of a topic for which this holds: /odom.twist.twist.linear.x>0.5; <, >=, <=, = and != too."},           \
         {.name = "rename", .type = HTTP_TEXT, .repeats = true, .max = 64, .help = "Gives a topic another name: FROM:TO."}, PARAM_SPAN,     \
         {.name = "every",                                                                                                                  \
          .type = HTTP_TEXT,                                                                                                                \

@@ -211,7 +211,12 @@ bool live_item_open(struct app *app, struct live_item *item, bool resume, const 
     if (resume && !load_keys(app, item, path, err)) {
         return false;
     }
-    if (!(item->recorder = reel_recorder_open(path, mcap, &options, err)) || !(item->rows = reel_rows_new(item->recorder, err)) ||
+    struct reel_error why = {0};
+    if (!(item->recorder = reel_recorder_open(path, mcap, &options, &why))) { /* its words name the path */
+        return why.code == REEL_NOT_FOUND ? reel_fail(err, REEL_NOT_FOUND, "the file of this live recording is gone")
+                                          : reel_error_pass(err, &why);
+    }
+    if (!(item->rows = reel_rows_new(item->recorder, err)) ||
         !(item->growing = reel_growing_open(path, reel_format_named("mcap"), pack, err)) ||
         !reel_growing_read(item->growing, reel_recorder_bytes(item->recorder), progress, err) || !know_channels(item, resume, err)) {
         return false;
@@ -275,7 +280,10 @@ bool live_open_run(struct app *app, const struct job_call *call, struct reel_err
         return jobs_add(app->jobs, &(struct job_spec){.kind = "finish", .key = call->key, .subject = call->key}, NULL, err);
     }
     struct reel_error ignored;
-    if (why.code == REEL_NOT_FOUND || why.code == REEL_NOT_MINE) {
+    if (why.code == REEL_NOT_FOUND) { /* a backup that was restored has no live recordings */
+        catalog_set_state(app->catalog, call->key, STATE_MISSING, why.text, &ignored);
+    }
+    if (why.code == REEL_NOT_MINE) {
         catalog_set_state(app->catalog, call->key, STATE_FAILED, why.text, &ignored);
     }
     return reel_error_pass(err, &why);

@@ -50,16 +50,22 @@ static void look_after(struct live *live, struct live_item *item) {
     }
 }
 
+/* References to all that are open. The list's mutex is held. */
+static unsigned take_all(struct live *live, struct live_item *items[LIVE_MAX]) {
+    unsigned n = 0;
+    for (struct live_item *i = live->items; i && n < LIVE_MAX; i = i->next) {
+        i->users++;
+        items[n++] = i;
+    }
+    return n;
+}
+
 static void *run(void *context) {
     struct live *live = context;
     pthread_mutex_lock(&live->mutex);
     while (!live->stopping) {
         struct live_item *items[LIVE_MAX];
-        unsigned n = 0;
-        for (struct live_item *i = live->items; i && n < LIVE_MAX; i = i->next) {
-            i->users++;
-            items[n++] = i;
-        }
+        unsigned n = take_all(live, items);
         pthread_mutex_unlock(&live->mutex);
         for (unsigned i = 0; i < n; i++) {
             look_after(live, items[i]);
@@ -109,8 +115,13 @@ void live_stop(struct live *live) {
     live_wake(live);
     pthread_join(live->thread, NULL);
     live->has_thread = false;
-    for (struct live_item *i = live->items; i; i = i->next) {
-        struct reel_error ignored;
-        live_sync(i, &ignored);
+    struct live_item *items[LIVE_MAX];
+    struct reel_error ignored;
+    pthread_mutex_lock(&live->mutex);
+    unsigned n = take_all(live, items);
+    pthread_mutex_unlock(&live->mutex);
+    for (unsigned i = 0; i < n; i++) {
+        live_sync(items[i], &ignored);
+        live_item_release(live, items[i]);
     }
 }

@@ -180,7 +180,8 @@ class Appending(Case):
         after = Following(self.server, live.path('/messages?follow=true'))  # what is finished ends at once
         self.assertTrue(eventually(lambda: after.ended))
         self.assertEqual(after.numbers(), [0, 1, 7, 8, 9])
-        self.assertProblem(self.server.get(live.path('/messages?follow=true&output=json')), 400, 'follow')
+        for output in ('json', 'csv'):
+            self.assertProblem(self.server.get(live.path('/messages?follow=true&output=' + output)), 400, 'follow')
 
 
 class Expiry(Case):
@@ -249,6 +250,19 @@ class Killed(unittest.TestCase):
             live.finish()
         except (OSError, http.client.HTTPException, AssertionError):
             pass
+
+    def test_a_lost_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server(folder)
+            live = Live(server, 'lost')
+            live.appended([row('/a', 1)])
+            server.stop()
+            os.unlink(os.path.join(folder, 'live', live.id + '.mcap'))
+            server = live.server = Server(folder)
+            self.assertTrue(eventually(lambda: live.row()['state'] == 'missing'))
+            self.assertEqual(live.append([row('/a', 2)]).status, 409)
+            self.assertNotIn(folder, json.dumps([live.row(), server.get(API + '/jobs').json()]))
+            server.stop()
 
     def test_a_lost_catalog(self):
         with tempfile.TemporaryDirectory() as folder:
