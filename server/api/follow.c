@@ -51,14 +51,15 @@ static bool look(struct follower *f, struct reel_error *err) {
     struct catalog_recording row;
     char job[JOB_ID_TEXT];
     if (!catalog_get(f->app->catalog, f->id, &row, err)) {
-        return false;
+        nanosleep(&(struct timespec){.tv_nsec = AGAIN_NS}, NULL);
+        return reel_is_transient(err->code);
     }
     bool growing = row.state == STATE_RECORDING;
     AUTO(reel_recording_free) struct reel_recording *recording = api_recording_open(f->app, &row, LOOK_NS, job, err);
     catalog_recording_done(&row);
     if (!recording) { /* it is being finished: look again */
         nanosleep(&(struct timespec){.tv_nsec = AGAIN_NS}, NULL);
-        return err->code == REEL_BUSY;
+        return err->code == REEL_BUSY || reel_is_transient(err->code);
     }
     f->ended = !growing;
     return reel_index_info(reel_recording_index(recording))->messages <= f->messages || begin_round(f, recording, err);

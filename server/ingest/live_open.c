@@ -279,12 +279,10 @@ bool live_open_run(struct app *app, const struct job_call *call, struct reel_err
     if (why.code == REEL_CONFLICT) { /* the file is complete: the server was stopped while it finished */
         return jobs_add(app->jobs, &(struct job_spec){.kind = "finish", .key = call->key, .subject = call->key}, NULL, err);
     }
-    struct reel_error ignored;
-    if (why.code == REEL_NOT_FOUND) { /* a backup that was restored has no live recordings */
-        catalog_set_state(app->catalog, call->key, STATE_MISSING, why.text, &ignored);
-    }
-    if (why.code == REEL_NOT_MINE) {
-        catalog_set_state(app->catalog, call->key, STATE_FAILED, why.text, &ignored);
+    /* a backup that was restored has no live recordings */
+    enum recording_state state = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_FAILED;
+    if ((why.code == REEL_NOT_FOUND || why.code == REEL_NOT_MINE) && !catalog_set_state(app->catalog, call->key, state, why.text, err)) {
+        return false;
     }
     return reel_error_pass(err, &why);
 }

@@ -18,14 +18,18 @@ static void save(struct live *live, struct live_item *item) {
         return;
     }
     pthread_mutex_lock(&item->mutex);
-    item->saved_messages = atomic_load(&item->messages);
+    uint64_t messages = atomic_load(&item->messages);
     item->saved_at_ns = live_clock_ns();
     shown = r.state == STATE_RECORDING && !item->finishing ? live_item_show(live, item, &ignored) : NULL;
     pthread_mutex_unlock(&item->mutex);
     if (shown && scan_fill(&r, reel_recording_index(shown), &ignored)) {
         r.state = STATE_RECORDING;
         r.size = reel_index_part_size(reel_recording_index(shown), 0);
-        catalog_set_parts(live->app->catalog, &r, reel_recording_index(shown), NULL, &ignored);
+        if (catalog_set_parts(live->app->catalog, &r, reel_recording_index(shown), NULL, &ignored)) {
+            pthread_mutex_lock(&item->mutex);
+            item->saved_messages = messages; /* else it is tried again */
+            pthread_mutex_unlock(&item->mutex);
+        }
     }
     catalog_recording_done(&r);
 }

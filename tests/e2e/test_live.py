@@ -170,7 +170,7 @@ class Appending(Case):
         self.assertTrue(eventually(lambda: following.numbers() == [1]))
         live.appended([row('/b', 7)])  # a new topic, and late messages
         live.appended([row('/a', 0), row('/b', 8)])
-        self.assertTrue(eventually(lambda: following.numbers() == [1, 7, 0, 8]))
+        self.assertTrue(eventually(lambda: following.numbers() == [1, 7, 0, 8]), (following.lines, following.ended))
         self.assertTrue(eventually(lambda: sum(line.startswith(b'data: {"topic":"/b"') for line in events.lines) == 2))
         self.assertFalse(following.ended)
         live.appended([row('/a', 9)])
