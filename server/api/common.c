@@ -45,7 +45,7 @@ static bool find_key(struct http_request *r, const char *key, struct api_recordi
     live_fill(http_app(r)->live, &out->row);
     if (!http_caller_sees(http_caller(r),
                           out->row.collection)) { /* the same reply as for an unknown recording, so that its existence is not disclosed */
-        catalog_recording_done(&out->row);
+        api_recording_done(out);
         http_reply_problem(r, 404, "not-found", "%s", catalog_not_found(key));
         return false;
     }

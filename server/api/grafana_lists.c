@@ -146,23 +146,77 @@ static json_t *payloads_of_metric(void) {
         "[{\"label\":\"Fields\",\"name\":\"field\",\"type\":\"multi-select\",\"placeholder\":\"/topic.field\",\"width\":40},"
         "{\"label\":\"Drawn by\",\"name\":\"agg\",\"type\":\"select\",\"options\":["
         "{\"label\":\"smallest and largest\",\"value\":\"minmax\"},{\"label\":\"mean\",\"value\":\"mean\"},"
-        "{\"label\":\"shape (lttb)\",\"value\":\"lttb\"},{\"label\":\"last\",\"value\":\"last\"}]}]";
+        "{\"label\":\"shape (lttb)\",\"value\":\"lttb\"},{\"label\":\"last\",\"value\":\"last\"}]},"
+        "{\"label\":\"Result\",\"name\":\"type\",\"type\":\"select\",\"options\":["
+        "{\"label\":\"time series\",\"value\":\"timeseries\"},{\"label\":\"table\",\"value\":\"table\"}]}]";
     return json_loads(text, 0, NULL);
+}
+static json_t *payloads_of_events(void) {
+    static const char text[] =
+        "[{\"label\":\"Recording\",\"name\":\"recording\",\"type\":\"select\",\"placeholder\":\"all recordings\",\"width\":40}]";
+    return json_loads(text, 0, NULL);
+}
+
+static void add_metric(struct list *l, const char *label, const char *value, json_t *payloads) {
+    size_t before = json_array_size(l->items);
+    add(l, label, value);
+    if (json_array_size(l->items) > before) {
+        l->failed |= json_object_set_new(json_array_get(l->items, before), "payloads", payloads) != 0;
+    } else {
+        json_decref(payloads);
+    }
+}
+
+/* The editor shows nothing for a metric that is not listed: one that a dashboard has saved is, also when its recording is an older one, is
+ * gone or is a variable. */
+static void add_asked(struct http_request *r, struct list *l, const char *metric) {
+    bool listed = !metric || !*metric;
+    size_t i;
+    json_t *item;
+    json_array_foreach(l->items, i, item) {
+        const char *value = json_string_value(json_object_get(item, "value"));
+        listed = listed || (value && strcmp(value, metric) == 0);
+    }
+    if (listed) {
+        return;
+    }
+    struct api_recording a = {0};
+    struct http_problem problem;
+    http_catch_problems(r, &problem);
+    bool found = api_find_key(r, metric, &a);
+    http_catch_problems(r, NULL);
+    add_metric(l, found ? a.row.name : metric, metric, payloads_of_metric());
+    api_recording_done(&a);
 }
 
 void api_grafana_metrics(struct http_request *r) {
     struct catalog_page page = {0};
     struct list l = list_new("label", "value");
-    if (!body_json(r) || !list_recordings(r, NULL, RECORDINGS_MAX, &page)) {
+    const json_t *body = body_json(r);
+    if (!body || !list_recordings(r, NULL, RECORDINGS_MAX, &page)) {
         json_decref(l.items);
         return;
     }
     for (uint32_t i = 0; i < page.n_items; i++) {
-        size_t before = json_array_size(l.items);
-        add(&l, page.items[i].name, page.items[i].id);
-        l.failed |= json_object_set_new(json_array_get(l.items, before), "payloads", payloads_of_metric()) != 0;
+        add_metric(&l, page.items[i].name, page.items[i].id, payloads_of_metric());
     }
+    add_metric(&l, "Events", GRAFANA_EVENTS, payloads_of_events());
+    add_asked(r, &l, json_string_value(json_object_get(body, "metric")));
     reply_list(r, &l);
+    catalog_page_done(&page);
+}
+
+/* The newest recordings; replies. */
+static void reply_recordings(struct http_request *r, const char *words, struct list *l) {
+    struct catalog_page page = {0};
+    if (!list_recordings(r, words, RECORDINGS_MAX, &page)) {
+        json_decref(l->items);
+        return;
+    }
+    for (uint32_t i = 0; i < page.n_items; i++) {
+        add(l, page.items[i].name, page.items[i].id);
+    }
+    reply_list(r, l);
     catalog_page_done(&page);
 }
 
@@ -185,11 +239,14 @@ static void reply_contents(struct http_request *r, const char *key, bool fields,
 void api_grafana_payload_options(struct http_request *r) {
     json_t *body = body_json(r);
     const char *metric = json_string_value(json_object_get(body, "metric")), *name = json_string_value(json_object_get(body, "name"));
+    bool events = metric && strcmp(metric, GRAFANA_EVENTS) == 0;
     struct list l = list_new("label", "value");
     if (!body) {
         json_decref(l.items);
-    } else if (metric && *metric && name && strcmp(name, "field") == 0) {
+    } else if (metric && *metric && !events && name && strcmp(name, "field") == 0) {
         reply_contents(r, metric, true, NULL, &l);
+    } else if (events && name && strcmp(name, "recording") == 0) {
+        reply_recordings(r, NULL, &l);
     } else {
         reply_list(r, &l);
     }
@@ -201,7 +258,6 @@ void api_grafana_variable(struct http_request *r) {
     json_t *body = body_json(r), *payload = json_object_get(body, "payload");
     const char *what = json_string_value(json_is_object(payload) ? json_object_get(payload, "target") : payload);
     const char *key = json_string_value(json_object_get(payload, "recording"));
-    struct catalog_page page = {0};
     struct list l = list_new("__text", "__value");
     bool contents = what && (strcmp(what, "topics") == 0 || strcmp(what, "fields") == 0);
     if (body && contents && key) {
@@ -212,15 +268,11 @@ void api_grafana_variable(struct http_request *r) {
     if (body && (contents || !known)) {
         http_reply_problem(r, 400, "bad-variable", "target must be \"recordings\", or \"topics\" or \"fields\" with a \"recording\"");
     }
-    if (!body || !known || !list_recordings(r, json_string_value(json_object_get(payload, "q")), RECORDINGS_MAX, &page)) {
+    if (body && known) {
+        reply_recordings(r, json_string_value(json_object_get(payload, "q")), &l);
+    } else {
         json_decref(l.items);
-        return;
     }
-    for (uint32_t i = 0; i < page.n_items; i++) {
-        add(&l, page.items[i].name, page.items[i].id);
-    }
-    reply_list(r, &l);
-    catalog_page_done(&page);
 }
 
 /* SimpleJSON's list of targets: fields of the newest recordings, or of the recording that the text begins with. */

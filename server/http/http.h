@@ -145,6 +145,14 @@ void http_reply_error(struct http_request *r,
                                                         DAMAGED 422, NO_SPACE 507, … else 500 */
 void http_reply_no_memory(struct http_request *r);   /* the same, for out of memory */
 
+/* For a request of several questions, of which one may fail without the others: until it is called with NULL, a problem of this request
+ * goes to *out instead of to the client, without the headers that were added for it. */
+struct http_problem {
+    unsigned status; /* 0: there was none */
+    char detail[1024];
+};
+void http_catch_problems(struct http_request *r, struct http_problem *out);
+
 /* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416 are handled here.
  */
 struct http_file {

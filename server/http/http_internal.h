@@ -129,6 +129,7 @@ struct http_request {
     struct http_query query;
     struct http_grant grant;
     struct http_extra_header *extra_headers, **extra_headers_end;
+    struct http_problem *caught; /* the caller's, http_catch_problems() */
     char method[HTTP_METHOD_MAX + 1];
     char id[HTTP_ID_MAX + 1];
     void *state;

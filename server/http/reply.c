@@ -20,7 +20,7 @@ void reply_header(struct MHD_Response *response, const char *name, const char *v
 
 void http_add_header(struct http_request *r, const char *name, const char *value) {
     size_t name_size = strlen(name), value_size = strlen(value);
-    if (!guard_token(name) || strpbrk(value, "\r\n")) {
+    if (r->caught || !guard_token(name) || strpbrk(value, "\r\n")) {
         return;
     }
     struct http_extra_header *header = malloc(sizeof *header + name_size + value_size + 2);
@@ -275,8 +275,21 @@ static json_t *json_safe(const char *text) {
     return json_string(copy ? copy : "");
 }
 
+void http_catch_problems(struct http_request *r, struct http_problem *out) {
+    if (out) {
+        *out = (struct http_problem){0};
+    }
+    r->caught = out;
+}
+
 void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail, json_t *extra_members) {
     char type[128];
+    if (r->caught) {
+        r->caught->status = status;
+        snprintf(r->caught->detail, sizeof r->caught->detail, "%s", detail);
+        json_decref(extra_members);
+        return;
+    }
     snprintf(type, sizeof type, "/problems/%s", slug);
     AUTO_MEM char *instance = strndup(r->target, request_raw_path_size(r));
     json_t *problem = json_object();

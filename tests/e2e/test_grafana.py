@@ -80,15 +80,27 @@ class Grafana(Case):
 
     def test_choosing(self):
         metrics = self.post('metrics', {})
-        self.assertEqual({m['label']: m['value'] for m in metrics}, {'grafana lab.bag': self.lab, 'mol.nanover.zip': self.mol})
-        field, agg = metrics[0]['payloads']
-        self.assertEqual((field['name'], field['type'], agg['name']), ('field', 'multi-select', 'agg'))
+        self.assertEqual({m['label']: m['value'] for m in metrics},
+                         {'grafana lab.bag': self.lab, 'mol.nanover.zip': self.mol, 'Events': 'events'})
+        field, agg, kind = metrics[0]['payloads']
+        self.assertEqual((field['name'], field['type'], agg['name'], kind['name']), ('field', 'multi-select', 'agg', 'type'))
         self.assertEqual([o['value'] for o in agg['options']], ['minmax', 'mean', 'lttb', 'last'])
         self.assertEqual([o['value'] for o in self.post('metric-payload-options', {'metric': self.lab, 'payload': {}, 'name': 'field'})], FIELDS)
         self.assertEqual(self.post('metric-payload-options', {'metric': self.lab, 'payload': {}, 'name': 'other'}), [])
         self.assertEqual(self.post('search', {'target': 'grafana'}), [{'text': 'grafana lab.bag ' + f, 'value': self.lab + ':' + f} for f in FIELDS])
         self.assertEqual([o['value'] for o in self.post('search', {'target': self.lab + ':odom.z'})], [self.lab + ':/odom.z'])
         self.assertIn(self.lab + ':/odom.x', [o['value'] for o in self.post('search')])
+
+    def test_the_metric_of_the_request_is_always_listed(self):
+        for asked, label in ((self.lab, 'grafana lab.bag'), ('name:lab/grafana lab.bag', 'grafana lab.bag'), ('$recording', '$recording'), ('gone', 'gone'),
+                             ('events', 'Events')):
+            listed = [m['label'] for m in self.post('metrics', {'metric': asked, 'payload': {}}) if m['value'] == asked]
+            self.assertEqual(listed, [label])
+        self.assertEqual(len(self.post('metrics', {'metric': 'x' * 5000})), 3)  # too long to be one
+        events, = [m for m in self.post('metrics', {'metric': ''}) if m['value'] == 'events']
+        self.assertEqual([p['name'] for p in events['payloads']], ['recording'])
+        self.assertEqual({o['value'] for o in self.post('metric-payload-options', {'metric': 'events', 'name': 'recording'})}, {self.lab, self.mol})
+        self.assertEqual(self.post('metric-payload-options', {'metric': 'events', 'name': 'other'}), [])
 
     def test_variables(self):
         self.assertEqual({v['__text']: v['__value'] for v in self.post('variable', {'payload': {'target': 'recordings'}, 'range': RANGE})},
@@ -105,13 +117,60 @@ class Grafana(Case):
         self.assertIn({'text': 'lttb'}, self.post('tag-values', {'key': 'agg'}))
         self.assertEqual(self.post('annotations', {'annotation': {'name': 'x'}}), [])
 
+    def test_a_target_that_fails_leaves_the_others(self):
+        good = {'target': self.lab + ':/odom.x', 'refId': 'G'}
+        for target, word in (({'target': 'gone:/odom.x'}, 'no recording'), ({'target': self.lab}, 'RECORDING'),
+                             ({'target': self.lab + ':/none.x'}, '/none.x'), ({'target': self.lab + ':/odom.w'}, 'w'),
+                             ({'target': self.lab, 'payload': {'field': 7}}, '/topic.field'), ({'target': 'x' * 3000}, 'RECORDING'),
+                             ({'target': 'events', 'payload': {'recording': 'gone'}}, 'no recording'),
+                             ({'target': self.lab + ':/odom.x', 'payload': {'agg': 'most'}}, 'minmax')):
+            with self.subTest(str(target)[:80]):
+                before, *bad, after = self.query(good, dict(target, refId='B'), good)
+                self.assertEqual(before, after)
+                self.assertEqual(len(before['datapoints']), 100)
+                told = [b for b in bad if b.get('datapoints') == []]
+                self.assertEqual([(b['target'], b['refId']) for b in told], [(target['target'], 'B')])
+                notice, = told[0]['meta']['notices']
+                self.assertEqual(notice['severity'], 'error')
+                self.assertIn(word, notice['text'])
+        several = self.query({'target': '(%s|gone)' % self.lab, 'payload': {'field': ['/odom.x', '/odom.y']}})
+        self.assertEqual([len(s['datapoints']) for s in several], [100, 100, 0])  # what was found before is drawn
+
+    def test_tables(self):
+        series, = self.query({'target': self.lab + ':/odom.x'})
+        for target in ({'target': self.lab + ':/odom.x', 'type': 'table'}, {'target': self.lab + ':/odom.x', 'payload': {'type': 'table'}}):
+            table, = self.query(dict(target, refId='T'))
+            self.assertEqual((table['type'], table['refId']), ('table', 'T'))
+            self.assertEqual([(c['text'], c['type']) for c in table['columns']],
+                             [('Time', 'time'), ('Recording', 'string'), ('Field', 'string'), ('Value', 'number')])
+            self.assertEqual(table['rows'], [[ms, 'grafana lab.bag', '/odom.x', value] for value, ms in series['datapoints']])
+        both, = self.query({'target': self.lab, 'payload': {'type': 'table', 'field': ['/odom.x', '/odom.y']}}, maxDataPoints=2)
+        self.assertEqual([r[2] for r in both['rows']], ['/odom.x'] * 2 + ['/odom.y'] * 2)
+        self.assertProblem(self.query({'target': self.lab, 'payload': {'type': 'table', 'field': ['/odom.x'] * 65}}, status=413), 413, '64')
+
+    def test_events_are_a_target(self):
+        start = T0 + 3 * SECOND // 2
+        answer = self.server.request('POST', '/api/v1/events', json.dumps({'recording': self.lab,
+             'start': str(start), 'end': str(start + SECOND), 'title': 'a "turn"', 'tags': {'kind': 'turn'}}).encode(), {'Content-Type': 'application/json'})
+        self.assertEqual(answer.status, 201, answer)
+        self.addCleanup(self.server.request, 'DELETE', '/api/v1/events/' + answer.json()['id'])
+        row = [start // 10**6, (start + SECOND) // 10**6, 'a "turn"', 'grafana lab.bag', ['kind=turn'], self.lab]
+        for target in ({'target': 'events'}, {'target': 'annotations'}, {'target': 'events', 'payload': {'recording': self.lab}},
+                       {'target': 'events', 'payload': {'recording': '(%s|%s)' % (self.lab, self.mol)}}):
+            table, = self.query(dict(target, refId='Anno'))
+            self.assertEqual((table['type'], table['refId']), ('table', 'Anno'))
+            self.assertEqual([c['text'] for c in table['columns']], ['time', 'timeEnd', 'title', 'text', 'tags', 'recording'])
+            self.assertEqual(table['rows'], [row])
+        self.assertEqual(self.query({'target': 'events', 'payload': {'recording': self.mol}})[0]['rows'], [])
+        year = {'from': '2020-01-01T00:00:00Z', 'to': '2021-01-01T00:00:00Z'}
+        self.assertEqual(self.query({'target': 'events'}, range=year)[0]['rows'], [])
+        old = self.post('annotations', {'annotation': {'query': self.lab}, 'range': RANGE})
+        self.assertEqual([[a['time'], a['timeEnd'], a['title'], a['text'], a['tags']] for a in old], [row[:5]])
+
     def test_what_cannot_be(self):
-        for target, status, word in (({'target': 'gone:/odom.x'}, 404, 'no recording'), ({'target': self.lab}, 400, 'RECORDING'),
-                                     ({'target': self.lab + ':/none.x'}, 404, '/none.x'), ({'target': self.lab + ':/odom.w'}, 404, 'w'),
-                                     ({'target': self.lab, 'payload': {'field': 7}}, 400, '/topic.field'),
-                                     ({'target': self.lab + ':/odom.x', 'payload': {'agg': 'most'}}, 400, 'minmax')):
-            with self.subTest(str(target)):
-                self.assertProblem(self.query(target, status=status), status, word)
+        self.assertProblem(self.query({'target': ''}, filters=[{'key': 'City', 'operator': '=', 'value': 'Berlin'}], status=400), 400, 'City')
+        self.assertEqual(self.query({'target': ''}, filters=[{'key': '', 'value': ''}, {'key': 'agg', 'value': ''}]), [])
+        self.assertProblem(self.query(*[{'target': 'gone'}] * 1001, status=413), 413, '1000')
         self.assertProblem(self.query(status=400, range={'from': 'soon'}), 400, 'range.from')
         self.assertProblem(self.query({'target': self.lab, 'payload': {'field': ['/odom.x'] * 65}}, status=413), 413, '64')
         for body, status in ((b'[1]', 400), (b'{', 400), (b'{"a":"' + b'x' * (1 << 20) + b'"}', 413)):

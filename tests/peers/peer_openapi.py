@@ -363,7 +363,9 @@ class OpenApi(unittest.TestCase):
         self.ask('POST', '/grafana/metrics', '', 200, {})
         self.ask('POST', '/grafana/metric-payload-options', '', 200, {'metric': one, 'name': 'field'})
         self.ask('POST', '/grafana/query', '', 200, {'targets': [{'target': one + ':/scan.range_min', 'refId': 'A'}], 'maxDataPoints': 10})
-        self.ask('POST', '/grafana/query', '', 400, {'targets': [{'target': 'nothing'}]})
+        table = {'target': one, 'refId': 'B', 'payload': {'field': '/scan.range_min', 'type': 'table'}}
+        self.ask('POST', '/grafana/query', '', 200, {'targets': [{'target': 'nothing'}, {'target': 'events', 'refId': 'A'}, table]})
+        self.ask('POST', '/grafana/query', '', 400, {'targets': [], 'filters': [{'key': 'agg', 'value': 'most'}]})
         for payload in ({'target': 'recordings'}, {'target': 'topics', 'recording': one}, {'target': 'fields', 'recording': one}):
             self.ask('POST', '/grafana/variable', '', 200, {'payload': payload})
         self.ask('POST', '/grafana/search', '', 200, {'target': 'demo'})
