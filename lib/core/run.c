@@ -1,6 +1,7 @@
 /* The functions that a writer calls while it emits (reel/write.h), the same for planning and rendering. */
 #include "core/run.h"
 #include "core/transient.h"
+#include "wire/cleanup.h"
 
 #include <stdlib.h>
 
@@ -136,6 +137,26 @@ bool reel_write_payload(struct reel_write *w, const struct reel_message *m, stru
         }
     }
     return put_pieces((struct run *)w, m, out, err);
+}
+
+bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachment *a, struct reel_sink *out, struct reel_error *err) {
+    AUTO_MEM uint8_t *piece = malloc(PIECE);
+    if (!piece) {
+        return reel_fail_memory(err);
+    }
+    for (uint64_t done = 0; done < a->size;) {
+        uint64_t left = a->size - done;
+        size_t size = left < PIECE ? (size_t)left : PIECE;
+        if (!out->hashing && (out->pos + size <= out->lo || out->pos >= out->hi)) {
+            reel_sink_zeros(out, 0, size);
+        } else if (reel_reader_copy(reader, a->chunk, a->offset + done, piece, size, err)) {
+            reel_sink_put(out, piece, size);
+        } else {
+            return reel_error_at(err, "attachment %s", a->name);
+        }
+        done += size;
+    }
+    return true;
 }
 
 int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m) {

@@ -126,6 +126,9 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
 void reel_write_unget(struct reel_write *w, const struct reel_message *m);
 /* Appends the payload. While counting no byte is read. */
 bool reel_write_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err);
+/* Appends the bytes of an attachment of `reader`'s recording; pieces that the sink discards are not read. */
+bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachment *attachment, struct reel_sink *out,
+                           struct reel_error *err);
 /* m's time, rebased when the writer says so. */
 int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m);
 

@@ -180,6 +180,43 @@ static void rule_tide_05_all_metadata_is_kept(void **state) {
     }
 }
 
+/* Values that are not text, and such as look like their base64: shown, and written as they were; in MCAP in between, too. */
+static void rule_tide_05_binary_metadata_is_kept(void **state) {
+    (void)state;
+    static const struct {
+        const char *key, *value, *shown_key, *shown;
+    } pairs[] = {{"dc:Thumb", "\x89PNG\xff", "dc:Thumb.base64", "iVBORw=="},
+                 {"own.base64", "aGVsbG8=", "own.base64", "aGVsbG8="},    /* of text: nothing is hidden in it */
+                 {"own.base64", "/w==", "own.base64.base64", "L3c9PQ=="}, /* of a byte that is not text */
+                 {".base64", "/w==", ".base64", "/w=="},                  /* no key would remain */
+                 {"a.base64.base64", "L3c9PQ==", "a.base64.base64.base64", "TDNjOVBRPT0="}};
+    LOG l = {0};
+    log_tide(&l, 2, 0);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const char *const texts[] = {pairs[i].key, pairs[i].value, NULL};
+        log_meta(&l, texts);
+    }
+    two_channels(&l);
+    log_six(&l, 0, LOG_PLAIN);
+    RECORDING *r = log_scan(&l);
+    const struct reel_pairs *read = reel_index_metadata(reel_recording_index(r));
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        assert_string_equal(read->items[i].key, pairs[i].shown_key);
+        assert_true(i == 0 || strcmp(read->items[i].value, pairs[i].shown) == 0);
+    }
+    LOG mcap = log_write(r, &reel_writer_mcap, "", &reel_select_all, 10);
+    RECORDING *middle = log_scan(&mcap);
+    for (int through = 0; through < 2; through++) {
+        LOG again = log_write(through ? middle : r, &reel_writer_tide2, "", &reel_select_all, 20);
+        for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+            LOG one = {0};
+            log_text(&one, pairs[i].key, 2);
+            log_text(&one, pairs[i].value, 4);
+            assert_non_null(memmem(again.data, again.size, one.data, one.size));
+        }
+    }
+}
+
 /* ---- 6, 7 ---- */
 
 #define NEEDED "\x01\x02\x03"
@@ -243,7 +280,30 @@ static void rule_tide_06_a_missing_type_is_reported_and_its_messages_served(void
     assert_int_equal(log_model(r, 1)->n_schemas, 3);
     assert_string_equal(log_model(r, 1)->schemas[2].hash, "010203");
     assert_int_equal(log_model(r, 1)->schemas[2].data.size, 0);
-    log_assert_finding(r, REEL_WARNING, "2 referenced types have no block TYPE");
+    log_assert_finding(r, REEL_WARNING, "refers to type 010203, which has no block TYPE"); /* once, although two channels need it */
+    size_t count;
+    const struct reel_finding *findings = reel_index_findings(reel_recording_index(r), &count);
+    for (size_t i = 0; i < count; i++) {
+        bool orphan = strstr(findings[i].text, "010203") != NULL;
+        assert_true(!orphan || memcmp(l.data + findings[i].offset, "TYPE", 4) == 0);
+    }
+}
+
+/* A hash that several channels have and no block defines: told once, at the first of them. */
+static void rule_tide_06_an_orphan_hash_is_told_once_with_its_offset(void **state) {
+    (void)state;
+    static const char *const hashes[] = {"\x0a\xff", NULL};
+    LOG l = {0};
+    log_tide(&l, 2, 0);
+    size_t first = log_channel_new(&l, 0, "/a", "", "", hashes);
+    log_channel_new(&l, 1, "/b", "", "", hashes);
+    log_six(&l, 0, LOG_PLAIN);
+    RECORDING *r = log_scan(&l);
+    log_assert_finding(r, REEL_WARNING, "refers to type 0aff, which has no block TYPE");
+    size_t count;
+    const struct reel_finding *findings = reel_index_findings(reel_recording_index(r), &count);
+    assert_int_equal(count, 2); /* and no index */
+    assert_int_equal(findings[0].offset, first);
 }
 
 static void rule_tide_06_the_first_of_two_types_of_one_hash_counts(void **state) {
@@ -284,6 +344,55 @@ static void rule_tide_07_foreign_types_get_sha1_and_this_is_reported(void **stat
     assert_non_null(strstr(items[1].text, "SHA-1"));
     assert_non_null(strstr(items[1].text, "RD 8"));
     assert_true(reel_writer_tide.accepts(&c, NULL));
+}
+
+/* TYPE blocks that no channel uses: attachments, so that they are seen, and blocks again in a log, also by way of an MCAP file. */
+static void rule_tide_07_types_that_nobody_uses_are_kept(void **state) {
+    (void)state;
+    static const char *const hashes[] = {"PP", NULL};
+    LOG l = {0}, blocks = {0};
+    log_tide(&l, 2, 0);
+    log_type(&l, "PP", "ros-msg-1.0", "Point", "1.0", "float64 x\n", NULL, NULL);
+    log_channel_new(&l, 0, "/a", "", "", hashes);
+    log_channel_new(&l, 1, "/b", "", "", NULL);
+    size_t at = l.size;
+    log_type(&l, "UU", "ros-msg-1.0", "Unused", "2", "float64 y\n", "http://example.org/u", "UV");
+    log_type(&l, "PP", "ros-msg-1.0", "Second", "1.0", "float64 z\n", NULL, NULL);
+    log_bytes(&blocks, l.data + at, l.size - at);
+    log_type(&l, "PP", "ros-msg-1.0", "Second", "1.0", "float64 z\n", NULL, NULL); /* a copy is not kept */
+    log_six(&l, 0, LOG_PLAIN);
+    RECORDING *r = log_scan(&l);
+    size_t count;
+    const struct reel_attachment *all = reel_index_attachments(reel_recording_index(r), &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(all[0].name, "TYPE Second");
+    assert_string_equal(all[1].name, "TYPE Unused");
+    LOG mcap = log_write(r, &reel_writer_mcap, "", &reel_select_all, 10);
+    RECORDING *middle = log_scan(&mcap);
+    for (int through = 0; through < 2; through++) {
+        LOG again = log_write(through ? middle : r, &reel_writer_tide2, "", &reel_select_all, 50);
+        RECORDING *copy = log_scan(&again);
+        if (!through) { /* MCAP names a language in its own way */
+            log_assert_same(r, copy);
+        }
+        for (size_t begin = 0; begin < blocks.size; begin += 12 + load_u64le(blocks.data + begin + 4)) {
+            assert_non_null(memmem(again.data, again.size, blocks.data + begin, 12 + load_u64le(blocks.data + begin + 4)));
+        }
+        assert_string_equal(log_model(copy, 0)->schemas[0].name, "Point");
+    }
+    for (int old = 0; old < 2; old++) { /* only 0.0 loses them, and this is told */
+        struct reel_error err = {0};
+        struct reel_stream *s = log_stream(r, &reel_select_all);
+        AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+        assert_true(reel_writer_accepts(old ? &reel_writer_tide : &reel_writer_tide2, s, loss, &err));
+        reel_stream_free(s);
+        size_t lost = 0;
+        const struct reel_loss_item *items = reel_loss_items(loss, &count);
+        for (size_t i = 0; i < count; i++) {
+            lost += items[i].kind == REEL_LOSES && strstr(items[i].text, "2 attachments") != NULL;
+        }
+        assert_int_equal(lost, old);
+    }
 }
 
 /* ---- 8 ---- */
@@ -465,6 +574,9 @@ int main(void) {
         cmocka_unit_test(rule_tide_05_all_metadata_is_kept),
         cmocka_unit_test(rule_tide_06_types_by_hash),
         cmocka_unit_test(rule_tide_06_a_missing_type_is_reported_and_its_messages_served),
+        cmocka_unit_test(rule_tide_05_binary_metadata_is_kept),
+        cmocka_unit_test(rule_tide_06_an_orphan_hash_is_told_once_with_its_offset),
+        cmocka_unit_test(rule_tide_07_types_that_nobody_uses_are_kept),
         cmocka_unit_test(rule_tide_06_the_first_of_two_types_of_one_hash_counts),
         cmocka_unit_test(rule_tide_07_hashes_and_dependencies_are_kept_on_copying),
         cmocka_unit_test(rule_tide_07_foreign_types_get_sha1_and_this_is_reported),

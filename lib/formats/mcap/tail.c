@@ -6,8 +6,6 @@
 #include "wire/cleanup.h"
 #include "wire/cursor.h"
 
-enum { ATTACHMENT_PIECE = 64 << 10 };
-
 /* An attachment and the recording it comes from. */
 struct attached {
     const struct reel_attachment *a;
@@ -78,27 +76,6 @@ static void put_attachment_head(const struct reel_attachment *a, uint64_t create
     reel_sink_u64le(out, a->size);
 }
 
-/* Emits the attachment's bytes; pieces that the sink discards are not read. */
-static bool put_attachment_data(const struct attached *from, struct reel_sink *out, struct reel_error *err) {
-    AUTO_MEM uint8_t *piece = malloc(ATTACHMENT_PIECE);
-    if (!piece) {
-        return reel_fail_memory(err);
-    }
-    for (uint64_t done = 0; done < from->a->size;) {
-        uint64_t left = from->a->size - done;
-        size_t size = left < ATTACHMENT_PIECE ? (size_t)left : ATTACHMENT_PIECE;
-        if (!out->hashing && (out->pos + size <= out->lo || out->pos >= out->hi)) {
-            reel_sink_zeros(out, 0, size);
-        } else if (reel_reader_copy(from->reader, from->a->chunk, from->a->offset + done, piece, size, err)) {
-            reel_sink_put(out, piece, size);
-        } else {
-            return reel_error_at(err, "attachment %s", from->a->name);
-        }
-        done += size;
-    }
-    return true;
-}
-
 static bool put_attachment(struct reel_write *w, uint64_t number, struct reel_sink *out, struct reel_error *err) {
     struct mcap_totals *totals = w->totals;
     struct mcap_attached *attached = &totals->attached[number];
@@ -109,14 +86,14 @@ static bool put_attachment(struct reel_write *w, uint64_t number, struct reel_si
             return false;
         }
         put_attachment_head(from.a, attached->create_ns, &hash);
-        if (!put_attachment_data(&from, &hash, err)) {
+        if (!reel_write_attachment(from.reader, from.a, &hash, err)) {
             return false;
         }
         attached->crc = hash.crc;
     }
     mcap_put_record(out, MCAP_ATTACHMENT, attachment_content_size(from.a));
     put_attachment_head(from.a, attached->create_ns, out);
-    if (!put_attachment_data(&from, out, err)) {
+    if (!reel_write_attachment(from.reader, from.a, out, err)) {
         return false;
     }
     reel_sink_u32le(out, attached->crc);

@@ -87,7 +87,10 @@ static bool accepts_all(const struct reel_stream *stream, bool is_new, struct re
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[i]));
         size_t attachments = 0, pairs = reel_index_metadata(index)->count;
-        reel_index_attachments(index, &attachments);
+        const struct reel_attachment *all = reel_index_attachments(index, &attachments);
+        for (size_t n = attachments, k = 0; k < n && is_new; k++) {
+            attachments -= tide_is_kept_type(&all[k]);
+        }
         if (attachments > 0) {
             reel_loss_add(loss, REEL_LOSES, NULL, "%zu attachments", attachments);
         }

@@ -345,21 +345,37 @@ void tide_put_channels(const struct tide_book *book, struct reel_sink *out) {
     }
 }
 
-void tide_put_metadata(const struct reel_stream *stream, struct reel_sink *out) {
+/* As many pairs as a block can count; written, or only measured. */
+static bool put_pairs(const struct reel_pair *items, size_t count, struct reel_sink *out, struct reel_error *err) {
+    struct arena arena = {0};
+    bool good = true;
+    reel_sink_u16le(out, (uint16_t)count);
+    for (size_t i = 0; i < count && good; i++) {
+        struct reel_bytes key = bytes_text(items[i].key), value = bytes_text(items[i].value);
+        good = tide_kept_value(&arena, &key, &value) || reel_fail_memory(err);
+        size_t most = naming_cut(items[i].key, TIDE_TYPE_NAME_MAX);
+        put16(out, bytes_of(key.data, key.size < most ? key.size : most));
+        reel_sink_string32(out, value);
+        arena_free(&arena);
+    }
+    return good;
+}
+
+bool tide_put_metadata(const struct reel_stream *stream, struct reel_sink *out, struct reel_error *err) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[i])));
         for (size_t at = 0; at < pairs->count;) {
             size_t count = pairs->count - at < UINT16_MAX ? pairs->count - at : UINT16_MAX;
-            uint64_t size = 2;
-            for (size_t k = at; k < at + count; k++) {
-                size += 2 + cut(pairs->items[k].key, TIDE_TYPE_NAME_MAX).size + 4 + strlen(pairs->items[k].value);
+            struct reel_sink size = {0};
+            if (!put_pairs(pairs->items + at, count, &size, err)) {
+                return false;
             }
-            tide_put_head(out, "META", size);
-            reel_sink_u16le(out, (uint16_t)count);
-            for (size_t end = at + count; at < end; at++) {
-                put16(out, cut(pairs->items[at].key, TIDE_TYPE_NAME_MAX));
-                reel_sink_string32(out, bytes_text(pairs->items[at].value));
+            tide_put_head(out, "META", size.pos);
+            if (!put_pairs(pairs->items + at, count, out, err)) {
+                return false;
             }
+            at += count;
         }
     }
+    return true;
 }

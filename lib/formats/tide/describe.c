@@ -101,12 +101,14 @@ static bool read_channel(struct tide *t, const struct tide_block *b, struct curs
     known = add_channel(t, &f, err);
     if (known) {
         known->described = true;
+        known->at = b->at;
     }
     return known != NULL;
 }
 
 static bool read_type(struct tide *t, const struct tide_block *b, struct cursor c, struct reel_error *err) {
-    struct tide_type type = {.hash = text16(&c)};
+    struct tide_type type = {.at = b->at, .body = bytes_of(c.at, cursor_left(&c))};
+    type.hash = text16(&c);
     type.syntax = text8(&c);
     type.name = text16(&c);
     type.version = text16(&c);
@@ -128,7 +130,6 @@ static bool read_type(struct tide *t, const struct tide_block *b, struct cursor 
     if (!GROW_ARRAY(t->types, t->n_types, t->cap_types)) {
         return reel_fail_memory(err);
     }
-    type.at = b->at;
     t->types[t->n_types++] = type;
     return true;
 }
@@ -144,6 +145,9 @@ static bool read_metadata(struct tide *t, const struct tide_block *b, struct cur
             return true;
         }
         const char *name = reel_scan_text(t->scan, key, err);
+        if (name && !tide_keep_value(&t->arena, &name, &value)) {
+            return tide_no_room(t, err);
+        }
         if (!name || !reel_scan_metadata(t->scan, name, value, err)) {
             return false;
         }
@@ -223,7 +227,11 @@ bool tide_report_channels(struct tide *t, struct reel_error *err) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%llu blocks TYPE contradict another block TYPE with the same hash",
                           (unsigned long long)others);
     }
-    struct tide_types types = {.items = t->types, .count = t->n_types, .lookups_left = TIDE_LOOKUPS_MAX};
+    AUTO_MEM bool *used = calloc(t->n_types + 1, sizeof *used);
+    if (!used) {
+        return reel_fail_memory(err);
+    }
+    struct tide_types types = {.items = t->types, .count = t->n_types, .lookups_left = TIDE_LOOKUPS_MAX, .used = used};
     size_t relative = 0;
     for (size_t i = 0; i < t->n_channels; i++) {
         bool one = false;
@@ -235,13 +243,10 @@ bool tide_report_channels(struct tide *t, struct reel_error *err) {
     t->relative = relative > 0 && relative == t->n_channels;
     reel_scan_clock(t->scan, t->relative ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL,
                     t->relative ? "according to the source configs of the channels" : NULL);
-    if (types.missing > 0) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%u referenced types have no block TYPE", types.missing);
-    }
     if (types.cut > 0) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%u channels refer to more types than are read", types.cut);
     }
-    return report_shared_names(t, err);
+    return tide_report_types(t, &types, err) && report_shared_names(t, err);
 }
 
 bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_channel **out, struct reel_error *err) {

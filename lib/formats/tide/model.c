@@ -54,6 +54,12 @@ const struct tide_type *tide_type_find(const struct tide_types *types, struct re
     return low < types->count && bytes_equal(types->items[low].hash, hash) ? &types->items[low] : NULL;
 }
 
+void tide_type_used(const struct tide_types *types, const struct tide_type *type) {
+    if (type && types->used) {
+        types->used[type - types->items] = true;
+    }
+}
+
 /* The types of one channel: those it refers to, then all that these need. */
 struct chosen {
     struct reel_bytes hashes[REEL_SCHEMAS_PER_CHANNEL_MAX];
@@ -73,7 +79,7 @@ static void choose(struct chosen *chosen, struct tide_types *types, struct reel_
         return;
     }
     const struct tide_type *type = tide_type_find(types, hash);
-    types->missing += !type;
+    tide_type_used(types, type);
     chosen->types[chosen->count] = type;
     chosen->hashes[chosen->count++] = hash;
 }

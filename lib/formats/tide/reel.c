@@ -228,6 +228,7 @@ static void set_definitions(bool is_new, const struct tide_fields *f, const stru
     struct cursor c = cursor_of(f->format);
     for (uint32_t i = 0; i < count; i++) {
         const struct tide_type *type = is_new && i < f->n_hashes ? tide_type_find(types, f->hashes[i]) : NULL;
+        tide_type_used(types, type);
         struct reel_bytes data = type ? type->definition : is_new ? bytes_of("", 0) : cursor_bytes(&c, schemas[i].data.size);
         schemas[i].data = data.size == schemas[i].data.size ? data : bytes_of("", 0);
     }

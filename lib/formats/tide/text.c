@@ -19,18 +19,11 @@ bool tide_is_text(struct reel_bytes b) {
 }
 
 struct reel_bytes tide_base64(struct arena *arena, struct reel_bytes b) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t size = (b.size + 2) / 3 * 4;
-    char *text = arena_alloc(arena, size + 1);
-    for (size_t i = 0, at = 0; text && i < b.size; i += 3) {
-        size_t left = b.size - i;
-        uint32_t v = (uint32_t)b.data[i] << 16 | (left > 1 ? (uint32_t)b.data[i + 1] << 8 : 0) | (left > 2 ? b.data[i + 2] : 0U);
-        text[at++] = digits[v >> 18];
-        text[at++] = digits[v >> 12 & 63];
-        text[at++] = left > 1 ? digits[v >> 6 & 63] : '=';
-        text[at++] = left > 2 ? digits[v & 63] : '=';
+    char *text = arena_alloc(arena, BASE64_TEXT(b.size) + 1);
+    if (text) {
+        base64_write(b, text);
     }
-    return bytes_of(text, size);
+    return bytes_of(text, BASE64_TEXT(b.size));
 }
 
 struct reel_bytes tide_base64_back(struct arena *arena, const char *text) {

@@ -1,8 +1,8 @@
 /* Internals of the TIDE reader, and the channel model that the writer uses too. scan.c: recognition and the two passes · blocks.c: where
  * blocks begin and end · describe.c: CHAN, TYPE and META blocks · chunk.c: chunks and their entries · index.c: compares INDX blocks with
- * the entries · summary.c: the summary, without messages · model.c: TIDE fields to a channel of the model · fields.c: the reverse · reel.c:
- * Reel's own members in a source config · text.c: bytes as text. Blocks may come in any order: the first pass reads channels, types and
- * metadata, the second one the messages. */
+ * the entries · kept.c: unused types and binary metadata · summary.c: the summary, without messages · model.c: TIDE fields to a channel of
+ * the model · fields.c: the reverse · reel.c: Reel's own members in a source config · text.c: bytes as text. Blocks may come in any order:
+ * the first pass reads channels, types and metadata, the second one the messages. */
 #ifndef REEL_FORMATS_TIDE_TIDE_H
 #define REEL_FORMATS_TIDE_TIDE_H
 
@@ -36,13 +36,14 @@ struct tide_type {
     struct reel_bytes hash, syntax, name, version, definition;
     const struct reel_bytes *sources, *needs;
     uint32_t n_sources, n_needs;
-    uint64_t at; /* position in the file. Of types with equal hashes only the first is used */
+    uint64_t at;            /* position in the file. Of types with equal hashes only the first is used */
+    struct reel_bytes body; /* of its block; data NULL where it was not read from a file */
 };
 struct tide_types { /* sorted by hash */
     const struct tide_type *items;
     size_t count;
-    uint32_t lookups_left;
-    uint32_t missing, cut; /* hashes without a type; channels whose list of types was cut off */
+    uint32_t lookups_left, cut; /* channels whose list of types was cut off */
+    bool *used;                 /* by index: some channel has it; NULL: not recorded */
 };
 
 /* model.c. Converts fields to a channel of the model. All texts and tables are allocated in the arena; definitions are not copied. False:
@@ -50,6 +51,7 @@ struct tide_types { /* sorted by hash */
 bool tide_channel_model(struct arena *arena, bool is_new, const struct tide_fields *f, struct tide_types *types, struct reel_channel *out,
                         bool *relative);
 const struct tide_type *tide_type_find(const struct tide_types *types, struct reel_bytes hash); /* NULL: not found */
+void tide_type_used(const struct tide_types *types, const struct tide_type *type);              /* records it; `type` may be NULL */
 int tide_type_compare(const void *a, const void *b);                                            /* by hash and position, for qsort */
 
 /* fields.c. The fields of the TIDE channel that a channel of the model was read from, if that was a TIDE log of this layout. The caller
@@ -58,6 +60,13 @@ bool tide_channel_fields(struct arena *arena, bool is_new, const struct reel_cha
 bool tide_channel_same(const struct reel_channel *a,
                        const struct reel_channel *b); /* except for the id, and the scope, which is derived from the name */
 const char *tide_metadata_of(const struct reel_channel *c, const char *key); /* NULL: not found */
+
+/* kept.c. What a log has and the model has no place for. A TYPE block that no channel uses is an attachment with its body. A META value
+ * that is not text is base64, and ".base64" is appended to its key; so is one that would be mistaken for such a value. */
+bool tide_is_kept_type(const struct reel_attachment *a);
+/* False: no memory. `key` has no NUL. */
+bool tide_keep_value(struct arena *arena, const char **key, struct reel_bytes *value);
+bool tide_kept_value(struct arena *arena, struct reel_bytes *key, struct reel_bytes *value);
 
 /* text.c. The results of *_back() have data NULL if the text is not base64 or hex. All results are NULL if there is no memory. */
 bool tide_is_text(struct reel_bytes b); /* UTF-8 without NUL */
@@ -88,6 +97,7 @@ struct tide_block {
 
 struct tide_channel {
     struct tide_fields fields;
+    uint64_t at; /* position of its CHAN block */
     uint32_t model;
     bool described; /* has a CHAN block */
     bool again;     /* another CHAN block with its id has been reported */
@@ -170,6 +180,9 @@ bool tide_report_channels(struct tide *t, struct reel_error *err);              
 /* The channel with this id; a placeholder is added if there is none. *out NULL: too many placeholders. */
 bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_channel **out, struct reel_error *err);
 struct tide_channel *tide_find(const struct tide *t, uint32_t id);
+
+/* kept.c */
+bool tide_report_types(struct tide *t, const struct tide_types *types, struct reel_error *err); /* those nobody uses or defines */
 
 /* chunk.c */
 bool tide_read_chunk(struct tide *t, const struct tide_block *b, struct reel_error *err);

@@ -72,8 +72,13 @@ static bool tide_head(struct reel_write *w, struct reel_sink *out, struct reel_e
     reel_sink_u8(out, run->is_new ? 2 : 0);
     reel_sink_u8(out, 0);
     if (run->is_new) {
-        tide_put_metadata(w->stream, out);
+        if (!tide_put_metadata(w->stream, out, err)) {
+            return false;
+        }
         tide_put_types(book, out);
+        if (!tide_put_kept_types(w->stream, out, err)) { /* last: of types with equal hashes the first one is used */
+            return false;
+        }
     } else {
         reel_sink_u32le(out, w->stream->n_channels);
         reel_sink_u32le(out, (uint32_t)reel_write_groups(w)); /* unknown while planning; the size is the same with any number */
