@@ -32,7 +32,7 @@ struct stream {
     int64_t origin_ns; /* origin of the every_ns intervals */
     uint64_t every_n;
     int64_t every_ns;
-    uint64_t since_bytes;
+    uint64_t since_bytes, since_offset;
     uint32_t since_chunks;
     uint64_t *seen;       /* every_n: number of messages seen of each channel */
     int64_t *last_bucket; /* every_ns: interval of each channel's last message; -1 = none */
@@ -102,6 +102,11 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
     return true;
 }
 
+static bool is_new(const struct stream *s, const struct reel_entry *e) {
+    return e->chunk == 0 ? e->offset >= s->since_bytes
+                         : e->chunk > s->since_chunks || (e->chunk == s->since_chunks && e->offset >= s->since_offset);
+}
+
 /* ---- the stream's own table */
 
 static enum reel_step stream_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
@@ -118,7 +123,7 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
         if (m->entry.time_ns >= s->end_ns && s->end_ns != REEL_TIME_MAX) {
             return REEL_STEP_END;
         }
-        if (m->entry.chunk == 0 ? m->entry.offset < s->since_bytes : m->entry.chunk < s->since_chunks) {
+        if (!is_new(s, &m->entry)) {
             continue;
         }
         m->time_ns = m->entry.time_ns;
@@ -389,6 +394,7 @@ static bool open_names(struct stream *s, const struct naming *naming, const stru
 
 static bool open_sampling(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
     s->since_bytes = q->since_bytes;
+    s->since_offset = q->since_offset;
     s->since_chunks = q->since_chunks;
     s->every_n = q->every_n;
     s->every_ns = q->every_ns;

@@ -43,8 +43,9 @@ struct reel_selection {
     int64_t start_ns, end_ns; /* half-open [start, end); REEL_TIME_MIN / REEL_TIME_MAX when open. Ignored where has_* is false */
     uint64_t every_n;         /* keep each n-th message of a channel; 0, 1 = all */
     int64_t every_ns;         /* keep the first message of a channel in each interval of this length, counted from start; 0 = all */
-    /* What a recording of one file has got since it had these sizes: messages of later chunks, or behind this offset of the file itself. */
-    uint64_t since_bytes;
+    /* What a recording of one file has got since it had these sizes: messages of chunks from since_chunks on, in that one from since_offset
+     * on, or behind since_bytes in the file itself. */
+    uint64_t since_bytes, since_offset;
     uint32_t since_chunks;
     bool last_per_topic; /* put the last message before start of every selected channel in front (needs start) */
     int64_t lookback_ns; /* not older than this before start; 0 = however old */

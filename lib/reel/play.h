@@ -16,9 +16,7 @@ struct reel_play_options {
     int64_t max_gap_ns; /* longer silences are shortened to this; 0 = none are */
     bool loop;          /* from the start again at the end */
     bool paused;
-    /* Optional; called each second at most while the stream waits. False ends the playback: REEL_CANCELLED. */
-    bool (*waiting)(void *context);
-    void *context;
+    bool latch; /* a new position begins with the last message of each topic before it */
 };
 
 struct reel_play_state {
@@ -48,11 +46,14 @@ REEL_DEFINE_AUTO(struct reel_play, reel_play_free);
 bool reel_play_set(struct reel_play *play, const struct reel_play_change *change, struct reel_error *err);
 void reel_play_get(struct reel_play *play, struct reel_play_state *out);
 
-/* The stream, which waits in reel_stream_next() until its next message is due. Takes `below` over, also on failure, and a reference to
- * `play`. Time begins to count with the first call. [start_ns, end_ns] is where positions may lie; messages that were put before the
- * selection are due at once. */
-struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_stream *below, int64_t start_ns, int64_t end_ns,
-                                     struct reel_error *err);
+/* The stream of a selection, which waits in reel_stream_next() until its next message is due. Takes a reference to `play`. Time begins to
+ * count with the first message that is asked for. [start_ns, end_ns] is where positions may lie; messages that were put before the
+ * selection are due at once. A new position begins with the state there: `selection` must outlive the stream. Channels
+ * with an empty name at the end of the list are free for states that have channels of their own. */
+struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_recording *const *recordings, uint32_t n,
+                                     const struct reel_selection *selection, int64_t start_ns, int64_t end_ns, struct reel_error *err);
+/* Waits until the next call of reel_stream_next() will return at once, for `timeout_ns` at most; false: not yet. */
+bool reel_play_wait(struct reel_stream *played, int64_t timeout_ns);
 
 #ifdef __cplusplus
 }

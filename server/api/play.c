@@ -18,6 +18,8 @@
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
+static const int64_t LOOK_NS = 1000000000;       /* how often a silent playback looks after its client */
+static const int64_t BEAT_NS = 15000000000;      /* after this silence a row tells where it is; proxies cut silent connections */
 
 struct play_media {
     const char *output, *media_type, *extension;
@@ -30,14 +32,17 @@ static const struct play_media medias[] = {{"ndjson", "application/x-ndjson", ".
 struct player {
     struct http_request *r;
     const struct play_media *media;
+    struct api_selection q;
     struct reel_play *play;
     struct plays *plays; /* the request ends before its stream is freed */
     struct play_entry *entry;
+    struct reel_stream *stream; /* belongs to the render */
     struct reel_render *render;
     char *row; /* one of our own, that is being sent */
     size_t row_size, row_at;
     bool began;
     int64_t told_ns; /* when the last row of lateness was made */
+    int64_t sent_ns; /* when the last row of any kind was */
 };
 
 /* ---- rows of our own: {"$play": …} */
@@ -109,11 +114,6 @@ static json_t *view_play(const struct play_entry *entry) {
 
 /* ---- the stream */
 
-static bool waiting(void *context) {
-    const struct player *p = context;
-    return !http_is_stopping(p->r) && !http_is_gone(p->r);
-}
-
 /* Falling behind is not hidden. */
 static bool tell_late(struct player *p, struct reel_error *err) {
     struct reel_play_state s;
@@ -126,25 +126,43 @@ static bool tell_late(struct player *p, struct reel_error *err) {
     return make_row(p, "$late", json_pack("{s:f, s:I}", "late_ms", (double)s.late_ns / 1e6, "messages", (json_int_t)s.messages), err);
 }
 
+static void send_row(struct player *p, void *buffer, size_t size, size_t *got) {
+    *got = p->row_size - p->row_at < size ? p->row_size - p->row_at : size;
+    memcpy(buffer, p->row + p->row_at, *got);
+    p->row_at += *got;
+}
+
+/* Waits until a message is due, or until a sign of life is: `beat`. False: the client has left, or the server stops. */
+static bool wait_for_message(struct player *p, bool *beat, struct reel_error *err) {
+    *beat = false;
+    while (!*beat && !reel_play_wait(p->stream, LOOK_NS)) {
+        if (http_is_gone(p->r) || http_is_stopping(p->r)) {
+            return reel_fail(err, REEL_CANCELLED, "the playback was stopped");
+        }
+        *beat = clock_ns() - p->sent_ns >= BEAT_NS;
+    }
+    return true;
+}
+
 static bool next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
     struct player *p = context;
-    if (!p->began) {
-        p->began = true;
-        if (!make_row(p, "$play", view_play(p->entry), err)) {
+    bool beat = !p->began;
+    *got = 0;
+    p->began = true;
+    if (p->row_at == p->row_size) {
+        if (!beat && !wait_for_message(p, &beat, err)) {
+            return http_is_gone(p->r); /* a client that goes away ends the playback: no failure */
+        }
+        if (beat && !make_row(p, "$play", view_play(p->entry), err)) {
             return false;
         }
     }
+    p->sent_ns = clock_ns();
     if (p->row_at < p->row_size) {
-        *got = p->row_size - p->row_at < size ? p->row_size - p->row_at : size;
-        memcpy(buffer, p->row + p->row_at, *got);
-        p->row_at += *got;
+        send_row(p, buffer, size, got);
         return true;
     }
-    if (reel_render_next(p->render, buffer, size, got, err)) {
-        return tell_late(p, err);
-    }
-    *got = 0;
-    return err->code == REEL_CANCELLED && http_is_gone(p->r); /* a client that goes away ends the playback: no failure */
+    return reel_render_next(p->render, buffer, size, got, err) && tell_late(p, err);
 }
 
 static void player_free(void *context) {
@@ -181,6 +199,7 @@ static bool read_options(struct http_request *r, struct reel_play_options *out) 
     }
     http_param_bool(r, "loop", &out->loop);
     http_param_bool(r, "paused", &out->paused);
+    http_param_bool(r, "latch", &out->latch);
     http_param_duration(r, "max_gap", &out->max_gap_ns);
     return read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) && read_number(r, "clock", SPEED_MIN, CLOCK_MAX, &out->clock_hz);
 }
@@ -200,33 +219,29 @@ static const struct play_media *choose_media(struct http_request *r) {
 /* ---- GET /recordings/{id}/play */
 
 /* The stream of the selection, through the controls. */
-static struct reel_stream *open_stream(struct player *p, const struct api_recording *a, struct api_selection *q, struct reel_error *err) {
+static bool open_stream(struct player *p, const struct api_recording *a, bool latch, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
-    bool latch = false;
-    http_param_bool(p->r, "latch", &latch);
-    q->selection.state_at_cut = q->has_start;
-    q->selection.last_per_topic = q->selection.last_per_topic || (latch && q->has_start);
-    int64_t start = q->has_start && q->selection.start_ns > info->start_ns ? q->selection.start_ns : info->start_ns;
-    int64_t end = q->selection.end_ns < info->end_ns ? q->selection.end_ns : info->end_ns;
-    struct reel_stream *below = reel_stream_open(&a->recording, 1, &q->selection, err);
-    return below ? reel_play_stream(p->play, below, start, end > start ? end : start, err) : NULL;
+    struct reel_selection *s = &p->q.selection;
+    s->state_at_cut = p->q.has_start;
+    s->last_per_topic = s->last_per_topic || (latch && p->q.has_start);
+    int64_t start = p->q.has_start && s->start_ns > info->start_ns ? s->start_ns : info->start_ns;
+    int64_t end = s->end_ns < info->end_ns ? s->end_ns : info->end_ns;
+    return (p->stream = reel_play_stream(p->play, &a->recording, 1, s, start, end > start ? end : start, err));
 }
 
-static bool start(struct player *p, struct api_recording *a, struct api_selection *q, const struct reel_play_options *options,
-                  struct reel_write_options *write, struct reel_error *err) {
+static bool start(struct player *p, struct api_recording *a, const struct reel_play_options *options, struct reel_write_options *write,
+                  struct reel_error *err) {
     const struct reel_writer *writer = reel_writer_named(p->media->extension, NULL, err);
-    struct reel_stream *stream = NULL;
-    return writer && (p->play = reel_play_new(options, err)) && (stream = open_stream(p, a, q, err)) &&
-           (p->render = reel_render_new(NULL, writer, write, stream, err)) &&
+    return writer && (p->play = reel_play_new(options, err)) && open_stream(p, a, options->latch, err) &&
+           (p->render = reel_render_new(NULL, writer, write, p->stream, err)) &&
            (p->entry = plays_add(p->plays, &a->row, p->play, reel_index_info(reel_recording_index(a->recording))->clock, err));
 }
 
 static void reply_play(struct http_request *r, struct api_recording *a, const struct play_media *media) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
-    struct api_selection q;
     AUTO_STRUCT(api_text_done) struct api_text text = {0};
     struct player *p = calloc(1, sizeof *p);
-    struct reel_play_options options = {.size = sizeof options, .waiting = waiting, .context = p};
+    struct reel_play_options options = {.size = sizeof options};
     struct reel_write_options write = {.prompt = true};
     struct reel_error err = {0};
     if (!p) {
@@ -236,13 +251,13 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     p->r = r;
     p->plays = http_app(r)->plays;
     p->media = media;
-    bool good = read_options(r, &options) && api_select(r, info->start_ns, info->end_ns, &q) &&
-                api_note_matches(r, &a->recording, 1, &q.selection) && api_read_text(r, &text, &write);
+    bool good = read_options(r, &options) && api_select(r, info->start_ns, info->end_ns, &p->q) &&
+                api_note_matches(r, &a->recording, 1, &p->q.selection) && api_read_text(r, &text, &write);
     if (good) {
         write.separated = true;
-        write.is_cut = q.has_start;
-        write.start_ns = q.has_start ? q.selection.start_ns : info->start_ns;
-        good = start(p, a, &q, &options, &write, &err);
+        write.is_cut = p->q.has_start;
+        write.start_ns = p->q.has_start ? p->q.selection.start_ns : info->start_ns;
+        good = start(p, a, &options, &write, &err);
         if (!good) {
             http_reply_error(r, &err);
         }

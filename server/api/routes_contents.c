@@ -156,6 +156,7 @@ const struct api_route api_routes_contents[] = {
      .id = "playRecording",
      .tag = "contents",
      .detail = "The first row, {\"$play\": …}, names the playback, as the header X-Play does; PATCH /plays/{id} controls it while it runs. "
+               "A new position begins with the state there. After 15 s of silence another $play row tells where the playback is. "
                "It ends with the connection. {\"$late\": {\"late_ms\": …}} tells that it cannot keep up.",
      .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/plays/{id}", ROLE_READ, api_no_params, "Returns where a running playback is.", api_play_get, NULL, NULL, NULL},

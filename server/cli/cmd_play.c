@@ -18,10 +18,6 @@ struct request {
     bool loop, undecoded;
 };
 
-static bool waiting(void *context) {
-    (void)context;
-    return !cli_interrupted();
-}
 static bool go_on(void) {
     return !cli_interrupted();
 }
@@ -55,13 +51,12 @@ static struct reel_stream *open_stream(struct reel_recording *recording, struct 
     int64_t start = cut && selection->start_ns > info->start_ns ? selection->start_ns : info->start_ns;
     selection->state_at_cut = cut;
     AUTO(reel_play_free) struct reel_play *play = reel_play_new(o, err);
-    struct reel_stream *below = play ? reel_stream_open(&recording, 1, selection, err) : NULL;
-    return below ? reel_play_stream(play, below, start, info->end_ns > start ? info->end_ns : start, err) : NULL;
+    return play ? reel_play_stream(play, &recording, 1, selection, start, info->end_ns > start ? info->end_ns : start, err) : NULL;
 }
 
 static bool play_file(const char *path, const struct cli_select *select, const struct request *q, struct reel_error *err) {
     struct reel_selection selection;
-    struct reel_play_options options = {.size = sizeof options, .waiting = waiting};
+    struct reel_play_options options = {.size = sizeof options};
     const struct reel_write_options write = {.compression = "", .prompt = true, .raw = q->undecoded};
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
     if (!writer || !read_options(q, &options, err)) {
@@ -90,7 +85,10 @@ static bool play_file(const char *path, const struct cli_select *select, const s
         return reel_fail_memory(err);
     }
     do {
-        if (!render || !reel_render_next(render, buffer, PIECE, &got, err) || !cli_output_write(&out, buffer, got, err)) {
+        if (!render || !play_await(stream)) {
+            return !render ? false : reel_fail(err, REEL_CANCELLED, "interrupted");
+        }
+        if (!reel_render_next(render, buffer, PIECE, &got, err) || !cli_output_write(&out, buffer, got, err)) {
             return false;
         }
     } while (got > 0);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/record_follow.h"
 #include "cli/record_remote.h"
 #include "reel/convert.h"
 #include "reel/open.h"
@@ -20,7 +21,7 @@ static const enum reel_row_media media[] = {REEL_ROWS_JSON, REEL_ROWS_MSGPACK};
 static const char *const media_types[] = {"application/x-ndjson", "application/msgpack"};
 
 struct request {
-    const char *target, *to, *name, *collection, *compression, *token_file;
+    const char *target, *to, *name, *collection, *compression, *token_file, *follow_file, *idle;
     int input;
 };
 
@@ -148,6 +149,10 @@ static bool record_file(const struct request *q, const struct reel_writer *write
 }
 
 static bool record_remote(const struct request *q, struct reel_error *err) {
+    int64_t idle_ns = 0;
+    if (q->idle && !reel_duration_parse(q->idle, &idle_ns, err)) {
+        return reel_error_at(err, "--idle");
+    }
     const struct record_remote_options options = {.server = q->to,
                                                   .name = q->name,
                                                   .collection = q->collection,
@@ -160,7 +165,8 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
     }
     fprintf(stderr, "reel record: recording %s\n", record_remote_id(r.remote));
     struct reel_error why = {0};
-    bool good = record_input(&r, media[q->input], &why);
+    bool good =
+        q->follow_file ? record_follow(r.remote, q->follow_file, idle_ns, &r.messages, &why) : record_input(&r, media[q->input], &why);
     return record_remote_finish(r.remote, err) && (good || reel_error_pass(err, &why));
 }
 
@@ -172,6 +178,8 @@ static int run(int argc, char **argv) {
     const struct cli_option options[] = {
         {.name = "input", .kind = CLI_CHOICE, .to = &q.input, .value = "FORMAT", .help = "format of the rows (default: ndjson)", .choices = inputs},
         {.name = "compression", .kind = CLI_TEXT, .to = &q.compression, .value = "NAME", .help = "compression of the file: zstd, lz4, bz2, as its format has them"},
+        {.name = "follow-file", .kind = CLI_TEXT, .to = &q.follow_file, .value = "FILE", .help = "with --to: instead of rows, a file that another program is writing"},
+        {.name = "idle", .kind = CLI_TEXT, .to = &q.idle, .value = "DURATION", .help = "that file is complete when it has not grown for this time (default: when it is renamed, or Ctrl-C)"},
         {.name = "to", .kind = CLI_TEXT, .to = &q.to, .value = "URL", .help = "a server's address: into a live recording there"},
         {.name = "name", .kind = CLI_TEXT, .to = &q.name, .value = "NAME", .help = "name of the live recording"},
         {.name = "collection", .kind = CLI_TEXT, .to = &q.collection, .value = "NAME", .help = "its collection (default: \"default\")"},
@@ -182,8 +190,12 @@ static int run(int argc, char **argv) {
     if (!cli_options(&cli_record, options, 0, argc, argv, &first, &code)) {
         return code;
     }
-    if (argc - first != (q.to ? 0 : 1) || (q.to && !q.name)) {
-        return cli_misused(&cli_record, q.to && argc == first ? "--to needs --name" : "expected a file, or --to URL --name NAME");
+    AUTO_MEM char *file_name = q.follow_file ? record_finished_name(cli_file_name(q.follow_file)) : NULL;
+    q.name = q.name ? q.name : file_name;
+    if (argc - first != (q.to ? 0 : 1) || (q.to && !q.name) || (q.follow_file && !q.to)) {
+        return cli_misused(&cli_record, q.to && argc == first ? "--to needs --name"
+                                        : q.follow_file       ? "--follow-file needs --to"
+                                                              : "expected a file, or --to URL --name NAME");
     }
     cli_catch_interrupt();
     q.target = q.to ? q.name : argv[first];
@@ -198,6 +210,7 @@ const struct cli_command cli_record = {
     .summary = "record rows from the standard input as they come",
     .details = "A row is {\"topic\": …, \"log_time\": …, \"data\": …}; a row {\"$channel\": {\"topic\": …, \"type\": …, \"encoding\": …}} "
                "defines a topic.\n"
-               "The file's extension names its format. Ctrl-C ends the recording.",
+               "The file's extension names its format. Ctrl-C ends the recording.\n"
+               "With --follow-file, what is complete in a file goes into the live recording while the file grows.",
     .run = run,
 };

@@ -8,4 +8,7 @@
 /* Takes `stream` over. Ends with the stream, or when go_on() of the options is false. */
 bool play_remote(const struct record_remote_options *options, struct reel_stream *stream, struct reel_error *err);
 
+/* Waits until the next message of a playback is due; false: interrupted. */
+bool play_await(struct reel_stream *played);
+
 #endif

@@ -10,7 +10,7 @@ import unittest
 import msgpack
 
 from harness import API, Case, eventually
-from samples import SECOND, T0, Message, bag
+from samples import SECOND, T0, Message, bag, nanover, nanover_messages
 
 STEP_NS = 20_000_000  # between two messages
 STEP = STEP_NS / 1e9
@@ -60,12 +60,13 @@ class Play(Case):
     @classmethod
     def fill(cls):
         cls.steps = cls.server.added('steps.bag', steps())
+        cls.atoms = cls.server.added('atoms.nanover.zip', nanover(nanover_messages()))
 
-    def path(self, query='', rest='/play'):
-        return '%s/recordings/%s%s%s' % (API, self.steps, rest, query)
+    def path(self, query='', rest='/play', recording=None):
+        return '%s/recordings/%s%s%s' % (API, recording or self.steps, rest, query)
 
-    def play(self, query=''):
-        playing = Playing(self.server, self.path(query))
+    def play(self, query='', recording=None):
+        playing = Playing(self.server, self.path(query, recording=recording))
         self.addCleanup(playing.close)
         return playing
 
@@ -153,6 +154,32 @@ class Play(Case):
     def test_latch_begins_with_what_was_valid(self):
         rows = self.server.get(self.path('?speed=max&latch=true&start=%2B1.99s&end=%2B2s')).rows()
         self.assertEqual([row.get('before_start') for row in rows if 'topic' in row], [True])
+
+    def test_a_new_position_begins_with_the_state_there(self):
+        asked = self.server.get(self.path('?start=%2B1s&speed=max', recording=self.atoms)).rows()[1]
+        self.assertEqual(asked['before_start'], True)
+        playing = self.play('?paused=true&loop=true', self.atoms)
+        for position, messages in (('+1s', 1), ('+0s', 2), ('+1s', 3)):
+            self.control(playing, position=position, paused=False)
+            self.assertTrue(eventually(lambda: len(playing.messages()) >= messages))
+            self.control(playing, paused=True)
+        rows = [row for _, row in playing.messages()]
+        states = [row for row in rows if row.get('before_start')]
+        self.assertEqual([row['data'] for row in states], [asked['data']] * 2)
+        self.assertEqual(rows[0], states[0])
+        self.assertIn('avatar.1', json.dumps(rows[rows.index(states[0]) + 1:]))  # the start again, where the first message has it
+
+    def test_latch_holds_for_new_positions(self):
+        playing = self.play('?paused=true&latch=true')
+        self.control(playing, position='+1.99s', paused=False)
+        self.assertTrue(eventually(lambda: playing.messages()[:1]))
+        self.assertEqual(playing.messages()[0][1]['before_start'], True)
+
+    def test_a_silent_playback_tells_where_it_is(self):
+        playing = self.play('?paused=true')
+        self.assertTrue(eventually(lambda: len(playing.rows) >= 2, 40))
+        self.assertEqual(playing.rows[1][1]['$play']['paused'], True)
+        self.assertGreater(playing.rows[1][0] - playing.rows[0][0], 10)
 
     def test_refusals(self):
         for query in ('speed=0', 'speed=fast', 'speed=101', 'rate=-1', 'clock=1e9', 'loop=maybe', 'output=csv'):

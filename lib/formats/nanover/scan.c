@@ -228,5 +228,6 @@ const struct reel_format reel_format_nanover = {
     .scan = nanover_scan,
     .summary = nanover_summary,
     .contract = NANOVER_CONTRACT,
+    .times_last = true,
     .version = 1,
 };

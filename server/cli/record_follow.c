@@ -1,0 +1,182 @@
+/* See record_follow.h. Each round scans the file as it is then and sends the messages that are behind those of the rounds before. The
+ * longer a scan takes the rarer they are, so that all rounds together take a tenth of the time. */
+#include "cli/record_follow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/record_rows.h"
+#include "reel/open.h"
+#include "wire/cleanup.h"
+#include "wire/clock.h"
+
+static const int64_t LOOK_NS = 200000000, PAUSE_FACTOR = 10;
+
+struct follow {
+    char *path, *finished_path; /* the name without .active */
+    struct stat seen;
+    struct reel_selection since;
+    uint32_t channels;
+    uint64_t messages;
+};
+static void follow_done(struct follow *f) {
+    free(f->path);
+    free(f->finished_path);
+}
+
+/* ---- a stream that notes how far it has come */
+
+struct noted {
+    struct reel_stream base;
+    struct reel_stream *below;
+    struct follow *follow;
+    struct reel_selection since; /* for the next round */
+};
+
+static enum reel_step noted_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
+    struct noted *n = (struct noted *)base;
+    enum reel_step step = reel_stream_next(n->below, m, err);
+    struct reel_selection *since = &n->since;
+    uint64_t behind = m->entry.offset + 1;
+    if (step != REEL_STEP_MESSAGE) {
+        return step;
+    }
+    n->follow->messages++;
+    if (m->entry.chunk == 0) {
+        since->since_bytes = behind > since->since_bytes ? behind : since->since_bytes;
+    } else if (m->entry.chunk > since->since_chunks || (m->entry.chunk == since->since_chunks && behind > since->since_offset)) {
+        since->since_chunks = m->entry.chunk;
+        since->since_offset = behind;
+    }
+    return step;
+}
+static bool noted_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+    struct noted *n = (struct noted *)base;
+    n->follow->messages--; /* a long row is read in pieces */
+    return reel_stream_seek(n->below, mark, err);
+}
+static void noted_free(struct reel_stream *base) {
+    struct noted *n = (struct noted *)base;
+    n->follow->since = n->since;
+    reel_stream_free(n->below);
+    free(n);
+}
+static const struct reel_stream_ops noted_ops = {.next = noted_next, .seek = noted_seek, .free = noted_free};
+
+static struct reel_stream *noted_stream(struct follow *f, struct reel_stream *below, struct reel_error *err) {
+    struct noted *n = calloc(1, sizeof *n);
+    if (!n) {
+        reel_stream_free(below);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    *n = (struct noted){.base = *below, .below = below, .follow = f, .since = f->since};
+    n->base.ops = &noted_ops;
+    return &n->base;
+}
+
+/* ---- rounds */
+
+/* In a file with chunks, messages outside of them may be in a chunk later: its header is written when it is complete. */
+static bool only_chunks(const struct reel_recording *recording) {
+    return reel_index_info(reel_recording_index(recording))->n_chunks > 1;
+}
+
+static bool send_new(struct follow *f, struct record_remote *remote, struct reel_recording *recording, bool last, struct reel_error *err) {
+    struct reel_selection selection = f->since;
+    if (!last && only_chunks(recording)) {
+        selection.since_bytes = UINT64_MAX;
+    }
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
+    if (!stream || !record_rows_channels(remote, stream, f->channels, err)) {
+        return false;
+    }
+    f->channels = stream->n_channels;
+    struct reel_stream *noted = noted_stream(f, TAKE(stream), err);
+    return noted && record_rows_send(remote, noted, NULL, err);
+}
+
+/* A file that holds nothing yet is no failure. */
+static bool run_round(struct follow *f, struct record_remote *remote, const char *path, bool last, struct reel_error *err) {
+    struct reel_error why = {0};
+    AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(path, NULL, &why);
+    if (!recording) {
+        bool nothing_yet = !last && (why.code == REEL_NOT_MINE || why.code == REEL_DAMAGED);
+        return nothing_yet || reel_error_pass(err, &why);
+    }
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    if (!last && info->damaged && info->format->times_last) {
+        return true;
+    }
+    return send_new(f, remote, recording, last, err);
+}
+
+/* Waits; false: interrupted. */
+static bool pause_for(int64_t ns) {
+    for (int64_t end = clock_ns() + ns; clock_ns() < end && !cli_interrupted();) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS / 4}, NULL);
+    }
+    return !cli_interrupted();
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The file under its name, or under the one that its program gives it at the end; NULL: it is gone. */
+static const char *find(const struct follow *f, struct stat *now) {
+    if (stat(f->path, now) == 0 && is_same_file(now, &f->seen)) {
+        return f->path;
+    }
+    return stat(f->finished_path, now) == 0 && is_same_file(now, &f->seen) ? f->finished_path : NULL;
+}
+
+static bool follow_file(struct follow *f, struct record_remote *remote, int64_t idle_ns, struct reel_error *err) {
+    const char *path = f->path;
+    struct stat now = f->seen;
+    int64_t grown_ns = clock_ns(), took_ns = 0;
+    f->seen.st_size = 0;
+    while (path == f->path && !(idle_ns > 0 && clock_ns() - grown_ns >= idle_ns)) {
+        if (now.st_size < f->seen.st_size) {
+            return reel_fail(err, REEL_CHANGED, "the file became shorter");
+        }
+        if (now.st_size > f->seen.st_size) {
+            grown_ns = clock_ns();
+            f->seen = now;
+            if (!run_round(f, remote, path, false, err)) {
+                return false;
+            }
+            took_ns = clock_ns() - grown_ns;
+        }
+        if (!pause_for(took_ns * PAUSE_FACTOR > LOOK_NS ? took_ns * PAUSE_FACTOR : LOOK_NS)) {
+            break;
+        }
+        path = find(f, &now);
+    }
+    record_remote_uninterrupted(remote);
+    return !path || run_round(f, remote, path, true, err);
+}
+
+char *record_finished_name(const char *name) {
+    static const char active[] = ".active";
+    size_t size = strlen(name), tail = sizeof active - 1;
+    return strndup(name, size > tail && strcmp(name + size - tail, active) == 0 ? size - tail : size);
+}
+
+bool record_follow(struct record_remote *remote, const char *path, int64_t idle_ns, uint64_t *messages, struct reel_error *err) {
+    AUTO_STRUCT(follow_done)
+    struct follow f = {.path = strdup(path), .finished_path = record_finished_name(path), .since = reel_select_all};
+    if (!f.path || !f.finished_path) {
+        return reel_fail_memory(err);
+    }
+    if (stat(path, &f.seen) != 0) {
+        return reel_fail_errno(err, "cannot be examined");
+    }
+    bool good = follow_file(&f, remote, idle_ns, err);
+    *messages = f.messages;
+    return good;
+}
