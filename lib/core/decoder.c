@@ -105,6 +105,11 @@ bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct r
     return goes_on && visit_end_list(v);
 }
 
+bool reel_stamp_expand(struct reel_visitor *v, const struct reel_stamp *value) {
+    return visit_begin_map(v) && visit_key_text(v, "sec") && visit_integer(v, value->seconds) &&
+           visit_key_text(v, value->nanoseconds_name) && visit_integer(v, value->nanoseconds) && visit_end_map(v);
+}
+
 unsigned reel_encodings_version(void) {
     unsigned sum = 1;
     for (const struct reel_encoding *const *how = reel_encodings; *how; how++) {

@@ -283,6 +283,27 @@ static bool numbers(struct reel_visitor *v, enum reel_number type, struct reel_b
     return reel_numbers_expand(v, type, data, columns);
 }
 
+/* Passed on as one value, or as a map if a part of it is selected. */
+static bool stamp(struct reel_visitor *v, const struct reel_stamp *value) {
+    struct field_picker *p = self(v);
+    if (p->skipped_depth > 0) {
+        return true;
+    }
+    if (p->value_depth > 0) {
+        return visit_stamp(p->inner, value);
+    }
+    struct field_level before = p->levels[p->depth];
+    if (p->depth > 0) {
+        arrive(p);
+    }
+    const struct slot *s = p->depth > 0 ? selected_slot(p) : NULL;
+    if (s && s->column >= 0 && begin_value(p, s)) {
+        return visit_stamp(p->inner, value) && end_value(p);
+    }
+    p->levels[p->depth] = before; /* it arrives again, as a map */
+    return reel_stamp_expand(v, value);
+}
+
 static const struct reel_visitor_ops ops = {
     .begin_map = begin_map,
     .key = key,
@@ -298,6 +319,7 @@ static const struct reel_visitor_ops ops = {
     .text = text,
     .binary = binary,
     .numbers = numbers,
+    .stamp = stamp,
 };
 
 void field_picker_start(struct field_picker *p) {

@@ -17,6 +17,13 @@ static inline unsigned reel_number_size(enum reel_number type) {
     return sizes[type];
 }
 
+/* A time or a duration of a type that the schema's language has for it. */
+struct reel_stamp {
+    int64_t seconds, nanoseconds; /* as in the payload, not normalised; of a time since 1970 */
+    const char *nanoseconds_name; /* the language's: "nsec", "nanosec" */
+    bool is_duration;
+};
+
 /* A visitor receives the values: it fills the table and embeds struct reel_visitor first in its own state. Each callback returns false to
  * end the walk: the visitor needs no more, or reached its own ceiling. Every payload is one value; a map is begin_map, (key, value)…,
  * end_map. Values whose callback is NULL are ignored. */
@@ -39,6 +46,7 @@ struct reel_visitor_ops {
     /* A packed array: little-endian numbers back to back, data.size / reel_number_size(type) of them. columns > 1: rows of so many each (a
      * position is 3 columns); the last row may be short. A list of numbers otherwise. */
     bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
+    bool (*stamp)(struct reel_visitor *v, const struct reel_stamp *value); /* the map {"sec", nanoseconds_name} otherwise */
 };
 struct reel_visitor {
     const struct reel_visitor_ops *ops;
@@ -47,6 +55,9 @@ struct reel_visitor {
 /* A packed array as single values, in lists; for visitors that have nothing better to do with it. Also what happens when `numbers` is NULL.
  */
 bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
+
+/* A stamp as a map; also what happens when `stamp` is NULL. */
+bool reel_stamp_expand(struct reel_visitor *v, const struct reel_stamp *value);
 
 /* One little-endian number of the type. */
 bool reel_number_visit(struct reel_visitor *v, enum reel_number type, const uint8_t *at);

@@ -3,6 +3,7 @@
 #define REEL_ROSBAG_INFO_H
 
 #include "reel/reader.h"
+#include "reel/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,6 +18,10 @@ struct reel_bag_question {
 /* From malloc, with the line's end that rosbag prints. REEL_UNSUPPORTED: nothing in it is ROS's. Times stand in the zone of the process, as
  * there. */
 char *reel_bag_info(struct reel_recording *recording, const struct reel_bag_question *question, struct reel_error *err);
+
+/* Its topics as rows: topic, type, messages, connections, frequency_hz (null: unknown, as of topics with one message). Fails alike;
+ * REEL_CANCELLED: the table stopped. */
+bool reel_bag_topics(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err);
 
 #ifdef __cplusplus
 }

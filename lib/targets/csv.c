@@ -1,8 +1,9 @@
 /* Messages as CSV (RFC 4180): log_time, publish_time, sequence, recording and topic where there are several, then a column for each
  * requested field, or for each field in the schemas of all channels. A field that is a list of variable length, a map or bytes is one cell:
- * JSON, or base64. Payloads without a schema go to the column "data": JSON, or base64 when they are not decoded; column names are unique.
- * The columns depend only on the selection, never on the messages; a payload that does not match its schema is written as base64 in the
- * column "data" if there is one, else as {"$base64":…} in its first cell. */
+ * JSON, or base64. A field that is a time is written as log_time is; a duration is a number of seconds. Payloads without a schema go to the
+ * column "data": JSON, or base64 when they are not decoded; column names are unique. The columns depend only on the selection, never on the
+ * messages; a payload that does not match its schema is written as base64 in the column "data" if there is one, else as {"$base64":…} in
+ * its first cell. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -29,6 +30,8 @@ struct csv_run {
     struct grow values, row; /* contents of the cells; the line */
     bool topics, whole;      /* columns topic and data exist */
     struct rows_position position;
+    struct reel_write *w; /* of the cell, and its message */
+    const struct reel_message *message;
 };
 
 /* ---- columns */
@@ -133,6 +136,30 @@ static bool cell_real32(struct reel_visitor *v, float value) {
     return bare(run, before, run->base_ops->real32(v, value));
 }
 
+/* A time as in JSON, without quotes. */
+static void put_time(struct csv_run *run, const struct reel_message *m, int64_t time, struct grow *out) {
+    size_t before = out->size;
+    rows_put_time(&run->clock, &run->rows, run->w, m, time, out);
+    if (!out->failed && out->data[before] == '"') {
+        out->size -= 2;
+        memmove(out->data + before, out->data + before + 1, out->size - before);
+    }
+}
+static bool cell_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
+    struct csv_run *run = run_of(v);
+    int64_t ns;
+    if (run->json.depth > 0 || __builtin_mul_overflow(value->seconds, INT64_C(1000000000), &ns) ||
+        __builtin_add_overflow(ns, value->nanoseconds, &ns)) {
+        return reel_stamp_expand(v, value);
+    }
+    if (value->is_duration) {
+        rows_put_seconds(ns, &run->values);
+    } else {
+        put_time(run, run->message, ns, &run->values);
+    }
+    return run->values.size <= ROWS_TEXT_MAX;
+}
+
 static struct reel_visitor *open_cell(void *context, uint32_t column) {
     struct csv_run *run = context;
     run->json = json_out_to(&run->values, ROWS_TEXT_MAX);
@@ -179,17 +206,6 @@ static void put_value(struct grow *row, struct reel_bytes value) {
     put_text(row, "\"");
 }
 
-/* A time as in JSON, without quotes. */
-static void put_time(struct reel_write *w, const struct reel_message *m, int64_t time, struct grow *row) {
-    struct csv_run *run = w->run;
-    size_t before = row->size;
-    rows_put_time(&run->clock, &run->rows, w, m, time, row);
-    if (!row->failed && row->data[before] == '"') {
-        row->size -= 2;
-        memmove(row->data + before, row->data + before + 1, row->size - before);
-    }
-}
-
 static bool put_facts(struct reel_write *w, const struct reel_message *m, struct reel_error *err) {
     struct csv_run *run = w->run;
     char sequence[16];
@@ -198,9 +214,9 @@ static bool put_facts(struct reel_write *w, const struct reel_message *m, struct
     if (!m->owned && run->rows.sources[m->source].described && !reel_stream_describe(w->stream, m, &d, err)) {
         return false;
     }
-    put_time(w, m, time, &run->row);
+    put_time(run, m, time, &run->row);
     put_text(&run->row, ",");
-    put_time(w, m, d.publish_ns, &run->row);
+    put_time(run, m, d.publish_ns, &run->row);
     snprintf(sequence, sizeof sequence, ",%u", d.sequence);
     put_text(&run->row, sequence);
     if (w->options->source_ids) {
@@ -265,6 +281,8 @@ static bool fill_cells(struct reel_write *w, const struct reel_message *m, struc
 static bool put_line(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     struct csv_run *run = w->run;
     run->row.size = 0;
+    run->w = w;
+    run->message = m;
     if (!put_facts(w, m, err) || !fill_cells(w, m, err)) {
         return false;
     }
@@ -309,6 +327,7 @@ static bool csv_open(struct reel_write *w, struct reel_error *err) {
     run->ops.natural = cell_natural;
     run->ops.real = cell_real;
     run->ops.real32 = cell_real32;
+    run->ops.stamp = cell_stamp;
     return run->cells || reel_fail_memory(err);
 }
 
@@ -359,7 +378,7 @@ const struct reel_writer reel_writer_csv = {
     .extension = ".csv",
     .media_type = "text/csv",
     .needs = REEL_STREAMED,
-    .version = 1,
+    .version = 2,
     .run_size = sizeof(struct csv_run),
     .accepts = rows_accept,
     .open = csv_open,

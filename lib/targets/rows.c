@@ -145,6 +145,10 @@ static void put_elapsed(struct grow *out, int64_t time, int64_t zero, int digits
     put_decimal(out, negative, negative ? (uint64_t)zero - (uint64_t)time : (uint64_t)time - (uint64_t)zero, digits);
 }
 
+void rows_put_seconds(int64_t ns, struct grow *out) {
+    put_elapsed(out, ns, 0, 9);
+}
+
 static void put_rfc3339(struct rows_clock *clock, struct grow *out, int64_t time) {
     int64_t second = time / NS_PER_S, ns = time % NS_PER_S;
     if (ns < 0) {

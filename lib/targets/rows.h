@@ -63,5 +63,6 @@ struct rows_clock { /* most times are in the same second as the previous one */
 };
 void rows_put_time(struct rows_clock *clock, const struct rows *rows, const struct reel_write *w, const struct reel_message *m,
                    int64_t time, struct grow *out);
+void rows_put_seconds(int64_t ns, struct grow *out);
 
 #endif

@@ -51,5 +51,8 @@ static inline bool visit_binary(struct reel_visitor *v, struct reel_bytes value)
 static inline bool visit_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     return v->ops->numbers ? v->ops->numbers(v, type, data, columns) : reel_numbers_expand(v, type, data, columns);
 }
+static inline bool visit_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
+    return v->ops->stamp ? v->ops->stamp(v, value) : reel_stamp_expand(v, value);
+}
 
 #endif

@@ -81,6 +81,36 @@ static void free_answer(void *context) {
     api_answer_free(context);
 }
 
+struct once {
+    struct reel_recording *recording;
+    const struct reel_table *to;
+    bool (*run)(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err);
+};
+static bool once_step(void *context, bool *done, struct reel_error *err) {
+    const struct once *o = context;
+    *done = true;
+    return o->run(o->recording, o->to, err);
+}
+static void once_free(void *context) {
+    struct once *o = context;
+    reel_recording_free(o->recording);
+    free(o);
+}
+
+void api_answer_once(struct http_request *r, struct reel_recording *recording, int form, const char *media_type,
+                     bool (*run)(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err)) {
+    struct reel_error err = {0};
+    struct api_answer *answer = api_answer_new(form, &err);
+    struct once *o = answer ? malloc(sizeof *o) : NULL;
+    if (!o) {
+        api_answer_free(answer);
+        http_reply_no_memory(r);
+        return;
+    }
+    *o = (struct once){.recording = reel_recording_ref(recording), .to = api_answer_rows(answer), .run = run};
+    api_answer_reply(r, answer, &(struct api_pass){.pass = o, .step = once_step, .free = once_free}, media_type);
+}
+
 void api_answer_reply(struct http_request *r, struct api_answer *a, const struct api_pass *pass, const char *media_type) {
     struct reel_error err = {0};
     a->pass = *pass;

@@ -21,9 +21,11 @@ static json_t *view_attachment(const struct reel_attachment *a, size_t number, c
 }
 
 void api_attachments_list(struct http_request *r) {
+    static const char *const columns[] = {"index", "name", "media_type", "size", "time", "time_ns", "url", NULL};
     struct api_recording a;
+    struct rows_form form;
     struct view_slice slice;
-    if (!paging_slice(r, &slice) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open(r, &a)) {
         return;
     }
     const struct reel_index *index = reel_recording_index(a.recording);
@@ -35,15 +37,17 @@ void api_attachments_list(struct http_request *r) {
         text += 300 + strlen(all[i].name) + strlen(all[i].media_type);
     }
     slice.next = i < count ? i : 0;
-    http_reply_json(r, 200, json_pack("{s:o, s:o}", "items", list, "next", paging_next_link(r, &slice)));
+    paging_reply_slice(r, &form, list, &slice, columns);
     api_recording_done(&a);
 }
 
 /* Keys may repeat, so pairs are a list, in the order of the file. */
 void api_metadata(struct http_request *r) {
+    static const char *const columns[] = {"key", "value", NULL};
     struct api_recording a;
+    struct rows_form form;
     struct view_slice slice;
-    if (!paging_slice(r, &slice) || !api_open(r, &a)) {
+    if (!rows_form(r, &form) || !paging_slice(r, &slice) || !api_open(r, &a)) {
         return;
     }
     const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(a.recording));
@@ -54,7 +58,7 @@ void api_metadata(struct http_request *r) {
         text += 30 + strlen(pairs->items[i].key) + strlen(pairs->items[i].value);
     }
     slice.next = i < pairs->count ? i : 0;
-    http_reply_json(r, 200, json_pack("{s:o, s:o}", "items", list, "next", paging_next_link(r, &slice)));
+    paging_reply_slice(r, &form, list, &slice, columns);
     api_recording_done(&a);
 }
 

@@ -10,14 +10,6 @@
 #include "reel/table.h"
 #include "wire/number.h"
 
-static void reply_view(struct http_request *r, json_t *(*view)(const struct reel_index *index)) {
-    struct api_recording a;
-    if (api_open(r, &a)) {
-        http_reply_json(r, 200, view(reel_recording_index(a.recording)));
-        api_recording_done(&a);
-    }
-}
-
 void api_topics(struct http_request *r) {
     static const char *const columns[] = {"name",    "type",  "encoding", "schema_id", "messages", "payload_bytes", "rate",
                                           "max_gap", "start", "end",      "start_ns",  "end_ns",   "latched",       NULL};
@@ -43,8 +35,16 @@ void api_topics(struct http_request *r) {
     api_recording_done(&a);
 }
 
+/* The rows are the findings. */
 void api_scan(struct http_request *r) {
-    reply_view(r, view_scan);
+    static const char *const columns[] = {"severity", "part", "offset", "length", "text", NULL};
+    struct api_recording a;
+    struct rows_form form;
+    if (rows_form(r, &form) && api_open(r, &a)) {
+        json_t *report = view_scan(reel_recording_index(a.recording));
+        rows_reply(r, &form, report, json_incref(json_object_get(report, "findings")), columns);
+        api_recording_done(&a);
+    }
 }
 
 /* "3" is channel 3's own schema, "3.1" the second of its schemas. */

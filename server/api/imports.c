@@ -182,7 +182,8 @@ static void reply_dry(struct http_request *r, const struct import_request *q) {
         http_reply_error(r, &err);
         return;
     }
-    paging_reply(r, l.items, statistics.next[0] ? statistics.next : NULL, NULL);
+    static const char *const columns[] = {"outcome", "name", "name_taken", "format", "size", "files", "problem", NULL};
+    paging_reply(r, l.items, statistics.next[0] ? statistics.next : NULL, columns);
 }
 
 void api_import(struct http_request *r) {
@@ -230,6 +231,8 @@ static json_t *view_watch(const struct watch_view *w, unsigned number) {
 }
 
 void api_watches(struct http_request *r) {
+    static const char *const columns[] = {"id",      "folder", "collection", "mode",   "state", "note", "watched_folders",
+                                          "waiting", "queue",  "last_scan",  "counts", NULL};
     json_t *items = json_array();
     struct watch_view w;
     for (unsigned i = 0; watches_view(http_app(r)->watches, i, &w); i++) {
@@ -237,5 +240,5 @@ void api_watches(struct http_request *r) {
             json_array_append_new(items, view_watch(&w, i));
         }
     }
-    paging_reply(r, items, NULL, NULL);
+    paging_reply(r, items, NULL, columns);
 }

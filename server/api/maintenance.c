@@ -6,6 +6,7 @@
 
 #include "api/common.h"
 #include "api/routes.h"
+#include "api/rows.h"
 #include "catalog/maintenance.h"
 #include "ingest/scan_job.h"
 #include "maintenance/backup.h"
@@ -65,11 +66,13 @@ static bool sees(const void *context, const char *collection) {
 }
 
 void api_scrub_last(struct http_request *r) {
+    static const char *const columns[] = {"sha256", "found", "problem", "recordings", NULL};
+    struct rows_form form;
     struct reel_error err = {0};
-    json_t *last = scrub_last(http_app(r), sees, http_caller(r), &err);
-    if (last) {
-        http_reply_json(r, 200, last);
-    } else {
+    json_t *last = rows_form(r, &form) ? scrub_last(http_app(r), sees, http_caller(r), &err) : NULL;
+    if (last) { /* the rows are the files */
+        rows_reply(r, &form, last, json_incref(json_object_get(last, "corrupted_files")), columns);
+    } else if (err.code != REEL_OK) {
         http_reply_error(r, &err);
     }
 }

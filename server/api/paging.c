@@ -97,6 +97,11 @@ json_t *paging_next_link(struct http_request *r, const struct view_slice *slice)
     return paging_next(slice);
 }
 
+void paging_reply_slice(struct http_request *r, const struct rows_form *form, json_t *items, const struct view_slice *slice,
+                        const char *const *columns) {
+    rows_reply(r, form, json_pack("{s:O, s:o}", "items", items, "next", paging_next_link(r, slice)), items, columns);
+}
+
 static int put_piece(const char *data, size_t size, void *context) {
     grow_put(context, data, size);
     return 0;

@@ -2,6 +2,7 @@
 #ifndef SERVER_API_PAGING_H
 #define SERVER_API_PAGING_H
 
+#include "api/rows.h"
 #include "api/views.h"
 #include "http/http.h"
 
@@ -17,6 +18,9 @@ bool paging_slice(struct http_request *r, struct view_slice *slice);
 json_t *paging_next(const struct view_slice *slice);
 /* The same, and a Link to it. */
 json_t *paging_next_link(struct http_request *r, const struct view_slice *slice);
+/* Replies with such a part. Takes the reference to `items`. */
+void paging_reply_slice(struct http_request *r, const struct rows_form *form, json_t *items, const struct view_slice *slice,
+                        const char *const *columns);
 /* The JSON text, from malloc, of a page of topics with a Link to the next; or, if not NULL, of `recording` with the members "topics" and
  * "topics_next". NULL: no memory. */
 char *paging_topics(struct http_request *r, json_t *recording, const struct reel_index *index, struct view_slice *slice);

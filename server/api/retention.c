@@ -75,6 +75,7 @@ static bool fill(struct app *app, const json_t *document, struct retention_walk 
 }
 
 static void reply_dry(struct http_request *r) {
+    static const char *const columns[] = {"action", "why", "recording", "collection", "name", "revision", "size", "created", NULL};
     struct retention_walk w = {0};
     struct reel_error err = {0};
     uint32_t limit;
@@ -90,7 +91,7 @@ static void reply_dry(struct http_request *r) {
     json_t *items = json_array();
     if (document && fill(http_app(r), document, &w, limit, items, &err)) {
         AUTO_MEM char *next = w.over ? NULL : retention_walk_text(&w);
-        paging_reply(r, items, next, NULL);
+        paging_reply(r, items, next, columns);
     } else {
         json_decref(items);
         http_reply_error(r, &err);

@@ -142,6 +142,6 @@
          .help = "Only these fields of each payload, as paths separated by commas: pose.position.x,ranges[0]."},                           \
         PARAM_TIME_FORMAT
 
-extern const struct http_param api_no_params[], api_any_params[], api_page_params[];
+extern const struct http_param api_no_params[], api_any_params[], api_page_params[], api_row_params[];
 
 #endif

@@ -15,7 +15,7 @@ static const struct http_param coverage_params[] = {
     {0},
 };
 static const struct http_param topics_params[] = {PARAM_ROW_OUTPUT, PAGING_SLICE, {0}};
-static const struct http_param pages_params[] = {PAGING_SLICE, {0}};
+static const struct http_param pages_params[] = {PARAM_ROW_OUTPUT, PAGING_SLICE, {0}};
 static const struct http_param messages_params[] = {
     PARAM_SELECTION,
     {.name = "limit",
@@ -72,7 +72,7 @@ static const struct http_param message_params[] = {
          .choices = CHOICES("minmax", "mean", "lttb", "last"),                                                                             \
          .fallback = "minmax",                                                                                                             \
          .help = "How a field with more values is downsampled."},                                                                          \
-        PARAM_TIME_FORMAT
+        PARAM_TIME_FORMAT, PARAM_ROW_OUTPUT
 static const struct http_param series_params[] = {SERIES_PARAMS, {0}};
 static const struct http_param series_across_params[] = {
     {.name = "recording",
@@ -94,7 +94,8 @@ static const struct http_param plot_params[] = {
     {.name = "height", .type = HTTP_UINT, .max = 4000, .fallback = "300", .help = "The height in pixels; the fields share it."},
     {0},
 };
-static const struct http_param fields_params[] = {{.name = "topic", .type = HTTP_TEXT, .required = true, .help = "The topic."}, {0}};
+static const struct http_param fields_params[] = {
+    {.name = "topic", .type = HTTP_TEXT, .required = true, .help = "The topic."}, PARAM_ROW_OUTPUT, {0}};
 static const struct http_param frame_params[] = {
     {.name = "topic", .type = HTTP_GLOB, .required = true, .help = "The topic of the images."},
     {.name = "at", .type = HTTP_TIME, .help = "Selects the last image at or before this time; without it, the first."},
@@ -121,7 +122,7 @@ const struct api_route api_routes_contents[] = {
      .tag = "contents",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
-    {.http = {"GET", BASE "/recordings/{id}/scan", ROLE_READ, api_no_params,
+    {.http = {"GET", BASE "/recordings/{id}/scan", ROLE_READ, api_row_params,
               "Returns the scan report: what is damaged or unusual in a recording.", api_scan, NULL, NULL, NULL},
      .id = "getScan",
      .tag = "contents",

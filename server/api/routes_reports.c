@@ -40,10 +40,11 @@ static const struct http_param carla_trajectory_params[] = {
 static const struct http_param bag_info_params[] = {
     {.name = "yaml", .type = HTTP_BOOL, .help = "Returns the output of rosbag info --yaml."},
     {.name = "freq", .type = HTTP_BOOL, .help = "Also returns the message rates, as rosbag info --freq."},
+    PARAM_OUTPUT("text", "json", "csv", "ndjson"),
     {0},
 };
-static const struct http_param tide_channels_params[] = {PARAM_TABLE_OUTPUT, {0}};
-static const struct http_param tide_introspection_params[] = {PARAM_SPAN, {0}};
+static const struct http_param tide_channels_params[] = {PARAM_ROW_OUTPUT, {0}};
+static const struct http_param tide_introspection_params[] = {PARAM_SPAN, PARAM_ROW_OUTPUT, {0}};
 static const struct http_param nanover_moment_params[] = {
     {.name = "at", .type = HTTP_TIME, .help = "The time; all messages up to it are merged. Without it, the end of the recording."},
     PARAM_OUTPUT("json", "msgpack"),

@@ -208,8 +208,9 @@ static struct series *new_series(struct http_request *r, size_t n) {
 }
 
 void api_series(struct http_request *r) {
-    const char *fields[FIELDS_MAX], *media = series_media(r);
-    size_t n = media ? read_fields(r, fields) : 0, done = 0;
+    const char *fields[FIELDS_MAX];
+    struct rows_form form;
+    size_t n = rows_form(r, &form) ? read_fields(r, fields) : 0, done = 0;
     struct api_recording a;
     struct series_request q;
     struct series_error trouble;
@@ -222,7 +223,7 @@ void api_series(struct http_request *r) {
             done++;
         }
         if (done == n) {
-            series_reply(r, all, n, false, media);
+            series_reply(r, all, n, false, &form);
         } else {
             series_refuse(r, &trouble);
         }
@@ -326,9 +327,9 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
 
 void api_series_across(struct http_request *r) {
     struct across x = {0};
-    const char *media = series_media(r);
-    bool good =
-        media && (x.n_fields = read_fields(r, x.fields)) > 0 && find_recordings(r, &x) && (x.all = new_series(r, x.n_fields * x.n_keys));
+    struct rows_form form;
+    bool good = rows_form(r, &form) && (x.n_fields = read_fields(r, x.fields)) > 0 && find_recordings(r, &x) &&
+                (x.all = new_series(r, x.n_fields * x.n_keys));
     for (size_t i = 0; good && i < x.n_keys; i++) {
         struct api_recording a;
         good = api_open_key(r, x.keys[i], &a);
@@ -340,7 +341,7 @@ void api_series_across(struct http_request *r) {
     if (good && x.count == 0 && x.missing.code != REEL_OK) {
         http_reply_error(r, &x.missing);
     } else if (good) {
-        series_reply(r, x.all, x.count, true, media);
+        series_reply(r, x.all, x.count, true, &form);
     }
     series_free(x.all, x.n_fields * x.n_keys);
     catalog_page_done(&x.page);
@@ -354,22 +355,24 @@ static bool add_field(void *context, const struct reel_field *f) {
 }
 
 void api_topic_fields(struct http_request *r) {
+    static const char *const columns[] = {"path", "type", "unit", "numeric", NULL};
     const char *topic = http_param(r, "topic");
     struct api_recording a;
+    struct rows_form form;
     struct reel_error err = {0};
     if (!topic) {
         http_reply_bad_param(r, "topic", "it is needed");
         return;
     }
-    if (!api_open(r, &a)) {
+    if (!rows_form(r, &form) || !api_open(r, &a)) {
         return;
     }
     json_t *fields = json_array();
     if (fields && reel_topic_fields(a.recording, topic, add_field, fields, &err)) {
-        http_reply_json(r, 200, json_pack("{s:s, s:O}", "topic", topic, "fields", fields));
+        rows_reply(r, &form, json_pack("{s:s, s:O}", "topic", topic, "fields", fields), fields, columns);
     } else {
+        json_decref(fields);
         http_reply_error(r, &err);
     }
-    json_decref(fields);
     api_recording_done(&a);
 }

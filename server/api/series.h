@@ -3,6 +3,7 @@
 #define SERVER_API_SERIES_H
 
 #include "api/common.h"
+#include "api/rows.h"
 #include "reel/series.h"
 
 struct series {
@@ -38,9 +39,7 @@ bool series_read(struct http_request *r, const struct api_recording *a, const st
                  struct series *out, struct series_error *trouble);
 void series_refuse(struct http_request *r, const struct series_error *trouble); /* replies */
 
-/* The negotiated media type; NULL: replied (406). */
-const char *series_media(struct http_request *r);
 /* Replies with `n` series; with `across` each names its recording. */
-void series_reply(struct http_request *r, const struct series *all, size_t n, bool across, const char *media);
+void series_reply(struct http_request *r, const struct series *all, size_t n, bool across, const struct rows_form *form);
 
 #endif

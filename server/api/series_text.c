@@ -111,28 +111,19 @@ static bool put_rows(FILE *f, const struct series *all, size_t n, bool across, c
 
 /* ---- replies */
 
-const char *series_media(struct http_request *r) {
-    static const char *const offers[] = {"application/json", "text/csv", "application/x-ndjson", NULL};
-    const char *media = http_negotiate(r, offers);
-    if (!media) {
-        http_reply_problem(r, 406, "not-acceptable", "a series is available as application/json, text/csv or application/x-ndjson");
-    }
-    return media;
-}
-
-void series_reply(struct http_request *r, const struct series *all, size_t n, bool across, const char *media) {
+void series_reply(struct http_request *r, const struct series *all, size_t n, bool across, const struct rows_form *form) {
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
     const char *format = http_param(r, "time_format") ? http_param(r, "time_format") : "rfc3339";
     bool good = f != NULL;
-    if (good && strcmp(media, "application/json") == 0) {
+    if (good && form->form == REEL_TABLE_JSON) {
         put_json(f, all, n, across, format);
     } else if (good) {
-        good = put_rows(f, all, n, across, format, strcmp(media, "text/csv") == 0 ? REEL_TABLE_CSV : REEL_TABLE_NDJSON);
+        good = put_rows(f, all, n, across, format, (enum reel_table_form)form->form);
     }
     if (f && fclose(f) == 0 && good) {
-        http_reply_text(r, 200, media, text);
+        http_reply_text(r, 200, form->media_type, text);
     } else {
         http_reply_no_memory(r);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/body.h"
+#include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
 #include "maintenance/settings.h"
@@ -27,6 +28,8 @@ static json_t *view(const struct webhook *w) {
 }
 
 void api_webhooks_list(struct http_request *r) {
+    static const char *const columns[] = {"id",      "url",          "events", "collections", "created", "delivered",
+                                          "dropped", "failed_tries", "since",  "next_try",    NULL};
     struct webhook hooks[WEBHOOKS_MAX];
     struct reel_error err = {0};
     uint32_t n;
@@ -39,7 +42,7 @@ void api_webhooks_list(struct http_request *r) {
         json_array_append_new(items, view(&hooks[i]));
         webhook_done(&hooks[i]);
     }
-    http_reply_json(r, 200, json_pack("{s:o, s:n}", "items", items, "next"));
+    paging_reply(r, items, NULL, columns);
 }
 
 /* The number in the path; 0: malformed. */

@@ -191,7 +191,15 @@ class OpenApi(unittest.TestCase):
             self.ask('GET', ONE + '/carla/actors/{actor}/trajectory', '?frame=ros&output=' + form, id=self.ids['carla'], actor=7)
             for part in ('state/changes', 'frames', 'energies', 'resets'):
                 self.ask('GET', '%s/nanover/%s' % (ONE, part), '?output=' + form, id=self.ids['nanover'])
-            self.ask('GET', ONE + '/tide/channels', '?output=' + form, id=self.ids['tide'])
+            for part in ('channels', 'introspection'):
+                self.ask('GET', '%s/tide/%s' % (ONE, part), '?output=' + form, id=self.ids['tide'])
+            self.ask('GET', ONE + '/bag/info', '?output=' + form, id=self.ids['bag'])
+            for part in ('scan', 'attachments', 'metadata', 'series?field=/scan.range_min', 'topics/fields?topic=/scan'):
+                path, _, query = part.partition('?')
+                self.ask('GET', '%s/%s' % (ONE, path), '?output=%s&%s' % (form, query), id=self.ids['bag'])
+            self.ask('GET', API + '/series', '?field=/scan.range_min&output=' + form)
+            for path in ('/watches', '/webhooks', '/admin/scrub/last'):
+                self.ask('GET', API + path, '?output=' + form)
         self.assertEqual(200, actors.status)
         self.ask('GET', ONE + '/carla/actors/{actor}/trajectory', '?output=geojson', id=self.ids['carla'], actor=7)
         self.ask('GET', ONE + '/carla/info', '', 422, id=self.ids['bag'])

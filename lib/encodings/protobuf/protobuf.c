@@ -326,7 +326,7 @@ static bool emit_unknown(struct walk *w, const struct pb_message *m, struct reel
 }
 
 /* Emits a Timestamp or Duration: field 1 seconds, 2 nanoseconds. */
-static bool emit_time(struct walk *w, struct reel_bytes bytes) {
+static bool emit_time(struct walk *w, struct reel_bytes bytes, bool is_duration) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f;
     int64_t seconds = 0;
@@ -338,8 +338,8 @@ static bool emit_time(struct walk *w, struct reel_bytes bytes) {
     if (at.failed) {
         return fail_at(w, bytes.data, "no time", bytes_of("", 0));
     }
-    return visit_begin_map(w->v) && visit_key_text(w->v, "sec") && visit_integer(w->v, seconds) && visit_key_text(w->v, "nsec") &&
-           visit_integer(w->v, ns) && visit_end_map(w->v);
+    const struct reel_stamp value = {.seconds = seconds, .nanoseconds = ns, .nanoseconds_name = "nsec", .is_duration = is_duration};
+    return visit_stamp(w->v, &value);
 }
 
 static bool emit_message(struct walk *w, const struct pb_message *m, struct reel_bytes bytes, unsigned depth) {
@@ -348,7 +348,7 @@ static bool emit_message(struct walk *w, const struct pb_message *m, struct reel
         return reel_fail(w->err, REEL_LIMIT, "messages are nested more than %d levels deep", REEL_DEPTH_MAX);
     }
     if (m->form == PB_TIME || m->form == PB_DURATION) {
-        return emit_time(w, bytes);
+        return emit_time(w, bytes, m->form == PB_DURATION);
     }
     if (!survey(w, m, &p)) {
         return false;

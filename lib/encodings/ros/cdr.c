@@ -172,10 +172,23 @@ static bool walk_many(struct cdr *c, const struct ros_definition_step *s) {
     return visit_end_list(r->v);
 }
 
+static bool walk_stamp(struct cdr *c, const struct ros_definition_step *s, bool is_duration) {
+    uint32_t seconds, nanoseconds;
+    if (!take_u32(c, s, &seconds) || !take_u32(c, s + 1, &nanoseconds)) {
+        return false;
+    }
+    const struct reel_stamp value = {
+        .seconds = (int32_t)seconds, .nanoseconds = nanoseconds, .nanoseconds_name = "nanosec", .is_duration = is_duration};
+    return visit_stamp(c->run.v, &value);
+}
+
 static bool walk_type(struct cdr *c, uint32_t type) {
     struct ros_definition_run *r = &c->run;
     const struct ros_definition_type *t = &r->def->types[type];
     const struct ros_definition_step *s = &r->def->steps[t->first], *end = s + t->count;
+    if (t->stamp != ROS_NO_STAMP) {
+        return walk_stamp(c, s, t->stamp == ROS_DURATION);
+    }
     if (!visit_begin_map(r->v)) {
         return false;
     }

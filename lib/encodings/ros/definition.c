@@ -84,15 +84,21 @@ struct listing {
 
 static bool list_type(struct listing *l, uint32_t type, size_t length);
 
+static enum ros_stamp stamp_of(const struct listing *l, const struct ros_definition_step *s) {
+    return s->kind == ROS_VALUE_TYPE ? (enum ros_stamp)l->def->types[s->type].stamp : ROS_NO_STAMP;
+}
+
 static bool list_field(struct listing *l, const struct ros_definition_step *s, bool element) {
+    static const char *const stamps[] = {[ROS_TIME] = "time", [ROS_DURATION] = "duration"};
     char word[ROS_NAME_ROOM + 16];
     bool one = element || s->many == ROS_ONE;
+    const char *type = stamp_of(l, s) != ROS_NO_STAMP ? stamps[stamp_of(l, s)] : s->word;
     if (one) {
-        snprintf(word, sizeof word, "%s", s->word);
+        snprintf(word, sizeof word, "%s", type);
     } else if (s->many == ROS_ARRAY) {
-        snprintf(word, sizeof word, "%s[%u]", s->word, s->count);
+        snprintf(word, sizeof word, "%s[%u]", type, s->count);
     } else {
-        snprintf(word, sizeof word, "%s[]", s->word);
+        snprintf(word, sizeof word, "%s[]", type);
     }
     const struct reel_field f = {.path = l->path, .type = word, .unit = s->unit, .numeric = one && ros_definition_is_number(s)};
     return l->visit(l->context, &f);
@@ -110,7 +116,8 @@ static bool list_step(struct listing *l, const struct ros_definition_step *s, si
     memcpy(l->path + length + dot, s->key.data, s->key.size);
     length += dot + s->key.size;
     l->path[length] = '\0';
-    bool spread = s->many == ROS_ARRAY && s->count <= SPREAD_MAX && s->kind != REEL_U8, inside = s->kind == ROS_VALUE_TYPE;
+    bool spread = s->many == ROS_ARRAY && s->count <= SPREAD_MAX && s->kind != REEL_U8,
+         inside = s->kind == ROS_VALUE_TYPE && stamp_of(l, s) == ROS_NO_STAMP;
     if (!spread) {
         return s->many == ROS_ONE && inside ? list_type(l, s->type, length) : list_field(l, s, false);
     }

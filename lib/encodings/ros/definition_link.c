@@ -180,6 +180,20 @@ static void measure(struct ros_definition *d, struct ros_definition_type *t) {
     }
 }
 
+static bool is_number(const struct ros_definition_step *s, const char *key, uint8_t kind) {
+    return bytes_is(s->key, key) && s->kind == kind && s->many == ROS_ONE;
+}
+
+static uint8_t stamp_of(const struct ros_definition *d, const struct ros_definition_type *t) {
+    const struct ros_definition_step *s = &d->steps[t->first];
+    const char *name = last_part(t->name);
+    bool pair = t->form == ROS_STRUCT && t->count == 2 && is_number(&s[0], "sec", REEL_I32) && is_number(&s[1], "nanosec", REEL_U32);
+    if (d->dialect != ROS_2 || !pair || strncmp(t->name, "builtin_interfaces/", 19) != 0) {
+        return ROS_NO_STAMP;
+    }
+    return strcmp(name, "Time") == 0 ? ROS_TIME : strcmp(name, "Duration") == 0 ? ROS_DURATION : ROS_NO_STAMP;
+}
+
 static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, struct reel_error *err) {
     struct ros_definition_type *t = &d->types[type]; /* nothing is added while linking */
     if (t->state == DONE) {
@@ -206,6 +220,7 @@ static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, s
         return reel_fail(err, REEL_LIMIT, "types nest deeper than %d", REEL_DEPTH_MAX);
     }
     measure(d, t);
+    t->stamp = stamp_of(d, t);
     t->state = DONE;
     return true;
 }

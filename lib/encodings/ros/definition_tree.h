@@ -41,6 +41,7 @@ static inline bool ros_definition_is_number(const struct ros_definition_step *st
     return step->kind <= REEL_F64;
 }
 
+enum ros_stamp { ROS_NO_STAMP, ROS_TIME, ROS_DURATION }; /* builtin_interfaces of ROS 2, whose steps are sec and nanosec */
 enum ros_form { ROS_STRUCT, ROS_ALIAS /* has one step: the type it stands for */, ROS_ENUM };
 
 struct ros_definition_type {
@@ -48,6 +49,7 @@ struct ros_definition_type {
     uint32_t first, count; /* its steps */
     uint32_t depth;        /* nesting depth of maps and lists */
     uint8_t form, state;   /* ros_form; used while linking */
+    uint8_t stamp;         /* ros_stamp */
     bool fixed;            /* size is always `least` */
     uint64_t least;
 };

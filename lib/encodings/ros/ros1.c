@@ -4,9 +4,13 @@
 #include "wire/bytes.h"
 #include "wire/visit.h"
 
-static bool emit_time(struct reel_visitor *v, const uint8_t *p, bool has_sign) {
-    return visit_begin_map(v) && visit_key_text(v, "sec") && reel_number_visit(v, has_sign ? REEL_I32 : REEL_U32, p) &&
-           visit_key_text(v, "nsec") && reel_number_visit(v, has_sign ? REEL_I32 : REEL_U32, p + 4) && visit_end_map(v);
+static bool emit_time(struct reel_visitor *v, const uint8_t *p, bool is_duration) {
+    uint32_t seconds = load_u32le(p), nanoseconds = load_u32le(p + 4);
+    const struct reel_stamp value = {.seconds = is_duration ? (int32_t)seconds : (int64_t)seconds,
+                                     .nanoseconds = is_duration ? (int32_t)nanoseconds : (int64_t)nanoseconds,
+                                     .nanoseconds_name = "nsec",
+                                     .is_duration = is_duration};
+    return visit_stamp(v, &value);
 }
 
 /* ---- of fixed size: `p` has all of it */

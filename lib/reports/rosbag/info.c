@@ -225,3 +225,24 @@ char *reel_bag_info(struct reel_recording *recording, const struct reel_bag_ques
     }
     return (char *)out.data;
 }
+
+static bool put_rows(const struct bag_figures *f, const struct reel_table *to) {
+    static const char *const columns[] = {"topic", "type", "messages", "connections", "frequency_hz"};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    bool good = to->columns(to->context, columns, COLUMNS);
+    for (size_t i = 0; good && i < f->n_topics; i++) {
+        const struct bag_topic *t = &f->topics[i];
+        const struct reel_cell cells[COLUMNS] = {reel_cell_text(bytes_text(t->name)), reel_cell_text(bytes_text(t->type ? t->type : "")),
+                                                 reel_cell_integer((int64_t)t->messages), reel_cell_integer(t->connections),
+                                                 t->rate > 0 ? reel_cell_real(t->rate) : reel_cell_of(REEL_CELL_NULL)};
+        good = to->row(to->context, cells, COLUMNS);
+    }
+    return good && to->end(to->context);
+}
+
+bool reel_bag_topics(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err) {
+    struct bag_figures f;
+    bool good = bag_figures_of(recording, true, &f, err) && (put_rows(&f, to) || reel_fail(err, REEL_CANCELLED, "stopped by the receiver"));
+    bag_figures_done(&f);
+    return good;
+}
