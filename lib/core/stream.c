@@ -296,12 +296,24 @@ static bool add_segments(struct stream *s, const struct reel_index *index, uint3
     return true;
 }
 
+static bool has_id(const struct reel_selection *q, uint32_t id) {
+    for (uint32_t i = 0; i < q->n_channels; i++) {
+        if (q->channels[i] == id) {
+            return true;
+        }
+    }
+    return q->n_channels == 0;
+}
+
 /* Adds the channels and segments of one recording. */
 static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source, const struct reel_selection *q,
                        const struct naming *naming, struct segments *segments, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     for (uint32_t id = 0; id < index->info.n_channels; id++) {
         const struct reel_channel *own = reel_index_channel(index, id), *c;
+        if (!has_id(q, id)) {
+            continue;
+        }
         if (!select_channel(s, q, naming_prefix(naming, own, source), own, &c, err)) {
             return false;
         }
@@ -342,6 +354,9 @@ static bool open_sources(struct stream *s, struct reel_recording *const *recordi
     s->base.readers = s->readers;
     s->base.clocks = s->clocks;
     s->base.shifts = s->shifts;
+    if (q->n_channels > 0 && n > 1) {
+        return reel_fail(err, REEL_ARGUMENT, "channels are selected by id in one recording only, not in %u", n);
+    }
     struct segments segments = {.count = 0};
     bool timed = false, good = true;
     for (uint32_t i = 0; i < n && good; i++) {

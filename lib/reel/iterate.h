@@ -36,6 +36,8 @@ struct reel_selection {
     uint32_t n_topics; /* 0 = all */
     const char *const *exclude; /* a channel is selected with the topics of it that are */
     uint32_t n_exclude;
+    const uint32_t *channels;   /* ids of channels (reel_channel.id), for one recording only: the others are not selected */
+    uint32_t n_channels;        /* 0 = all */
     const char *const *renames; /* "FROM:TO": the topic FROM is called TO in the stream; globs mean the names before */
     uint32_t n_renames;
     const char *const *where; /* "/topic.path>0.5": of this topic only the messages for which it holds; all conditions must */

@@ -199,6 +199,18 @@ static bool read_globs(struct http_request *r, const char *name, const char **ou
     return true;
 }
 
+bool api_read_channels(struct http_request *r, uint32_t out[API_GLOBS_MAX], uint32_t *n) {
+    const char *texts[API_GLOBS_MAX];
+    if (!read_globs(r, "channel", texts, n)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < *n; i++) {
+        uint64_t id;
+        out[i] = number_u64(texts[i], &id) && id < UINT32_MAX ? (uint32_t)id : UINT32_MAX; /* which no channel has */
+    }
+    return true;
+}
+
 static bool read_renames(struct http_request *r, const char **out, uint32_t *n) {
     if (!read_globs(r, "rename", out, n)) {
         return false;
@@ -255,13 +267,14 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
     struct reel_selection *s = &out->selection;
     bool has_end;
     if (!read_globs(r, "topic", out->topics, &s->n_topics) || !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||
-        !read_renames(r, out->renames, &s->n_renames) || !read_globs(r, "where", out->where, &s->n_where) ||
-        !read_time(r, span, "start", "from", &s->start_ns, &out->has_start) || !read_time(r, span, "end", "to", &s->end_ns, &has_end) ||
-        !read_every(r, s)) {
+        !api_read_channels(r, out->channels, &s->n_channels) || !read_renames(r, out->renames, &s->n_renames) ||
+        !read_globs(r, "where", out->where, &s->n_where) || !read_time(r, span, "start", "from", &s->start_ns, &out->has_start) ||
+        !read_time(r, span, "end", "to", &s->end_ns, &has_end) || !read_every(r, s)) {
         return false;
     }
     s->topics = out->topics;
     s->exclude = out->exclude;
+    s->channels = out->channels;
     s->renames = out->renames;
     s->where = out->where;
     s->last_per_topic = http_param(r, "last") != NULL;
@@ -282,8 +295,8 @@ bool api_note_matches(struct http_request *r, struct reel_recording *const *reco
     struct reel_error err = {0};
     char why[REEL_MATCHES_TEXT];
     bool any = true;
-    bool all =
-        selection->n_topics == 0 && selection->n_exclude == 0 && selection->start_ns == REEL_TIME_MIN && selection->end_ns == REEL_TIME_MAX;
+    bool all = selection->n_topics == 0 && selection->n_exclude == 0 && selection->n_channels == 0 &&
+               selection->start_ns == REEL_TIME_MIN && selection->end_ns == REEL_TIME_MAX;
     if (!all && !reel_selection_matches(recordings, n, selection, &any, why, &err)) {
         http_reply_error(r, &err);
         return false;

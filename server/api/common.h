@@ -36,9 +36,11 @@ bool api_may_use(struct http_request *r, const char *collection);
 struct api_selection {
     struct reel_selection selection;
     const char *topics[API_GLOBS_MAX], *exclude[API_GLOBS_MAX], *renames[API_GLOBS_MAX], *where[API_GLOBS_MAX];
+    uint32_t channels[API_GLOBS_MAX];
     bool has_start;
 };
-/* topic, exclude_topic, rename, where, start/from, end/to, every, last, lookback for a recording that spans [first_ns, last_ns]. False: replied (400). */
+/* topic, exclude_topic, channel, rename, where, start/from, end/to, every, last, lookback for a recording that spans [first_ns, last_ns].
+ * False: replied (400). */
 bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out);
 
 /* The parameters of row writers: decode, fields, time_format, end_record. `out->fields` points into `*text`, which must stay valid until
@@ -49,6 +51,8 @@ struct api_text {
     char *memory;
 };
 bool api_read_text(struct http_request *r, struct api_text *text, struct reel_write_options *out);
+/* channel, repeated. False: replied. */
+bool api_read_channels(struct http_request *r, uint32_t out[API_GLOBS_MAX], uint32_t *n);
 void api_text_done(struct api_text *text);
 
 /* The ETag "sha256-<base64>" of a text that names everything the bytes depend on. `out` has room for 64. */

@@ -73,6 +73,9 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     for (uint32_t i = 0; i < s->n_exclude; i++) {
         fprintf(f, "-%zu:%s\n", strlen(s->exclude[i]), s->exclude[i]);
     }
+    for (uint32_t i = 0; i < s->n_channels; i++) {
+        fprintf(f, "#%u\n", s->channels[i]);
+    }
     for (uint32_t i = 0; i < s->n_where; i++) {
         fprintf(f, "?%zu:%s %u\n", strlen(s->where[i]), s->where[i], reel_encodings_version());
     }

@@ -87,6 +87,7 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
 static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream, struct reel_message *m) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     const char *topics[API_GLOBS_MAX];
+    uint32_t channels[API_GLOBS_MAX];
     size_t n = http_params(r, "topic", topics, API_GLOBS_MAX);
     struct reel_selection q = reel_select_all;
     struct reel_time at;
@@ -97,6 +98,10 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
         http_reply_problem(r, 400, "bad-parameter", "either at or index is required");
         return false;
     }
+    if (!api_read_channels(r, channels, &q.n_channels)) {
+        return false;
+    }
+    q.channels = channels;
     q.topics = topics;
     q.n_topics = (uint32_t)(n < API_GLOBS_MAX ? n : API_GLOBS_MAX);
     bool good;

@@ -16,6 +16,7 @@ struct making { /* a request with everything it points at */
     struct reel_selection selection;
     struct reel_source_option *sources; /* NULL: none */
     char **topics, **exclude, **renames, **where, **compress_topics;
+    uint32_t *channels;
 };
 
 static void free_texts(char **texts, uint32_t n) {
@@ -40,6 +41,7 @@ static void free_making(void *context) {
     free_texts(m->renames, m->selection.n_renames);
     free_texts(m->compress_topics, m->options.n_compress_topics);
     free(m->sources);
+    free(m->channels);
     free(m->compression);
     free(m);
 }
@@ -54,6 +56,16 @@ static char **copy_texts(const char *const *texts, uint32_t n) {
         }
     }
     return copy;
+}
+
+static bool copy_channels(struct making *m, const struct plan_request *q) {
+    size_t n = q->selection.n_channels;
+    m->channels = calloc(n + 1, sizeof *m->channels);
+    m->selection.channels = m->channels;
+    for (size_t i = 0; m->channels && i < n; i++) {
+        m->channels[i] = q->selection.channels[i];
+    }
+    return m->channels != NULL;
 }
 
 static bool copy_sources(struct making *m, const struct plan_request *q) {
@@ -91,8 +103,8 @@ static struct making *copy_request(const struct plan_request *q) {
     m->compression = strdup(q->options.compression ? q->options.compression : "");
     m->options.compression = m->compression;
     m->recordings = calloc(q->n_recordings, sizeof(struct reel_recording *));
-    if (!copy_sources(m, q) || !m->topics || !m->exclude || !m->renames || !m->where || !m->compress_topics || !m->compression ||
-        !m->recordings) {
+    if (!copy_sources(m, q) || !copy_channels(m, q) || !m->topics || !m->exclude || !m->renames || !m->where || !m->compress_topics ||
+        !m->compression || !m->recordings) {
         return NULL;
     }
     for (uint32_t i = 0; i < q->n_recordings; i++) {

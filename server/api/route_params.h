@@ -104,10 +104,17 @@
 #define PARAM_PREFIX                                                                                                                       \
     { .name = "prefix", .type = HTTP_TEXT, .help = "Only values that begin with this." }
 
+#define PARAM_CHANNEL                                                                                                                      \
+    {                                                                                                                                      \
+        .name = "channel", .type = HTTP_UINT, .repeats = true, .max = 64,                                                                  \
+        .help = "Only the channels with these ids, as /topics lists them; for several channels of one topic."                              \
+    }
+
 /* A selection of messages of a recording. */
 #define PARAM_SELECTION                                                                                                                    \
     PARAM_TOPICS,                                                                                                                          \
         {.name = "exclude_topic", .type = HTTP_GLOB, .repeats = true, .max = 64, .help = "Without topics that match one of these globs."}, \
+        PARAM_CHANNEL,                                                                                                                     \
         {.name = "where",                                                                                                                  \
          .type = HTTP_TEXT,                                                                                                                \
          .repeats = true,                                                                                                                  \

@@ -49,6 +49,7 @@ static const struct http_param play_params[] = {
 };
 static const struct http_param message_params[] = {
     {.name = "topic", .type = HTTP_GLOB, .repeats = true, .max = 64, .help = "The topic of the message."},
+    PARAM_CHANNEL,
     {.name = "at", .type = HTTP_TIME, .help = "Selects the last message at or before this time."},
     {.name = "index", .type = HTTP_INT, .help = "Selects the message at this index in time order; a negative index counts from the end."},
     PARAM_DECODING,

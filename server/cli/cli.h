@@ -147,7 +147,8 @@ void cli_recordings_done(struct cli_recordings *r);
 /* ---- the options of cat and convert as a selection of these recordings */
 
 struct cli_select {
-    struct option_list topics, exclude, renames, where;
+    struct option_list topics, exclude, channels, renames, where;
+    uint32_t *channel_ids; /* of cli_selection() */
     struct cli_time start, end;
     struct cli_every every;
     bool last;
@@ -155,14 +156,18 @@ struct cli_select {
 static inline void reel_auto_cli_select_done(struct cli_select *s) {
     reel_auto_option_list_done(&s->topics);
     reel_auto_option_list_done(&s->exclude);
+    reel_auto_option_list_done(&s->channels);
     reel_auto_option_list_done(&s->renames);
     reel_auto_option_list_done(&s->where);
+    free(s->channel_ids);
 }
 /* clang-format off */
 #define CLI_SELECT_OPTIONS(s) \
     {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", \
      .help = "only topics that match (*: any characters, ?: one character); may be repeated"}, \
     {.name = "exclude", .kind = CLI_LIST, .to = &(s).exclude, .value = "GLOB", .help = "leave out topics that match; may be repeated"}, \
+    {.name = "channel", .kind = CLI_LIST, .to = &(s).channels, .value = "ID", \
+     .help = "only the channel with this id, as reel info --json lists them; may be repeated"}, \
     {.name = "where", .kind = CLI_LIST, .to = &(s).where, .value = "CONDITION", \
      .help = "of a topic only the messages for which it holds: /odom.twist.twist.linear.x>0.5; may be repeated"}, \
     {.name = "rename", .kind = CLI_LIST, .to = &(s).renames, .value = "FROM:TO", .help = "give a topic another name; may be repeated"}, \
@@ -176,8 +181,8 @@ static inline void reel_auto_cli_select_done(struct cli_select *s) {
 /* `sources` of reel_merge_options(), or NULL; times like +2s count from the first start and the last end of all. */
 /* A line on stderr when the selection has no message. */
 bool cli_warn_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *selection, struct reel_error *err);
-bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
-                   const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err);
+bool cli_selection(struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources,
+                   struct reel_selection *out, struct reel_error *err);
 
 /* ---- output.c: output files, with a hint at --force and REEL_CANCELLED after Ctrl-C */
 bool cli_output_open(struct output_file *o, const char *path, bool replace, struct reel_error *err);

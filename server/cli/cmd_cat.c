@@ -77,7 +77,7 @@ static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t
     return true;
 }
 
-static bool put_messages(const char *path, const struct cli_select *select, const struct request *q, struct reel_error *err) {
+static bool put_messages(const char *path, struct cli_select *select, const struct request *q, struct reel_error *err) {
     struct reel_selection selection;
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
     if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) || !cli_warn_matches(&recording, 1, &selection, err)) {

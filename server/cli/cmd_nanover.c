@@ -49,7 +49,7 @@ static bool print_moment(struct reel_recording *recording, const struct request 
     return reel_nanover_json(bytes_of(data, size), &text, &text_size, err) && cli_output_write(&w->out, text, text_size, err);
 }
 
-static bool print_rows(struct reel_recording *recording, const struct request *q, struct writing *w, struct reel_error *err) {
+static bool print_rows(struct reel_recording *recording, struct request *q, struct writing *w, struct reel_error *err) {
     struct reel_selection selection;
     const struct reel_text_sink sink = {.put = put, .context = w};
     enum reel_table_form standard = q->report == REPORT_CHANGES ? REEL_TABLE_NDJSON : REEL_TABLE_CSV;
@@ -73,7 +73,7 @@ static bool print_rows(struct reel_recording *recording, const struct request *q
     return pass != NULL;
 }
 
-static bool print(const struct cli_files *files, const struct request *q, struct reel_error *err) {
+static bool print(const struct cli_files *files, struct request *q, struct reel_error *err) {
     struct writing w = {.out = {.fd = STDOUT_FILENO}};
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open_files(files, false, err);
     if (!recording) {

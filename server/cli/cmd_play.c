@@ -54,7 +54,7 @@ static struct reel_stream *open_stream(struct reel_recording *recording, struct 
     return play ? reel_play_stream(play, &recording, 1, selection, start, info->end_ns > start ? info->end_ns : start, err) : NULL;
 }
 
-static bool play_file(const char *path, const struct cli_select *select, const struct request *q, struct reel_error *err) {
+static bool play_file(const char *path, struct cli_select *select, const struct request *q, struct reel_error *err) {
     struct reel_selection selection;
     struct reel_play_options options = {.size = sizeof options};
     const struct reel_write_options write = {.compression = "", .prompt = true, .raw = q->undecoded};

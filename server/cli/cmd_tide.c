@@ -21,14 +21,14 @@ static bool put(void *context, const char *text, size_t size) {
     return fwrite(text, 1, size, stdout) == size;
 }
 
-static bool print_channels(struct reel_recording *recording, const struct request *q, struct reel_error *err) {
+static bool print_channels(struct reel_recording *recording, struct request *q, struct reel_error *err) {
     const struct reel_text_sink sink = {.put = put};
     enum reel_table_form form = q->format < 0 ? REEL_TABLE_CSV : (enum reel_table_form)q->format;
     AUTO(reel_table_text_free) struct reel_table_text *rows = reel_table_text_new(form, &sink, err);
     return rows && reel_tide_channels(reel_recording_index(recording), reel_table_of_text(rows), err);
 }
 
-static bool print_introspection(struct reel_recording *recording, const struct request *q, struct reel_error *err) {
+static bool print_introspection(struct reel_recording *recording, struct request *q, struct reel_error *err) {
     struct reel_selection selection;
     if (!cli_selection(&q->select, &recording, 1, NULL, &selection, err)) {
         return false;
@@ -37,7 +37,7 @@ static bool print_introspection(struct reel_recording *recording, const struct r
     return text && (fputs(text, stdout) >= 0 || reel_fail_errno(err, "could not write"));
 }
 
-static bool print(const char *path, const struct request *q, struct reel_error *err) {
+static bool print(const char *path, struct request *q, struct reel_error *err) {
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
     return recording && (q->channels ? print_channels : print_introspection)(recording, q, err) && cli_flush(err);
 }

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "reel/open.h"
+#include "wire/number.h"
 
 /* $XDG_CACHE_HOME/reel or ~/.cache/reel; NULL when there is none that can be written. */
 static const char *cache_folder(char path[PATH_MAX]) {
@@ -72,8 +73,23 @@ bool cli_warn_matches(struct reel_recording *const *recordings, uint32_t n, cons
     return true;
 }
 
-bool cli_selection(const struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
-                   const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err) {
+static bool read_channels(struct cli_select *s, struct reel_selection *out, struct reel_error *err) {
+    free(s->channel_ids);
+    s->channel_ids = calloc(s->channels.count + 1, sizeof *s->channel_ids);
+    for (uint32_t i = 0; s->channel_ids && i < s->channels.count; i++) {
+        uint64_t id;
+        if (!number_u64(s->channels.items[i], &id) || id >= UINT32_MAX) {
+            return reel_fail(err, REEL_ARGUMENT, "--channel %.100s: the id of a channel is expected, a number", s->channels.items[i]);
+        }
+        s->channel_ids[i] = (uint32_t)id;
+    }
+    out->channels = s->channel_ids;
+    out->n_channels = s->channels.count;
+    return s->channel_ids || reel_fail_memory(err);
+}
+
+bool cli_selection(struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources,
+                   struct reel_selection *out, struct reel_error *err) {
     int64_t first, last;
     reel_merge_span(recordings, n, sources, &first, &last);
     *out = reel_select_all;
@@ -82,6 +98,9 @@ bool cli_selection(const struct cli_select *s, struct reel_recording *const *rec
     out->n_topics = s->topics.count;
     out->exclude = s->exclude.items;
     out->n_exclude = s->exclude.count;
+    if (!read_channels(s, out, err)) {
+        return false;
+    }
     out->where = s->where.items;
     out->n_where = s->where.count;
     out->renames = s->renames.items;

@@ -7,8 +7,8 @@ import struct
 import subprocess
 import tempfile
 
-from harness import API, REEL, Case
-from samples import bag, lab_messages
+from harness import API, REEL, Case, payload
+from samples import bag, lab_messages, read_bag
 
 T0, SECOND = 1_400_000_000_000_000_000, 10**9
 SCOPE, SCHEMA = '/__rsb/introspection/participants/', '.rsb.protocol.introspection.'
@@ -64,9 +64,24 @@ LOG = tide([hello(b'a', 'listener', '/left/', '11', 'hub'), hello(b'b', 'informe
             hello(b'b', 'informer', '/right/', '12', 'hub')])
 
 
+def twins():
+    """Two channels of one name, whose messages alternate."""
+    out = block(b'TIDE', struct.pack('<BBII', 0, 0, 2, 1))
+    for i in (4, 9):
+        out += block(b'CHAN', struct.pack('<IB', i, 5) + b'/same' + text('TEXT') + text('') + text('') + text(''))
+    entries = b''.join(struct.pack('<IQI', (4, 9)[i % 2], T0 + i * SECOND, 2) + b'm%d' % i for i in range(6))
+    return out + block(b'CHNK', struct.pack('<IIQQB', 0, 6, T0, T0 + 5 * SECOND, 0) + entries)
+
+
+def wrapped(payload):
+    """As std_msgs/UInt8MultiArray."""
+    return struct.pack('<III', 0, 0, len(payload)) + payload
+
+
 class Tide(Case):
     @classmethod
     def fill(cls):
+        cls.twins = cls.server.added('twins.tide', twins())
         cls.log = cls.server.added('lab.tide', LOG)
         cls.bag = cls.server.added('lab.bag', bag(lab_messages(1)))
 
@@ -93,6 +108,35 @@ class Tide(Case):
     def test_others_have_none(self):
         self.assertProblem(self.server.get(self.path('', self.bag)), 422, 'RSB')
         self.assertProblem(self.server.get(self.path('?topic=/x')), 400, 'topic')
+
+    def test_channels_of_one_name_are_told_apart(self):
+        base = '%s/recordings/%s/' % (API, self.twins)
+        ids = {c['metadata']['tide.id']: c['id'] for c in self.get(base + 'topics').json()['items'][0]['channels']}
+        self.assertEqual(sorted(ids), ['4', '9'])
+        for file_id, want in (('4', [b'm0', b'm2', b'm4']), ('9', [b'm1', b'm3', b'm5'])):
+            query = '?channel=%d' % ids[file_id]
+            self.assertEqual([payload(r) for r in self.get(base + 'messages' + query + '&decode=none').rows()], want)
+            self.assertEqual([payload(r) for r in self.get(base + 'play' + query + '&decode=none&speed=max').rows() if 'topic' in r], want)
+            self.assertEqual(self.get(base + 'message' + query + '&index=1', Accept='application/octet-stream').body, want[1])
+            self.assertEqual(self.get(base + 'message' + query + '&at=%2B2500ms', Accept='application/octet-stream').body, want[0] if file_id == '9' else want[1])
+            self.assertEqual([m.payload for m in read_bag(self.get(base + 'as/x.bag' + query + '&version=1.2').body)], [wrapped(w) for w in want])
+        tags = {self.get(base + 'as/x.mcap' + q).headers['ETag'] for q in ('', '?channel=0', '?channel=1', '?channel=0&channel=1')}
+        self.assertEqual(len(tags), 4)
+        self.assertEqual(len(self.get(base + 'messages?channel=0&channel=1').rows()), 6)
+        self.assertEqual(self.get(base + 'messages?channel=0&topic=/other').rows(), [])
+        self.assertEqual(self.get(base + 'messages?channel=2').headers['X-Matched'], '0')
+        self.assertProblem(self.server.get(base + 'messages?channel=/same'), 400, 'channel')
+        self.assertProblem(self.server.get('%s/merge/as/x.mcap?recording=%s&recording=%s&channel=0' % (API, self.twins, self.bag)), 400, 'one recording')
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, 'twins.tide')
+            with open(file, 'wb') as f:
+                f.write(twins())
+
+            def cat(*words):
+                return subprocess.run([REEL, 'cat', file, '--no-decode', *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual([payload(json.loads(line)) for line in cat('--channel', '1').stdout.splitlines()], [b'm1', b'm3', b'm5'])
+            self.assertEqual(len(cat('--channel', '1', '--channel', '0').stdout.splitlines()), 6)
+            self.assertIn(b'--channel /same', cat('--channel', '/same').stderr)
 
     def test_the_command_line(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -409,6 +409,18 @@ static void rule_tide_08_channels_are_distinguished_by_id(void **state) {
     RECORDING *r = log_scan(&l);
     assert_int_equal(log_info(r)->n_channels, 2);
     assert_string_equal(log_messages(r), "/same=m0|/same=m1|/same=m2|/same=m3|/same=m4|/same=m5|");
+    const uint32_t ids[] = {1, 7};
+    struct reel_selection one = reel_select_all;
+    one.channels = ids;
+    one.n_channels = 2; /* there is no 7 */
+    LOG out = log_write(r, &reel_writer_mcap, "", &one, 10);
+    RECORDING *half = log_scan(&out);
+    assert_string_equal(log_messages(half), "/same=m1|/same=m3|/same=m5|");
+    assert_int_equal(log_info(half)->n_channels, 1);
+    struct reel_recording *const both[] = {r, half};
+    struct reel_error err = {0};
+    assert_null(reel_stream_open(both, 2, &one, &err));
+    assert_int_equal(err.code, REEL_ARGUMENT);
     log_assert_finding(r, REEL_WARNING, "several channels are named /same");
     log_assert_finding(r, REEL_WARNING, "contradicts an earlier block CHAN of channel 0");
 }
