@@ -41,7 +41,10 @@ static json_t *type_schema(const struct http_param *p) {
     }
     if (p->fallback) {
         bool number = p->type == HTTP_UINT || p->type == HTTP_INT;
-        json_object_set_new(out, "default", number ? json_integer(strtoll(p->fallback, NULL, 10)) : json_string(p->fallback));
+        json_object_set_new(out, "default",
+                            number                 ? json_integer(strtoll(p->fallback, NULL, 10))
+                            : p->type == HTTP_BOOL ? json_boolean(strcmp(p->fallback, "true") == 0)
+                                                   : json_string(p->fallback));
     }
     return out;
 }
@@ -116,6 +119,13 @@ static json_t *responses(const char *answers, const char *id) {
     return out;
 }
 
+/* The detail of the row, if it has one, and who may call it. */
+static json_t *description(const struct api_route *row) {
+    const char *detail = row->detail ? row->detail : "", *space = row->detail ? " " : "";
+    return row->http.role == ROLE_NONE ? json_sprintf("%s%sNeeds no token.", detail, space)
+                                       : json_sprintf("%s%sNeeds the role %s.", detail, space, token_role_name(row->http.role));
+}
+
 static json_t *operation(const struct api_route *row, const struct api_head *head) {
     const char *id = head ? head->id : row->id;
     bool reads = strcmp(row->http.method, "GET") == 0;
@@ -126,9 +136,10 @@ static json_t *operation(const struct api_route *row, const struct api_head *hea
         }
     }
     add_headers(parameters, row->headers, head != NULL);
-    json_t *out = json_pack("{s:s, s:[s], s:s, s:s*, s:s, s:o, s:o}", "operationId", id, "tags", row->tag, "summary",
-                            head ? head->summary : row->http.summary, "description", row->detail, "x-role", token_role_name(row->http.role),
-                            "parameters", parameters, "responses", responses(head ? head->answers : row->answers, id));
+    json_t *out =
+        json_pack("{s:s, s:[s], s:s, s:o, s:s, s:o, s:o}", "operationId", id, "tags", row->tag, "summary",
+                  head ? head->summary : row->http.summary, "description", description(row), "x-role", token_role_name(row->http.role),
+                  "parameters", parameters, "responses", responses(head ? head->answers : row->answers, id));
     if (row->http.piece) {
         json_object_set_new(out, "requestBody", reference("requestBodies", id, strlen(id)));
     }
@@ -138,6 +149,12 @@ static json_t *operation(const struct api_route *row, const struct api_head *hea
         json_object_set_new(out, "security", json_pack("[{s:[]}, {s:[]}, {s:[]}]", "bearer", "basic", "login"));
     }
     return out;
+}
+
+/* /grafana/ is /grafana; a document with both is refused by linters. */
+static bool is_alias(const struct api_route *row) {
+    size_t size = strlen(row->http.path);
+    return size > 1 && row->http.path[size - 1] == '/';
 }
 
 static bool add_row(json_t *paths, const struct api_route *row, struct reel_error *err) {
@@ -169,7 +186,7 @@ json_t *openapi_document(const json_t *components, struct reel_error *err) {
     json_auto_t *paths = json_object();
     for (size_t i = 0; api_tables[i]; i++) {
         for (const struct api_route *row = api_tables[i]; row->id; row++) {
-            if (!add_row(paths, row, err)) {
+            if (!is_alias(row) && !add_row(paths, row, err)) {
                 return NULL;
             }
         }

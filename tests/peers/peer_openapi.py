@@ -96,8 +96,18 @@ class OpenApi(unittest.TestCase):
             self.ask('GET', path, Accept='text/html', token=False)
         self.ask('GET', '/recordings/{path}', path='x')
         self.ask('GET', '/admin/{path}', path='tokens')
-        for path in ('/', '/healthz', '/readyz', '/metrics', API, '/grafana', '/grafana/'):
+        for path in ('/', '/healthz', '/readyz', '/metrics', API, '/grafana'):
             self.ask('GET', path)
+        for path in ('/healthz', '/readyz', '/openapi.json'):
+            self.ask('GET', path, '?nonsense=1', 400)
+        for path in ('/', '/upload', '/admin', '/docs'):
+            self.ask('GET', path, '?x=%zz', 400)
+        self.ask('OPTIONS', API + '/uploads', '?nonsense=1', 400)
+        self.ask('OPTIONS', API + '/uploads/{id}', '?nonsense=1', 400, id='0' * 32)
+        self.ask('GET', '/problems/{slug}', '?nonsense=1', 400, slug='busy')
+        self.ask('GET', '/assets/{name}', '?nonsense=1', 400, name='none')
+        self.ask('GET', '/recordings/{path}', '?x=%zz', 400, path='x')
+        self.ask('GET', '/admin/{path}', '?x=%zz', 400, path='tokens')
         self.ask('GET', '/', token=False)
         self.ask('GET', '/problems/{slug}', slug='busy')
         self.ask('GET', '/problems/{slug}', '', 404, slug='none')
