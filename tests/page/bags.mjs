@@ -107,3 +107,6 @@ export const driveBag = () =>
         ...every(10, 0.5, (at) => ({ at: at + 0.002, topic: '/speed', type: 'std_msgs/Float64', data: float64(20 + at) })),
         ...every(10, 1, (at, i) => ({ at: at + 0.003, topic: '/rosout', type: 'roslib/Log', data: log([1, 2, 4, 8, 16][i % 5], '/planner', i === 4 ? LONG_LINE : `line ${i}`) })),
     ]);
+
+/** A sensor with 100 values a second for 10 s: its number is its value. */
+export const fastBag = () => every(10, 0.01, (at, i) => ({ at, topic: '/fast', type: 'std_msgs/Float64', data: float64(i) }));

@@ -1,13 +1,14 @@
 // The panels show what is in the recording: whole pictures, data from the start, each field and line.
 import fs from 'node:fs';
 import { Server, Skip, assert, eventually, sample, settled, withPage } from './harness.mjs';
-import { LONG_LINE, cameraBag, driveBag, uploadBag } from './bags.mjs';
+import { LONG_LINE, cameraBag, driveBag, fastBag, uploadBag } from './bags.mjs';
 
-let server, camera, drive;
+let server, camera, drive, fast;
 export async function setUp() {
     server = await Server.start();
     camera = await uploadBag(server, 'camera.bag', cameraBag());
     drive = await uploadBag(server, 'drive.bag', driveBag());
+    fast = await uploadBag(server, 'fast.bag', fastBag());
 }
 export async function tearDown() {
     await server?.end();
@@ -145,5 +146,25 @@ export const tests = {
         if (files.length < names.length) {
             throw new Skip(`${names.length - files.length} real samples`);
         }
+    },
+    async many_messages_come_when_they_are_due() {
+        await withPage(server, `/recordings/${fast.id}?panels=messages`, {}, async (page) => {
+            const asked = [];
+            page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').pop()));
+            const count = (name) => asked.filter((each) => each === name).length;
+            const value = async () => Number((await page.locator('.messages .tree').innerText()).match(/data\s+([\d.]+)/)?.[1]);
+            await page.locator('.messages .tree').waitFor();
+            await page.getByRole('button', { name: 'Play', exact: true }).click();
+            await eventually(async () => count('play') === 1 && (await value()) > 20, 'values while it plays');
+            const before = count('message');
+            await eventually(async () => (await value()) > 150, 'later values');
+            assert.deepEqual([count('play'), count('message')], [1, before]);
+            await page.getByRole('slider', { name: 'Playhead' }).focus();
+            await page.keyboard.press('End');
+            await page.keyboard.press('Home'); // the playback goes on from there
+            await eventually(async () => (await value()) > 20 && (await value()) < 800 && count('play') > 1, 'values after a jump');
+            await page.getByRole('button', { name: 'Pause', exact: true }).click();
+            await eventually(async () => count('message') > before && Math.abs((await value()) - (await at(page)) * 100) <= 1.001, 'the message at the playhead');
+        });
     },
 };

@@ -9,6 +9,7 @@ import { showError, showToast } from '../../toasts';
 import type { Message, Topic } from '../../types';
 import { Button, Failed, Select, Tree } from '../../ui';
 import { useAtPlayhead } from '../use_at_playhead';
+import { usePlayed } from '../use_played';
 import type { PanelProps } from '../index';
 import { Hex } from './hex';
 import { nodesOf } from './tree';
@@ -24,20 +25,18 @@ export function Messages({ recording, topics, playback, settings, onSettings }: 
     const topic = chosen?.name ?? '';
     const hex = settings.hex === '1';
     const [open, setOpen] = useState(new Set<string>());
-    const at = useAtPlayhead<Loaded>(
-        playback,
-        async (time, signal) => {
-            if (!chosen || time < BigInt(chosen.start_ns ?? 0)) {
-                return null;
-            }
-            const params = { topic, at: time, time_format: 'nanoseconds' };
-            const message = await get<Message>(`/recordings/${recording.id}/message`, params, signal);
-            const bytes = hex ? new Uint8Array(await getBytes(`/recordings/${recording.id}/message`, { topic, at: time }, { signal, headers: { Accept: 'application/octet-stream' } })) : null;
-            return { message, bytes };
-        },
-        [recording.id, topic, hex],
-    );
-    const shown = at.value;
+    const played = usePlayed(recording, chosen, playback, !hex);
+    const load = async (time: bigint, signal: AbortSignal): Promise<Loaded | null> => {
+        if (!chosen || time < BigInt(chosen.start_ns ?? 0)) {
+            return null;
+        }
+        const params = { topic, at: time, time_format: 'nanoseconds' };
+        const message = await get<Message>(`/recordings/${recording.id}/message`, params, signal);
+        const bytes = hex ? new Uint8Array(await getBytes(`/recordings/${recording.id}/message`, { topic, at: time }, { signal, headers: { Accept: 'application/octet-stream' } })) : null;
+        return { message, bytes };
+    };
+    const at = useAtPlayhead<Loaded>(playback, played.active ? null : load, [recording.id, topic, hex]);
+    const shown = played.message ? { message: played.message, bytes: null } : at.value;
     const time = shown ? BigInt(shown.message.log_time) : null;
     const step = async (forward: boolean) => {
         playback.pause();
