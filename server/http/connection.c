@@ -354,6 +354,7 @@ static void count(struct http_request *r, bool cut) {
     }
     r->connection->sent_before += r->sent_bytes;
     atomic_fetch_add_explicit(&counters->requests, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counters->streams_cut, cut, memory_order_relaxed); /* as many as cut=true in the log */
     atomic_fetch_add_explicit(&counters->status[r->status / 100 < 6 ? r->status / 100 : 0], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&counters->bytes_in, r->body_bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&counters->bytes_out, r->sent_bytes, memory_order_relaxed);
@@ -374,7 +375,6 @@ void connection_on_completed(void *context, struct MHD_Connection *mhd, void **r
         deadline_file(c, -1, 0);
         if (atomic_exchange(&c->file_cut, false)) {
             reply_note_error(r, "the file became shorter");
-            atomic_fetch_add_explicit(&server->counters.streams_cut, 1, memory_order_relaxed);
         }
     }
     if (started) {

@@ -98,7 +98,6 @@ static ssize_t body_read(void *context, uint64_t position, char *buffer, size_t 
         size = piece_read(body, piece, position, buffer, size, &err);
         if (size == 0) {
             reply_note_error(r, err.text);
-            atomic_fetch_add_explicit(&r->server->counters.streams_cut, 1, memory_order_relaxed);
             return MHD_CONTENT_READER_END_WITH_ERROR;
         }
         connection_worked(r, begun_ms);

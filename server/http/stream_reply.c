@@ -24,7 +24,6 @@ static void stream_free(void *context) {
 
 static ssize_t stream_cut(struct http_request *r, const char *why) {
     reply_note_error(r, why);
-    atomic_fetch_add_explicit(&r->server->counters.streams_cut, 1, memory_order_relaxed);
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 

@@ -3,10 +3,11 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import unittest
 
-from harness import Case
+from harness import API, Case, eventually
 from samples import bag, lab_messages
 
 DOCKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docker')
@@ -17,7 +18,19 @@ class Monitoring(Case):
 
     @classmethod
     def fill(cls):
-        cls.server.added('lab.bag', bag(lab_messages(1)))
+        cls.lab = cls.server.added('lab.bag', bag(lab_messages(1)))
+
+    def cut(self):
+        return int(re.search(r'(?m)^reel_http_streams_cut_total (\d+)', self.get('/metrics').body.decode()).group(1))
+
+    def test_responses_that_end_early_are_counted_as_the_log_has_them(self):
+        before = self.cut()
+        for path in ['/recordings/%s/play?rate=1000&loop=true' % self.lab] * 2:  # lasts until the client leaves
+            with socket.create_connection(('127.0.0.1', self.server.port), timeout=30) as s:
+                s.sendall(b'GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n' % (API + path).encode())
+                self.assertIn(b' 200 ', s.recv(1000))
+        self.assertTrue(eventually(lambda: self.cut() == before + 2, 60), self.server.log_text())
+        self.assertEqual(self.server.log_text().count('cut=true'), before + 2)
 
     def test_the_dashboard_asks_for_what_there_is(self):
         metrics = self.get('/metrics').body.decode()

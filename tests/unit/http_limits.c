@@ -96,6 +96,7 @@ static void an_aborted_upload_is_reported(void **state) {
     assert_true(toy_waits_for(toy_events, "begin\n"));
     client_close(&c);
     assert_true(toy_waits_for(toy_log, "cut=true"));
+    assert_int_equal(toy_metrics().streams_cut, 1);
     assert_string_equal(toy_events, "begin\naborted\n");
     SOON(atomic_load(&toy_freed) == 1);
 }
@@ -301,6 +302,7 @@ static void a_slow_reader_is_cut(void **state) {
     }
     assert_true(toy_waits_for(toy_log, "cut=true"));
     assert_int_equal(toy_metrics().slow_readers, 1);
+    assert_int_equal(toy_metrics().streams_cut, 1);
     client_close(&c);
     ASK(fast, "GET", "/stream?bytes=20000000", NULL);
     assert_true(fast->complete);
