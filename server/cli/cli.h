@@ -31,9 +31,11 @@ extern const struct cli_command cli_serve, cli_info, cli_cat, cli_play, cli_reco
 struct cli_every { /* "10" = each tenth, "100ms" = one an interval */
     uint64_t n;
     int64_t ns;
+    const char *text;
 };
 struct cli_time {
     bool given;
+    const char *text;
     struct reel_time time;
 };
 

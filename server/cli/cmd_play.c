@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/play_remote.h"
+#include "cli/play_url.h"
 #include "reel/play.h"
 #include "reel/write.h"
 #include "wire/cleanup.h"
@@ -95,6 +96,22 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
     return true;
 }
 
+static bool play_from_server(const char *url, const struct cli_select *select, const struct request *q, struct reel_error *err) {
+    struct output_file out = {.fd = STDOUT_FILENO};
+    const struct play_url_options options = {.select = select,
+                                             .speed = q->speed,
+                                             .rate = q->rate,
+                                             .clock = q->clock,
+                                             .max_gap = q->max_gap,
+                                             .output = formats[q->format],
+                                             .token_file = q->token_file,
+                                             .loop = q->loop,
+                                             .undecoded = q->undecoded,
+                                             .write = cli_output_write,
+                                             .context = &out};
+    return play_url(url, &options, err);
+}
+
 static int run(int argc, char **argv) {
     AUTO(cli_select_done) struct cli_select select = {0};
     struct request q = {0};
@@ -123,21 +140,25 @@ static int run(int argc, char **argv) {
         return code;
     }
     if (argc - first > 1) {
-        return cli_misused(&cli_play, "expected one file");
+        return cli_misused(&cli_play, "expected one file, or the address of a recording");
     }
     cli_catch_interrupt();
-    if (play_file(argv[first], &select, &q, &err)) {
+    bool is_url = play_is_url(argv[first]);
+    if (is_url ? play_from_server(argv[first], &select, &q, &err) : play_file(argv[first], &select, &q, &err)) {
         return CLI_DONE;
     }
-    cli_forget(argv[first], &err);
+    if (!is_url) {
+        cli_forget(argv[first], &err);
+    }
     return cli_fail(&cli_play, cli_file_name(argv[first]), &err);
 }
 
 const struct cli_command cli_play = {
     .name = "play",
-    .arguments = "FILE [OPTION]…",
+    .arguments = "FILE|URL [OPTION]…",
     .summary = "print the messages of a recording when they are due",
     .details = "The rows are those of cat; each is printed when as much time has passed as in the recording.\n"
+               "A URL is that of a recording on a server: http://HOST/api/v1/recordings/ID.\n"
                "With --to the messages go into a live recording of a server instead.",
     .run = run,
 };

@@ -96,7 +96,7 @@ static bool read_uint(const struct cli_option *o, const char *text, struct reel_
 
 static bool read_every(struct cli_every *every, const char *text, struct reel_error *err) {
     struct cli_option number = {.to = &every->n, .least = 1};
-    *every = (struct cli_every){0};
+    *every = (struct cli_every){.text = text};
     return read_uint(&number, text, NULL) || reel_duration_parse(text, &every->ns, err);
 }
 
@@ -133,6 +133,7 @@ bool cli_read_value(const struct cli_option *o, const char *text, int most, stru
         return read_uint(o, text, err);
     case CLI_TIME:
         time->given = true;
+        time->text = text;
         return reel_time_parse(text, 1, &time->time, err);
     case CLI_EVERY:
         return read_every(o->to, text, err);

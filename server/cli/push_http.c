@@ -16,6 +16,7 @@ struct push_http {
     bool (*go_on)(void);
     const struct push_request *request;
     struct push_answer *answer;
+    struct reel_error failure; /* of write() */
     char problem[CURL_ERROR_SIZE];
 };
 
@@ -31,7 +32,13 @@ static size_t on_read(char *buffer, size_t size, size_t n, void *context) {
 }
 
 static size_t on_write(char *data, size_t size, size_t n, void *context) {
-    struct push_answer *a = ((struct push_http *)context)->answer;
+    struct push_http *h = context;
+    struct push_answer *a = h->answer;
+    long status = 0;
+    curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (h->request->write && status == 200) {
+        return h->request->write(h->request->context, data, size * n, &h->failure) ? size * n : CURL_WRITEFUNC_ERROR;
+    }
     size_t room = PUSH_BODY_MAX - a->body_size, take = size * n < room ? size * n : room;
     memcpy(a->body + a->body_size, data, take);
     a->body_size += take;
@@ -126,6 +133,7 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
     h->request = q;
     h->answer = out;
     h->problem[0] = '\0';
+    h->failure = (struct reel_error){0};
     curl_easy_reset(h->curl); /* keeps the connection */
     set_rules(h->curl, h);
     set_body(h->curl, h, q);
@@ -142,6 +150,9 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
     curl_slist_free_all(headers);
     if (code == CURLE_OK || (code == CURLE_SEND_ERROR && out->status >= 400)) {
         return true;
+    }
+    if (h->failure.code != REEL_OK) {
+        return reel_error_pass(err, &h->failure);
     }
     bool ended = code == CURLE_ABORTED_BY_CALLBACK;
     return reel_fail(err, ended ? REEL_CANCELLED : REEL_IO, "%s", h->problem[0] ? h->problem : curl_easy_strerror(code));

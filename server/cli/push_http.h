@@ -22,6 +22,8 @@ struct push_request {
     const char *headers[PUSH_HEADERS_MAX]; /* "Name: value"; NULL ends them */
     /* Reads the next piece of a body of `length` bytes; NULL: no body. False cancels the request. */
     bool (*read)(void *context, void *buffer, size_t size, size_t *got);
+    /* Takes the body of a successful response, instead of `body` below; NULL: not wanted. False ends the request with its error. */
+    bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
     void *context;
     uint64_t length;
 };

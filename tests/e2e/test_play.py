@@ -9,7 +9,7 @@ import unittest
 
 import msgpack
 
-from harness import API, Case, eventually
+from harness import API, Case, eventually, reel
 from samples import SECOND, T0, Message, bag, nanover, nanover_messages
 
 STEP_NS = 20_000_000  # between two messages
@@ -159,15 +159,15 @@ class Play(Case):
         asked = self.server.get(self.path('?start=%2B1s&speed=max', recording=self.atoms)).rows()[1]
         self.assertEqual(asked['before_start'], True)
         playing = self.play('?paused=true&loop=true', self.atoms)
-        for position, messages in (('+1s', 1), ('+0s', 2), ('+1s', 3)):
+        rows = lambda: [row for _, row in playing.messages()]
+        states = lambda: [row for row in rows() if row.get('before_start')]
+        again = lambda: [row for row in rows() if 'avatar.1' in json.dumps(row)]  # the first message has it
+        for position, arrived in (('+1s', lambda: states()), ('+0s', lambda: again()), ('+1s', lambda: states()[1:])):
             self.control(playing, position=position, paused=False)
-            self.assertTrue(eventually(lambda: len(playing.messages()) >= messages))
+            self.assertTrue(eventually(arrived), position)
             self.control(playing, paused=True)
-        rows = [row for _, row in playing.messages()]
-        states = [row for row in rows if row.get('before_start')]
-        self.assertEqual([row['data'] for row in states], [asked['data']] * 2)
-        self.assertEqual(rows[0], states[0])
-        self.assertIn('avatar.1', json.dumps(rows[rows.index(states[0]) + 1:]))  # the start again, where the first message has it
+        self.assertEqual([row['data'] for row in states()], [asked['data']] * 2)
+        self.assertEqual(rows()[0], states()[0])
 
     def test_latch_holds_for_new_positions(self):
         playing = self.play('?paused=true&latch=true')
@@ -180,6 +180,17 @@ class Play(Case):
         self.assertTrue(eventually(lambda: len(playing.rows) >= 2, 40))
         self.assertEqual(playing.rows[1][1]['$play']['paused'], True)
         self.assertGreater(playing.rows[1][0] - playing.rows[0][0], 10)
+
+    def test_reel_play_of_an_address(self):
+        own = 'http://127.0.0.1:%d' % self.server.port
+        asked = [row for row in self.server.get(self.path('?start=%2B1s&topic=/a&speed=max&decode=none')).rows() if 'topic' in row]
+        for address in (own + self.path(rest=''), own + '/recordings/' + self.steps + '?panels=plot', own + self.path('?topic=/a')):
+            out = reel('play', address, '--start', '+1s', '--topic', '/a', '--speed', 'max', '--no-decode').stdout
+            self.assertEqual([row for row in map(json.loads, out.splitlines()) if 'topic' in row], asked)
+        for address, why in ((own, b'recordings/ID'), (own + self.path(recording='0' * 32, rest=''), b'404'), (own + self.path(), b'rate')):
+            done = reel('play', address, '--rate', '-1', check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(why, done.stderr)
 
     def test_refusals(self):
         for query in ('speed=0', 'speed=fast', 'speed=101', 'rate=-1', 'clock=1e9', 'loop=maybe', 'output=csv'):
