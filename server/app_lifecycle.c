@@ -112,8 +112,9 @@ bool app_open(struct app *app, const struct app_config *config, struct reel_erro
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
     bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) &&
               rebuild_catalog(app, err) && open_feed(app, err) && (app->cache = reel_cache_new(config->cache_bytes, err)) &&
-              (app->locks = locks_new(err)) && (app->live = live_new(app, err)) && (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
-              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) && (app->plays = plays_new(err)) &&
+              (app->locks = locks_new(err)) && (app->live = live_new(app, err)) && (app->jobs = open_jobs(app, err)) &&
+              (app->recordings = recordings_new(app, err)) && (app->sessions = sessions_open(app, err)) &&
+              (app->answers = answer_cache_new(err)) && (app->plays = plays_new(err)) &&
               (app->derived = derived_cache_new(app->jobs, config->memory_bytes / 8, err)) && settings_save(app, err) &&
               ingest_resume(app, err);
     if (!ok) {
@@ -163,6 +164,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .hosts = c->hosts.items,
         .origins = c->origins.items,
         .viewer = c->viewer,
+        .public_url = c->public_url,
         .connections_max = c->connections_max,
         .header_timeout_s = c->header_timeout_s,
         .idle_timeout_s = c->idle_timeout_s,
@@ -181,7 +183,8 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .app = app,
     };
     /* Everything that requests use must exist before the HTTP server starts. */
-    return live_start(app->live, err) && watches_start(app, &app->watches, err) && serve_jobs(app, err) && (app->http = http_server_start(&options, err));
+    return live_start(app->live, err) && watches_start(app, &app->watches, err) && serve_jobs(app, err) &&
+           (app->http = http_server_start(&options, err));
 }
 
 /* Threads that do not end in time may use anything: the process ends without freeing. What they did is done again at the next start. */

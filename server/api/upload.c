@@ -293,7 +293,7 @@ static bool answer_again(struct http_request *r, const struct upload *u, const c
 /* Stores the answer before it is sent. A failure to store it is ignored, as the upload has succeeded. */
 static void answer(struct http_request *r, const struct upload *u, const char *request, const struct ingest_result *result) {
     struct upload_answer a;
-    json_t *body = upload_view(result, &a);
+    json_t *body = upload_view(r, result, &a);
     AUTO_MEM char *text = u->key[0] ? json_text(body) : NULL;
     if (text) {
         struct reel_error ignored;

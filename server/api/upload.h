@@ -20,7 +20,7 @@ void upload_fingerprint(const char *const *texts, size_t n, char out[SHA256_HEX]
 enum { UPLOAD_OWNER_TEXT = 160 };
 const char *upload_owner(const struct http_request *r, char out[UPLOAD_OWNER_TEXT]);
 
-/* The answer to a stored upload: 201, 202 or 200, a header with the recording's URL, and the recording. */
+/* The answer to a stored upload: 201, 202 or 200, a header with the recording's URL, and the recording with links. */
 struct upload_answer {
     unsigned status;
     const char *header;
@@ -29,7 +29,7 @@ struct upload_answer {
 static inline bool upload_is_stored(const struct ingest_result *result) {
     return result->outcome != INGEST_REFUSED && result->outcome != INGEST_KEPT;
 }
-json_t *upload_view(const struct ingest_result *result, struct upload_answer *out);
+json_t *upload_view(const struct http_request *r, const struct ingest_result *result, struct upload_answer *out);
 /* Replies with the error, and with the recording if the file was stored all the same. */
 void upload_refuse(struct http_request *r, const struct ingest_result *result, const struct reel_error *err);
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/addresses.h"
+#include "api/viewer.h"
 #include "api/views.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
@@ -91,7 +93,7 @@ void upload_fingerprint(const char *const *texts, size_t n, char out[SHA256_HEX]
     hex_write(raw, 32, out);
 }
 
-json_t *upload_view(const struct ingest_result *result, struct upload_answer *out) {
+json_t *upload_view(const struct http_request *r, const struct ingest_result *result, struct upload_answer *out) {
     bool there = result->outcome == INGEST_EXISTS || result->outcome == INGEST_JOINED;
     *out = (struct upload_answer){.status = result->outcome == INGEST_CREATED    ? 201
                                             : result->outcome == INGEST_SCANNING ? 202
@@ -99,6 +101,8 @@ json_t *upload_view(const struct ingest_result *result, struct upload_answer *ou
                                   .header = there ? "Content-Location" : "Location"};
     snprintf(out->address, sizeof out->address, "/api/v1/recordings/%s", result->recording.id);
     json_t *body = view_recording(&result->recording, NULL);
+    json_object_set_new(body, "links", address_links(r, &result->recording));
+    viewer_add_links(r, body, &result->recording);
     if (result->outcome == INGEST_SCANNING) {
         json_object_set_new(body, "job", api_view_job(result->job));
     }

@@ -296,7 +296,7 @@ static void reply_finished(struct http_request *r, struct call *c, const struct 
         http_reply_empty(r, c->creates ? 201 : 204);
         return;
     }
-    json_t *body = upload_view(ingest, &a);
+    json_t *body = upload_view(r, ingest, &a);
     add_number(r, "Upload-Offset", c->now.offset);
     http_add_header(r, "Upload-Complete", "?1");
     http_add_header(r, c->creates ? "Content-Location" : a.header, a.address); /* Location is the upload's URL in this answer */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "access/access.h"
+#include "api/addresses.h"
 #include "api/common.h"
 #include "api/routes.h"
 #include "app.h"
@@ -20,24 +21,6 @@ enum { IMAGES_MAX = 2, PLOTS_MAX = 2, LINES_MAX = 5, PANELS_MAX = 8 };
 
 /* --- links --- */
 
-static void put_escaped(FILE *f, const char *text) {
-    for (; *text; text++) {
-        bool plain =
-            (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') || strchr("-._~", *text);
-        fprintf(f, plain ? "%c" : "%%%02X", (unsigned char)*text);
-    }
-}
-
-/* The Host of the request; http/guard.c has checked it. */
-static void put_base(FILE *f, const struct http_request *r) {
-    const char *host = http_header(r, "Host");
-    if (host) {
-        fprintf(f, "%s://%s", http_is_secure(r) ? "https" : "http", host);
-    } else {
-        fputs(http_server_url(http_server_of(r)), f);
-    }
-}
-
 static char *closed(FILE *f, char *const *text) { /* NULL: no memory */
     return f && fclose(f) == 0 ? *text : NULL;
 }
@@ -48,7 +31,7 @@ static char *target(const char *id, const char *what, const char *name, const ch
     FILE *f = open_memstream(&text, &size);
     if (f) {
         fprintf(f, "/api/v1/recordings/%s/%s", id, what);
-        put_escaped(f, name);
+        address_put_escaped(f, name);
         fputs(after, f);
     }
     return closed(f, &text);
@@ -62,7 +45,7 @@ static char *address(const struct http_request *r, const char *id, const char *w
     AUTO_MEM char *link = plain ? access_link(r, plain) : NULL;
     FILE *f = link ? open_memstream(&text, &size) : NULL;
     if (f) {
-        put_base(f, r);
+        address_put_base(f, r);
         fputs(link, f);
     }
     return closed(f, &text);
@@ -74,13 +57,13 @@ static char *viewer_address(const char *viewer, const char *mcap, const char *la
     FILE *f = open_memstream(&text, &size);
     if (f) {
         fprintf(f, "%s%cds=remote-file&ds.url=", viewer, strchr(viewer, '?') ? '&' : '?');
-        put_escaped(f, mcap);
+        address_put_escaped(f, mcap);
         fputs("&layoutUrl=", f);
-        put_escaped(f, layout);
+        address_put_escaped(f, layout);
         if (row->messages > 0 && row->start_ns >= 0) {
             reel_time_rfc3339(row->start_ns, time);
             fputs("&time=", f);
-            put_escaped(f, time);
+            address_put_escaped(f, time);
         }
     }
     return closed(f, &text);
@@ -98,7 +81,9 @@ void viewer_add_links(const struct http_request *r, json_t *recording, const str
     AUTO_MEM char *layout = address(r, row->id, "layout.json", "", "");
     AUTO_MEM char *open = mcap && layout ? viewer_address(viewer, mcap, layout, row) : NULL;
     if (open) {
-        json_object_set_new(recording, "links", json_pack("{s:s, s:s, s:s}", "viewer", open, "mcap", mcap, "layout", layout));
+        json_t *links = json_pack("{s:s, s:s, s:s}", "viewer", open, "mcap", mcap, "layout", layout);
+        json_object_update_missing(links, json_object_get(recording, "links"));
+        json_object_set_new(recording, "links", links);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "catalog/catalog.h"
 #include "http/http.h"
 
-/* Adds "links": {viewer, mcap, layout} if a viewer is configured and the recording is ready. */
+/* Adds viewer, mcap and layout to "links" if a viewer is configured and the recording is ready. */
 void viewer_add_links(const struct http_request *r, json_t *recording, const struct catalog_recording *row);
 
 #endif

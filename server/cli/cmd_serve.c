@@ -186,6 +186,11 @@ static void config_done(struct app_config *config) {
      .initial = initial_, .unit = unit_, .least = least_, .most = most_, .help = help_},
 /* clang-format on */
 
+static bool is_web_address(const char *text) {
+    const char *host = strncmp(text, "http://", 7) == 0 ? text + 7 : strncmp(text, "https://", 8) == 0 ? text + 8 : "";
+    return *host && *host != '/';
+}
+
 static int run(int argc, char **argv) {
     AUTO_STRUCT(config_done) struct app_config config = {0};
     AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {0};
@@ -200,8 +205,11 @@ static int run(int argc, char **argv) {
     if (first < argc) {
         return cli_misused(&cli_serve, "unexpected argument \"%s\"", argv[first]);
     }
-    if (config.viewer && strncmp(config.viewer, "http://", 7) != 0 && strncmp(config.viewer, "https://", 8) != 0) {
+    if (config.viewer && !is_web_address(config.viewer)) {
         return cli_misused(&cli_serve, "--viewer must begin with http:// or https://");
+    }
+    if (config.public_url && (!is_web_address(config.public_url) || strpbrk(config.public_url, "?# "))) {
+        return cli_misused(&cli_serve, "--public-url must be like https://archive.example, without a query");
     }
     if (!config.tls_cert != !config.tls_key) {
         return cli_misused(&cli_serve, "--tls-cert and --tls-key need each other");

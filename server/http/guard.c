@@ -120,12 +120,20 @@ static bool is_literal_address(const char *name) {
     return inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
 }
 
+/* Is the name the host of --public-url? */
+static bool is_public_host(const struct http_server *server, const char *name) {
+    char part[300], ours[256];
+    const char *host = server->options.public_url ? strstr(server->options.public_url, "://") : NULL;
+    snprintf(part, sizeof part, "%.*s", host ? (int)strcspn(host + 3, "/") : 0, host ? host + 3 : "");
+    return host_name(part, ours, sizeof ours) && strcasecmp(ours, name) == 0;
+}
+
 bool guard_host_is_ours(const struct http_server *server, const char *host) {
     char name[256], ours[256];
     if (!host_name(host, name, sizeof name)) {
         return false;
     }
-    if (strcasecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 || strcmp(name, "::1") == 0 ||
+    if (is_public_host(server, name) || strcasecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 || strcmp(name, "::1") == 0 ||
         strcasecmp(name, server->address) == 0) {
         return true;
     }

@@ -197,6 +197,7 @@ struct http_options {
     const struct http_param *everywhere; /* parameters of every route; may be NULL */
     const char *const *hosts;   /* further Host names to serve, NULL-terminated; the listener's addresses and localhost always are */
     const char *const *origins; /* CORS: origins that may read with credentials and write; "*" = any may read */
+    const char *public_url;     /* its host is one of the server's; NULL: none */
     const char *viewer;         /* address of a viewer, whose origin may read without credentials; may be NULL */
     unsigned connections_max, header_timeout_s, idle_timeout_s;
     unsigned connections_per_address;             /* 0: a quarter of connections_max */

@@ -299,7 +299,11 @@ class Collections(Guarded):
             answer = self.ask('POST', '/grafana/' + path, self.some, json.dumps(body))
             self.assertEqual(answer.status, 200, answer)
             self.assertNotIn(self.secret, answer.body.decode())
-        self.assertProblem(self.ask('POST', '/grafana/query', self.some, json.dumps({'targets': [{'target': self.secret + ':/odom.x'}]})), 404)
+        targets = [{'target': self.secret + ':/odom.x'}, {'target': 'events', 'payload': {'recording': self.secret}}]
+        for told in self.ask('POST', '/grafana/query', self.some, json.dumps({'targets': targets})).json():
+            self.assertEqual(told.get('datapoints', told.get('rows')), [])
+        asked, = [m for m in self.ask('POST', '/grafana/metrics', self.some, json.dumps({'metric': self.secret})).json() if m['value'] == self.secret]
+        self.assertEqual(asked['label'], self.secret)
 
     def test_nothing_is_put_elsewhere(self):
         self.assertProblem(self.ask('PUT', API + '/recordings/by-name/secret/c.bag', self.some, DATA), 403, 'secret')
