@@ -115,6 +115,123 @@ static void ros_channels_come_back_as_they_were(void **state) {
     assert_int_equal(shared, 1);
 }
 
+#define LINE "================================================================================\n"
+#define HEADER "uint32 seq\ntime stamp\nstring frame_id"
+#define POSE "Point position # a geometry_msgs/Point\nQuaternion orientation"
+#define NUMBERS "float64 x\nfloat64 y"
+
+struct block { /* a TYPE block */
+    struct reel_bytes hash, syntax, name, definition;
+    uint32_t n_needs;
+    struct reel_bytes needs[8];
+};
+static uint32_t type_blocks(const struct log *l, struct block *out, uint32_t most) {
+    uint32_t n = 0;
+    struct cursor c = cursor_of(bytes_of(l->data, l->size));
+    while (!cursor_done(&c)) {
+        struct reel_bytes tag = cursor_bytes(&c, 4);
+        struct cursor body = cursor_of(cursor_bytes(&c, cursor_u64le(&c)));
+        if (!bytes_is(tag, "TYPE")) {
+            continue;
+        }
+        assert_true(n < most);
+        struct block *b = &out[n++];
+        *b = (struct block){0};
+        b->hash = cursor_bytes(&body, cursor_u16le(&body));
+        b->syntax = cursor_bytes(&body, cursor_u8(&body));
+        b->name = cursor_bytes(&body, cursor_u16le(&body));
+        cursor_bytes(&body, cursor_u16le(&body));
+        b->definition = cursor_string32(&body);
+        assert_int_equal(cursor_u8(&body), 0);
+        b->n_needs = cursor_u16le(&body);
+        for (uint32_t i = 0; i < b->n_needs; i++) {
+            b->needs[i] = cursor_bytes(&body, cursor_u16le(&body));
+        }
+        assert_true(cursor_done(&body));
+    }
+    return n;
+}
+static const struct block *block_named(const struct block *all, uint32_t n, const char *name, uint32_t number) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (bytes_is(all[i].name, name) && number-- == 0) {
+            return &all[i];
+        }
+    }
+    fail_msg("no type %s", name);
+    return NULL;
+}
+static void assert_needs(const struct block *b, const struct block *needed) {
+    uint32_t met = 0;
+    for (uint32_t i = 0; i < b->n_needs; i++) {
+        met += bytes_equal(b->needs[i], needed->hash);
+    }
+    assert_int_equal(met, 1);
+}
+
+/* The definitions of a bag: one TYPE block for each type, however many definitions list it, with the hashes of those it needs. A type of
+ * another revision is another one, and so are those that need it. The text comes back byte for byte, whatever stands between the types. */
+static void definitions_become_one_type_each(void **state) {
+    (void)state;
+    static const char *const definitions[] = {"Header header\nPose pose\nfloat64[36] covariance\n\n" LINE "MSG: std_msgs/Header\n" HEADER
+                                              "\n\n" LINE "MSG: geometry_msgs/Pose\n" POSE "\n\n" LINE "MSG: geometry_msgs/Point\n" NUMBERS
+                                              "\n\n" LINE "MSG: geometry_msgs/Quaternion\n" NUMBERS "\n",
+                                              "std_msgs/Header header\nPose[] poses\n" LINE "MSG:   geometry_msgs/Pose\n\n" POSE
+                                              "\n\n\n" LINE "MSG: geometry_msgs/Point\n" NUMBERS "\n" LINE
+                                              "MSG: geometry_msgs/Quaternion\r\n" NUMBERS "\n" LINE "MSG: std_msgs/Header\n" HEADER,
+                                              "Pose last\n" LINE "MSG: geometry_msgs/Pose\n" POSE "\n" LINE
+                                              "MSG: geometry_msgs/Point\nfloat32 x\n" LINE "MSG: geometry_msgs/Quaternion\n" NUMBERS,
+                                              "A a\n" LINE "MSG: p/A\nB b\n" LINE "MSG: p/B\nA a\n", /* in a ring: kept as one */
+                                              NUMBERS};
+    static const char *const types[] = {"geometry_msgs/PoseWith", "geometry_msgs/PoseArray", "geometry_msgs/Last", "p/Ring",
+                                        "geometry_msgs/Point"};
+    MAKER m = {0};
+    make_text(&m, MAKE_LINE);
+    for (size_t i = 0; i < 5; i++) {
+        char topic[8], md5[33];
+        snprintf(topic, sizeof topic, "/t%zu", i);
+        snprintf(md5, sizeof md5, "%032zu", i + 1);
+        make_definition_of(&m, topic, md5, types[i], definitions[i]);
+        make_message_of(&m, topic, md5, types[i], NULL, 1500000002, (uint32_t)i, "abc", 3);
+    }
+    RECORDING *r = bag_scan(&m);
+    LOG out = log_write(r, &reel_writer_tide2, "", &reel_select_all, 50);
+    struct block blocks[32];
+    uint32_t n = type_blocks(&out, blocks, 32);
+    assert_int_equal(n, 5 + 1 + 3 + 1); /* of /t0; PoseArray; /t2, its Pose and its Point; the ring */
+    const struct block *pose = block_named(blocks, n, "geometry_msgs/Pose", 0), *other = block_named(blocks, n, "geometry_msgs/Pose", 1);
+    const struct block *point = block_named(blocks, n, "geometry_msgs/Point", 0),
+                       *narrow = block_named(blocks, n, "geometry_msgs/Point", 1);
+    if (bytes_is(point->definition, "float32 x")) {
+        const struct block *swap = point;
+        point = narrow;
+        narrow = swap;
+    }
+    if (bytes_equal(pose->needs[0], narrow->hash) || bytes_equal(pose->needs[1], narrow->hash)) {
+        const struct block *swap = pose;
+        pose = other;
+        other = swap;
+    }
+    assert_needs(pose, point);
+    assert_needs(pose, block_named(blocks, n, "geometry_msgs/Quaternion", 0)); /* of the same text as Point */
+    assert_needs(other, narrow);
+    assert_int_equal(pose->n_needs, 2);
+    assert_true(bytes_is(pose->definition, POSE));
+    assert_needs(block_named(blocks, n, "geometry_msgs/PoseWith", 0), pose);
+    assert_needs(block_named(blocks, n, "geometry_msgs/PoseWith", 0), block_named(blocks, n, "std_msgs/Header", 0));
+    assert_needs(block_named(blocks, n, "geometry_msgs/PoseArray", 0), pose);
+    assert_needs(block_named(blocks, n, "geometry_msgs/Last", 0), other);
+    assert_int_equal(block_named(blocks, n, "p/Ring", 0)->n_needs, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(bytes_is(blocks[i].syntax, "ros-msg-1.0"));
+    }
+    RECORDING *again = log_scan(&out);
+    log_assert_same(r, again);
+    log_assert_findings(again, 0);
+    LOG once_more = log_write(again, &reel_writer_tide2, "", &reel_select_all, 0);
+    assert_int_equal(once_more.size, out.size);
+    assert_memory_equal(once_more.data, out.data, out.size);
+}
+
 static void names_in_the_file_are_unique_and_short(void **state) {
     (void)state;
     LOG l = {0};
@@ -276,7 +393,7 @@ static void check_notes(const struct reel_channel *c, bool relative) {
     struct reel_channel back;
     struct tide_fields f = {.format = bytes_text("onetwo")};
     bool is_relative = !relative;
-    assert_true(tide_reel_write(&arena, c, relative, &f.config));
+    assert_true(tide_reel_write(&arena, c, NULL, relative, &f.config));
     assert_int_equal(tide_reel_read(&arena, false, &f, NULL, &back, &is_relative), TIDE_REEL_READ);
     assert_int_equal(is_relative, relative);
     assert_true(tide_channel_same(c, &back));
@@ -335,6 +452,7 @@ int main(void) {
         cmocka_unit_test(every_target_gives_the_log_back),
         cmocka_unit_test(there_and_back_through_the_other_version),
         cmocka_unit_test(ros_channels_come_back_as_they_were),
+        cmocka_unit_test(definitions_become_one_type_each),
         cmocka_unit_test(names_in_the_file_are_unique_and_short),
         cmocka_unit_test(compressing_libraries_enter_the_etag),
         cmocka_unit_test(ids_are_kept_where_they_are_free),

@@ -5,7 +5,7 @@
 
 /* True when reading the channel's TIDE fields would restore the channel. */
 static bool is_native(const struct reel_channel *c, bool is_new) {
-    struct arena arena = {0};
+    struct arena arena = {.max = REEL_MODEL_MAX};
     struct tide_fields fields;
     struct tide_types types;
     struct reel_channel back;
@@ -36,7 +36,7 @@ static bool accepts(const struct reel_channel *c, bool is_new, struct reel_loss 
                          : "encoding, schema names and metadata of this channel are stored as JSON in its source config");
     if (is_new && c->n_schemas > 0) {
         reel_loss_add(loss, REEL_CHANGES, c,
-                      "its types are identified by the SHA-1 of their definitions, not by the hash that TIDE's RD 8 defines");
+                      "its types are identified by a SHA-1 of their content, not by the hash that TIDE's RD 8 defines");
     }
     if (strlen(c->name) > TIDE_NAME_MAX) {
         reel_loss_add(loss, REEL_CHANGES, c, "its name is longer than %d bytes: TIDE's name field holds only the beginning", TIDE_NAME_MAX);

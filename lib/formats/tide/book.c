@@ -27,6 +27,7 @@ struct tide_book {
     struct written *channels;            /* by position in the stream */
     struct stored_type *types;           /* each hash once */
     size_t n_types, cap_types, n_native; /* the first n_native are those of channels written with their original fields */
+    struct hash_table foreign;           /* hashes of the others */
     uint64_t added;
 };
 
@@ -134,12 +135,39 @@ static void unite_types(struct tide_book *book) {
     book->n_types = kept;
 }
 
+/* ---- blocks ---- */
+
+static void put8(struct reel_sink *out, struct reel_bytes b) {
+    reel_sink_u8(out, (uint8_t)b.size);
+    reel_sink_put_bytes(out, b);
+}
+static void put16(struct reel_sink *out, struct reel_bytes b) {
+    reel_sink_u16le(out, (uint16_t)b.size);
+    reel_sink_put_bytes(out, b);
+}
+
+static void type_body(struct reel_sink *out, const struct tide_type *type) {
+    put16(out, type->hash);
+    put8(out, type->syntax);
+    put16(out, type->name);
+    put16(out, type->version);
+    reel_sink_string32(out, type->definition);
+    reel_sink_u8(out, (uint8_t)type->n_sources);
+    for (uint32_t i = 0; i < type->n_sources; i++) {
+        put16(out, type->sources[i]);
+    }
+    reel_sink_u16le(out, (uint16_t)type->n_needs);
+    for (uint32_t i = 0; i < type->n_needs; i++) {
+        put16(out, type->needs[i]);
+    }
+}
+
 /* ---- channels ---- */
 
 /* Fills `w` with the original fields of the channel; false: reading them would not restore the channel. */
 static bool try_native(struct arena *arena, bool is_new, const struct reel_channel *c, struct written *w) {
     struct tide_fields fields;
-    struct arena scratch = {0};
+    struct arena scratch = {.max = REEL_MODEL_MAX};
     struct reel_channel back;
     bool relative, native = tide_channel_fields(arena, is_new, c, &fields, &w->types) && bytes_equal(fields.name, w->fields.name) &&
                             tide_channel_model(&scratch, is_new, &fields, &w->types, &back, &relative) && tide_channel_same(c, &back);
@@ -160,37 +188,99 @@ static int compare_hash(const void *key, const void *item) {
     return tide_type_compare(&key_type, &((const struct stored_type *)item)->type);
 }
 
-/* SHA-1 of the definition, extended by a byte as long as another definition has that hash. data NULL: no memory. */
-static struct reel_bytes hash_of(struct tide_book *book, struct reel_bytes definition) {
-    enum { ROOM = SHA1_SIZE + 8 };
-    uint8_t *sum = arena_alloc(&book->arena, ROOM);
-    struct reel_bytes hash = bytes_of(sum, SHA1_SIZE);
-    if (sum) {
-        sha1_of(definition, sum);
-    }
-    while (sum && hash.size < ROOM) {
-        const struct stored_type *p = book->n_native > 0 ? bsearch(&hash, book->types, book->n_native, sizeof *p, compare_hash) : NULL;
-        if (!p || bytes_equal(p->type.definition, definition)) {
-            break;
+/* Names a version, where the language of a definition has one. */
+static struct reel_bytes syntax_of(const struct reel_schema *s) {
+    static const struct {
+        const char *encoding, *holds, *syntax;
+    } known[] = {{"ros1msg", "", "ros-msg-1.0"},
+                 {"ros2msg", "", "ros2-msg-1.0"},
+                 {"ros2idl", "", "ros2-idl-4.2"},
+                 {"protobuf", "\x62\x06proto3", "protobuf-3"}, /* field 12 of a file */
+                 {"protobuf", "", "protobuf-2"},
+                 {"jsonschema", "draft/2020-12/schema", "jsonschema-2020-12"},
+                 {"jsonschema", "draft-07/schema", "jsonschema-draft-07"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct reel_bytes mark = bytes_text(known[i].holds);
+        if (strcmp(s->encoding, known[i].encoding) == 0 &&
+            (mark.size == 0 || (s->data.size > 0 && memmem(s->data.data, s->data.size, mark.data, mark.size)))) {
+            return bytes_text(known[i].syntax);
         }
-        hash.size++;
     }
-    return hash;
+    return cut(s->encoding, TIDE_SYNTAX_MAX);
 }
 
-/* Adds a type for each definition of a channel of another format. */
-static bool add_foreign_types(struct tide_book *book, uint32_t position, struct tide_fields *f) {
+/* Sets the SHA-1 of all else in the type, extended by a byte as long as another type has that hash. False: no memory. */
+static bool set_hash(struct tide_book *book, struct tide_type *type) {
+    enum { ROOM = SHA1_SIZE + 8 };
+    uint8_t *sum = arena_alloc(&book->arena, ROOM);
+    struct reel_sink size = {0};
+    type->hash = bytes_of("", 0);
+    type_body(&size, type);
+    AUTO_MEM uint8_t *body = malloc((size_t)size.pos);
+    if (!sum || !body) {
+        return false;
+    }
+    type_body(&(struct reel_sink){.hi = size.pos, .buffer = body}, type);
+    sha1_of(bytes_of(body, (size_t)size.pos), sum);
+    type->hash = bytes_of(sum, SHA1_SIZE);
+    while (type->hash.size < ROOM) {
+        const struct stored_type *p =
+            book->n_native > 0 ? bsearch(&type->hash, book->types, book->n_native, sizeof *p, compare_hash) : NULL;
+        if (!p || same_type(&p->type, type)) {
+            break;
+        }
+        type->hash.size++;
+    }
+    return true;
+}
+
+/* Adds the type of a channel of another format, unless there is one with its hash. */
+static bool add_foreign_type(struct tide_book *book, struct tide_type *type, uint32_t channel) {
+    if (!set_hash(book, type)) {
+        return false;
+    }
+    struct hash_key key = hash_key_bytes(type->hash);
+    return hash_table_get(&book->foreign, key) > 0 ||
+           (add_type(book, type, channel, false) && hash_table_set(&book->foreign, key, 1, NULL));
+}
+
+/* A type for each that the definition lists. */
+static bool add_sections(struct tide_book *book, uint32_t channel, const struct reel_schema *s, const struct tide_split *split,
+                         struct reel_bytes *hash, struct tide_parts *parts) {
+    struct tide_part *items = arena_alloc(&book->arena, split->count * sizeof *items);
+    *parts = (struct tide_parts){.items = items, .count = split->count};
+    for (uint32_t i = 0; items && i < split->count; i++) {
+        const struct tide_section *section = &split->sections[split->order[i]];
+        struct reel_bytes *needs = arena_alloc(&book->arena, (section->n_needs + 1) * sizeof *needs);
+        for (uint32_t k = 0; needs && k < section->n_needs; k++) {
+            needs[k] = items[section->needs[k]].hash;
+        }
+        struct tide_type type = {.definition = section->text, .name = section->name, .syntax = syntax_of(s), .version = bytes_of("", 0)};
+        type.needs = needs;
+        type.n_needs = section->n_needs;
+        if (!needs || !add_foreign_type(book, &type, channel)) {
+            return false;
+        }
+        items[split->order[i]] = (struct tide_part){.hash = type.hash, .after = section->after};
+    }
+    *hash = items ? items[0].hash : *hash;
+    return items != NULL;
+}
+
+/* Adds the types of a channel of another format: one for each definition, or for each type that a definition lists. */
+static bool add_foreign_types(struct tide_book *book, uint32_t position, struct tide_fields *f, struct tide_parts *parts) {
     const struct reel_channel *c = book->stream->channels[position];
     struct reel_bytes *hashes = arena_alloc(&book->arena, (c->n_schemas + 1) * sizeof *hashes);
     for (uint32_t i = 0; hashes && i < c->n_schemas; i++) {
         const struct reel_schema *s = &c->schemas[i];
-        hashes[i] = hash_of(book, s->data);
-        struct tide_type type = {.hash = hashes[i], .definition = s->data, .version = bytes_of("", 0)};
-        type.syntax = cut(s->encoding, TIDE_SYNTAX_MAX);
+        AUTO_STRUCT(tide_split_free) struct tide_split split;
+        struct tide_type type = {.definition = s->data, .version = bytes_of("", 0), .syntax = syntax_of(s)};
         type.name = cut(s->name, TIDE_TYPE_NAME_MAX);
-        if (!hashes[i].data || !add_type(book, &type, position, false)) {
+        if (!tide_split(&book->arena, c, s, &split) ||
+            !(split.count > 0 ? add_sections(book, position, s, &split, &hashes[i], &parts[i]) : add_foreign_type(book, &type, position))) {
             return false;
         }
+        hashes[i] = split.count > 0 ? hashes[i] : type.hash;
     }
     f->hashes = hashes;
     f->n_hashes = c->n_schemas;
@@ -218,8 +308,9 @@ static bool make_foreign(struct tide_book *book, uint32_t position) {
     const struct reel_channel *c = book->stream->channels[position];
     struct tide_fields *f = &book->channels[position].fields;
     *f = (struct tide_fields){.name = f->name, .type = cut(c->type, REEL_TEXT_MAX), .source = bytes_of("", 0), .format = bytes_of("", 0)};
-    return tide_reel_write(&book->arena, c, book->relative, &f->config) &&
-           (book->is_new ? add_foreign_types(book, position, f) : join_definitions(&book->arena, c, &f->format));
+    struct tide_parts *parts = arena_alloc(&book->arena, (c->n_schemas + 1) * sizeof *parts);
+    return parts && (book->is_new ? add_foreign_types(book, position, f, parts) : join_definitions(&book->arena, c, &f->format)) &&
+           tide_reel_write(&book->arena, c, parts, book->relative, &f->config);
 }
 
 static bool build(struct tide_book *book, const uint32_t *ids) {
@@ -271,6 +362,7 @@ struct tide_book *tide_book_new(const struct reel_stream *stream, const uint32_t
 void tide_book_free(struct tide_book *book) {
     if (book) {
         arena_free(&book->arena);
+        hash_table_free(&book->foreign);
         free(book->types);
         free(book);
     }
@@ -281,31 +373,6 @@ void tide_book_free(struct tide_book *book) {
 void tide_put_head(struct reel_sink *out, const char *tag, uint64_t size) {
     reel_sink_put(out, tag, 4);
     reel_sink_u64le(out, size);
-}
-
-static void put8(struct reel_sink *out, struct reel_bytes b) {
-    reel_sink_u8(out, (uint8_t)b.size);
-    reel_sink_put_bytes(out, b);
-}
-static void put16(struct reel_sink *out, struct reel_bytes b) {
-    reel_sink_u16le(out, (uint16_t)b.size);
-    reel_sink_put_bytes(out, b);
-}
-
-static void type_body(struct reel_sink *out, const struct tide_type *type) {
-    put16(out, type->hash);
-    put8(out, type->syntax);
-    put16(out, type->name);
-    put16(out, type->version);
-    reel_sink_string32(out, type->definition);
-    reel_sink_u8(out, (uint8_t)type->n_sources);
-    for (uint32_t i = 0; i < type->n_sources; i++) {
-        put16(out, type->sources[i]);
-    }
-    reel_sink_u16le(out, (uint16_t)type->n_needs);
-    for (uint32_t i = 0; i < type->n_needs; i++) {
-        put16(out, type->needs[i]);
-    }
 }
 
 void tide_put_types(const struct tide_book *book, struct reel_sink *out) {

@@ -1,10 +1,11 @@
 /* Properties of a channel from another format, as JSON in the source config of the TIDE channel, so that reading restores them.
  *
  *   {"reel":{"name":"/scan","type":"sensor_msgs/LaserScan","encoding":"ros1","clock":"relative","latched":true,"topics":["/scan"],
- *            "schemas":[{"name":"…","encoding":"ros1msg","hash":"…","bytes":1234}],"metadata":[["callerid","/hokuyo"]]}}
+ *            "schemas":[{"name":"…","encoding":"ros1msg","hash":"…","bytes":1234,"parts":[["HASH","text"]]}],
+ *            "metadata":[["callerid","/hokuyo"]]}}
  *
- * `clock`, `latched` and `topics` are omitted if they have the default value. Only JSON in exactly this form is read; any other is treated
- * as an ordinary source config. */
+ * `clock`, `latched`, `topics` and `parts` are omitted if they have the default value. Only JSON in exactly this form is read; any other is
+ * treated as an ordinary source config. */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -21,16 +22,17 @@ static void put(struct grow *g, const char *text) {
     grow_put(g, text, strlen(text));
 }
 
-static void put_text(struct grow *g, const char *text) {
+static void put_bytes(struct grow *g, struct reel_bytes text) {
+    const char *p = (const char *)text.data, *end = p + text.size;
     put(g, "\"");
-    for (const char *p = text; *p;) {
+    while (p < end) {
         size_t plain = 0;
-        while ((uint8_t)p[plain] >= 0x20 && p[plain] != '"' && p[plain] != '\\') {
+        while (p + plain < end && (uint8_t)p[plain] >= 0x20 && p[plain] != '"' && p[plain] != '\\') {
             plain++;
         }
         grow_put(g, p, plain);
         p += plain;
-        if (*p) {
+        if (p < end) {
             char escaped[8];
             snprintf(escaped, sizeof escaped, *p == '"' || *p == '\\' ? "\\%c" : "\\u%04x", *p);
             put(g, escaped);
@@ -40,25 +42,50 @@ static void put_text(struct grow *g, const char *text) {
     put(g, "\"");
 }
 
+static void put_text(struct grow *g, const char *text) {
+    put_bytes(g, bytes_text(text));
+}
+
 static void put_member(struct grow *g, const char *before, const char *text) {
     put(g, before);
     put_text(g, text);
 }
 
-static void put_schemas(struct grow *g, const struct reel_channel *c) {
+/* False: no memory. */
+static bool put_parts(struct grow *g, struct arena *arena, const struct tide_parts *parts) {
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const char *hash = tide_hex(arena, parts->items[i].hash);
+        if (!hash) {
+            return false;
+        }
+        put_member(g, i == 0 ? ",\"parts\":[[" : ",[", hash);
+        put(g, ",");
+        put_bytes(g, parts->items[i].after);
+        put(g, i + 1 == parts->count ? "]]" : "]");
+    }
+    return true;
+}
+
+static bool put_schemas(struct grow *g, struct arena *arena, const struct reel_channel *c, const struct tide_parts *parts) {
     put(g, ",\"schemas\":[");
     for (uint32_t i = 0; i < c->n_schemas; i++) {
         char bytes[40];
         put_member(g, i > 0 ? ",{\"name\":" : "{\"name\":", c->schemas[i].name);
         put_member(g, ",\"encoding\":", c->schemas[i].encoding);
         put_member(g, ",\"hash\":", c->schemas[i].hash);
-        snprintf(bytes, sizeof bytes, ",\"bytes\":%zu}", c->schemas[i].data.size);
+        snprintf(bytes, sizeof bytes, ",\"bytes\":%zu", c->schemas[i].data.size);
         put(g, bytes);
+        if (parts && !put_parts(g, arena, &parts[i])) {
+            return false;
+        }
+        put(g, "}");
     }
     put(g, "]");
+    return true;
 }
 
-bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool relative, struct reel_bytes *config) {
+bool tide_reel_write(struct arena *arena, const struct reel_channel *c, const struct tide_parts *parts, bool relative,
+                     struct reel_bytes *config) {
     struct grow g = {0};
     put_member(&g, BEGIN "\"name\":", c->name);
     put_member(&g, ",\"type\":", c->type);
@@ -71,7 +98,7 @@ bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool rel
         }
         put(&g, "]");
     }
-    put_schemas(&g, c);
+    g.failed |= !put_schemas(&g, arena, c, parts);
     put(&g, ",\"metadata\":[");
     for (size_t i = 0; i < c->metadata.count; i++) {
         put_member(&g, i > 0 ? ",[" : "[", c->metadata.items[i].key);
@@ -89,6 +116,7 @@ bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool rel
 struct reading {
     struct cursor c;
     struct arena *arena;
+    const struct tide_types *types; /* may be NULL */
     bool no_room;
 };
 
@@ -178,6 +206,30 @@ static bool read_topics(struct reading *r, struct reel_channel *out) {
     return out->topics != NULL;
 }
 
+/* Puts a definition together from its types. One that is missing, or another size, is damage, and leaves the definition empty. */
+static bool read_parts(struct reading *r, struct reel_schema *s) {
+    struct grow data = {0};
+    bool good = true, whole = true;
+    do {
+        const char *hash, *after;
+        good = read_member(r, "[", &hash) && read_member(r, ",", &after) && skip(r, "]");
+        struct reel_bytes key = good ? tide_hex_back(r->arena, hash, strlen(hash)) : bytes_of(NULL, 0);
+        const struct tide_type *type = key.data && r->types ? tide_type_find(r->types, key) : NULL;
+        whole = whole && type && data.size + type->definition.size + strlen(after) <= s->data.size;
+        if (whole) {
+            tide_type_used(r->types, type);
+            grow_put(&data, type->definition.data, type->definition.size);
+            grow_put(&data, after, strlen(after));
+        }
+    } while (good && skip(r, ","));
+    AUTO_MEM uint8_t *owned = data.data;
+    whole = whole && data.size == s->data.size;
+    const uint8_t *kept = whole && !data.failed ? arena_copy(r->arena, data.data, data.size) : NULL;
+    s->data = kept ? bytes_of(kept, data.size) : bytes_of("", 0);
+    r->no_room |= data.failed || (whole && !kept);
+    return good && skip(r, "]");
+}
+
 static bool read_schema(struct reading *r, struct reel_schema *s) {
     uint64_t bytes = 0;
     if (!read_member(r, "{\"name\":", &s->name) || !read_member(r, ",\"encoding\":", &s->encoding) ||
@@ -187,8 +239,8 @@ static bool read_schema(struct reading *r, struct reel_schema *s) {
     for (; r->c.at < r->c.end && *r->c.at >= '0' && *r->c.at <= '9' && bytes <= UINT32_MAX; r->c.at++) {
         bytes = bytes * 10 + (uint64_t)(*r->c.at - '0');
     }
-    s->data = bytes_of("", (size_t)bytes); /* the data is set later */
-    return bytes <= REEL_SCHEMA_MAX && skip(r, "}");
+    s->data = bytes_of(NULL, (size_t)bytes); /* set later, unless it has parts */
+    return bytes <= REEL_SCHEMA_MAX && (!skip(r, ",\"parts\":[") || read_parts(r, s)) && skip(r, "}");
 }
 
 static bool read_schemas(struct reading *r, struct reel_channel *out) {
@@ -227,6 +279,9 @@ static void set_definitions(bool is_new, const struct tide_fields *f, const stru
                             uint32_t count) {
     struct cursor c = cursor_of(f->format);
     for (uint32_t i = 0; i < count; i++) {
+        if (schemas[i].data.data) { /* put together from parts */
+            continue;
+        }
         const struct tide_type *type = is_new && i < f->n_hashes ? tide_type_find(types, f->hashes[i]) : NULL;
         tide_type_used(types, type);
         struct reel_bytes data = type ? type->definition : is_new ? bytes_of("", 0) : cursor_bytes(&c, schemas[i].data.size);
@@ -236,7 +291,7 @@ static void set_definitions(bool is_new, const struct tide_fields *f, const stru
 
 enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tide_fields *f, const struct tide_types *types,
                               struct reel_channel *out, bool *relative) {
-    struct reading r = {.c = cursor_of(f->config), .arena = arena};
+    struct reading r = {.c = cursor_of(f->config), .arena = arena, .types = is_new ? types : NULL};
     struct reel_channel c = {0};
     if (!skip(&r, BEGIN)) {
         return TIDE_REEL_OTHER;

@@ -76,8 +76,18 @@ const char *tide_hex(struct arena *arena, struct reel_bytes b);
 struct reel_bytes tide_hex_back(struct arena *arena, const char *text, size_t digits);
 
 /* reel.c. Properties of a channel for which TIDE has no field, as JSON in its source config: {"reel":{…}}. The definitions are concatenated
- * in the format field (old layout), or are the types of the channel (new). */
-bool tide_reel_write(struct arena *arena, const struct reel_channel *c, bool relative, struct reel_bytes *config);
+ * in the format field (old layout), or are types (new): a definition of `parts` is their types' definitions, each with what follows it; one
+ * without is that of the channel's type with its index. */
+struct tide_part {
+    struct reel_bytes hash, after; /* `after` is UTF-8 without NUL */
+};
+struct tide_parts {
+    const struct tide_part *items;
+    uint32_t count;
+};
+/* `parts` of each schema, or NULL. */
+bool tide_reel_write(struct arena *arena, const struct reel_channel *c, const struct tide_parts *parts, bool relative,
+                     struct reel_bytes *config);
 enum tide_reel { TIDE_REEL_NO_ROOM = -1, TIDE_REEL_OTHER /* not Reel's JSON */, TIDE_REEL_READ };
 enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tide_fields *f, const struct tide_types *types,
                               struct reel_channel *out, bool *relative);

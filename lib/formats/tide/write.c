@@ -307,7 +307,7 @@ static bool tide_messages(struct reel_write *w, struct reel_sink *out, struct re
 #define TIDE_COMPRESSIONS_new "gzip bz2"
 #define TIDE_WRITER(variant_text, layout)                                                                                                  \
     {                                                                                                                                      \
-        .name = "tide", .extension = ".tide", .variant = variant_text, .media_type = "application/x-tide", .version = 2,                   \
+        .name = "tide", .extension = ".tide", .variant = variant_text, .media_type = "application/x-tide", .version = 3,                   \
         .needs = REEL_COMPRESSES, .run_size = sizeof(struct tide_run), .accepts = tide_accepts_##layout,                                   \
         .accepts_all = tide_accepts_all_##layout, .compressions = TIDE_COMPRESSIONS_##layout, .open = tide_open, .close = tide_close,      \
         .head = tide_head, .messages = tide_messages, .recorder = &tide_recorder                                                           \

@@ -1,6 +1,6 @@
-/* Internals of the TIDE writer. write.c: head, chunks and index · book.c: channels and types · accept.c: what a log cannot hold · record.c:
- * message by message. A channel that was read from a TIDE log is written with its original fields if reading them restores it; any other
- * channel has the properties for which TIDE has no field in its source config (reel.c). */
+/* Internals of the TIDE writer. write.c: head, chunks and index · book.c: channels and types · split.c: types of one definition · accept.c:
+ * what a log cannot hold · record.c: message by message. A channel that was read from a TIDE log is written with its original fields if
+ * reading them restores it; any other channel has the properties for which TIDE has no field in its source config (reel.c). */
 #ifndef REEL_FORMATS_TIDE_WRITE_H
 #define REEL_FORMATS_TIDE_WRITE_H
 
@@ -62,6 +62,22 @@ bool tide_codec_named(const char *name, enum reel_codec *codec, bool is_new, str
 
 /* The id of each channel in the output, by position in the stream: its original id if that is unique. NULL: no memory. */
 uint32_t *tide_ids_new(const struct reel_stream *stream, struct reel_error *err);
+
+/* split.c. The types that one definition lists. Its bytes are all `text` and `after`, one after the other. */
+struct tide_section {
+    struct reel_bytes name, text;
+    struct reel_bytes after; /* blank lines and the heading of the next type; valid UTF-8 */
+    const uint32_t *needs;   /* other sections: the types of its fields */
+    uint32_t n_needs;
+};
+struct tide_split {
+    struct tide_section *sections;
+    uint32_t *order; /* in which each section follows those it needs; in the arena */
+    uint32_t count;  /* 0: one definition, not to be split */
+};
+bool tide_split(struct arena *arena, const struct reel_channel *c, const struct reel_schema *s,
+                struct tide_split *out); /* false: no memory */
+void tide_split_free(struct tide_split *split);
 
 /* The channels and types of a stream as they are written. */
 struct tide_book;
