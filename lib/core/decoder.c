@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel) {
     for (size_t i = 0; reel_encodings[i]; i++) {
@@ -18,6 +19,31 @@ const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel)
 bool reel_channel_has_profile(const struct reel_channel *channel, const char *profile) {
     const struct reel_encoding *encoding = reel_encoding_of(channel);
     return encoding && encoding->profile && strcmp(encoding->profile, profile) == 0;
+}
+
+static const struct reel_encoding *of_language(struct reel_bytes language) {
+    const struct reel_encoding *found = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; reel_encodings[i]; i++) {
+        for (const char *const *l = reel_encodings[i]->languages; l && *l; l++) {
+            size_t size = strlen(*l);
+            if (size > longest && language.size >= size && strncasecmp((const char *)language.data, *l, size) == 0) {
+                longest = size;
+                found = reel_encodings[i];
+            }
+        }
+    }
+    return found;
+}
+
+const char *reel_language_encoding(struct reel_bytes language) {
+    const struct reel_encoding *found = of_language(language);
+    return found ? found->name : NULL;
+}
+
+bool reel_language_is_delimited(struct reel_bytes language) {
+    const struct reel_encoding *found = of_language(language);
+    return found && found->extent;
 }
 
 struct reel_decoder {
@@ -59,6 +85,11 @@ bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct
         reel_error_pass(err, &own);
     }
     return whole;
+}
+
+bool reel_decode_extent(const struct reel_decoder *d, struct reel_bytes payload, size_t *size, struct reel_error *err) {
+    return d->how->extent ? d->how->extent(d->state, payload, size, err)
+                          : reel_fail(err, REEL_UNSUPPORTED, "where a message in %s encoding ends is not known", d->how->name);
 }
 
 bool reel_decoder_fields(const struct reel_decoder *d, reel_field_visit visit, void *context) {

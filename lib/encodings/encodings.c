@@ -4,6 +4,7 @@
 #define ENCODINGS(X)                                                                                                                       \
     X(rsb)                                                                                                                                 \
     X(bytes)                                                                                                                               \
+    X(frames)                                                                                                                              \
     X(mira)                                                                                                                                \
     X(ros1)                                                                                                                                \
     X(cdr)                                                                                                                                 \

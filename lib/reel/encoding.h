@@ -89,6 +89,9 @@ struct reel_encoding {
      * (REEL_DAMAGED) or a ceiling was met (REEL_LIMIT); the visitor may have received a part by then. */
     bool (*decode)(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err);
 
+    /* Optional: how many bytes a message takes at the beginning of `payload`, where others follow it. */
+    bool (*extent)(const void *state, struct reel_bytes payload, size_t *size, struct reel_error *err);
+
     /* Optional: the fields that the schema gives every message. An array of any length is one field. */
     bool (*fields)(const void *state, reel_field_visit visit, void *context);
 
@@ -112,6 +115,9 @@ struct reel_encoding {
 /* The table of encodings, NULL-terminated (encodings/encodings.c). */
 extern const struct reel_encoding *const reel_encodings[];
 const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel); /* NULL when its encoding is unknown */
+/* The encoding of payloads whose definitions are in this language (reel_encoding.languages); NULL: not known. */
+const char *reel_language_encoding(struct reel_bytes language);
+bool reel_language_is_delimited(struct reel_bytes language); /* its encoding has extent() */
 /* Is the channel's encoding known to be of this middleware? */
 bool reel_channel_has_profile(const struct reel_channel *channel, const char *profile);
 
@@ -122,6 +128,8 @@ struct reel_decoder *reel_decoder_open(const struct reel_channel *channel, struc
 void reel_decoder_free(struct reel_decoder *decoder); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_decoder, reel_decoder_free);
 bool reel_decode(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err);
+/* As extent(); REEL_UNSUPPORTED where the encoding has none. */
+bool reel_decode_extent(const struct reel_decoder *decoder, struct reel_bytes payload, size_t *size, struct reel_error *err);
 bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit visit,
                          void *context); /* none when the encoding has no schema */
 unsigned reel_encodings_version(void);   /* changes when any decoder does */

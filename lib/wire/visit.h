@@ -55,4 +55,11 @@ static inline bool visit_stamp(struct reel_visitor *v, const struct reel_stamp *
     return v->ops->stamp ? v->ops->stamp(v, value) : reel_stamp_expand(v, value);
 }
 
+/* Of a visitor that ignores all values; without `numbers`, arrays would be walked value by value. */
+static inline bool visit_no_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+    (void)v, (void)type, (void)data, (void)columns;
+    return true;
+}
+static const struct reel_visitor_ops visit_nothing = {.numbers = visit_no_numbers};
+
 #endif

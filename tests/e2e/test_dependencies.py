@@ -16,11 +16,15 @@ TYPES = {  # hash: syntax, name, definition, hashes of what it needs; a dependen
     b'QU': ('ros1msg', 'geometry_msgs/Quaternion', POINT + 'float64 w\n', []),
     b'W2': ('ros2msg', 'pkg/msg/Wrap', 'geometry_msgs/Point position\n', [b'P2']),
     b'P2': ('ros2msg', 'geometry_msgs/msg/Point', POINT, []),
+    b'PR': ('protobuf-2', 'pkg.Gear', 'package pkg; message Gear { optional int32 number = 1; }', []),
     b'LO': ('ros1msg', 'pkg/Lost', 'pkg/Gone position\n', [b'NO']),  # whose TYPE the file lacks
 }
 POSITION = {'position': {'x': 1.0, 'y': 2.0, 'z': 3.0}}
 CHANNELS = [('/wrap', b'WR', struct.pack('<3d', 1, 2, 3), POSITION),
             ('/pose', b'PO', struct.pack('<7d', 1, 2, 3, 4, 5, 6, 7), {**POSITION, 'orientation': {'x': 4.0, 'y': 5.0, 'z': 6.0, 'w': 7.0}}),
+            ('/frames', b'WR PO PR', struct.pack('<3d7d', *range(10)) + b'\x08\x05',
+             [{'position': {'x': 0.0, 'y': 1.0, 'z': 2.0}},
+              {'position': {'x': 3.0, 'y': 4.0, 'z': 5.0}, 'orientation': {'x': 6.0, 'y': 7.0, 'z': 8.0, 'w': 9.0}}, {'number': 5}]),
             ('/two', b'W2', struct.pack('<4B3d', 0, 1, 0, 0, 1, 2, 3), POSITION)]
 
 
@@ -37,7 +41,7 @@ def tide():
     out, entries = block(b'TIDE', b'\2\0'), b''
     channels = CHANNELS + [('/lost', b'LO', struct.pack('<3d', 1, 2, 3), None)]
     for i, (name, own, payload, _) in enumerate(channels):
-        out += block(b'CHAN', struct.pack('<I', i) + text(name, 1) + text('', 4) + text('', 4) + b'\1' + text(own, 2))
+        out += block(b'CHAN', struct.pack('<I', i) + text(name, 1) + text('', 4) + text('', 4) + bytes([len(own.split())]) + b''.join(text(o, 2) for o in own.split()))
         entries += struct.pack('<IQI', i, T0 + i, len(payload)) + payload
     for key, (syntax, name, definition, needs) in TYPES.items():
         body = text(key, 2) + text(syntax, 1) + text(name, 2) + text('', 2) + text(definition, 4) + b'\0' + struct.pack('<H', len(needs))
@@ -61,6 +65,11 @@ class Dependencies(Case):
     def test_values(self):
         self.assertValues(self.log)
 
+    def test_frames_that_end_early_are_bytes(self):
+        log = tide().replace(struct.pack('<3d7d', *range(10)) + b'\x08\x05', struct.pack('<3d7d', *range(10)) + b'\x08\x80')
+        row = self.get(self.path('messages?topic=/frames', self.server.added('frames.tide', log)), Accept='application/x-ndjson').rows()[0]
+        self.assertEqual((list(row['data']), row['encoding']), (['$base64'], 'frames'))
+
     def test_a_missing_type_is_named(self):
         row = self.get(self.path('messages?topic=/lost'), Accept='application/x-ndjson').rows()[0]
         self.assertEqual((list(row['data']), row['encoding']), (['$base64'], 'ros1'))  # delivered as bytes
@@ -75,10 +84,15 @@ class Dependencies(Case):
     def test_series(self):
         rows = list(csv.reader(io.StringIO(self.get(self.path('series?field=/wrap.position.y'), Accept='text/csv').body.decode(), newline='')))
         self.assertIn('2', rows[1])
+        rows = list(csv.reader(io.StringIO(self.get(self.path('series?field=/frames.1.orientation.w'), Accept='text/csv').body.decode(), newline='')))
+        self.assertIn('9', rows[1])
+        paths = [f['path'] for f in self.get(self.path('topics/fields?topic=/frames')).json()['fields']]
+        self.assertTrue({'0.position.x', '1.orientation.w', '2.number'} <= set(paths), paths)
 
     def test_definitions(self):
         topics = {t['name']: t for t in self.get(self.path('topics')).json()['items']}
         for topic, own, _, _ in CHANNELS:
+            own = own.split()[0]
             channel = topics[topic]['channels'][0]
             self.assertEqual((channel['schema_name'], channel['type']), (TYPES[own][1], TYPES[own][1]))
             for sid in (topics[topic]['schema_id'], channel['schema_id'], channel['id']):

@@ -135,6 +135,16 @@ static bool decode(const void *state, struct reel_bytes payload, struct reel_vis
     return walk_type(&r, def->top) && (cursor_done(&r.c) || ros_definition_too_long(&r));
 }
 
+static bool extent(const void *state, struct reel_bytes payload, size_t *size, struct reel_error *err) {
+    struct reel_visitor visitor = {.ops = &visit_nothing};
+    const struct ros_definition *def = state;
+    payload = payload.size > 0 ? payload : bytes_of("", 0);
+    struct ros_definition_run r = {.def = def, .c = cursor_of(payload), .payload = payload, .v = &visitor, .err = err};
+    bool good = walk_type(&r, def->top);
+    *size = payload.size - cursor_left(&r.c);
+    return good;
+}
+
 static bool open_channel(const struct reel_channel *channel, void **state, struct reel_error *err) {
     return (*state = ros_definition_open(channel, ROS_1, err)) != NULL;
 }
@@ -147,6 +157,7 @@ const struct reel_encoding reel_encoding_ros1 = {
     .open = open_channel,
     .close = close_state,
     .decode = decode,
+    .extent = extent,
     .fields = ros_definition_fields,
     .profile = "ros1",
     .languages = (const char *const[]){"ros", NULL},

@@ -2,7 +2,8 @@
  * converts to the same channel again, so the original fields need not be stored.
  *
  * Metadata keys: tide.id · tide.type (old: the type string) · tide.source · tide.source_config, or tide.source_config.base64 if it is not
- * text · rsb.scope · tide.hashes (new: how many of the schemas the channel itself refers to; the others are needed by those) · and for
+ * text · rsb.scope · tide.hashes (new: how many of the schemas the channel itself refers to; the others are needed by those; always for
+ * frames) · and for
  * schema N tide.schema.N.version, tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
 #include "formats/tide/tide.h"
 #include "reel/encoding.h"
@@ -221,24 +222,23 @@ static void make_old(struct making *m, const struct tide_fields *f) {
 /* The encoding of payloads whose definitions have this syntax. */
 static const char *encoding_of(struct reel_bytes syntax) {
     static const char flatbuffer[] = "flatbuffer"; /* not decoded */
-    const char *found = RSB_PLAIN_ENCODING;
-    size_t longest = 0;
-    for (size_t i = 0; reel_encodings[i]; i++) {
-        for (const char *const *l = reel_encodings[i]->languages; l && *l; l++) {
-            size_t size = strlen(*l);
-            if (size > longest && syntax.size >= size && strncasecmp((const char *)syntax.data, *l, size) == 0) {
-                longest = size;
-                found = reel_encodings[i]->name;
-            }
-        }
-    }
     bool flat = syntax.size >= strlen(flatbuffer) && strncasecmp((const char *)syntax.data, flatbuffer, strlen(flatbuffer)) == 0;
-    return flat ? flatbuffer : found;
+    const char *found = reel_language_encoding(syntax);
+    return flat ? flatbuffer : found ? found : RSB_PLAIN_ENCODING;
 }
 
 static bool is_envelope(const struct tide_type *type) {
     return type && (bytes_is(type->name, NOTIFICATION) || bytes_is(type->name, "." NOTIFICATION) || bytes_is(type->name, EVENT) ||
                     bytes_is(type->name, "." EVENT));
+}
+
+/* Are messages frames back to back, one of each type that the channel refers to? */
+static bool has_frames(const struct tide_fields *f, const struct chosen *chosen) {
+    bool frames = f->n_hashes > 1 && chosen->count >= f->n_hashes && !is_envelope(chosen->types[0]);
+    for (uint32_t i = 0; frames && i < f->n_hashes; i++) {
+        frames = chosen->types[i] && (i + 1 == f->n_hashes || reel_language_is_delimited(chosen->types[i]->syntax));
+    }
+    return frames;
 }
 
 static void make_schema(struct making *m, uint32_t i, struct reel_bytes hash, const struct tide_type *type, struct reel_schema *s) {
@@ -287,11 +287,13 @@ static void make_new(struct making *m, const struct tide_fields *f, const struct
         type = chosen->types[rsb]->name;
     }
     m->out->type = text_of(m, type);
+    bool frames = has_frames(f, chosen);
     m->out->encoding = rsb                                     ? RSB_ENCODING
+                       : frames                                ? FRAMES_ENCODING
                        : chosen->count > 0 && chosen->types[0] ? encoding_of(chosen->types[0]->syntax)
                                                                : RSB_PLAIN_ENCODING;
     make_plain_pairs(m, f, rsb);
-    if (f->n_hashes != chosen->count) {
+    if (f->n_hashes != chosen->count || frames) {
         char count[16];
         snprintf(count, sizeof count, "%u", f->n_hashes);
         add_pair(m, "tide.hashes", text_of(m, bytes_text(count)));
