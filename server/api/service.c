@@ -89,76 +89,181 @@ void api_ready(struct http_request *r) {
     }
 }
 
-/* ---- problem types */
+/* ---- problem types: what has happened, why, and what to do. tests/lint/problems.py holds them against the types that are sent. */
 
-static const struct {
-    const char *slug, *meaning;
+static const struct problem_type {
+    const char *slug, *what, *why, *remedy;
 } problems[] = {
-    {"bad-argument", "A value in the request is invalid; the detail names it."},
-    {"bad-body", "The body is not the JSON that this path expects. errors names the member."},
-    {"bad-filter", "A filter of the request is invalid; the detail names it."},
-    {"bad-parameter", "A query parameter is unknown, repeated, or has an invalid value. errors names it."},
-    {"bad-path", "The path contains an invalid percent escape, a NUL, invalid UTF-8, \".\" or \"..\", or too many segments."},
-    {"bad-range", "A time range of the request is invalid; the detail names it."},
-    {"bad-request", "The request violates HTTP or a rule of this API."},
-    {"bad-target", "The request target or a target in the body is invalid; see the detail."},
-    {"bad-variable", "The request for a dashboard variable is invalid; the detail lists the allowed targets."},
-    {"busy", "The result is still being computed, another process is writing to the catalog, or responses to other requests take all of "
-             "--memory-mb. Try again after Retry-After; job shows the progress, if there is one."},
-    {"cancelled", "The operation was cancelled, for example because the server is shutting down. Try again later."},
-    {"catalog", "The server's catalog is damaged or cannot be read. Run reel fsck for details."},
-    {"changed", "A stored file or its index has changed since it was scanned. Scan the recording again or upload the file again."},
-    {"conflict", "The name is in use for other content, or the resource is not in a state that allows this."},
-    {"content-encoding", "Uploads must not have a Content-Encoding."},
-    {"content-type", "The Content-Type is not the one this path requires; the detail names it."},
-    {"damaged", "The file is damaged so badly that the request cannot be answered."},
-    {"digest-malformed", "Content-Digest or Repr-Digest is not a sha-256 in the form of RFC 9530."},
-    {"digest-mismatch", "The bytes received do not match the announced digest. Nothing was stored; send them again."},
-    {"forbidden", "The token is valid, but its role is too low or it is limited to other collections."},
-    {"foreign-origin", "A web page of another origin may not write. The server allows origins with --origin."},
-    {"inconsistent-upload-length", "The upload was announced with another length, or is shorter than announced."},
-    {"internal", "The server failed to answer. See the server's log for details."},
-    {"io", "A disk operation of the server failed. See the server's log for details."},
-    {"key-reused", "The Idempotency-Key was used for another request in the last 24 hours."},
-    {"limit", "The request exceeds a limit; the detail names it."},
-    {"locked", "Another request is writing to this upload. Send HEAD a little later to get its offset."},
-    {"method-not-allowed", "The path does not support this method; Allow lists the supported ones."},
-    {"mismatching-upload-offset", "The request's offset is not the upload's offset, which is in Upload-Offset."},
-    {"missing", "The stored file is gone or changed. Upload it again."},
-    {"unsupported-media-type", "The Content-Type of the body is not one that this endpoint takes."},
-    {"multipart", "The multipart/form-data body is malformed or not in the form that this path expects."},
-    {"name-missing", "The upload needs a name."},
-    {"name-too-long", "The name or collection is too long; the detail has the limit."},
-    {"no-memory", "The server is out of memory. Nothing was stored; try again later."},
-    {"no-space", "The disk or a quota is full. Nothing was stored; try again when there is room."},
-    {"not-acceptable", "None of the requested media types is available; the detail lists the available ones."},
-    {"not-found", "The resource does not exist."},
-    {"not-ready", "The server is not ready, for example because its catalog is not available. Try again later."},
-    {"precondition-failed", "The resource has changed since the entity tag in If-Match. Read it again and repeat the change."},
-    {"range-not-satisfiable", "The requested range is outside the file; Content-Range has its length."},
-    {"read-only", "The server's disk cannot be written to at the moment. Nothing was stored; try again later."},
-    {"target-cannot-hold", "The output format cannot hold these messages. report lists the reasons."},
-    {"too-large", "The upload is larger than this server accepts."},
-    {"too-many", "The request asks for too many items at once; the detail has the limit."},
-    {"too-many-failures", "Too many failed log-ins from this address. Requests with a valid token are still accepted."},
-    {"too-many-parameters", "The request has more query parameters than the server reads."},
-    {"trashed", "The recording is in the trash. POST …/restore brings it back."},
-    {"tus-version", "The upload protocol is missing: send Tus-Resumable: 1.0.0, or Upload-Complete."},
-    {"unauthorized", "The request is not authenticated. Send a token as Authorization: Bearer TOKEN or as the password of any user name, "
-                     "or use a signed link."},
-    {"unexpected-body", "The path accepts no request body."},
-    {"unknown-format", "The file is in no format that Reel can read."},
-    {"unknown-host", "The server does not serve the host named in the request. Further names are set with --host."},
-    {"unknown-target", "The extension of the name is not a format that Reel can write; the detail lists those."},
-    {"unreadable", "The format was recognised, but nothing in the file can be read."},
-    {"unsupported", "The recording does not support this operation; see the detail."},
-    {"upload-complete", "The upload is complete; nothing can be appended to it."},
+    {"bad-argument", "A value in the request is invalid.", "It has the wrong form, is too long or is out of range; `detail` names it.",
+     "Correct the value and send the request again."},
+    {"bad-body", "The body is not the JSON that this path expects.",
+     "It is no JSON, nested too deeply, lacks a member, or has a member that is unknown or of the wrong type; `errors` names the "
+     "member.",
+     "Compare the body with the schema of the operation in /openapi.json."},
+    {"bad-filter", "A filter of the request is invalid.", "Its key or its value is none that this path knows; `detail` names it.",
+     "Remove the filter, or use one that `detail` lists."},
+    {"bad-parameter", "A query parameter is invalid.",
+     "It is unknown, repeated, missing or has an invalid value; `errors` names it. Unknown parameters are refused, so that a typing "
+     "error does not select everything.",
+     "Compare the parameters with those of the operation in /openapi.json."},
+    {"bad-path", "The path cannot be read.",
+     "It contains an invalid percent escape, a NUL, invalid UTF-8, \".\" or \"..\", or too many segments.",
+     "Escape names in paths: a space is %20, a slash inside of a name %2F."},
+    {"bad-range", "A time range of the request is invalid.", "One of its ends is no time; `detail` names it.",
+     "Send times as RFC 3339 or as milliseconds since 1970."},
+    {"bad-request", "The request violates HTTP or a rule of this API.",
+     "Often the client, or a proxy in between, sends contradictory headers, or curl -d was used to send a file; see `detail`.",
+     "Send files with curl -T or --data-binary, and correct what `detail` names."},
+    {"bad-target", "A target of the request is invalid.",
+     "It is no path that begins with \"/\", or names no recording or field; see `detail`.",
+     "Write a target of a Grafana query as RECORDING:/topic.field."},
+    {"bad-variable", "The query of a dashboard variable is invalid.",
+     "Its target is none of recordings, topics and fields, or the recording is missing.",
+     "Send {\"target\":\"recordings\"}, or topics or fields with a recording."},
+    {"busy", "The server cannot answer yet.",
+     "The result is still being computed (`job` has the address of the job), another process is writing to the catalog, there are "
+     "enough streams of changes, or responses to other requests take all of --memory-mb.",
+     "Try again after Retry-After, or send Prefer: wait=60. If it lasts, read fewer large answers at once or raise --memory-mb."},
+    {"cancelled", "The operation was cancelled.", "A user cancelled the job, or the server is shutting down.",
+     "Send the request again later."},
+    {"catalog", "The server's catalog is damaged or cannot be read.", "Its disk has failed, or its files were changed by something else.",
+     "Run reel fsck; reel fsck --rebuild makes the catalog anew from the stored files."},
+    {"changed", "A stored file or its index has changed since it was scanned.",
+     "Something other than Reel wrote to the file, or its disk returns other bytes than were written.",
+     "Scan the recording again (POST /api/v1/admin/rescan/{id}), or upload the file again."},
+    {"conflict", "The request does not fit the state of the resource.",
+     "The name is in use for other content, the same work is already running, or the resource is in a state that does not allow this.",
+     "Use another name, or replace=true to add a revision; wait for the running work."},
+    {"content-encoding", "The upload has a Content-Encoding.",
+     "Uploads are stored as they are sent, and the client has compressed this one.", "Send the file as it is."},
+    {"content-type", "The Content-Type is not the one that this path requires.", "Each upload protocol has its own; `detail` names it.",
+     "Set the header Content-Type to that value."},
+    {"damaged", "The file is damaged so badly that the request cannot be answered.", "Parts of it are missing or overwritten.",
+     "See the scan report (GET /api/v1/recordings/{id}/scan) for what can still be read, and request another time range or topic."},
+    {"digest-malformed", "A digest in the headers cannot be read.",
+     "Content-Digest or Repr-Digest is not a sha-256 in the form of RFC 9530.",
+     "Send sha-256=:BASE64:, with the 32 bytes of the digest in base64."},
+    {"digest-mismatch", "The bytes received do not match the announced digest.",
+     "They were changed on the way, or the file was changed while it was sent. Nothing was stored.",
+     "Send the file again; if it happens again, compute the digest again."},
+    {"forbidden", "The caller may not do this.", "The role of the token is too low, or the token is limited to other collections.",
+     "Use a token with the role that the operation needs, or ask an administrator for one."},
+    {"foreign-origin", "A web page of another origin may not write.", "The browser named an origin that this server does not trust.",
+     "Start the server with --origin and the origin of that page."},
+    {"inconsistent-upload-length", "The length of the upload contradicts what was announced.",
+     "Headers name different lengths, or the upload ends before its announced length.",
+     "Announce the length of the file, or none, and send the missing bytes."},
+    {"internal", "The server failed to answer.", "This is a fault of the server.",
+     "Find the request in the server's log by its X-Request-Id, and report it."},
+    {"io", "A disk operation of the server failed.", "The disk is failing, was removed or has lost its connection.",
+     "Find the request in the server's log by its X-Request-Id, and check the disk."},
+    {"key-reused", "The Idempotency-Key belongs to another request.", "It was used for a request with other contents in the last 24 hours.",
+     "Use a new key for each upload, and the same only to repeat it."},
+    {"limit", "The request exceeds a limit.", "It selects more than the server handles at once; `detail` names the limit.",
+     "Select less: fewer recordings, topics or fields, or a shorter time range."},
+    {"locked", "Another request is writing to this upload.", "A previous connection of the client has not ended yet.",
+     "Send HEAD a little later to get the offset, and go on from there."},
+    {"method-not-allowed", "The path does not support this method.", "Allow lists the methods that it supports.",
+     "Use one of these methods, or check the path."},
+    {"mismatching-upload-offset", "The offset is not that of the upload.",
+     "Some bytes of the previous request did arrive, or did not; Upload-Offset has the offset.", "Go on from the offset in Upload-Offset."},
+    {"missing", "The stored file is gone or is not what it was.", "It was deleted, moved or changed outside of Reel.",
+     "Put the file back, or upload it again."},
+    {"multipart", "The form cannot be read.", "It is malformed, incomplete or not multipart/form-data, or has no field \"file\".",
+     "Send the file itself as the body (curl -T FILE), or a form (curl -F file=@FILE)."},
+    {"name-missing", "The upload needs a name.", "Neither the path nor name nor the upload's metadata has one.",
+     "Add ?name=, or a name at the end of the path."},
+    {"name-too-long", "The name or the collection is too long.", "`detail` has the limit.", "Use a shorter name."},
+    {"no-memory", "The server is out of memory.", "Other requests or programs use it. Nothing was stored.",
+     "Try again later; lower --memory-mb and --cache-mb if it lasts."},
+    {"no-space", "The disk or a quota is full.", "Nothing was stored.",
+     "Delete recordings, empty the trash or raise the quota, then try again."},
+    {"not-acceptable", "None of the requested media types is available.",
+     "Accept names only types that this path does not have; `detail` lists those that it has.",
+     "Request one of them with Accept, or with output=."},
+    {"not-found", "The resource does not exist.",
+     "The path or the id is wrong, it was deleted, or the token does not include its collection.",
+     "Check the address; lists such as GET /api/v1/recordings have the ids."},
+    {"not-ready", "The server is not ready.", "Its catalog does not answer, or its disk is full.",
+     "Try again later; see the server's log."},
+    {"precondition-failed", "The resource is not the one that the request expects.",
+     "It has changed since the entity tag in If-Match (or the time in If-Unmodified-Since).", "Read it again and repeat the change."},
+    {"range-not-satisfiable", "The requested range is outside of the file.", "Content-Range has the length of the file.",
+     "Request a range within this length."},
+    {"read-only", "The server's disk cannot be written to at the moment.",
+     "It was mounted read-only, often after an error. Nothing was stored.", "Check the disk, then try again."},
+    {"target-cannot-hold", "The output format cannot hold these messages.", "`report` lists the reasons.",
+     "Choose another output format, or exclude these topics."},
+    {"too-large", "The body is larger than this path accepts.", "`detail` has the limit; of uploads it is --upload-max-mb.",
+     "Send less at once, or raise the limit."},
+    {"too-many", "The request asks for too many items at once.", "`detail` has the limit.", "Split the request."},
+    {"too-many-failures", "Too many failed log-ins came from this address.",
+     "Someone guesses tokens, or a program repeats an invalid one. Requests with a valid token are still accepted.",
+     "Correct the token, and wait for Retry-After."},
+    {"too-many-parameters", "The request has more query parameters than the server reads.", "`detail` has the limit.",
+     "Send fewer parameters: globs and lists select several things with one."},
+    {"trashed", "The recording is in the trash.", "It was deleted, and is kept until the trash is emptied.",
+     "Restore it with POST /api/v1/recordings/{id}/restore."},
+    {"tus-version", "The upload protocol is missing or of another version.", "The request has neither Tus-Resumable nor Upload-Complete.",
+     "Send Tus-Resumable: 1.0.0, or Upload-Complete: ?0 or ?1."},
+    {"unauthorized", "The request is not authenticated.",
+     "It has no token, or one that is unknown, expired or revoked, or the signature of its link is invalid.",
+     "Send a token as Authorization: Bearer TOKEN or as the password of any user name, or use a signed link."},
+    {"unexpected-body", "The path accepts no request body.", "The client sent one.",
+     "Leave out the body, and Content-Length and Transfer-Encoding with it."},
+    {"unknown-format", "The file is in no format that Reel can read.", "Its first bytes are those of no known format, or it is empty.",
+     "Check the file; GET /api/v1 lists the formats. keep=true stores it all the same."},
+    {"unknown-host", "The server does not serve the host that the request names.",
+     "Requests under unknown host names are refused, as a web page could send them to reach a server in a private network.",
+     "Start the server with --host and that name, or with --public-url."},
+    {"unknown-target", "The extension of the name is not a format that Reel can write.", "`detail` lists the extensions.",
+     "Change the extension."},
+    {"unreadable", "Nothing in the file can be read.", "Its format was recognised, but it is damaged from its beginning.",
+     "Upload the file again from its source; keep=true stores it all the same."},
+    {"unsupported", "The recording does not support this operation.",
+     "Its format or its messages do not have what is needed; see `detail`.",
+     "See GET /api/v1/recordings/{id}/topics for what the recording contains."},
+    {"unsupported-media-type", "The Content-Type of the body is not one that this path takes.", "`detail` lists those that it takes.",
+     "Send the body in one of these types, and set Content-Type."},
+    {"upload-complete", "The upload is complete.", "All of its bytes have arrived, so nothing can be appended to it.",
+     "Create a new upload for another file."},
 };
+
+/* The texts contain no character that HTML would need escaped, but for quotes, which are fine in its text. */
+static void reply_problem_page(struct http_request *r, const struct problem_type *p) {
+    char *text = NULL;
+    if (asprintf(&text,
+                 "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>%s</title>"
+                 "<style>body{font:1rem/1.5 sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}</style>\n"
+                 "<h1>%s</h1>\n<p><code>%s</code></p>\n<h2>Why</h2>\n<p>%s</p>\n<h2>What to do</h2>\n<p>%s</p>\n</html>\n",
+                 p->what, p->what, p->slug, p->why, p->remedy) < 0) {
+        http_reply_no_memory(r);
+        return;
+    }
+    http_reply_text(r, 200, "text/html; charset=utf-8", text);
+    free(text);
+}
+
+static void reply_problem_type(struct http_request *r, const struct problem_type *p) {
+    static const char *const offers[] = {"text/plain", "text/html", "application/json", NULL};
+    char text[1024];
+    const char *media = http_negotiate(r, offers);
+    if (media && strcmp(media, "text/html") == 0) {
+        reply_problem_page(r, p);
+    } else if (media && strcmp(media, "application/json") == 0) {
+        http_reply_json(r, 200,
+                        json_pack("{s:o, s:s, s:s, s:s}", "type", json_sprintf("/problems/%s", p->slug), "what", p->what, "why", p->why,
+                                  "remedy", p->remedy));
+    } else { /* also to those who take neither: an explanation in another form is better than none */
+        snprintf(text, sizeof text, "%s\n%s\n%s\n", p->what, p->why, p->remedy);
+        http_reply_text(r, 200, "text/plain; charset=utf-8", text);
+    }
+}
 
 void api_problem(struct http_request *r) {
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         if (strcmp(problems[i].slug, http_segment(r, "slug")) == 0) {
-            http_reply_text(r, 200, "text/plain; charset=utf-8", problems[i].meaning);
+            reply_problem_type(r, &problems[i]);
             return;
         }
     }

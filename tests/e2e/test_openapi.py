@@ -1,12 +1,11 @@
 """The OpenAPI document: generated from the route table, complete, and in sentences; and an explanation of every problem type."""
-import glob
 import json
 import os
 import re
 import subprocess
 import unittest
 
-from harness import REEL, Server
+from harness import REEL, Case
 from openapi_document import document
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
@@ -109,24 +108,32 @@ class OpenApi(unittest.TestCase):
                 self.assertLessEqual({'401', '403'}, set(operation['responses']), key)
 
 
-class ProblemTypes(unittest.TestCase):
-    def sent(self):
-        """The types that the server's sources send."""
-        found = set()
-        for path in glob.glob(os.path.join(ROOT, 'server/**/*.c'), recursive=True):
-            with open(path, encoding='utf-8') as file:
-                text = file.read()
-            found |= set(re.findall(r'http_reply_problem(?:_with)?\(\s*r,[^;"]*?"([a-z-]+)"', text))
-            found |= set(re.findall(r'\[REEL_\w+\] = \{\d+, "([a-z-]+)"\}', text))
-        return found
+class ProblemTypes(Case):
+    def table(self):
+        """The types of the table in service.c; tests/lint/problems.py sees to it that the server sends no others."""
+        with open(os.path.join(ROOT, 'server/api/service.c'), encoding='utf-8') as file:
+            return re.findall(r'^    \{"([a-z-]+)", ', file.read().split('problems[] = {')[1], re.M)
 
-    def test_each_type_that_is_sent_is_explained(self):
-        types = self.sent()
-        self.assertGreater(len(types), 40)
-        server = Server()
-        self.addCleanup(server.stop)
-        missing = sorted(t for t in types if server.get('/problems/' + t).status != 200)
-        self.assertEqual([], missing)
+    def test_each_type_is_explained_to_programs_and_people(self):
+        types = self.table()
+        self.assertGreater(len(types), 50)
+        for slug in types:
+            path = '/problems/' + slug
+            explained = self.get(path, Accept='application/json').json()
+            self.assertEqual(explained.pop('type'), path)
+            self.assertEqual([], [text for text in explained.values() if not text.endswith('.')])
+            text = self.get(path)
+            self.assertEqual((text.headers.get_content_type(), text.body.decode().splitlines()), ('text/plain', [explained[k] for k in ('what', 'why', 'remedy')]))
+            page = self.get(path, Accept='text/html,application/xhtml+xml,*/*;q=0.8')
+            self.assertEqual(page.headers.get_content_type(), 'text/html')
+            for part in explained.values():
+                self.assertIn('>%s<' % part, page.body.decode())
+        self.assertEqual(self.server.get('/problems/busy', Accept='image/png').status, 200)
+        self.assertProblem(self.server.get('/problems/none'), 404, 'none')
+
+    def test_the_type_of_an_answer_leads_to_its_explanation(self):
+        problem = self.server.get('/api/v1/recordings?nonsense=1').json()
+        self.assertIn('query parameter', self.get(problem['type'], Accept='application/json').json()['what'])
 
 
 if __name__ == '__main__':

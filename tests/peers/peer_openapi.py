@@ -109,7 +109,8 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', '/recordings/{path}', '?x=%zz', 400, path='x')
         self.ask('GET', '/admin/{path}', '?x=%zz', 400, path='tokens')
         self.ask('GET', '/', token=False)
-        self.ask('GET', '/problems/{slug}', slug='busy')
+        for form in ('text/plain', 'text/html', 'application/json'):
+            self.ask('GET', '/problems/{slug}', slug='busy', Accept=form)
         self.ask('GET', '/problems/{slug}', '', 404, slug='none')
         self.ask('GET', '/assets/{name}', '', 404, name='none')
         contract = self.server.get('/openapi.json')
