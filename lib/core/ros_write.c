@@ -106,15 +106,23 @@ bool ros_accepts(const struct reel_channel *c, enum ros_names names,
 }
 
 bool ros_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    size_t metadata = 0;
+    for (uint32_t i = 0; i < stream->n_sources; i++) {
+        metadata += reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[i])))->count;
+    }
+    if (metadata > 0) {
+        reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording", metadata);
+    }
+    return ros_accepts_all_but_metadata(stream, loss);
+}
+
+bool ros_accepts_all_but_metadata(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[i]));
         size_t attachments = 0;
         reel_index_attachments(index, &attachments);
         if (attachments > 0) {
             reel_loss_add(loss, REEL_LOSES, NULL, "%zu attachments", attachments);
-        }
-        if (reel_index_metadata(index)->count > 0) {
-            reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording", reel_index_metadata(index)->count);
         }
         if (reel_index_info(index)->format->describe) {
             reel_loss_add(loss, REEL_LOSES, NULL, "sequence numbers and publish times");

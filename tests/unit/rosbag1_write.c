@@ -147,12 +147,12 @@ static void what_cannot_be_stored_is_reported(void **state) {
     assert_int_equal(items[0].kind, REEL_CHANGES);
     assert_non_null(strstr(items[0].text, "cdr"));
     c.encoding = "ros1";
-    c.metadata = (struct reel_pairs){.items = (struct reel_pair[]){{"callerid", "/n"}, {"offered_qos", "1"}}, .count = 2};
+    c.metadata = (struct reel_pairs){.items = (struct reel_pair[]){{"callerid", "/n"}, {"offered_qos", "1"}, {"a=b", "1"}}, .count = 3};
     assert_true(reel_writer_rosbag12.accepts(&c, loss));
     items = reel_loss_items(loss, &count);
     assert_int_equal(count, 4);
     assert_int_equal(items[3].kind, REEL_LOSES);
-    assert_non_null(strstr(items[3].text, "offered_qos"));
+    assert_non_null(strstr(items[3].text, "a=b")); /* the other one is a field of the definition */
     assert_true(reel_writer_rosbag12.accepts(&c, NULL));
     c.encoding = "cdr"; /* its schema must fit a record header */
     c.schemas = &(struct reel_schema){.name = "T", .encoding = "x", .hash = "", .data = {.data = (const uint8_t *)"", .size = 1 << 20}};
@@ -160,6 +160,74 @@ static void what_cannot_be_stored_is_reported(void **state) {
     assert_false(reel_writer_rosbag12.accepts(&c, loss));
     items = reel_loss_items(loss, &count);
     assert_int_equal(items[count - 1].kind, REEL_REFUSES);
+}
+
+/* Message i with fields of its own; the last one has a long one, larger than what the reader keeps of a header. */
+static void make_with_fields(struct maker *m, uint32_t i) {
+    size_t record = make_record(m);
+    make_field_text(m, "md5", MAKE_MD5);
+    make_field_number(m, "nsec", i, 4);
+    make_field_number(m, "op", 2, 1);
+    make_field_number(m, "sec", 1500000000 + i, 4);
+    make_field_text(m, "topic", "/a");
+    make_field_text(m, "type", MAKE_TYPE);
+    if (i % 3 > 0) { /* every third one has none */
+        make_field(m, "shape", "=\0\n\xff", 4);
+        make_field_number(m, "seq", i, 4);
+    }
+    if (i == 9) {
+        char *text = malloc(2000);
+        memset(text, 'x', 2000);
+        make_field(m, "long", text, 2000);
+        free(text);
+    }
+    make_data(m, record, "data", 4);
+}
+
+/* Fields that mean nothing to ROS come out again: of the file header, of definitions, and of each message the bytes it had. */
+static void further_header_fields_are_written_back(void **state) {
+    (void)state;
+    MAKER m = {0}, messages = {0};
+    make_text(&m, MAKE_LINE);
+    size_t record = make_record(&m);
+    make_field_number(&m, "index_pos", 0, 8);
+    make_field_number(&m, "op", 3, 1);
+    make_field_text(&m, "recorder", "own = 2");
+    make_data(&m, record, "", 0);
+    record = make_record(&m);
+    make_field_text(&m, "def", MAKE_DEF);
+    make_field_text(&m, "md5", MAKE_MD5);
+    make_field_number(&m, "op", 1, 1);
+    make_field_text(&m, "topic", "/a");
+    make_field_text(&m, "type", MAKE_TYPE);
+    make_field_text(&m, "colour", "red");
+    make_data(&m, record, "", 0);
+    for (uint32_t i = 0; i < 10; i++) {
+        make_with_fields(&messages, i);
+    }
+    make_bytes(&m, m.data + record, m.size - record); /* a second definition, the same */
+    make_bytes(&m, messages.data, messages.size);
+    RECORDING *r = bag_scan(&m);
+    assert_int_equal(bag_channel(r, 0)->metadata.count, 1);
+    assert_string_equal(bag_channel(r, 0)->metadata.items[0].key, "colour");
+    MAKER out = render(r, &reel_select_all, 300);
+    assert_non_null(memmem(out.data, out.size, messages.data, messages.size));
+    assert_non_null(memmem(out.data, out.size, m.data + record, 100)); /* the definition */
+    RECORDING *again = bag_scan(&out);
+    assert_int_equal(bag_findings(again, REEL_WARNING, ""), 0); /* the index fits, too */
+    const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(again));
+    assert_int_equal(pairs->count, 1);
+    assert_string_equal(pairs->items[0].value, "own = 2");
+    MAKER once_more = render(again, &reel_select_all, 0);
+    assert_int_equal(once_more.size, out.size);
+    assert_memory_equal(once_more.data, out.data, out.size);
+    AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+    AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
+    struct reel_error err = {0};
+    size_t count;
+    assert_true(reel_writer_accepts(&reel_writer_rosbag12, s, loss, &err));
+    reel_loss_items(loss, &count);
+    assert_int_equal(count, 0);
 }
 
 static void times_after_2106_are_refused(void **state) {
@@ -216,6 +284,7 @@ int main(void) {
         cmocka_unit_test(a_cut_has_its_own_definitions),
         cmocka_unit_test(many_groups_and_parts),
         cmocka_unit_test(what_cannot_be_stored_is_reported),
+        cmocka_unit_test(further_header_fields_are_written_back),
         cmocka_unit_test(times_after_2106_are_refused),
         cmocka_unit_test(time_0_moves_to_1_ns),
         cmocka_unit_test(text_logs_become_indexed_bags),

@@ -217,6 +217,25 @@ static bool define_wrapped(struct rosbag1 *bag, struct rosbag1_connection *c, st
     return c->wrapped && keep_bytes(bag, header, &kept, err) && ros_wrap_read(bag->scan, &bag->arena, kept, c->wrapped, err);
 }
 
+/* The unknown fields of a definition become metadata of its channels. */
+static bool keep_extras(struct rosbag1 *bag, struct rosbag1_connection *c, const struct rosbag1_fields *f, struct reel_error *err) {
+    struct cursor fields = cursor_of(f->all);
+    struct reel_bytes name, value;
+    if (f->unknown > 0 && !(c->extras = rosbag1_keep(bag, f->unknown * sizeof *c->extras, err))) {
+        return false;
+    }
+    while (c->n_extras < f->unknown && rosrecord_field(&fields, &name, &value)) {
+        if (!rosbag1_is_extra(name) || name.size == 0 || name.size > REEL_TEXT_MAX) {
+            continue;
+        }
+        struct reel_pair *pair = &c->extras[c->n_extras++];
+        if (!(pair->key = text_of(bag, name, err)) || !(pair->value = text_of(bag, value, err))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
     if (!f->topic.data) { /* once per type: good for every topic of the type */
         struct reel_bytes kept;
@@ -239,10 +258,28 @@ bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_
         reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0, "the definition of topic %s follows its first message", c->topic->text);
     }
     c->defined = true;
+    if (!keep_extras(bag, c, f, err)) {
+        return false;
+    }
     if (!c->used && ros_wrap_is(f->all) && !define_wrapped(bag, c, f->all, err)) {
         return false;
     }
     return definition_share(bag, f, &c->definition, err);
+}
+
+static bool add_extras(struct rosbag1 *bag, struct rosbag1_channel *c, struct reel_error *err) {
+    const struct rosbag1_connection *connection = c->connection;
+    struct reel_pairs *all = &c->model.metadata;
+    struct reel_pair *pairs = rosbag1_keep(bag, (all->count + connection->n_extras) * sizeof *pairs, err);
+    if (!pairs) {
+        return false;
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        pairs[i] = all->items[i];
+    }
+    memcpy(pairs + all->count, connection->extras, connection->n_extras * sizeof *pairs);
+    *all = (struct reel_pairs){.items = pairs, .count = all->count + connection->n_extras};
+    return true;
 }
 
 static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struct reel_error *err) {
@@ -268,7 +305,10 @@ static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struc
         definition = *other;
     }
     c->schema.data = definition;
-    return definition.size == 0 || reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
+    if (connection->n_extras > 0 && !add_extras(bag, c, err)) {
+        return false;
+    }
+    return (definition.size == 0 && connection->n_extras == 0) || reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
 }
 
 bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err) {

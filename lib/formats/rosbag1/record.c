@@ -40,7 +40,7 @@ static bool put_head(struct recorder *b, uint64_t index_pos, struct reel_error *
     enum { SIZE = sizeof ROSBAG1_LINE_12 - 1 + ROSBAG1_RECORD_MIN + ROSBAG1_FILE_HEADER_ROOM };
     uint8_t head[SIZE];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
-    rosbag12_put_head(&out, index_pos);
+    rosbag12_put_head(&out, NULL, index_pos);
     return b->base.pos == 0 ? recorder_put(&b->base, head, (size_t)out.pos, err) : recorder_patch(&b->base, 0, head, (size_t)out.pos, err);
 }
 

@@ -25,6 +25,7 @@ struct rosbag1_fields {
     struct reel_bytes all;          /* the whole header */
     struct reel_bytes unknown_name; /* name of the last unknown field */
     uint32_t unknown;               /* number of unknown fields */
+    uint32_t unknown_bytes;         /* in the header; extra[0] of entries, so that a writer of 1.2 can write them again */
     bool odd;                       /* a field name is empty or unprintable */
 };
 
@@ -55,7 +56,9 @@ struct rosbag1_connection {
     struct reel_bytes topic_name, md5, type, number;
     struct reel_bytes definition;
     struct reel_channel *wrapped; /* the channel inside the wrapper; NULL: not wrapped */
-    bool defined, used;           /* used: a message was found */
+    struct reel_pair *extras;     /* unknown fields of its definition */
+    size_t n_extras;
+    bool defined, used; /* used: a message was found */
     struct rosbag1_connection *next;
 };
 
@@ -79,7 +82,8 @@ struct rosbag1_template {
     uint32_t size; /* bytes before the u32 payload length */
     uint32_t sec_at, nsec_at;
     uint32_t low, high; /* the smaller and the larger of these */
-    uint32_t unknown;   /* fields skipped in each such header */
+    uint32_t unknown;   /* unknown fields in each such header */
+    uint32_t unknown_bytes;
     uint8_t bytes[ROSBAG1_TEMPLATE_MAX];
 };
 struct rosbag1_templates {
@@ -158,6 +162,7 @@ bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err); /* ad
 /* walk */
 bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_record *record,
                          struct reel_error *err); /* REEL_DAMAGED: no whole record */
+bool rosbag1_is_extra(struct reel_bytes name);    /* of a field: it has no meaning in a bag */
 bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err);
 bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *record, struct reel_error *err); /* one that is in bag->window */
 bool rosbag1_is_message(const struct rosbag1_record *record);                                        /* with a proper topic and stamp */

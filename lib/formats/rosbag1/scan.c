@@ -85,7 +85,7 @@ static void report_counts(struct rosbag1 *bag) {
                           bag->unknown_op);
     }
     if (bag->unknown_fields > 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_fields_at, 0, "%llu unknown header fields are skipped, the first named %s",
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_fields_at, 0, "%llu unknown header fields, the first named %s",
                           (unsigned long long)bag->unknown_fields, bag->unknown_name);
     }
 }
@@ -139,5 +139,5 @@ const struct reel_format reel_format_rosbag1 = {
     .probe = rosbag1_probe,
     .scan = rosbag1_scan,
     .summary = rosbag1_summary,
-    .version = 4,
+    .version = 5,
 };

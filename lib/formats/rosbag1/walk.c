@@ -9,13 +9,19 @@
 
 enum { PROGRESS_STEP = 4 << 20 };
 
-static bool fields_read(struct reel_bytes header, struct rosbag1_fields *f) {
 #define FIELD(x) ROSRECORD_NAME(struct rosbag1_fields, x)
-    static const struct rosrecord_name known[] = {
-        FIELD(topic), FIELD(md5),      FIELD(type), FIELD(op),    FIELD(sec),      FIELD(nsec),
-        FIELD(def),   FIELD(latching), FIELD(ver),  FIELD(count), FIELD(callerid), FIELD(index_pos),
-    };
+static const struct rosrecord_name known[] = {
+    FIELD(topic), FIELD(md5),      FIELD(type), FIELD(op),    FIELD(sec),      FIELD(nsec),
+    FIELD(def),   FIELD(latching), FIELD(ver),  FIELD(count), FIELD(callerid), FIELD(index_pos),
+};
 #undef FIELD
+
+bool rosbag1_is_extra(struct reel_bytes name) {
+    struct rosbag1_fields ignored;
+    return !ros_wrap_is_field(name) && !rosrecord_keep(known, sizeof known / sizeof *known, &ignored, name, name);
+}
+
+static bool fields_read(struct reel_bytes header, struct rosbag1_fields *f) {
     *f = (struct rosbag1_fields){.all = header};
     struct cursor c = cursor_of(header);
     struct reel_bytes name, value;
@@ -24,6 +30,7 @@ static bool fields_read(struct reel_bytes header, struct rosbag1_fields *f) {
             f->number = value;
         } else if (!rosrecord_keep(known, sizeof known / sizeof *known, f, name, value) && !ros_wrap_is_field(name)) {
             f->unknown++;
+            f->unknown_bytes += (uint32_t)(4 + name.size + 1 + value.size);
             f->unknown_name = name;
             f->odd |= !rosrecord_printable(name);
         }
@@ -81,6 +88,7 @@ bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const
         .channel = channel->model.id,
         .head = record->head,
         .size = record->size,
+        .extra = {record->fields.unknown_bytes},
     };
     return reel_scan_entry(bag->scan, &entry, err);
 }
@@ -154,7 +162,8 @@ bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err) {
             }
             last->next = t;
         }
-        const struct rosbag1_record record = {.at = bag->at, .head = t->size + 4, .size = load_u32le(p + t->size)};
+        const struct rosbag1_record record = {
+            .at = bag->at, .head = t->size + 4, .size = load_u32le(p + t->size), .fields.unknown_bytes = t->unknown_bytes};
         if (record.size > size - bag->at - record.head) {
             break; /* the parsing path reports the problem */
         }
@@ -221,6 +230,7 @@ static bool take_message(struct rosbag1 *bag, const struct rosbag1_record *r, st
         .sec_at = (uint32_t)(f->sec.data - start),
         .nsec_at = (uint32_t)(f->nsec.data - start),
         .unknown = f->unknown,
+        .unknown_bytes = f->unknown_bytes,
     };
     return rosbag1_learn(bag, &seen, start, err);
 }

@@ -3,6 +3,7 @@
  * and render. */
 #include "formats/rosbag1/write.h"
 #include "core/ros_write.h"
+#include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/limits.h"
@@ -14,6 +15,7 @@
 enum {
     GROUP_BYTES = 1 << 20,
     GROUP_MESSAGES = 8192,
+    HEADER_FIELDS_MAX = 64 << 10, /* of the file header */
 };
 
 /* ---- what fits ---- */
@@ -22,6 +24,10 @@ static void put_number(struct reel_sink *out, uint32_t channel) {
     char text[16];
     int size = snprintf(text, sizeof text, "%u", channel);
     ros_put_field(out, ROS_WRAP_NUMBER, bytes_of(text, (size_t)size));
+}
+
+bool rosbag12_is_free(const char *name) {
+    return name[0] != '\0' && !strchr(name, '=') && rosbag1_is_extra(bytes_text(name));
 }
 
 /* `number` distinguishes wrapped channels of one topic. Fields are sorted by name, as in every file of ROS. */
@@ -36,6 +42,11 @@ static void definition_fields(struct reel_sink *out, const struct ros_connection
     }
     ros_put_field(out, "topic", bytes_text(c->name));
     ros_put_field(out, "type", bytes_text(ros->type));
+    for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
+        if (rosbag12_is_free(c->metadata.items[i].key)) {
+            ros_put_field(out, c->metadata.items[i].key, bytes_text(c->metadata.items[i].value));
+        }
+    }
 }
 
 static bool accepts_connection(const struct ros_connection *ros, struct reel_loss *loss) {
@@ -49,7 +60,7 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
     ros_report_channel(ros, loss);
     for (size_t i = 0; !ros_wrap_needed(c) && i < c->metadata.count; i++) {
         const char *key = c->metadata.items[i].key;
-        if (strcmp(key, "callerid") != 0 && strcmp(key, "latching") != 0) {
+        if (strcmp(key, "callerid") != 0 && strcmp(key, "latching") != 0 && !rosbag12_is_free(key)) {
             reel_loss_add(loss, REEL_LOSES, c, "the channel's metadata \"%s\"", key);
         }
     }
@@ -196,28 +207,60 @@ static void rosbag12_close(struct reel_write *w) {
     arena_free(&run->arena);
 }
 
-void rosbag12_put_head(struct reel_sink *out, uint64_t index_pos) {
-    struct reel_sink count = {0};
-    ros_put_u64(&count, "index_pos", index_pos);
-    ros_put_op(&count, ROSBAG1_FILE_HEADER);
-    reel_sink_put_bytes(out, bytes_text(ROSBAG1_LINE_12));
-    reel_sink_u32le(out, (uint32_t)count.pos);
+/* The metadata of the recordings are further fields. Returns how many have no room. */
+static size_t head_fields(struct reel_sink *out, const struct reel_stream *stream, uint64_t index_pos) {
+    uint64_t from = out->pos;
+    size_t left = 0;
     ros_put_u64(out, "index_pos", index_pos);
     ros_put_op(out, ROSBAG1_FILE_HEADER);
-    reel_sink_u32le(out, ROSBAG1_FILE_HEADER_ROOM - (uint32_t)count.pos);
-    reel_sink_zeros(out, ' ', ROSBAG1_FILE_HEADER_ROOM - count.pos);
+    for (uint32_t i = 0; stream && i < stream->n_sources; i++) {
+        const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[i])));
+        for (size_t k = 0; k < pairs->count; k++) {
+            const struct reel_pair *p = &pairs->items[k];
+            bool fits = rosbag12_is_free(p->key) && out->pos - from + strlen(p->key) + strlen(p->value) < HEADER_FIELDS_MAX;
+            left += !fits;
+            if (fits) {
+                ros_put_field(out, p->key, bytes_text(p->value));
+            }
+        }
+    }
+    return left;
+}
+
+static bool rosbag12_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    struct reel_sink count = {0};
+    size_t left = head_fields(&count, stream, 0);
+    if (left > 0) {
+        reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording", left);
+    }
+    return ros_accepts_all_but_metadata(stream, loss);
+}
+
+uint64_t rosbag12_put_head(struct reel_sink *out, const struct reel_stream *stream, uint64_t index_pos) {
+    struct reel_sink count = {0};
+    uint64_t from = out->pos;
+    head_fields(&count, stream, index_pos);
+    uint64_t padding = count.pos < ROSBAG1_FILE_HEADER_ROOM ? ROSBAG1_FILE_HEADER_ROOM - count.pos : 0;
+    reel_sink_put_bytes(out, bytes_text(ROSBAG1_LINE_12));
+    reel_sink_u32le(out, (uint32_t)count.pos);
+    head_fields(out, stream, index_pos);
+    reel_sink_u32le(out, (uint32_t)padding);
+    reel_sink_zeros(out, ' ', padding);
+    return out->pos - from;
 }
 
 static bool rosbag12_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     (void)err;
-    const struct reel_bytes line = bytes_text(ROSBAG1_LINE_12);
     uint64_t groups = reel_write_groups(w); /* 0 while planning: the same size with any index_pos */
-    uint64_t index_pos = line.size + ROSBAG1_RECORD_MIN + ROSBAG1_FILE_HEADER_ROOM;
+    uint64_t index_pos;
     if (groups > 0) {
         const struct reel_group *last = reel_write_group(w, groups - 1);
         index_pos = last->offset + last->size;
+    } else {
+        struct reel_sink count = {0};
+        index_pos = rosbag12_put_head(&count, w->stream, 0);
     }
-    rosbag12_put_head(out, index_pos);
+    rosbag12_put_head(out, w->stream, index_pos);
     return true;
 }
 
@@ -234,6 +277,32 @@ bool rosbag12_is_first(struct reel_write *w, uint32_t connection, uint64_t group
     return totals->first_group[connection] == group + 1;
 }
 
+uint32_t rosbag12_extra(const struct reel_write *w, const struct reel_message *m) {
+    const struct reel_index *index = reel_recording_index(reel_reader_recording(w->stream->readers[m->source]));
+    const struct out_channel *o = &((const struct rosbag12_run *)w->run)->channels[m->channel];
+    bool own = !m->owned && reel_index_info(index)->format == &reel_format_rosbag1;
+    return own && m->entry.extra[0] + o->head_size <= REEL_RECORD_HEADER_MAX ? (uint32_t)m->entry.extra[0] : 0;
+}
+
+/* Copies the unknown fields of the message's header in its own file. */
+static bool put_extra(struct reel_write *w, const struct reel_message *m, uint32_t size, struct reel_sink *out, struct reel_error *err) {
+    if (size == 0 || out->pos + size <= out->lo || out->pos >= out->hi) {
+        reel_sink_zeros(out, 0, size);
+        return true;
+    }
+    struct reel_bytes record, name, value;
+    uint64_t from = out->pos;
+    if (!reel_reader_view(w->stream->readers[m->source], m->entry.chunk, m->entry.offset, m->entry.head, &record, err)) {
+        return false;
+    }
+    struct cursor c = cursor_of(record), fields = cursor_of(cursor_bytes(&c, cursor_u32le(&c)));
+    for (const uint8_t *at = fields.at; rosrecord_field(&fields, &name, &value); at = fields.at) {
+        bool extra = rosbag1_is_extra(name) && out->pos - from + (uint64_t)(fields.at - at) <= size;
+        reel_sink_put(out, at, extra ? (size_t)(fields.at - at) : 0);
+    }
+    return out->pos - from == size || reel_fail(err, REEL_CHANGED, "a message's header is not what was scanned");
+}
+
 static bool put_message(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     struct rosbag12_run *run = w->run;
     const struct out_channel *o = &run->channels[m->channel];
@@ -244,9 +313,14 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, stru
     if (rosbag12_is_first(w, o->connection, w->group)) {
         rosbag12_put_definition(out, &run->connections[o->connection]);
     }
+    uint32_t extra = rosbag12_extra(w, m);
+    store_u32le(o->head, o->head_size - 4 + extra);
     store_u32le(o->head + o->sec_at, sec);
     store_u32le(o->head + o->nsec_at, nsec);
     reel_sink_put(out, o->head, o->head_size);
+    if (!put_extra(w, m, extra, out, err)) {
+        return false;
+    }
     if (m->size > UINT32_MAX - o->wrap) {
         return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes has no room for its wrapper",
                          w->stream->channels[m->channel]->name, m->size);
@@ -315,11 +389,11 @@ const struct reel_writer reel_writer_rosbag12 = {
     .extension = ".bag",
     .variant = "1.2",
     .media_type = "application/x-rosbag",
-    .version = 2,
+    .version = 3,
     .totals_size = sizeof(struct rosbag12_totals),
     .run_size = sizeof(struct rosbag12_run),
     .accepts = rosbag12_accepts,
-    .accepts_all = ros_accepts_all,
+    .accepts_all = rosbag12_accepts_all,
     .open = rosbag12_open,
     .close = rosbag12_close,
     .head = rosbag12_head,

@@ -46,8 +46,12 @@ struct rosbag12_totals {
     uint64_t *topic_messages;
 };
 
-/* The line and the file header record. */
-void rosbag12_put_head(struct reel_sink *out, uint64_t index_pos);
+/* The line and the file header record, with the metadata of the recordings of `stream` (NULL: none). Returns its size. */
+uint64_t rosbag12_put_head(struct reel_sink *out, const struct reel_stream *stream, uint64_t index_pos);
+/* Can a record's header have a field of this name besides its own? */
+bool rosbag12_is_free(const char *name);
+/* Bytes of unknown fields that the message's header had in a bag of version 1.2: they are written again. */
+uint32_t rosbag12_extra(const struct reel_write *w, const struct reel_message *m);
 /* Fills o->head and what follows it from o->ros. `number` distinguishes wrapped channels of one topic. */
 bool rosbag12_channel_head(struct arena *arena, struct out_channel *o, uint32_t number, struct reel_error *err);
 void rosbag12_put_definition(struct reel_sink *out, const struct out_connection *c);

@@ -57,7 +57,7 @@ static bool gather_message(struct reel_write *w, const struct reel_message *m, v
         store_u32le(entry + 4, nsec);
         store_u64le(entry + 8, opens ? g->at : g->at + definition);
     }
-    g->at += definition + o->head_size + 4 + (uint64_t)o->wrap + m->size;
+    g->at += definition + o->head_size + rosbag12_extra(w, m) + 4 + (uint64_t)o->wrap + m->size;
     return true;
 }
 
