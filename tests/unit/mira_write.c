@@ -197,6 +197,48 @@ static void large_messages_are_compressed_on_request(void **state) {
     assert_int_equal(err.code, REEL_UNSUPPORTED);
 }
 
+/* Whatever their size, and by the same codec; the others stay as they were. Only compression=none leaves all of them uncompressed. */
+static void messages_of_a_tape_are_compressed_again(void **state) {
+    (void)state;
+    static char text[3000];
+    memset(text, 'a', sizeof text);
+    TAPE t;
+    tape_begin(&t, &tape_default);
+    for (int i = 0; i < 20; i++) {
+        tape_put(&t, "/zlib", "T", i, "/f", 1, TAPE_ZLIB, text, 200);
+        tape_put(&t, "/gzip", "T", i, "", 1, i % 2 ? TAPE_GZIP : TAPE_PLAIN, text, sizeof text);
+        tape_put(&t, "/plain", "T", i, "", 1, TAPE_PLAIN, text, sizeof text);
+        tape_put(&t, "/tiny", "T", i, "", 1, TAPE_ZLIB, "x", 1); /* grows when compressed: stored as it is */
+    }
+    tape_finish(&t);
+    RECORDING *r = bag_scan(&t.m);
+    MAKER out = render(r, &reel_select_all, &plain, 300);
+    unsigned compressed[4] = {0}, zlibs = 0, gzips = 0;
+    for (struct field f = {0}; field_next(&out, &f);) {
+        if (out.data[f.at] == 0x0c) {
+            const uint8_t *p = out.data + f.at + 5 + 8, *frame = p + 4 + load_u32le(p), *rest = frame + 4 + load_u32le(frame);
+            unsigned channel = p[5] == 'z' ? 0 : p[5] == 'g' ? 1 : p[5] == 'p' ? 2 : 3;
+            bool packed = rest[8] != 0;
+            compressed[channel] += packed;
+            zlibs += packed && rest[13] == 0x78;
+            gzips += packed && rest[13] == 0x1f && rest[14] == 0x8b;
+        }
+    }
+    assert_int_equal(compressed[0], 20);
+    assert_int_equal(compressed[1], 10);
+    assert_int_equal(compressed[2] + compressed[3], 0);
+    assert_int_equal(zlibs, 20);
+    assert_int_equal(gzips, 10);
+    RECORDING *again = bag_scan(&out);
+    bag_assert_no_findings(again);
+    assert_same_recording(r, again);
+    const struct reel_write_options none = {.compression = "none"};
+    MAKER unpacked = render(r, &reel_select_all, &none, 50);
+    assert_true(unpacked.size > 40 * sizeof text);
+    RECORDING *still = bag_scan(&unpacked);
+    assert_same_recording(r, still);
+}
+
 /* ---- foreign channels ---- */
 
 static void ros_messages_come_back_equal(void **state) {
@@ -280,6 +322,7 @@ int main(void) {
         cmocka_unit_test(a_cut_has_its_own_start_and_keeps_empty_channels),
         cmocka_unit_test(relative_clocks_begin_at_zero),
         cmocka_unit_test(shifted_clocks_are_wall_clocks),
+        cmocka_unit_test(messages_of_a_tape_are_compressed_again),
         cmocka_unit_test(large_messages_are_compressed_on_request),
         cmocka_unit_test(ros_messages_come_back_equal),
         cmocka_unit_test(changes_and_losses_are_reported),

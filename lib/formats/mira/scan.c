@@ -104,5 +104,5 @@ const struct reel_format reel_format_mira = {
     .scan = mira_scan,
     .summary = mira_summary,
     .describe = mira_describe,
-    .version = 1,
+    .version = 2,
 };

@@ -66,6 +66,7 @@ static bool add_compressed(struct mira *t, struct mira_channel *c, const struct 
     if (!*done) {
         return true;
     }
+    e->extra[1] |= (uint64_t)chunk.codec << MIRA_CODEC_SHIFT;
     e->size = (uint32_t)chunk.raw; /* the stated size, or the limit passed to codec_measure(): both fit */
     t->plain_old = true;
     return reel_scan_chunk(t->scan, &chunk, &e->chunk, err);

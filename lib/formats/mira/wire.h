@@ -50,7 +50,9 @@ enum {
 #define MIRA_WALL_MAX_NS 4102444800000000000 /* 2100 */
 
 /* entry.extra[0]: sequence in the low 32 bits; in the high ones the stated decoded size of a message with unknown compression. extra[1]: 1
- * + index of its frame id among those of the channel (0: none), and MIRA_STORED_FLAG for a message with unknown compression. */
+ * + index of its frame id among those of the channel (0: none), and MIRA_STORED_FLAG for a message with unknown compression,
+ * or the codec (enum reel_codec) of one whose compression is known. */
 #define MIRA_STORED_FLAG (1ull << 32)
+#define MIRA_CODEC_SHIFT 40
 
 #endif

@@ -49,7 +49,8 @@ static bool mira_open(struct reel_write *w, struct reel_error *err) {
     const char *compression = w->options->compression ? w->options->compression : "";
     size_t n = (size_t)w->stream->n_channels + 1;
     run->zlib = strcmp(compression, "zlib") == 0;
-    if (!run->zlib && compression[0] != '\0') {
+    run->again = compression[0] == '\0';
+    if (!run->zlib && !run->again && strcmp(compression, "none") != 0) {
         return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"", compression);
     }
     run->compress_from = w->options->compress_from > 0 ? w->options->compress_from : COMPRESS_MIN;
@@ -161,9 +162,17 @@ static bool is_stored(const struct reel_write *w, const struct reel_message *m) 
     return !m->owned && run->channels[m->channel].native && (m->entry.extra[1] & MIRA_STORED_FLAG) != 0;
 }
 
+/* The compression of the message in the tape that it comes from. */
+static enum reel_codec tape_codec(const struct reel_write *w, const struct reel_message *m) {
+    const struct mira_run *run = w->run;
+    bool native = !m->owned && run->channels[m->channel].native;
+    return native ? (enum reel_codec)(m->entry.extra[1] >> MIRA_CODEC_SHIFT) : REEL_CODEC_NONE;
+}
+
 bool mira_may_compress(const struct reel_write *w, const struct reel_message *m) {
     const struct mira_run *run = w->run;
-    return run->zlib && !run->plain[m->channel] && m->size >= run->compress_from && m->size <= REEL_CHUNK_MEMORY_MAX && !is_stored(w, m);
+    bool wanted = run->zlib ? m->size >= run->compress_from : run->again && tape_codec(w, m) != REEL_CODEC_NONE;
+    return wanted && !run->plain[m->channel] && m->size <= REEL_CHUNK_MEMORY_MAX && !is_stored(w, m);
 }
 
 static struct reel_bytes mira_out_frame(const struct reel_write *w, const struct reel_message *m) {
@@ -203,7 +212,8 @@ static bool compress(struct reel_write *w, const struct reel_message *m, uint32_
         return true;
     }
     run->packed.size = 0;
-    if (!reel_stream_payload(w->stream, m, &raw, err) || !codec_encode(REEL_CODEC_ZLIB, raw.data, raw.size, &run->packed, err)) {
+    if (!reel_stream_payload(w->stream, m, &raw, err) ||
+        !codec_encode(run->zlib ? REEL_CODEC_ZLIB : tape_codec(w, m), raw.data, raw.size, &run->packed, err)) {
         return false;
     }
     *stored = run->packed.size < m->size ? (uint32_t)run->packed.size : m->size;
@@ -368,7 +378,7 @@ const struct reel_writer reel_writer_mira = {
     .media_type = "application/x-mira-tape",
     .compressions = "zlib",
     .needs = REEL_COMPRESSES | REEL_SETS_BLOCKS,
-    .version = 2,
+    .version = 3,
     .totals_size = sizeof(struct mira_totals),
     .run_size = sizeof(struct mira_run),
     .accepts = mira_accepts,

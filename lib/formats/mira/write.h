@@ -24,6 +24,7 @@ struct mira_run {
     struct arena arena;
     struct mira_out *channels;
     bool zlib, *plain; /* plain: by channel, never compressed */
+    bool again;        /* messages that were compressed in their tape are compressed again, whatever their size */
     uint64_t block_max, compress_from;
     uint64_t *index_at;   /* by channel, for rendering: position of its table in the output; 0: no messages */
     uint64_t pass, *seen; /* by channel: the last pass over a group in which it had a message */
