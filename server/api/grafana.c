@@ -191,12 +191,25 @@ static bool draw_fields(struct http_request *r, struct panel *p, const struct ap
     return true;
 }
 
-/* The editor sends a recording before a field is selected. */
+/* The editor sends a recording before a field is selected: without a payload, with an empty one, or with an empty field. */
 static bool is_unfinished(const json_t *payload) {
-    const json_t *field = json_object_get(payload, "field");
+    const json_t *field = json_is_object(payload) ? json_object_get(payload, "field") : payload;
     const char *text = json_string_value(field);
-    return json_is_object(payload) &&
-           (!field || json_is_null(field) || (text && !*text) || (json_is_array(field) && json_array_size(field) == 0));
+    return !field || json_is_null(field) || (text && !*text) || (json_is_array(field) && json_array_size(field) == 0);
+}
+
+/* Draws nothing, but reports a name that is no recording's. */
+static void find_recordings(struct http_request *r, char *text) {
+    const char *keys[GRAFANA_VALUES_MAX];
+    size_t count = grafana_split_values(text, keys);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        struct api_recording a;
+        good = api_find_key(r, keys[i], &a);
+        if (good) {
+            api_recording_done(&a);
+        }
+    }
 }
 
 /* False: replied, or too many. */
@@ -229,6 +242,7 @@ static void draw_target(struct http_request *r, struct panel *p, const json_t *t
     bool plain = grafana_plain_text(given, text);
     char *field = plain ? split_target(text) : NULL;
     if (plain && !field && is_unfinished(payload)) {
+        find_recordings(r, text);
         return;
     }
     json_auto_t *one = field ? json_string(field) : NULL;

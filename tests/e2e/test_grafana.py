@@ -59,8 +59,11 @@ class Grafana(Case):
         self.assertEqual([s['target'].split()[-1] for s in two], [FIELDS[2]] * 2)
 
     def test_no_error_before_a_field_is_selected(self):
-        for payload in ({}, {'field': ''}, {'field': []}, {'field': None, 'agg': 'mean'}):
-            self.assertEqual(self.query({'target': self.lab, 'refId': 'A', 'payload': payload}), [])
+        for payload in ({}, {'field': ''}, {'field': []}, {'field': None, 'agg': 'mean'}, '', None):
+            for target in (self.lab, 'name:lab/grafana lab.bag', '(%s|%s)' % (self.lab, self.mol), ''):
+                self.assertEqual(self.query({'target': target, 'refId': 'A', 'payload': payload}), [])
+        self.assertEqual(self.query({'target': self.lab, 'refId': 'A'}), [])
+        self.assertIn('no recording', self.query({'target': 'gone', 'payload': {}})[0]['meta']['notices'][0]['text'])
 
     def test_variables_come_as_regular_expressions(self):
         plain, = self.query({'target': self.lab + ':/odom.x'})
@@ -119,7 +122,7 @@ class Grafana(Case):
 
     def test_a_target_that_fails_leaves_the_others(self):
         good = {'target': self.lab + ':/odom.x', 'refId': 'G'}
-        for target, word in (({'target': 'gone:/odom.x'}, 'no recording'), ({'target': self.lab}, 'RECORDING'),
+        for target, word in (({'target': 'gone:/odom.x'}, 'no recording'), ({'target': self.lab, 'payload': 'x'}, 'RECORDING'),
                              ({'target': self.lab + ':/none.x'}, '/none.x'), ({'target': self.lab + ':/odom.w'}, 'w'),
                              ({'target': self.lab, 'payload': {'field': 7}}, '/topic.field'), ({'target': 'x' * 3000}, 'RECORDING'),
                              ({'target': 'events', 'payload': {'recording': 'gone'}}, 'no recording'),
