@@ -322,28 +322,50 @@ static bool read_schema(const struct row_parser *p, const struct members *m, str
     return schema->data.size <= REEL_SCHEMA_MAX || reel_fail(err, REEL_LIMIT, "schema: at most %d bytes", REEL_SCHEMA_MAX);
 }
 
-static bool read_metadata(const struct row_parser *p, const struct value *value, struct reel_channel *c, struct reel_error *err) {
-    enum { PAIRS_MAX = 256 };
+static bool add_pair(const struct row_parser *p, struct reel_channel *c, struct reel_bytes key, struct value text, struct reel_error *err) {
+    struct reel_pair *pair = &c->metadata.items[c->metadata.count];
+    if (c->metadata.count++ == REEL_ROW_METADATA_MAX) {
+        return reel_fail(err, REEL_LIMIT, "metadata: at most %d texts", REEL_ROW_METADATA_MAX);
+    }
+    return (pair->key = arena_utf8(p->arena, key)) ? read_text(p, &text, "metadata", &pair->value, err) : arena_fail(p->arena, err);
+}
+
+static bool read_json_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c, struct reel_error *err) {
+    struct json_spans s = json_spans_of(map, '{', '}');
     struct reel_bytes key, text;
-    if (value->medium == VALUE_NONE) {
-        return true;
-    }
-    struct json_spans s = json_spans_of(value->text, '{', '}');
-    c->metadata.items = arena_alloc(p->arena, PAIRS_MAX * sizeof *c->metadata.items);
-    if (!c->metadata.items) {
-        return arena_fail(p->arena, err);
-    }
-    while (value->medium == VALUE_JSON && json_spans_member(&s, &key, &text) && c->metadata.count < PAIRS_MAX) {
-        struct reel_pair *pair = &c->metadata.items[c->metadata.count++];
-        if (!(pair->key = arena_utf8(p->arena, key))) {
-            return arena_fail(p->arena, err);
-        }
-        if (!read_text(p, &(struct value){text, VALUE_JSON}, "metadata", &pair->value, err)) {
+    while (json_spans_member(&s, &key, &text)) {
+        if (!add_pair(p, c, key, (struct value){text, VALUE_JSON}, err)) {
             return false;
         }
     }
-    return (value->medium == VALUE_JSON && !s.failed && c->metadata.count < PAIRS_MAX) ||
-           reel_fail(err, REEL_ARGUMENT, "metadata must be an object of at most %d texts", PAIRS_MAX - 1);
+    return !s.failed || reel_fail(err, REEL_ARGUMENT, "metadata must be an object of texts");
+}
+
+static bool read_msgpack_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c, struct reel_error *err) {
+    struct msgpack_faults faults = {0};
+    struct cursor at = cursor_of(map);
+    struct msgpack_item item;
+    struct reel_bytes key;
+    bool good = msgpack_read(&at, &item) == MSGPACK_OK && item.kind == MSGPACK_MAP;
+    for (uint64_t i = 0; good && i < item.count; i++) {
+        const uint8_t *from = NULL;
+        good = msgpack_key(&at, &key, REEL_DEPTH_MAX, &faults) == MSGPACK_OK && (from = at.at) &&
+               msgpack_skip(&at, REEL_DEPTH_MAX, &faults) == MSGPACK_OK;
+        if (good && !add_pair(p, c, key, (struct value){bytes_of(from, (size_t)(at.at - from)), VALUE_MSGPACK}, err)) {
+            return false;
+        }
+    }
+    return good || reel_fail(err, REEL_ARGUMENT, "metadata must be a map of texts");
+}
+
+static bool read_metadata(const struct row_parser *p, const struct value *value, struct reel_channel *c, struct reel_error *err) {
+    if (value->medium == VALUE_NONE) {
+        return true;
+    }
+    if (!(c->metadata.items = arena_alloc(p->arena, (REEL_ROW_METADATA_MAX + 1) * sizeof *c->metadata.items))) {
+        return arena_fail(p->arena, err);
+    }
+    return value->medium == VALUE_JSON ? read_json_pairs(p, value->text, c, err) : read_msgpack_pairs(p, value->text, c, err);
 }
 
 static bool read_channel(const struct row_parser *p, const struct value *value, struct row *out, struct reel_error *err) {

@@ -56,6 +56,7 @@ struct reel_write_options {
     const char *const *compress_topics; /* globs of the topics that are compressed; none: all */
     uint32_t n_compress_topics;
     uint64_t limit;            /* REEL_STREAMED only: stop after this many messages, 0 = all */
+    bool channels;             /* rows: first, a row {"$channel": …} for each channel, as reel/rows.h reads them */
     bool raw;                  /* text targets: payloads as bytes, not decoded */
     bool prompt;               /* text targets: reel_render_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */

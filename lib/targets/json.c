@@ -24,6 +24,7 @@ struct rows_run {
     struct reel_mark row_of; /* message of that row, so that another window on it does not decode it again */
     bool row_decoded;
     struct rows_position position;
+    bool any;                    /* a channel has been written */
     bool ended;                  /* the tail has been written */
     char next[REEL_CURSOR_ROOM]; /* cursor to continue a limited stream, or empty */
     uint8_t piece[PIECE];
@@ -198,7 +199,7 @@ static void put_row_end(const struct reel_write *w, struct reel_sink *out) {
 
 static bool put_row(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     struct rows_run *run = w->run;
-    put_row_start(w, out, run->position.count == 0);
+    put_row_start(w, out, run->position.count == 0 && !run->any);
     if (!put_object(w, m, out, err)) {
         return false;
     }
@@ -218,10 +219,26 @@ static void rows_write_close(struct reel_write *w) {
     free(run->row.data);
 }
 
+static bool put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out, struct reel_error *err) {
+    struct rows_run *run = w->run;
+    run->row.size = 0;
+    run->json = json_out_to(&run->row, ROWS_TEXT_MAX);
+    struct reel_visitor *v = &run->json.visitor;
+    visit_begin_map(v);
+    visit_key_text(v, "$channel");
+    rows_visit_channel(v, channel);
+    visit_end_map(v);
+    put_row_start(w, out, !run->any);
+    reel_sink_put_bytes(out, bytes_of(run->row.data, run->row.size));
+    put_row_end(w, out);
+    run->any = true;
+    return !run->row.failed || reel_fail_memory(err);
+}
+
 static bool rows_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    (void)err;
+    ((struct rows_run *)w->run)->any = false; /* it may be written again, for another window */
     put_text(out, is_array(w) ? "[" : "");
-    return true;
+    return rows_channels(w, put_channel, out, err);
 }
 
 static bool rows_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
@@ -255,7 +272,7 @@ static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out
         char count[24];
         snprintf(count, sizeof count, "%llu", (unsigned long long)run->position.count);
         put_text(out, is_events(w) ? "event: end\n" : "");
-        put_row_start(w, out, run->position.count == 0);
+        put_row_start(w, out, run->position.count == 0 && !run->any);
         put_text(out, "{\"$end\":{\"complete\":true,\"messages\":");
         put_text(out, count);
         put_text(out, ",\"next\":");
@@ -269,7 +286,7 @@ static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out
 }
 
 #define ROWS_WRITER                                                                                                                        \
-    .needs = REEL_STREAMED, .version = 3, .run_size = sizeof(struct rows_run), .accepts = rows_accept, .open = rows_write_open,            \
+    .needs = REEL_STREAMED, .version = 4, .run_size = sizeof(struct rows_run), .accepts = rows_accept, .open = rows_write_open,            \
     .close = rows_write_close, .head = rows_head, .messages = rows_messages, .tail = rows_tail
 
 const struct reel_writer reel_writer_ndjson = {.name = "ndjson", .extension = ".ndjson", .media_type = "application/x-ndjson", ROWS_WRITER};

@@ -305,6 +305,22 @@ static bool put_row(struct reel_write *w, const struct reel_message *m, struct r
     return true;
 }
 
+static bool put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out, struct reel_error *err) {
+    struct msgpack_run *run = w->run;
+    run->row.size = 0;
+    run->out = (struct pack_out){.visitor.ops = &ops, .to = &run->row};
+    struct reel_visitor *v = &run->out.visitor;
+    visit_begin_map(v);
+    visit_key_text(v, "$channel");
+    rows_visit_channel(v, channel);
+    visit_end_map(v);
+    reel_sink_put_bytes(out, bytes_of(run->row.data, run->row.size));
+    return !run->row.failed || reel_fail_memory(err);
+}
+static bool msgpack_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    return rows_channels(w, put_channel, out, err);
+}
+
 static bool msgpack_open(struct reel_write *w, struct reel_error *err) {
     struct msgpack_run *run = w->run;
     return rows_open(&run->rows, w, err) && rows_fields(w, &run->fields, err);
@@ -330,7 +346,7 @@ const struct reel_writer reel_writer_msgpack = {
     .accepts = rows_accept,
     .open = msgpack_open,
     .close = msgpack_close,
-    .head = rows_no_head,
+    .head = msgpack_head,
     .messages = msgpack_messages,
     .tail = rows_no_tail,
 };

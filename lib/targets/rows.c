@@ -3,7 +3,9 @@
 
 #include <time.h>
 
+#include "wire/bytes.h"
 #include "wire/limits.h"
+#include "wire/visit.h"
 
 enum { NS_PER_S = 1000000000 };
 
@@ -71,6 +73,46 @@ bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_mess
 bool rows_fields(const struct reel_write *w, struct field_set **out, struct reel_error *err) {
     *out = NULL;
     return w->options->n_fields == 0 || (*out = field_set_new(w->options->fields, w->options->n_fields, err));
+}
+
+static void visit_member(struct reel_visitor *v, const char *name, const char *text) {
+    visit_key_text(v, name);
+    visit_text(v, bytes_text(text));
+}
+
+void rows_visit_channel(struct reel_visitor *v, const struct reel_channel *c) {
+    const struct reel_schema *schema = reel_channel_schema(c);
+    visit_begin_map(v);
+    visit_member(v, "topic", c->name);
+    visit_member(v, "type", c->type);
+    visit_member(v, "encoding", c->encoding);
+    visit_key_text(v, "latched");
+    visit_boolean(v, c->latched);
+    if (schema) {
+        visit_key_text(v, "schema");
+        visit_binary(v, schema->data);
+        visit_member(v, "schema_name", schema->name);
+        visit_member(v, "schema_encoding", schema->encoding);
+    }
+    visit_key_text(v, "metadata");
+    visit_begin_map(v);
+    for (size_t i = 0; i < c->metadata.count && i < REEL_ROW_METADATA_MAX; i++) {
+        visit_member(v, c->metadata.items[i].key, c->metadata.items[i].value);
+    }
+    visit_end_map(v);
+    visit_end_map(v);
+}
+
+bool rows_channels(struct reel_write *w,
+                   bool (*put)(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out, struct reel_error *err),
+                   struct reel_sink *out, struct reel_error *err) {
+    for (uint32_t i = 0; w->options->channels && i < w->stream->n_channels; i++) {
+        const struct reel_channel *c = w->stream->channels[i];
+        if (c->name[0] != '\0' && !put(w, c, out, err)) { /* without: free for the states of a playback */
+            return false;
+        }
+    }
+    return true;
 }
 
 bool rows_limit_met(const struct reel_write *w, uint64_t count) {

@@ -45,6 +45,12 @@ struct rows_position {
     uint64_t group, before, count;
     bool began;
 };
+/* The value of a row {"$channel": …}: how a channel is defined. */
+void rows_visit_channel(struct reel_visitor *v, const struct reel_channel *channel);
+/* Calls put() with each channel that has a name, if options->channels asks for them. */
+bool rows_channels(struct reel_write *w,
+                   bool (*put)(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out, struct reel_error *err),
+                   struct reel_sink *out, struct reel_error *err);
 bool rows_limit_met(const struct reel_write *w, uint64_t count);
 /* messages() of these writers: put() writes one message, number `count`. */
 bool rows_group(struct reel_write *w, struct rows_position *position,

@@ -30,6 +30,7 @@ enum {
     REEL_CONNECTION_MAX = 32 << 20,   /* description of one connection of a ROS bag 2.0, with all schemas */
     REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
     REEL_DEFINITION_FIELDS_MAX = 16384,
+    REEL_ROW_METADATA_MAX = 255,         /* texts of one channel that a row defines */
     REEL_EMPTY_VALUES_MAX = 4096,        /* values of one payload that occupy no bytes in it */
     REEL_LEGACY_MESSAGE_MAX = 128 << 20, /* one message of a .traj or .state: NanoVer's own limit */
 };

@@ -353,6 +353,7 @@ bool api_read_text(struct http_request *r, struct api_text *text, struct reel_wr
     out->raw = decode && strcmp(decode, "none") == 0;
     out->fields = text->fields;
     http_param_bool(r, "end_record", &out->separated);
+    http_param_bool(r, "channels", &out->channels);
     if (!read_fields(r, text, &out->n_fields)) {
         return false;
     }

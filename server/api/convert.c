@@ -89,7 +89,8 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
         fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
     }
     if (c->writer->needs & REEL_STREAMED) {
-        fprintf(f, "text %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, reel_encodings_version());
+        fprintf(f, "text %d %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, c->options.channels,
+                reel_encodings_version());
         for (uint32_t i = 0; i < c->options.n_fields; i++) {
             fprintf(f, ".%s\n", c->options.fields[i]);
         }

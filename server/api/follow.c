@@ -23,6 +23,8 @@ struct follower {
     struct api_text text;
     struct reel_render *render; /* NULL: between two rounds */
     uint64_t messages;          /* of the recording in the last round */
+    uint32_t channels;          /* of the stream then */
+    bool wants_channels;
     int64_t sent_ns;
     bool ended;
 };
@@ -39,6 +41,8 @@ static bool begin_round(struct follower *f, struct reel_recording *recording, st
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &f->q.selection, err);
     const struct reel_writer *writer = stream ? reel_writer_named(f->extension, NULL, err) : NULL;
     f->messages = info->messages;
+    f->options.channels = f->wants_channels && stream && stream->n_channels > f->channels;
+    f->channels = stream ? stream->n_channels : 0;
     f->q.selection.since_bytes = reel_index_part_size(reel_recording_index(recording), 0);
     f->q.selection.since_chunks = (uint32_t)info->n_chunks;
     f->q.selection.last_per_topic = f->q.selection.state_at_cut = false; /* only in front of the first round */
@@ -123,6 +127,7 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
     f->media_type = media_type;
     f->extension = extension;
     f->options.prompt = true;
+    f->wants_channels = f->options.channels;
     f->options.is_cut = f->q.has_start;
     f->options.start_ns = f->q.has_start ? f->q.selection.start_ns : info->start_ns;
     f->sent_ns = reel_now_ns();

@@ -59,7 +59,8 @@ static void put_http(FILE *f, const struct http_server *server) {
     put_durations(f, c);
     put_figure(f, "reel_http_received_bytes_total", "counter", "Body bytes received.", "", h.bytes_in);
     put_figure(f, "reel_http_sent_bytes_total", "counter", "Body bytes sent.", "", h.bytes_out);
-    put_figure(f, "reel_http_streams_cut_total", "counter", "Requests that ended before their answer was complete: cut=true in the log.", "", h.streams_cut);
+    put_figure(f, "reel_http_streams_cut_total", "counter", "Requests that ended before their answer was complete: cut=true in the log.",
+               "", h.streams_cut);
     put_figure(f, "reel_http_slow_clients_total", "counter", "Clients cut off because they sent or read too slowly.",
                "{direction=\"upload\"}", h.slow_writers);
     put_figure(f, "reel_http_slow_clients_total", "counter", NULL, "{direction=\"download\"}", h.slow_readers);

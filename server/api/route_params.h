@@ -136,6 +136,12 @@
         .name = "time_format", .type = HTTP_CHOICE, .choices = CHOICES("rfc3339", "seconds", "milliseconds", "nanoseconds", "relative"),   \
         .fallback = "rfc3339", .help = "How times are written."                                                                            \
     }
+#define PARAM_CHANNELS                                                                                                                     \
+    {                                                                                                                                      \
+        .name = "channels", .type = HTTP_BOOL,                                                                                             \
+        .help = "Rows begin with one for each channel, {\"$channel\": …}, that defines it as POST /recordings/{id}/messages takes it; "  \
+                "not in CSV."                                                                                                              \
+    }
 #define PARAM_DECODING                                                                                                                     \
     {.name = "decode",                                                                                                                     \
      .type = HTTP_CHOICE,                                                                                                                  \

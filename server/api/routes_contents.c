@@ -25,6 +25,7 @@ static const struct http_param messages_params[] = {
      .help = "The maximum number of messages; a Link header has the address of the rest. Without it, all."},
     {.name = "cursor", .type = HTTP_TEXT, .help = "Where a limited response ended; the Link header contains it."},
     PARAM_DECODING,
+    PARAM_CHANNELS,
     PARAM_OUTPUT("ndjson", "json", "json-seq", "csv", "msgpack", "events"),
     {.name = "end_record", .type = HTTP_BOOL, .help = "Ends the response with {\"$end\": {\"complete\": true, …}}."},
     {.name = "follow",
@@ -44,6 +45,7 @@ static const struct http_param play_params[] = {
     {.name = "loop", .type = HTTP_BOOL, .help = "Begins again at the end."},
     {.name = "paused", .type = HTTP_BOOL, .help = "Waits until PATCH /plays/{id} lets it go on."},
     PARAM_DECODING,
+    PARAM_CHANNELS,
     PARAM_OUTPUT("ndjson", "events", "msgpack"),
     {0},
 };

@@ -32,7 +32,7 @@ static const struct http_param tar_params[] = {
         {.name = "report",                                                                                                                 \
          .type = HTTP_BOOL,                                                                                                                \
          .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                       \
-        PARAM_DECODING, {                                                                                                                  \
+        PARAM_DECODING, PARAM_CHANNELS, {                                                                                                  \
         .name = "end_record", .type = HTTP_BOOL, .help = "Ends a text export with {\"$end\": {\"complete\": true, …}}."                  \
     }
 static const struct http_param convert_params[] = {

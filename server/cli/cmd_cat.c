@@ -14,7 +14,7 @@ static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds",
 struct request {
     int format, time_format;
     uint64_t limit;
-    bool undecoded;
+    bool undecoded, channels;
     struct option_list fields;
 };
 
@@ -61,6 +61,7 @@ static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t
                                                .time_format = (enum reel_time_format)q->time_format,
                                                .limit = q->limit,
                                                .start_ns = zero_ns,
+                                               .channels = q->channels,
                                                .raw = q->undecoded,
                                                .fields = q->fields.items,
                                                .n_fields = q->fields.count};
@@ -115,6 +116,7 @@ static int run(int argc, char **argv) {
          .value = "PATH",
          .help = "print only this field of each payload, such as pose.position.x; may be repeated"},
         {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "print payloads as {\"$base64\": …} instead of decoding them"},
+        {.name = "channels", .kind = CLI_FLAG, .to = &q.channels, .help = "first, print how each topic is defined; not in CSV"},
         {.name = "time-format",
          .kind = CLI_CHOICE,
          .to = &q.time_format,

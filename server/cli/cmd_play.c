@@ -16,7 +16,7 @@ static const char *const extensions[] = {".ndjson", ".msgpack", ".events"};
 struct request {
     int format;
     const char *speed, *rate, *clock, *max_gap, *to, *name, *collection, *token_file;
-    bool loop, undecoded;
+    bool loop, undecoded, channels;
 };
 
 static bool go_on(void) {
@@ -55,10 +55,19 @@ static struct reel_stream *open_stream(struct reel_recording *recording, struct 
     return play ? reel_play_stream(play, &recording, 1, selection, start, info->end_ns > start ? info->end_ns : start, err) : NULL;
 }
 
+static struct record_remote_options remote_of(const struct request *q, const char *name) {
+    return (struct record_remote_options){.server = q->to,
+                                          .name = q->name ? q->name : name,
+                                          .collection = q->collection,
+                                          .token_file = q->token_file,
+                                          .media_type = "application/x-ndjson",
+                                          .go_on = go_on};
+}
+
 static bool play_file(const char *path, struct cli_select *select, const struct request *q, struct reel_error *err) {
     struct reel_selection selection;
     struct reel_play_options options = {.size = sizeof options};
-    const struct reel_write_options write = {.compression = "", .prompt = true, .raw = q->undecoded};
+    const struct reel_write_options write = {.compression = "", .prompt = true, .channels = q->channels, .raw = q->undecoded};
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
     if (!writer || !read_options(q, &options, err)) {
         return false;
@@ -68,12 +77,7 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
         return false;
     }
     if (q->to) {
-        const struct record_remote_options remote = {.server = q->to,
-                                                     .name = q->name ? q->name : cli_file_name(path),
-                                                     .collection = q->collection,
-                                                     .token_file = q->token_file,
-                                                     .media_type = "application/x-ndjson",
-                                                     .go_on = go_on};
+        const struct record_remote_options remote = remote_of(q, cli_file_name(path));
         struct reel_stream *played = open_stream(recording, &selection, &options, err);
         return played && play_remote(&remote, played, err);
     }
@@ -98,18 +102,31 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
 
 static bool play_from_server(const char *url, const struct cli_select *select, const struct request *q, struct reel_error *err) {
     struct output_file out = {.fd = STDOUT_FILENO};
-    const struct play_url_options options = {.select = select,
-                                             .speed = q->speed,
-                                             .rate = q->rate,
-                                             .clock = q->clock,
-                                             .max_gap = q->max_gap,
-                                             .output = formats[q->format],
-                                             .token_file = q->token_file,
-                                             .loop = q->loop,
-                                             .undecoded = q->undecoded,
-                                             .write = cli_output_write,
-                                             .context = &out};
-    return play_url(url, &options, err);
+    struct play_url_options options = {.select = select,
+                                       .speed = q->speed,
+                                       .rate = q->rate,
+                                       .clock = q->clock,
+                                       .max_gap = q->max_gap,
+                                       .output = formats[q->format],
+                                       .token_file = q->token_file,
+                                       .loop = q->loop,
+                                       .undecoded = q->undecoded || q->to,
+                                       .channels = q->channels || q->to,
+                                       .write = cli_output_write,
+                                       .context = &out};
+    if (!q->to) {
+        return play_url(url, &options, err);
+    }
+    const struct record_remote_options remote = remote_of(q, "playback");
+    AUTO(play_bridge_free) struct play_bridge *bridge = play_bridge_open(&remote, err);
+    struct reel_error why = {0};
+    options.output = "ndjson";
+    options.write = play_bridge_write;
+    options.context = bridge;
+    if (!bridge || (!play_url(url, &options, &why) && why.code != REEL_CANCELLED)) {
+        return bridge ? reel_error_pass(err, &why) : false;
+    }
+    return play_bridge_finish(bridge, err); /* also after Ctrl-C */
 }
 
 static int run(int argc, char **argv) {
@@ -126,6 +143,7 @@ static int run(int argc, char **argv) {
         {.name = "loop", .kind = CLI_FLAG, .to = &q.loop, .help = "begin again at the end"},
         {.name = "output", .kind = CLI_CHOICE, .to = &q.format, .value = "FORMAT", .help = "format of the rows", .choices = formats},
         {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "print payloads as {\"$base64\": …} instead of decoding them"},
+        {.name = "channels", .kind = CLI_FLAG, .to = &q.channels, .help = "first, print how each topic is defined"},
         {.name = "to", .kind = CLI_TEXT, .to = &q.to, .value = "URL", .help = "a server's address: into a live recording there"},
         {.name = "name", .kind = CLI_TEXT, .to = &q.name, .value = "NAME", .help = "name of the live recording (default: the file's)"},
         {.name = "collection", .kind = CLI_TEXT, .to = &q.collection, .value = "NAME", .help = "its collection (default: \"default\")"},

@@ -1,6 +1,8 @@
 /* See play_remote.h. */
 #include "cli/play_remote.h"
 
+#include <stdlib.h>
+
 #include "cli/cli.h"
 #include "cli/record_rows.h"
 #include "reel/play.h"
@@ -21,11 +23,43 @@ bool play_remote(const struct record_remote_options *options, struct reel_stream
     AUTO(reel_stream_free) struct reel_stream *own = stream;
     AUTO(record_remote_free) struct record_remote *remote = record_remote_open(options, err);
     struct reel_error why = {0};
-    if (!remote || !record_rows_channels(remote, own, 0, err)) {
+    if (!remote) {
         return false;
     }
-    if (!record_rows_send(remote, TAKE(own), play_await, &why) && why.code != REEL_CANCELLED) {
+    if (!record_rows_send(remote, TAKE(own), true, play_await, &why) && why.code != REEL_CANCELLED) {
         return reel_error_pass(err, &why);
     }
     return record_remote_finish(remote, err); /* also after Ctrl-C */
+}
+
+struct play_bridge {
+    struct record_remote *remote;
+    struct grow rows;
+};
+
+struct play_bridge *play_bridge_open(const struct record_remote_options *options, struct reel_error *err) {
+    AUTO(play_bridge_free) struct play_bridge *bridge = calloc(1, sizeof *bridge);
+    if (!bridge) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    return (bridge->remote = record_remote_open(options, err)) ? TAKE(bridge) : NULL;
+}
+
+bool play_bridge_write(void *context, const void *rows, size_t size, struct reel_error *err) {
+    struct play_bridge *bridge = context;
+    grow_put(&bridge->rows, rows, size);
+    return !bridge->rows.failed ? record_rows_whole(bridge->remote, &bridge->rows, err) : reel_fail_memory(err);
+}
+
+bool play_bridge_finish(struct play_bridge *bridge, struct reel_error *err) {
+    return record_remote_finish(bridge->remote, err);
+}
+
+void play_bridge_free(struct play_bridge *bridge) {
+    if (bridge) {
+        record_remote_free(bridge->remote);
+        free(bridge->rows.data);
+        free(bridge);
+    }
 }

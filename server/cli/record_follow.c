@@ -92,12 +92,13 @@ static bool send_new(struct follow *f, struct record_remote *remote, struct reel
         selection.since_bytes = UINT64_MAX;
     }
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
-    if (!stream || !record_rows_channels(remote, stream, f->channels, err)) {
+    if (!stream) {
         return false;
     }
+    bool new_channels = stream->n_channels > f->channels;
     f->channels = stream->n_channels;
     struct reel_stream *noted = noted_stream(f, TAKE(stream), err);
-    return noted && record_rows_send(remote, noted, NULL, err);
+    return noted && record_rows_send(remote, noted, new_channels, NULL, err);
 }
 
 /* A file that holds nothing yet is no failure. */

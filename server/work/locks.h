@@ -1,6 +1,6 @@
 /* Locks by name, allocated on the caller's stack. A key is "<what>:<name>". The order in which one thread takes several:
- * live > content (several of them sorted) > row > quota > manifest, opening. A lock other than of a content is held for one short write only, or
- * to open one index; jobs only try to take a content, because its holder may be waiting for them. */
+ * live > content (several of them sorted) > row > quota > manifest, opening. A lock other than of a content is held for one short write
+ * only, or to open one index; jobs only try to take a content, because its holder may be waiting for them. */
 #ifndef SERVER_WORK_LOCKS_H
 #define SERVER_WORK_LOCKS_H
 

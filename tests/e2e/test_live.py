@@ -361,6 +361,38 @@ class Record(unittest.TestCase):
         self.assertEqual([r['data']['x'] for r in again.get('%s/recordings/%s/messages' % (API, done['id'])).rows()], list(range(90)))
         again.stop()
 
+    def test_rows_with_their_channels_are_the_recording(self):
+        server = Server(os.path.join(self.folder, 'data'))
+        whole = server.added('lab.bag', bag(lab_messages(1)))
+        path = '%s/recordings/%s/messages?decode=none&channels=true' % (API, whole)
+        rows = [r for r in server.get(path).rows() if 'topic' in r]
+        schema = lambda i, t: server.get('%s/recordings/%s/schemas/%s' % (API, i, t['schema_id'])).body
+        view = lambda i: [(t['name'], t['type'], t['encoding'], t['latched'], t['messages'], schema(i, t))
+                          for t in server.get('%s/recordings/%s/topics' % (API, i)).json()['items']]
+        for kind in ('application/x-ndjson', 'application/msgpack', 'application/json'):
+            live = Live(server, kind[-7:])
+            live.appended(server.get(path, Accept=kind).body, kind=kind)
+            live.finish()
+            self.assertEqual(view(live.id), view(whole))
+            self.assertEqual(live.rows('?decode=none'), rows)
+        name = os.path.join(self.folder, 'lab.bag')
+        with open(name, 'wb') as f:
+            f.write(bag(lab_messages(1)))
+        self.assertEqual(reel('cat', name, '--no-decode', '--channels').stdout, server.get(path, Accept='application/x-ndjson').body)
+        server.stop()
+
+    def test_a_bridge_between_two_servers(self):
+        near, far = Server(os.path.join(self.folder, 'near')), Server(os.path.join(self.folder, 'far'))
+        whole = near.added('lab.bag', bag(lab_messages(1)))
+        reel('play', 'http://127.0.0.1:%d%s/recordings/%s' % (near.port, API, whole), '--speed', '50', '--to', 'http://127.0.0.1:%d' % far.port,
+             '--name', 'bridged')
+        done, = far.get(API + '/recordings').json()['items']
+        self.assertEqual((done['name'], done['state'], done['messages']), ('bridged', 'ready', len(lab_messages(1))))
+        keep = lambda server, i: [(r['topic'], r['log_time'], r['data']) for r in server.get('%s/recordings/%s/messages' % (API, i)).rows()]
+        self.assertEqual(keep(far, done['id']), keep(near, whole))
+        near.stop()
+        far.stop()
+
     def test_played_into_a_server(self):
         server = Server(os.path.join(self.folder, 'data'))
         path = os.path.join(self.folder, 'lab.bag')

@@ -150,7 +150,7 @@ class OpenApi(unittest.TestCase):
         for form in ('application/json', 'application/json-seq', 'text/csv', 'text/event-stream', 'application/msgpack', 'application/ndjson', 'application/jsonl'):
             for times in ('rfc3339', 'seconds', 'milliseconds', 'nanoseconds', 'relative'):
                 self.ask('GET', ONE + '/messages', '?topic=/scan&limit=3&fields=range_min&end_record=true&time_format=' + times, id=one, Accept=form)
-        self.ask('GET', ONE + '/messages', '?decode=none&limit=3', id=one)
+        self.ask('GET', ONE + '/messages', '?decode=none&limit=3&channels=true', id=one)
         self.ask_play(one)
         self.ask('GET', ONE + '/message', '?index=0', 206, id=one, Accept='application/octet-stream', Range='bytes=0-3')
         for part, form in (('topics', 'text/csv'), ('topics', 'application/x-ndjson'), ('coverage', 'application/x-ndjson')):

@@ -1,6 +1,6 @@
 /* Internals of the MCAP writer: write.c (head, chunks, the table), model.c (schemas, channels), keys.c (metadata), tail.c (attachments,
- * summary), group.c (order of messages), positions.c (message indexes). Every length is known before its bytes are written, from the plan or by counting; only a chunk's
- * CRC is patched afterwards. */
+ * summary), group.c (order of messages), positions.c (message indexes). Every length is known before its bytes are written, from the plan
+ * or by counting; only a chunk's CRC is patched afterwards. */
 #ifndef REEL_FORMATS_MCAP_WRITE_H
 #define REEL_FORMATS_MCAP_WRITE_H
 
@@ -15,7 +15,7 @@ extern const struct reel_writer reel_writer_mcap;
 
 enum {
     MCAP_CHUNK_BYTES = 1 << 20, /* size of the records of a chunk, unless a single message is larger */
-    MCAP_TAIL_CHUNKS = 2048, /* ChunkIndex records in one part of the tail */
+    MCAP_TAIL_CHUNKS = 2048,    /* ChunkIndex records in one part of the tail */
     MCAP_CHANNELS_MAX = 65535,
     MCAP_SCHEMAS_MAX = 65535,
     MCAP_PACKED_MAX =
@@ -54,8 +54,8 @@ static inline uint64_t mcap_row_index_size(const struct mcap_note *note, uint32_
 }
 void mcap_put_record(struct reel_sink *out, enum mcap_op op, uint64_t content_size);
 
-/* model.c. What the head contains and the summary repeats. Built on first use: a run that only renders chunks never needs it. The ids of its
- * schemas and channels count on from those of `first`. */
+/* model.c. What the head contains and the summary repeats. Built on first use: a run that only renders chunks never needs it. The ids of
+ * its schemas and channels count on from those of `first`. */
 struct mcap_model;
 struct mcap_first {
     uint32_t schema, channel;
