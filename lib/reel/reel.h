@@ -17,6 +17,7 @@
 #include "reel/rosbag_info.h"
 #include "reel/rows.h"
 #include "reel/series.h"
+#include "reel/split.h"
 #include "reel/tide.h"
 #include "reel/time.h"
 #include "reel/version.h"

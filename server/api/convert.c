@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/common.h"
 #include "api/plans.h"
@@ -16,7 +17,7 @@
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 
-enum { MERGE_MAX = 64 };
+enum { MERGE_MAX = 64, NAME_ROOM = 1024 };
 
 struct inputs { /* the recordings of one request */
     struct api_recording items[MERGE_MAX];
@@ -33,6 +34,9 @@ struct conversion {
     struct api_selection q;
     struct api_text text;
     const char *compress_topics[API_GLOBS_MAX];
+    const char *split; /* NULL: one file */
+    struct reel_split_rule rule;
+    char target[NAME_ROOM]; /* the name, without the ".tar" of an archive of parts */
     char etag[64];
 };
 
@@ -88,6 +92,9 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
         fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
     }
+    if (c->split) {
+        fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);
+    }
     if (c->writer->needs & REEL_STREAMED) {
         fprintf(f, "text %d %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, c->options.channels,
                 reel_encodings_version());
@@ -138,12 +145,34 @@ static bool read_blocks(struct http_request *r, struct conversion *c) {
     return true;
 }
 
+/* split, and the name of the file or of the archive of its parts. False: replied. */
+static bool read_split(struct http_request *r, struct conversion *c) {
+    struct reel_error err = {0};
+    const char *name = http_segment(r, "name");
+    size_t size = strlen(name), tar = size > 4 && strcmp(name + size - 4, ".tar") == 0 ? 4 : 0;
+    c->split = http_param(r, "split");
+    if (c->split && !reel_split_parse(c->split, &c->rule, &err)) {
+        http_reply_bad_param(r, "split", "%s", err.text);
+        return false;
+    }
+    if (c->split && tar == 0) {
+        http_reply_bad_param(r, "split", "the parts are in an archive: its name ends with .tar, as in run.mcap.tar");
+        return false;
+    }
+    tar = c->split ? tar : 0;
+    snprintf(c->target, sizeof c->target, "%.*s", (int)(size - tar < NAME_ROOM ? size - tar : NAME_ROOM - 1), name);
+    return true;
+}
+
 /* Writer, selection and options of the request. False: replied. */
 static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
     int64_t first, last;
     c->in = in;
-    c->writer = reel_writer_for_file(http_segment(r, "name"), http_param(r, "version"), &err);
+    if (!read_split(r, c)) {
+        return false;
+    }
+    c->writer = reel_writer_for_file(c->target, http_param(r, "version"), &err);
     if (!c->writer) {
         http_reply_problem(r, 406, "unknown-target", "%s", err.text);
         return false;
@@ -222,6 +251,34 @@ static int64_t modified_ns(const struct inputs *in) {
     return latest;
 }
 
+static void reply_parts(struct http_request *r, struct conversion *c, const struct plan_request *q) {
+    struct reel_error err = {0};
+    char job[33] = "";
+    AUTO(parts_free) struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    if (!parts && job[0]) {
+        api_reply_busy(r, job, "this conversion is being planned; try again");
+        return;
+    }
+    size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
+    if (stem > extension && strcasecmp(c->target + stem - extension, c->writer->extension) == 0) {
+        c->target[stem - extension] = '\0';
+    }
+    struct parts_archive *archive = parts ? parts_archive_new(parts, q, c->target, modified_ns(c->in), &err) : NULL;
+    if (!archive) {
+        http_reply_error(r, &err);
+        return;
+    }
+    http_reply_file(r, &(struct http_file){.length = parts_archive_length(archive),
+                                           .etag = c->etag,
+                                           .media_type = "application/x-tar",
+                                           .file_name = http_segment(r, "name"),
+                                           .modified_ns = modified_ns(c->in),
+                                           .fd = -1,
+                                           .read = parts_archive_read,
+                                           .free = parts_archive_free,
+                                           .context = archive});
+}
+
 static void reply_planned(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
     char job[33] = "";
@@ -231,6 +288,10 @@ static void reply_planned(struct http_request *r, struct conversion *c) {
                              .recordings = c->in->recordings,
                              .n_recordings = c->in->n,
                              .selection = c->q.selection};
+    if (c->split) {
+        reply_parts(r, c, &q);
+        return;
+    }
     AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
@@ -291,6 +352,8 @@ static void reply(struct http_request *r, struct inputs *in) {
         http_reply_problem_with(r, 422, "target-cannot-hold", err.text, json_pack("{s:o}", "report", view_loss(loss)));
     } else if (!api_note_matches(r, in->recordings, in->n, &plain)) {
         return;
+    } else if (streamed && c.split) {
+        http_reply_bad_param(r, "split", "%s exports are not split: their length is not known before they are written", c.writer->name);
     } else if (streamed) {
         reply_streamed(r, &c, TAKE(stream));
     } else {

@@ -1,23 +1,11 @@
 /* See plans.h. */
-#include "api/plans.h"
+#include "api/plans_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "reel/cleanup.h"
 #include "wire/cleanup.h"
-
-struct making { /* a request with everything it points at */
-    const struct reel_writer *writer;
-    struct reel_write_options options;
-    char *compression;
-    struct reel_recording **recordings;
-    uint32_t n_recordings;
-    struct reel_selection selection;
-    struct reel_source_option *sources; /* NULL: none */
-    char **topics, **exclude, **renames, **where, **compress_topics;
-    uint32_t *channels;
-};
 
 static void free_texts(char **texts, uint32_t n) {
     for (uint32_t i = 0; texts && i < n; i++) {
@@ -26,7 +14,7 @@ static void free_texts(char **texts, uint32_t n) {
     free(texts);
 }
 
-static void free_making(void *context) {
+void plans_free_making(void *context) {
     struct making *m = context;
     if (!m) {
         return;
@@ -45,7 +33,6 @@ static void free_making(void *context) {
     free(m->compression);
     free(m);
 }
-REEL_DEFINE_AUTO(struct making, free_making);
 
 static char **copy_texts(const char *const *texts, uint32_t n) {
     char **copy = calloc(n ? n : 1, sizeof *copy);
@@ -81,8 +68,8 @@ static bool copy_sources(struct making *m, const struct plan_request *q) {
     return m->sources != NULL;
 }
 
-static struct making *copy_request(const struct plan_request *q) {
-    AUTO(free_making) struct making *m = calloc(1, sizeof *m);
+struct making *plans_copy_request(const struct plan_request *q) {
+    AUTO(plans_free_making) struct making *m = calloc(1, sizeof *m);
     if (!m) {
         return NULL;
     }
@@ -133,6 +120,6 @@ static void unref_plan(void *plan) {
 struct reel_plan *plans_get(struct derived_cache *cache, const struct plan_request *q, int64_t wait_ns, char job[33],
                             struct reel_error *err) {
     static const struct derived_kind kind = {
-        .job = "plan", .make = make_plan, .free_context = free_making, .ref = ref_plan, .unref = unref_plan};
-    return derived_get(cache, &kind, q->key, q->writer->name, copy_request(q), wait_ns, job, err);
+        .job = "plan", .make = make_plan, .free_context = plans_free_making, .ref = ref_plan, .unref = unref_plan};
+    return derived_get(cache, &kind, q->key, q->writer->name, plans_copy_request(q), wait_ns, job, err);
 }

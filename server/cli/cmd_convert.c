@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "reel/convert.h"
 #include "reel/nanover.h"
+#include "reel/split.h"
 #include "reel/view.h"
 #include "wire/cleanup.h"
 
@@ -15,7 +16,7 @@ enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 
 struct conversion {
     struct cli_select select;
-    const char *version, *compression, *format, *view;
+    const char *version, *compression, *format, *view, *split;
     uint64_t block_size, compress_from;
     struct option_list compress_topics;
     bool report, force;
@@ -182,10 +183,37 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
     return good && output_file_finish(&out, err);
 }
 
+/* "out_0000.mcap", "out_0001.mcap" … */
+static bool write_parts(struct conversion *c, const char *path, struct reel_error *err) {
+    struct reel_split_rule rule;
+    uint32_t count;
+    if (!reel_split_parse(c->split, &rule, err)) {
+        return reel_error_at(err, "--split");
+    }
+    AUTO_MEM struct reel_split_part *parts =
+        reel_split(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options, &rule, NULL, &count, err);
+    const char *extension = extension_of(path);
+    for (uint32_t i = 0; parts && i < count; i++) {
+        AUTO_MEM char *name = NULL;
+        if (asprintf(&name, "%.*s_%04u%s", (int)(strlen(path) - strlen(extension)), path, i, extension) < 0) {
+            return reel_fail_memory(err);
+        }
+        c->selection = parts[i].selection;
+        c->options = parts[i].options;
+        if (!write_output(c, name, err)) {
+            return false;
+        }
+    }
+    return parts;
+}
+
 static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
     const char *out = paths[n - 1];
+    if (c->split && strcmp(out, "-") == 0) {
+        return reel_fail(err, REEL_ARGUMENT, "--split writes several files, not to standard output");
+    }
     return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && set_merge_options(c, err) && select_messages(c, err) &&
-           report_losses(c, err) && (c->report || write_output(c, out, err));
+           report_losses(c, err) && (c->report || (c->split ? write_parts : write_output)(c, out, err));
 }
 
 /* ---- each into a folder */
@@ -282,6 +310,7 @@ static int run(int argc, char **argv) {
         {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "version of the output format: 1.2 or 2.0 (default) for .bag, 0.0 (default) or 2.0 for .tide"},
         {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output: zstd or lz4 for .mcap, bz2 or lz4 for .bag 2.0, zlib for .tape, gzip or bz2 for .tide 2.0"},
+        {.name = "split", .kind = CLI_TEXT, .to = &c.split, .value = "RULE", .help = "write several files, OUT_0000 and so on, of duration:60s or about size:1GB each"},
         {.name = "block-size", .kind = CLI_UINT, .to = &c.block_size, .value = "BYTES", .least = 1024, .most = 1 << 30, .help = "MIRA tapes: size of a block at most"},
         {.name = "compress-from", .kind = CLI_UINT, .to = &c.compress_from, .value = "BYTES", .least = 1, .help = "MIRA tapes: do not compress messages of fewer bytes"},
         {.name = "compress-topic", .kind = CLI_LIST, .to = &c.compress_topics, .value = "GLOB", .help = "MIRA tapes: compress only these topics; may be repeated"},

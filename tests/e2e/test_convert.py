@@ -1,10 +1,13 @@
 """Conversions are real files too: length and tag before the first byte, any range, the same after a restart; and they hold what the source holds."""
+import io
+import os
 import random
 import shutil
+import tarfile
 import tempfile
 import urllib.parse
 
-from harness import API, Case, QUICK, Server, payload, time_ns
+from harness import API, Case, QUICK, Server, payload, reel, time_ns
 from samples import SECOND, T0, bag, by_topic, fold, lab_messages, nanover, nanover_messages, read_bag, read_mcap, read_nanover
 
 LAB = lab_messages(6, blob=60_000)
@@ -99,6 +102,70 @@ class Convert(Case):
         self.assertEqual(self.get(self.path('lab', 'messages?topic=/odom&where=/odom.nothing>1')).rows(), [])
         for bad, words in (('/odom', 'no condition'), ('/nothing.x%3E1', 'no topic'), ('%3E1', 'no condition')):
             self.assertProblem(self.server.get(self.path('lab', 'messages?where=' + bad)), 400, words)
+
+    def parts(self, source, query):
+        """The members of an archive of parts, and the answer."""
+        answer = self.get(self.path(source, query))
+        self.assertEqual(len(answer.body), int(answer.headers['Content-Length']))
+        with tarfile.open(fileobj=io.BytesIO(answer.body)) as archive:
+            return {m.name: archive.extractfile(m).read() for m in archive.getmembers()}, answer
+
+    def test_split_by_duration(self):
+        parts, answer = self.parts('lab', 'as/lab.mcap.tar?split=duration:2s')
+        self.assertEqual(answer.headers.get_content_type(), 'application/x-tar')
+        start, end = min(m.time for m in LAB), max(m.time for m in LAB)
+        self.assertEqual(sorted(parts), ['lab_%04d.mcap' % i for i in range((end - start) // (2 * SECOND) + 1)])
+        for i, name in enumerate(sorted(parts)):
+            begin = start + i * 2 * SECOND
+            _, _, messages = read_mcap(parts[name])
+            self.assertEqual(by_topic(messages), by_topic([m for m in LAB if begin <= m.time < begin + 2 * SECOND]), name)
+            alone = self.get(self.path('lab', 'as/x.mcap?start=%d&end=%d' % (begin, begin + 2 * SECOND)))
+            self.assertEqual(len(alone.body), len(parts[name]))  # as if it were cut
+        rng = random.Random(4)
+        for _ in range(12):  # any range is the same alone
+            first = rng.randrange(len(answer.body))
+            last = min(first + rng.randrange(200_000), len(answer.body) - 1)
+            piece = self.server.get(self.path('lab', 'as/lab.mcap.tar?split=duration:2s'), Range='bytes=%d-%d' % (first, last))
+            self.assertEqual((piece.status, piece.body), (206, answer.body[first:last + 1]))
+
+    def test_split_by_size(self):
+        whole = len(self.get(self.path('lab', 'as/x.bag?version=1.2')).body)
+        for most in (whole // 2, whole * 2):
+            parts, _ = self.parts('lab', 'as/lab.bag.tar?version=1.2&split=size:%d' % most)
+            self.assertEqual(len(parts) > 1, most < whole)
+            self.assertTrue(most > whole or all(len(data) < most * 1.2 for data in parts.values()), [len(d) for d in parts.values()])
+            messages = [m for name in sorted(parts) for m in read_bag(parts[name])]
+            self.assertEqual(by_topic(messages), by_topic(LAB))
+        parts, _ = self.parts('sim', 'as/sim.nanover.zip.tar?split=duration:3s')  # parts begin with the state at that time
+        self.assertGreater(len(parts), 1)
+        self.assertGreater(sum(len(read_nanover(data)) for data in parts.values()), len(SIM))
+        tags = {self.get(self.path('lab', 'as/lab.mcap' + q)).headers['ETag'] for q in ('', '.tar?split=size:1MB', '.tar?split=size:2MB', '.tar?split=duration:1s')}
+        self.assertEqual(len(tags), 4)
+
+    def test_split_is_refused(self):
+        for name, bad, words in (('x.mcap.tar', 'size:0', 'size:1GB'), ('x.mcap.tar', '60s', 'duration:60s'), ('x.mcap.tar', 'duration:0s', 'duration'),
+                                 ('x.mcap', 'size:1MB', '.tar'), ('x.ndjson.tar', 'size:1MB', 'not split')):
+            self.assertProblem(self.server.get(self.path('lab', 'as/%s?split=%s' % (name, bad))), 400, words)
+        many = self.server.added('many.bag', bag(lab_messages(100)))
+        self.assertProblem(self.server.get('%s/recordings/%s/as/x.mcap.tar?split=duration:1ms' % (API, many)), 413, '1000 parts')
+        self.assertProblem(self.server.get(self.path('lab', 'as/x.mcap.tar')), 406, '.tar')
+
+    def test_split_on_the_command_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'lab.bag')
+            with open(path, 'wb') as f:
+                f.write(bag(LAB))
+            reel('convert', path, os.path.join(folder, 'out.mcap'), '--split', 'duration:2s')
+            names = sorted(n for n in os.listdir(folder) if n.startswith('out'))
+            self.assertEqual(names[:2], ['out_0000.mcap', 'out_0001.mcap'])
+            messages = []
+            for name in names:
+                with open(os.path.join(folder, name), 'rb') as f:
+                    messages += read_mcap(f.read())[2]
+            self.assertEqual(by_topic(messages), by_topic(LAB))
+            self.assertNotEqual(reel('convert', path, os.path.join(folder, 'bad.mcap'), '--split', '2s', check=False).returncode, 0)
+            reel('convert', path, os.path.join(folder, 'rows.ndjson'), '--split', 'duration:2s')
+            self.assertTrue(os.path.exists(os.path.join(folder, 'rows_0001.ndjson')))
 
     def test_topics_get_other_names(self):
         query = '?rename=/odom:/wheels&rename=map:/plan&topic=/odom&topic=/map'

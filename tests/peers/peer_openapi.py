@@ -179,6 +179,8 @@ class OpenApi(unittest.TestCase):
         for name, query in (('a.mcap', ''), ('a.mcap', '?compression=zstd&view=foxglove'), ('a.bag', '?version=1.2'), ('a.tide', ''), ('a.tape', ''), ('a.ndjson', '?end_record=true'),
                             ('a.json', ''), ('a.json-seq', ''), ('a.events', ''), ('a.csv', '?topic=/scan'), ('a.msgpack', ''), ('a.bag', '?report')):
             self.ask('GET', ONE + '/as/{name}', query, id=one, name=name, Prefer='wait=30')
+        self.ask('GET', ONE + '/as/{name}', '?split=duration:1s&channel=0', id=one, name='a.mcap.tar', Prefer='wait=30')
+        self.ask('GET', ONE + '/as/{name}', '?split=1s', 400, id=one, name='a.mcap.tar')
         self.ask('HEAD', ONE + '/as/{name}', id=one, name='a.mcap')
         self.ask('GET', ONE + '/as/{name}', '', 206, id=one, name='a.mcap', Range='bytes=-16')
         self.ask('GET', ONE + '/as/{name}', '', 422, id=one, name='a.log')
