@@ -141,7 +141,7 @@ static bool follow_file(struct follow *f, struct record_remote *remote, int64_t 
     struct stat now = f->seen;
     int64_t grown_ns = clock_ns(), took_ns = 0;
     f->seen.st_size = 0;
-    while (path == f->path && !(idle_ns > 0 && clock_ns() - grown_ns >= idle_ns)) {
+    while (path == f->path) {
         if (now.st_size < f->seen.st_size) {
             return reel_fail(err, REEL_CHANGED, "the file became shorter");
         }
@@ -152,6 +152,8 @@ static bool follow_file(struct follow *f, struct record_remote *remote, int64_t 
                 return false;
             }
             took_ns = clock_ns() - grown_ns;
+        } else if (idle_ns > 0 && clock_ns() - grown_ns >= idle_ns) {
+            break;
         }
         if (!pause_for(took_ns * PAUSE_FACTOR > LOOK_NS ? took_ns * PAUSE_FACTOR : LOOK_NS)) {
             break;
