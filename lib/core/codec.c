@@ -2,6 +2,7 @@
  * and measuring differ only in where full buffers go. */
 #include "core/codec.h"
 #include "core/disk.h"
+#include "core/json_bytes.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
@@ -12,8 +13,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, ROOM_MAX = 1 << 30 };
-enum { MAGIC_MAX = 4, PIECE = 64 };
+enum { IN_BYTES = 256 << 10, OUT_BYTES = 256 << 10, ROOM_MAX = 1 << 30, MAGIC_MAX = 4, PIECE = 64 };
 
 enum step {
     STEP_MORE,        /* made progress */
@@ -34,6 +34,7 @@ struct run {
 };
 
 union state {
+    struct json_bytes json;
     z_stream z;
     bz_stream bz;
     LZ4F_dctx *lz4;
@@ -61,6 +62,11 @@ static enum step none_step(union state *state, struct run *run) {
     run->left -= size;
     run->out += size;
     run->room -= size;
+    return STEP_MORE;
+}
+
+static enum step json_bytes_step(union state *state, struct run *run) {
+    json_bytes_decode(&state->json, &run->in, &run->left, &run->out, &run->room);
     return STEP_MORE;
 }
 
@@ -233,6 +239,7 @@ static const struct codec codecs[] = {
     [REEL_CODEC_BZIP2] = {"bzip2", bzip2_open, bzip2_step, bzip2_again, bzip2_close, bzip2_follows, false},
     [REEL_CODEC_LZ4] = {"lz4", lz4_open, lz4_step, NULL, lz4_close, lz4_follows, false},
     [REEL_CODEC_ZSTD] = {"zstd", zstd_open, zstd_step, NULL, zstd_close, zstd_follows, false},
+    [REEL_CODEC_JSON_BYTES] = {"base64", NULL, json_bytes_step, NULL, NULL, NULL, true},
 };
 
 static const struct codec *codec_of(enum reel_codec codec) {
@@ -477,11 +484,6 @@ bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint6
     }
     *raw = d.decoded;
     return true;
-}
-
-bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint64_t max, uint64_t *raw,
-                   struct reel_error *err) {
-    return codec_unpack_to_fd(codec, source, offset, stored, -1, max, raw, err);
 }
 
 size_t codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, size_t room) {

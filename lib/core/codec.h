@@ -21,9 +21,11 @@ bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint6
 /* Decodes at most `room` bytes from the start of a run that begins with `head`, to identify its content; returns how many there were. */
 size_t codec_peek(enum reel_codec codec, struct reel_bytes head, uint8_t *out, size_t room);
 
-/* Determines the raw size by decoding; stops with REEL_LIMIT above `max`. */
-bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint64_t max, uint64_t *raw,
-                   struct reel_error *err);
+/* Determines the raw size by decoding; REEL_LIMIT above `max`. */
+static inline bool codec_measure(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint64_t max,
+                                 uint64_t *raw, struct reel_error *err) {
+    return codec_unpack_to_fd(codec, source, offset, stored, -1, max, raw, err);
+}
 
 /* Appends the `size` bytes at `raw`, compressed, to `out`; equal input gives equal output. gzip, zlib and deflate at level 6, bzip2 in
  * blocks of 900 KB, zstd at level 1, lz4 as a frame that ROS reads (independent blocks of at most 1 MiB, content checksum, no content

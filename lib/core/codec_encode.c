@@ -28,6 +28,7 @@ static size_t encode_bound(enum reel_codec codec, size_t size, const LZ4F_prefer
     case REEL_CODEC_ZSTD:
         return ZSTD_compressBound(size);
     case REEL_CODEC_ROWS:
+    case REEL_CODEC_JSON_BYTES:
         return 0;
     }
     return 0;
@@ -82,6 +83,7 @@ static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, str
         *room = written;
         return !ZSTD_isError(written);
     case REEL_CODEC_ROWS:
+    case REEL_CODEC_JSON_BYTES:
         return false;
     }
     return false;

@@ -126,6 +126,17 @@ static bool read_text(const struct row_parser *p, const struct value *value, con
     return s.bytes.size <= REEL_TEXT_MAX || reel_fail(err, REEL_LIMIT, "%s: at most %d bytes", member, REEL_TEXT_MAX);
 }
 
+/* A number with a point counts seconds, exactly; it may be negative. */
+static bool parse_time(const char *text, struct reel_time *t, struct reel_error *err) {
+    const char *number = text + (*text == '-');
+    if (!strchr(number, '.') || number[strspn(number, "0123456789.")] != '\0') {
+        return reel_time_parse(text, 1, t, err);
+    }
+    bool good = reel_time_parse(number, 1000000000, t, err);
+    t->ns = *text == '-' ? -t->ns : t->ns;
+    return good;
+}
+
 static bool read_time(const struct row_parser *p, const struct value *value, const char *member, int64_t *out, struct reel_error *err) {
     struct scalar s;
     struct reel_time t = {0};
@@ -134,13 +145,18 @@ static bool read_time(const struct row_parser *p, const struct value *value, con
     if (!read_scalar(p, value, member, &s, err)) {
         return false;
     }
-    if (s.kind == SCALAR_REAL && fabs(s.real) < 9e9) {
+    bool exact =
+        value->medium == VALUE_JSON && !memchr(value->text.data, 'e', value->text.size) && !memchr(value->text.data, 'E', value->text.size);
+    if (s.kind == SCALAR_REAL && exact && value->text.size < sizeof digits) {
+        snprintf(digits, sizeof digits, "%.*s", (int)value->text.size, (const char *)value->text.data);
+    } else if (s.kind == SCALAR_REAL && fabs(s.real) < 9e9) {
         *out = (int64_t)llround(s.real * 1e9);
         return true;
+    } else {
+        snprintf(digits, sizeof digits, "%lld", (long long)s.integer);
     }
-    snprintf(digits, sizeof digits, "%lld", (long long)s.integer);
-    bool is_time = s.kind == SCALAR_TEXT || s.kind == SCALAR_INTEGER;
-    if (!is_time || !reel_time_parse(s.kind == SCALAR_TEXT ? (const char *)s.bytes.data : digits, 1, &t, &why)) {
+    bool is_time = s.kind == SCALAR_TEXT || s.kind == SCALAR_INTEGER || (s.kind == SCALAR_REAL && exact);
+    if (!is_time || !parse_time(s.kind == SCALAR_TEXT ? (const char *)s.bytes.data : digits, &t, &why)) {
         return reel_fail(err, REEL_ARGUMENT, "%s: %s", member, is_time ? why.text : "a time is a text (RFC 3339) or a number");
     }
     *out = t.kind == REEL_TIME_FROM_NOW ? p->now_ns + t.ns : t.ns;
@@ -151,7 +167,7 @@ static bool read_time(const struct row_parser *p, const struct value *value, con
 /* ---- members */
 
 struct members {
-    struct value topic, log_time, publish_time, sequence, data, channel;
+    struct value topic, log_time, publish_time, sequence, frame_id, callerid, data, channel;
     struct value type, encoding, schema, schema_name, schema_encoding, latched, metadata; /* of a channel row */
     bool ignored;
 };
@@ -164,6 +180,8 @@ static struct value *member_named(struct members *m, struct reel_bytes key) {
                  {"log_time", &m->log_time},
                  {"publish_time", &m->publish_time},
                  {"sequence", &m->sequence},
+                 {"frame_id", &m->frame_id},
+                 {"callerid", &m->callerid},
                  {"data", &m->data},
                  {"$channel", &m->channel},
                  {"type", &m->type},
@@ -262,16 +280,17 @@ static const struct reel_visitor_ops nothing_ops = {0};
 static bool read_data(const struct row_parser *p, const struct value *value, struct row *out, struct reel_error *err) {
     struct value digits;
     struct reel_error why = {0};
-    out->has_data = true;
+    out->span = value->text;
     if (is_base64(value, &digits)) {
         out->is_bytes = true;
+        out->span = bytes_of(digits.text.data + 1, digits.text.size > 1 ? digits.text.size - 2 : 0); /* without quotes */
         return read_base64(p, &digits, &out->payload, err);
     }
     struct cursor c = cursor_of(value->text);
     struct msgpack_item item = {0};
     if (value->medium == VALUE_MSGPACK && msgpack_read(&c, &item) == MSGPACK_OK && item.kind == MSGPACK_BIN) {
         out->is_bytes = true;
-        out->payload = item.bytes;
+        out->payload = out->span = item.bytes;
         return true;
     }
     out->payload = value->text;
@@ -418,13 +437,17 @@ static bool read_row(const struct row_parser *p, const struct members *m, struct
         return true;
     }
     out->kind = ROW_MESSAGE;
+    out->has_publish_time = m->publish_time.medium != VALUE_NONE;
+    out->dated = m->log_time.medium != VALUE_NONE && memchr(m->log_time.text.data, ':', m->log_time.text.size);
     if (m->topic.medium == VALUE_NONE || m->data.medium == VALUE_NONE) {
         return reel_fail(err, REEL_ARGUMENT, "%s is missing", m->topic.medium == VALUE_NONE ? "topic" : "data");
     }
     return read_text(p, &m->topic, "topic", &out->topic, err) &&
            (m->log_time.medium == VALUE_NONE || read_time(p, &m->log_time, "log_time", &out->log_ns, err)) &&
            (m->publish_time.medium == VALUE_NONE || read_time(p, &m->publish_time, "publish_time", &out->publish_ns, err)) &&
-           read_sequence(p, &m->sequence, &out->sequence, err) && read_data(p, &m->data, out, err);
+           read_sequence(p, &m->sequence, &out->sequence, err) && text_or(p, &m->frame_id, "frame_id", NULL, &out->frame_id, err) &&
+           text_or(p, &m->callerid, "callerid", NULL, &out->callerid, err) && read_data(p, &m->data, out, err) &&
+           (!out->is_bytes || text_or(p, &m->encoding, "encoding", "", &out->encoding, err));
 }
 
 bool row_parse_json(const struct row_parser *p, struct reel_bytes text, struct row *out, struct reel_error *err) {

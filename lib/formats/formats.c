@@ -11,7 +11,8 @@
     X(mcap)                                                                                                                                \
     X(rosbag2)                                                                                                                             \
     X(mira)                                                                                                                                \
-    X(tide)
+    X(tide)                                                                                                                                \
+    X(rows)
 
 /* Of one extension the first is used when no version is asked for. */
 #define WRITERS(X)                                                                                                                         \

@@ -51,7 +51,8 @@ enum reel_codec {
     REEL_CODEC_BZIP2,
     REEL_CODEC_LZ4,
     REEL_CODEC_ZSTD,
-    REEL_CODEC_ROWS, /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns */
+    REEL_CODEC_ROWS,       /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns */
+    REEL_CODEC_JSON_BYTES, /* JSON text; in the raw bytes the digits of each {"$base64": "…"} are its bytes, then zeros */
 };
 
 #define REEL_CHUNK_PART UINT32_C(0x80000000) /* reel_chunk.part refers to a chunk instead of a part */

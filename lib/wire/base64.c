@@ -1,16 +1,23 @@
 /* See base64.h. */
 #include "wire/base64.h"
 
+#include <string.h>
+
 static const char base64_alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char for_url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static int digit_of(char c, const char *alphabet) {
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == alphabet[62]    ? 62
-           : c == alphabet[63]    ? 63
-                                  : -1;
+/* 1 + the digit; 0: none. */
+static const uint8_t digits[128] = {
+    ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,  ['I'] = 9,  ['J'] = 10, ['K'] = 11,
+    ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16, ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22,
+    ['W'] = 23, ['X'] = 24, ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32, ['g'] = 33,
+    ['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40, ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44,
+    ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48, ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55,
+    ['3'] = 56, ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63, ['/'] = 64,
+};
+
+int base64_digit(char c) {
+    return (uint8_t)c < sizeof digits ? digits[(uint8_t)c] - 1 : -1;
 }
 
 bool base64_read(struct reel_bytes text, uint8_t *out, size_t *size) {
@@ -24,7 +31,7 @@ bool base64_read(struct reel_bytes text, uint8_t *out, size_t *size) {
         padding = text.data[text.size - 2] == '=' ? 2 : 1;
     }
     for (size_t i = 0; i < text.size; i++) {
-        int digit = i + padding >= text.size ? 0 : digit_of((char)text.data[i], base64_alphabet);
+        int digit = i + padding >= text.size ? 0 : base64_digit((char)text.data[i]);
         if (digit < 0) {
             return false;
         }
@@ -66,7 +73,7 @@ void base64url_write(struct reel_bytes data, char *out) {
 
 bool base64url_only(const char *text, size_t size) {
     for (size_t i = 0; i < size; i++) {
-        if (digit_of(text[i], for_url) < 0) {
+        if (!memchr(for_url, text[i], sizeof for_url - 1)) {
             return false;
         }
     }

@@ -7,6 +7,7 @@
 #define BASE64_ROOM(text_size) ((text_size) / 4 * 3 + 1)   /* maximum decoded size, with a NUL */
 #define BASE64_TEXT(data_size) (((data_size) + 2) / 3 * 4) /* digits and padding, without a NUL */
 
+int base64_digit(char c); /* 0 … 63; -1: none */
 /* Decodes into `out`, which has room for text.size / 4 * 3 bytes. False: not padded base64. */
 bool base64_read(struct reel_bytes text, uint8_t *out, size_t *size);
 /* Writes BASE64_TEXT(data.size) characters, no NUL. */

@@ -84,7 +84,8 @@ static size_t pack(enum reel_codec codec, const uint8_t *data, size_t size, uint
     case REEL_CODEC_ZSTD:
         return pack_zstd(data, size, to);
     case REEL_CODEC_ROWS:
-        break; /* no codec of bytes */
+    case REEL_CODEC_JSON_BYTES:
+        break; /* no codecs of all bytes */
     }
     return 0;
 }

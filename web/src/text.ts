@@ -449,6 +449,7 @@ export const text = {
             'rosbag-2.0': 'ROS 1 bag (2.0)',
             'rosbag-1.2': 'ROS 1 bag (1.2)',
             tide: 'TIDE log',
+            rows: 'Rows (NDJSON, MessagePack)',
             ndjson: 'Messages as NDJSON',
             json: 'Messages as JSON',
             'json-seq': 'Messages as JSON text sequence',

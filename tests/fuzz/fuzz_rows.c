@@ -1,0 +1,9 @@
+/* Fuzzes the reader of files of rows. */
+#include "fuzz_scan.h"
+#include "tables.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    return fuzz_scan(data, size, &reel_format_rows);
+}
