@@ -1,6 +1,6 @@
 /* Fuzzes the reader of files of rows. */
+#include "formats/rows/rows.h"
 #include "fuzz_scan.h"
-#include "tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

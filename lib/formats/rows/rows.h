@@ -11,6 +11,8 @@
 #include "wire/arena.h"
 #include "wire/hash_table.h"
 
+extern const struct reel_format reel_format_rows;
+
 #define ROWS_FRAME_KEY "frame_id"
 #define ROWS_CALLERID_KEY "callerid"
 
