@@ -56,6 +56,9 @@
 #include "wire/cursor.h"
 #include "wire/limits.h"
 
+struct reel_error;
+struct reel_reader;
+
 #define CARLA_MAGIC "CARLA_RECORDER"
 
 enum {
@@ -76,6 +79,8 @@ enum {
 /* reel_format.contract of CARLA logs: part 0 is the file. In entries, head is the 5-byte packet header, extra[0] the position of the frame
  * in the file, from 1 (0: before the first frame), extra[1] the distance in bytes from that frame's start packet to the packet. */
 #define CARLA_CONTRACT "carla"
+/* Metadata of the channel of frame starts: the file's header as hex digits, so that a log can be written again from any container. */
+#define CARLA_HEADER_KEY "header"
 
 #define CARLA_NS_PER_SEC 1000000000
 #define CARLA_DATE_MIN 946684800  /* 2000: CARLA is younger */
@@ -176,6 +181,9 @@ bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct
 bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data);
 
 bool carla_header_read(struct reel_bytes head, struct carla_header *header); /* false: REEL_NOT_MINE, or the file is cut off */
+/* Of a log, or of a recording that it was converted to: REEL_UNSUPPORTED for others. *head is malloc'd, also on failure; `header` points
+ * into it. */
+bool carla_header_load(struct reel_reader *reader, uint8_t **head, struct carla_header *header, struct reel_error *err);
 struct carla_frame carla_frame_read(const uint8_t data[CARLA_START_SIZE]);
 static inline bool carla_date_believed(int64_t date) {
     return date >= CARLA_DATE_MIN && date <= CARLA_DATE_MAX;

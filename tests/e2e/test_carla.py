@@ -7,7 +7,7 @@ import os
 import struct
 import tempfile
 
-from harness import API, Case, reel
+from harness import API, QUICK, Case, reel
 from samples import bag, lab_messages
 
 TEXTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'shared', 'samples', 'carla')
@@ -170,6 +170,67 @@ class Carla(Case):
         if '$base64' in rows[0]['data']:
             self.skipTest('messages are not decoded yet')
         self.assertEqual(rows[0]['data']['actors']['7'], {'location': {'x': 100, 'y': 200, 'z': 300}, 'rotation': {'roll': 1, 'pitch': 2, 'yaw': 3}})
+
+    def converted(self, folder, source):
+        """The log in each container that keeps packets."""
+        for name, options in (('x.mcap', ()), ('x.bag', ()), ('y.bag', ('--version', '1.2')), ('x.tide', ()), ('y.tide', ('--version', '2.0'))):
+            path = os.path.join(folder, name)
+            reel('convert', source, path, *options)
+            yield path
+        path = os.path.join(folder, 'x.ndjson')
+        with open(path, 'wb') as f:
+            f.write(reel('cat', source, '--no-decode', '--channels').stdout)
+        yield path
+
+    def sources(self, folder):
+        made = os.path.join(folder, 'drive.log')
+        with open(made, 'wb') as f:
+            f.write(log(40, actors=[actor(100 + i, 5, 'static.prop') for i in range(3)]))
+        logs = [name for name in sorted(os.listdir(TEXTS)) if name.endswith(('.log', '.rec'))] if os.path.isdir(TEXTS) else []
+        return [made] + [os.path.join(TEXTS, name) for name in logs[::QUICK * 4 + 1]]
+
+    def test_back_from_every_container(self):
+        """The whole log comes back byte for byte, and a cut of it is the cut of the log."""
+        with tempfile.TemporaryDirectory() as folder:
+            for source in self.sources(folder):
+                back = os.path.join(folder, 'back.log')
+                reel('convert', source, back, '--start', '+0.1s', '--end', '+3s')
+                cut = self.content(back)
+                for path in self.converted(folder, source):
+                    os.remove(back)
+                    reel('convert', path, back, '--start', '+0.1s', '--end', '+3s')
+                    self.assertEqual(cut, self.content(back), (source, path))
+                    os.remove(back)
+                    reel('convert', path, back)
+                    self.assertEqual(self.content(source), self.content(back), (source, path))
+                os.remove(back)
+                for path in [os.path.join(folder, name) for name in ('x.mcap', 'x.bag', 'y.bag', 'x.tide', 'y.tide', 'x.ndjson')]:
+                    os.remove(path)
+
+    def test_reports_on_a_converted_log(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = self.sources(folder)[0]
+            for path in self.converted(folder, source):
+                for question, *more in (['info'], ['info', '--all'], ['collisions'], ['blocked'], ['actors'], ['trajectory', '7']):
+                    text = reel('carla', question, source, *more).stdout
+                    self.assertTrue(text)
+                    self.assertEqual(text, reel('carla', question, path, *more).stdout, (path, question))
+
+    def test_a_log_needs_its_frames(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, 'drive.log')
+            mcap = os.path.join(folder, 'x.mcap')
+            with open(made, 'wb') as f:
+                f.write(log())
+            reel('convert', made, mcap)
+            answer = reel('convert', mcap, os.path.join(folder, 'y.log'), '--topic', '/position', check=False)
+            self.assertNotEqual(0, answer.returncode)
+            self.assertIn(b'with the topic /frame', answer.stderr)
+
+    @staticmethod
+    def content(path):
+        with open(path, 'rb') as f:
+            return f.read()
 
     def test_the_command_line_says_the_same(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 /* Internals of the CARLA recorder format. scan.c: the walk; layouts.c: layout variants that only the packets show (floats or doubles,
- * numbering, writer); write.c, join.c: the .log writer. Packets and channels: wire/carla.h. */
+ * numbering, writer); write.c, join.c, accept.c: the .log writer. Packets and channels: wire/carla.h. */
 #ifndef REEL_FORMATS_CARLA_CARLA_H
 #define REEL_FORMATS_CARLA_CARLA_H
 
@@ -34,7 +34,8 @@ struct carla_scan {
     uint64_t quirks[CARLA_QUIRKS];
 
     struct carla_header header;
-    int64_t date_ns; /* 0 when the clock is relative */
+    const char *header_digits; /* as hex; in the scan's memory */
+    int64_t date_ns;           /* 0 when the clock is relative */
     struct carla_layout layout;
     bool vec_proved, ids_proved; /* proved by records */
     bool attributes_proved;
@@ -70,5 +71,9 @@ bool carla_report_file(struct carla_scan *s, struct reel_error *err); /* channel
  * `own`. *out must be freed. *joined false: they do not fit in one packet. */
 bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes front, struct reel_bytes own,
                 struct reel_bytes *out, bool *joined, struct reel_error *err);
+
+/* --- accept.c: reel_writer.accepts and accepts_all --- */
+bool carla_accepts(const struct reel_channel *channel, struct reel_loss *loss);
+bool carla_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
 
 #endif

@@ -161,6 +161,9 @@ bool carla_report_file(struct carla_scan *s, struct reel_error *err) {
     for (unsigned id = 0; id < 256; id++) {
         struct carla_channel channel;
         carla_channel_make(&channel, (uint8_t)id, (enum carla_kind)s->kinds[id], &s->layout);
+        if (s->kinds[id] == CARLA_FRAME_START) {
+            channel.pairs[channel.model.metadata.count++] = (struct reel_pair){CARLA_HEADER_KEY, s->header_digits};
+        }
         if (s->met[id] && !reel_scan_channel_update(s->scan, s->channels[id], &channel.model, err)) {
             return false;
         }

@@ -3,6 +3,7 @@
 #include "formats/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/hex.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -397,6 +398,14 @@ static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_
         s->kinds[id] = (uint8_t)carla_kind_of((uint8_t)id, &s->layout);
     }
     s->at = s->header.size;
+    AUTO_MEM char *digits = malloc(2 * (size_t)s->header.size + 1);
+    if (!digits) {
+        return reel_fail_memory(err);
+    }
+    hex_write(p, s->header.size, digits);
+    if (!(s->header_digits = reel_scan_text(scan, bytes_of(digits, 2 * (size_t)s->header.size), err))) {
+        return false;
+    }
     return carla_report_header(s, err); /* the name of the map points into the window */
 }
 
@@ -441,5 +450,5 @@ const struct reel_format reel_format_carla = {
     .scan = carla_scan,
     .describe = carla_describe,
     .contract = CARLA_CONTRACT,
-    .version = 2,
+    .version = 3,
 };

@@ -1,6 +1,9 @@
 /* Writes CARLA recorder files from CARLA recordings. A whole recording is written byte for byte. A cut can be replayed: its frames start at
  * number 1 and 0 s, the header's date is adjusted, and its first frame also holds the state before it (carla_state.c). A frame is written
- * if one of its packets is selected, always with start and end; elapsed + duration is the elapsed time of the next frame. */
+ * if one of its packets is selected, always with start and end; elapsed + duration is the elapsed time of the next frame.
+ *
+ * The packets may be those of a log that was converted: in another container frames are told by their start packets, and the header is in
+ * the metadata of that channel. */
 #include "reel/write.h"
 #include "core/stream.h"
 #include "formats/carla/carla.h"
@@ -35,6 +38,8 @@ struct packet_channel {
 
 struct run {
     struct packet_channel *channels; /* by channel of the stream */
+    bool converted;                  /* the source is no CARLA log */
+    uint64_t frames;                 /* converted: starts met in this group */
     struct reel_message *fronts;     /* the state at the cut, in the order of packets in a frame */
     size_t n_fronts, cap_fronts, fronts_done;
     bool open;        /* a frame has begun in this group */
@@ -53,17 +58,6 @@ struct run {
 
 /* --- the header --- */
 
-static bool read_header(struct reel_write *w, uint8_t **head, struct carla_header *header, struct reel_error *err) {
-    struct reel_reader *reader = w->stream->readers[0];
-    uint64_t part = reel_index_part_size(reel_recording_index(reel_reader_recording(reader)), 0);
-    size_t size = part < CARLA_HEADER_MAX ? (size_t)part : CARLA_HEADER_MAX;
-    if (!(*head = malloc(size + 1))) {
-        return reel_fail_memory(err);
-    }
-    return reel_reader_copy(reader, 0, 0, *head, size, err) &&
-           (carla_header_read(bytes_of(*head, size), header) || reel_fail(err, REEL_CHANGED, "the header is not the one that was scanned"));
-}
-
 static bool is_whole(struct reel_write *w, bool *whole, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(w->stream->readers[0]));
     uint64_t count = 0;
@@ -79,7 +73,7 @@ static bool write_head(struct reel_write *w, struct reel_sink *out, struct reel_
     struct totals *t = w->totals;
     AUTO_MEM uint8_t *head = NULL;
     struct carla_header header;
-    if (!read_header(w, &head, &header, err) || (w->planning && !is_whole(w, &t->whole, err))) {
+    if (!carla_header_load(w->stream->readers[0], &head, &header, err) || (w->planning && !is_whole(w, &t->whole, err))) {
         return false;
     }
     store_u64le(head + CARLA_DATE_AT, (uint64_t)header.date + (uint64_t)t->shift);
@@ -95,7 +89,7 @@ static bool shift_date(struct reel_write *w, int64_t first_ns, struct reel_error
     if (!w->planning || !w->options->is_cut) {
         return true;
     }
-    if (!read_header(w, &head, &header, err)) {
+    if (!carla_header_load(w->stream->readers[0], &head, &header, err)) {
         return false;
     }
     bool wall = carla_date_believed(header.date);
@@ -178,6 +172,16 @@ static bool read_start(struct reel_write *w, const struct reel_message *m, struc
     struct reel_bytes b;
     uint64_t at = m->entry.offset - m->entry.extra[1];
     *frame = (struct carla_frame){.duration = -1, .elapsed = NAN};
+    if (((const struct run *)w->run)->converted) {
+        if (m->size < CARLA_START_SIZE) {
+            return true;
+        }
+        if (!reel_stream_payload(w->stream, m, &b, err)) {
+            return false;
+        }
+        *frame = carla_frame_read(b.data);
+        return true;
+    }
     if (!reel_reader_view(reader, m->entry.chunk, at, CARLA_PACKET_HEAD, &b, err)) {
         return false;
     }
@@ -288,6 +292,7 @@ static bool put_in_frame(struct reel_write *w, const struct reel_message *m, str
 static void begin_group(struct reel_write *w) {
     struct run *run = w->run;
     run->open = false;
+    run->frames = 0;
     run->in_group = 0;
     run->n_fronts = run->fronts_done = 0;
     run->changed.size = 0;
@@ -317,12 +322,20 @@ static bool take_front(struct run *run, const struct reel_message *m, struct ree
     return true;
 }
 
+/* The number of the message's frame, from 1; 0: before the first. */
+static uint64_t frame_of(struct run *run, const struct reel_message *m) {
+    if (!run->converted) {
+        return m->entry.extra[0];
+    }
+    run->frames += run->channels[m->channel].kind == CARLA_FRAME_START;
+    return run->frames;
+}
+
 /* The first message of a frame; *full: it belongs to the next group. */
-static bool next_frame(struct reel_write *w, const struct reel_message *m, uint64_t group_at, bool *full, struct reel_sink *out,
-                       struct reel_error *err) {
+static bool next_frame(struct reel_write *w, const struct reel_message *m, uint64_t ordinal, uint64_t group_at, bool *full,
+                       struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     struct carla_frame source;
-    uint64_t ordinal = m->entry.extra[0];
     *full = false;
     if (!read_start(w, m, &source, err)) {
         return false;
@@ -352,12 +365,13 @@ static bool write_part(struct reel_write *w, struct reel_sink *out, struct reel_
     begin_group(w);
     while ((step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE) {
         bool good, full = false;
+        uint64_t ordinal = m.front > 0 ? 0 : frame_of(run, &m);
         if (m.front > 0) {
             good = take_front(run, &m, err);
-        } else if (m.entry.extra[0] == 0) { /* before the first frame: unchanged */
+        } else if (ordinal == 0) { /* before the first frame: unchanged */
             good = put_packet(w, &m, out, err);
         } else {
-            good = (run->open && run->ordinal == m.entry.extra[0]) || next_frame(w, &m, group_at, &full, out, err);
+            good = (run->open && run->ordinal == ordinal) || next_frame(w, &m, ordinal, group_at, &full, out, err);
             good = good && (full || put_in_frame(w, &m, out, err));
         }
         if (!good) {
@@ -386,12 +400,14 @@ static bool write_whole(struct reel_write *w, struct reel_sink *out, struct reel
     struct reel_message m;
     enum reel_step step;
     uint64_t group_at = out->pos, ordinal = 0;
+    ((struct run *)w->run)->frames = 0;
     while ((step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE) {
-        if (w->planning && out->pos - group_at > GROUP_BYTES && m.entry.extra[0] != ordinal) {
+        uint64_t frame = frame_of(w->run, &m);
+        if (w->planning && out->pos - group_at > GROUP_BYTES && frame != ordinal) {
             reel_write_unget(w, &m);
             return true;
         }
-        ordinal = m.entry.extra[0];
+        ordinal = frame;
         if (!put_packet(w, &m, out, err)) {
             return false;
         }
@@ -406,9 +422,14 @@ static bool write_messages(struct reel_write *w, struct reel_sink *out, struct r
 
 /* --- the writer --- */
 
+static const struct reel_format *format_of(const struct reel_stream *stream) {
+    return reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[0])))->format;
+}
+
 static bool open_run(struct reel_write *w, struct reel_error *err) {
     struct run *run = w->run;
     uint32_t n = w->stream->n_channels;
+    run->converted = format_of(w->stream) != &reel_format_carla;
     if (!(run->channels = calloc(n ? n : 1, sizeof *run->channels))) {
         return reel_fail_memory(err);
     }
@@ -428,42 +449,6 @@ static void close_run(struct reel_write *w) {
     free(run->changed.data);
 }
 
-static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) {
-    struct packet_channel t;
-    if (carla_channel_read(channel, &t.id, &t.kind, &t.layout)) {
-        return true;
-    }
-    reel_loss_add(loss, REEL_REFUSES, channel, "a CARLA log can only hold CARLA packets, not %s",
-                  channel->encoding[0] ? channel->encoding : "messages of unknown encoding");
-    return false;
-}
-
-static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
-    if (stream->n_sources != 1) {
-        reel_loss_add(loss, REEL_REFUSES, NULL, "a CARLA log is a single simulation run: %u recordings cannot be joined",
-                      stream->n_sources);
-        return false;
-    }
-    const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[0]));
-    const struct reel_index_info *info = reel_index_info(index);
-    if (info->format != &reel_format_carla) {
-        reel_loss_add(loss, REEL_REFUSES, NULL,
-                      "a CARLA log can only be written from a CARLA log, because it needs map, date and frames; this is %s",
-                      info->format->title);
-        return false;
-    }
-    if (stream->front) {
-        reel_loss_add(loss, REEL_CHANGES, NULL, "frame numbers start at 1 and elapsed times at 0");
-        if (info->clock == REEL_CLOCK_WALL) {
-            reel_loss_add(loss, REEL_CHANGES, NULL, "the header's date has whole seconds: times are up to one second early");
-        }
-    }
-    if (stream->n_channels < info->n_channels) {
-        reel_loss_add(loss, REEL_LOSES, NULL, "frames without selected packets are omitted");
-    }
-    return true;
-}
-
 const struct reel_writer reel_writer_carla = {
     .name = "carla",
     .extension = ".log",
@@ -472,8 +457,8 @@ const struct reel_writer reel_writer_carla = {
     .version = 1,
     .totals_size = sizeof(struct totals),
     .run_size = sizeof(struct run),
-    .accepts = accepts,
-    .accepts_all = accepts_all,
+    .accepts = carla_accepts,
+    .accepts_all = carla_accepts_all,
     .open = open_run,
     .close = close_run,
     .head = write_head,

@@ -6,8 +6,8 @@
 #include "wire/json_out.h"
 
 struct actor {
-    uint64_t offset; /* offset of its record in the file */
-    uint32_t size, id, parent;
+    uint64_t offset; /* of its record, in the chunk */
+    uint32_t chunk, size, id, parent;
     bool attached, destroyed;
     double first, last;
 };
@@ -40,7 +40,8 @@ static bool create(struct roster *s, const struct carla_packet *p, struct reel_b
         return reel_fail_memory(err);
     }
     s->actors[s->count++] = (struct actor){
-        .offset = p->offset + CARLA_PACKET_HEAD + (uint64_t)(record.data - p->data.data),
+        .chunk = p->chunk,
+        .offset = p->offset + (uint64_t)(record.data - p->data.data),
         .size = (uint32_t)record.size,
         .id = load_u32le(record.data),
         .first = now,
@@ -93,7 +94,7 @@ static bool write_actor(struct reel_carla *pass, const struct actor *actor, stru
     struct roster *s = pass->state;
     struct reel_bytes record, role = {0};
     struct carla_added added;
-    if (!reel_reader_view(pass->stream->readers[0], 0, actor->offset, actor->size, &record, err)) {
+    if (!reel_reader_view(pass->stream->readers[0], actor->chunk, actor->offset, actor->size, &record, err)) {
         return false;
     }
     if (!carla_added_read(record, &s->layout, &added)) {

@@ -21,7 +21,8 @@ struct carla_packet {
     enum carla_kind kind;
     uint8_t id;
     struct carla_layout layout;
-    uint64_t offset; /* in the file */
+    uint32_t chunk;
+    uint64_t offset; /* of the data, in the chunk */
     struct reel_bytes data;
     uint32_t total; /* number of records, when the packet is a list that can be walked */
 };
@@ -51,7 +52,7 @@ struct reel_carla {
     struct carla_packet *channels; /* by channel of the stream: kind, id and layout of its packets */
     bool *needed;                  /* by kind */
     struct carla_header header;
-    char *map;
+    uint8_t *head;            /* which the header points into */
     struct carla_frame frame; /* the current frame */
     uint64_t frames;          /* frames so far */
     struct grow text;         /* output not yet passed on */

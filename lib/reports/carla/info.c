@@ -199,7 +199,7 @@ static void print_unknown(struct reel_carla *pass, const struct carla_packet *p)
     carla_print(&pass->text, "Unknown packet id: ");
     grow_put(&pass->text, &p->id, 1);
     carla_print(&pass->text, " at offset ");
-    carla_print_number(&pass->text, p->offset + CARLA_PACKET_HEAD);
+    carla_print_number(&pass->text, p->offset);
     carla_print(&pass->text, "\n");
 }
 

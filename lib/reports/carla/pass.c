@@ -98,9 +98,10 @@ static bool open_stream(struct reel_carla *pass, struct reel_recording *recordin
         }
     }
     all.topics = topics;
-    if (!(pass->stream = reel_stream_open(&recording, 1, &all, err))) {
-        return false;
-    }
+    return (pass->stream = reel_stream_open(&recording, 1, &all, err));
+}
+
+static bool read_channels(struct reel_carla *pass, struct reel_error *err) {
     if (!(pass->channels = calloc((size_t)pass->stream->n_channels + 1, sizeof *pass->channels))) {
         return reel_fail_memory(err);
     }
@@ -113,31 +114,8 @@ static bool open_stream(struct reel_carla *pass, struct reel_recording *recordin
     return true;
 }
 
-static bool read_header(struct reel_carla *pass, struct reel_error *err) {
-    struct reel_reader *reader = pass->stream->readers[0];
-    uint64_t size = reel_index_part_size(reel_recording_index(reel_reader_recording(reader)), 0);
-    struct reel_bytes head;
-    if (!reel_reader_view(reader, 0, 0, size < CARLA_HEADER_MAX ? (size_t)size : CARLA_HEADER_MAX, &head, err)) {
-        return false;
-    }
-    if (!carla_header_read(head, &pass->header)) {
-        return reel_fail(err, REEL_CHANGED, "the file does not begin with the header that was scanned");
-    }
-    if (!(pass->map = malloc(pass->header.map.size + 1))) {
-        return reel_fail_memory(err);
-    }
-    memcpy(pass->map, pass->header.map.data, pass->header.map.size);
-    pass->header.map.data = (const uint8_t *)pass->map;
-    return true;
-}
-
 struct reel_carla *reel_carla_open(struct reel_recording *recording, const struct reel_carla_question *question,
                                    const struct reel_text_sink *text, const struct reel_table *rows, struct reel_error *err) {
-    const struct reel_format *format = reel_index_info(reel_recording_index(recording))->format;
-    if (!reel_format_keeps(format, CARLA_CONTRACT)) {
-        reel_fail(err, REEL_UNSUPPORTED, "not a log of the CARLA recorder, but: %s", format->title);
-        return NULL;
-    }
     if (!check_question(question, rows != NULL, err)) {
         return NULL;
     }
@@ -157,7 +135,10 @@ struct reel_carla *reel_carla_open(struct reel_recording *recording, const struc
         reel_fail_memory(err);
         return NULL;
     }
-    return open_stream(pass, recording, err) && read_header(pass, err) ? TAKE(pass) : NULL;
+    return open_stream(pass, recording, err) && carla_header_load(pass->stream->readers[0], &pass->head, &pass->header, err) &&
+                   read_channels(pass, err)
+               ? TAKE(pass)
+               : NULL;
 }
 
 void reel_carla_free(struct reel_carla *pass) {
@@ -169,7 +150,7 @@ void reel_carla_free(struct reel_carla *pass) {
         reel_stream_free(pass->stream);
         free(pass->channels);
         free(pass->needed);
-        free(pass->map);
+        free(pass->head);
         free(pass->text.data);
         free(pass);
     }
@@ -180,7 +161,8 @@ void reel_carla_free(struct reel_carla *pass) {
 /* Packets that are cut off, or larger than any that CARLA writes, are skipped: the scan has reported them. */
 static bool take_packet(struct reel_carla *pass, const struct reel_message *m, struct reel_error *err) {
     struct carla_packet p = pass->channels[m->channel];
-    p.offset = m->entry.offset;
+    p.chunk = m->entry.chunk;
+    p.offset = m->entry.offset + m->entry.head;
     if (m->size > CARLA_PACKET_MAX) {
         return true;
     }
