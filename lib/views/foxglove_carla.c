@@ -207,9 +207,8 @@ static bool take_collision(struct view_maker *m, const struct reel_message *mess
 static bool take_records(struct view_maker *m, enum carla_kind kind, const struct carla_layout *layout, const struct reel_message *message,
                          struct reel_bytes payload, struct reel_error *err) {
     uint32_t count = 0;
-    struct cursor c = cursor_of(payload);
+    struct cursor c = carla_records(kind, payload);
     struct reel_bytes record;
-    cursor_take(&c, 2);
     if (!carla_count(kind, layout, payload, &count)) {
         return true;
     }

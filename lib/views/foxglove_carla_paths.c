@@ -86,12 +86,11 @@ static bool take_packet(struct paths *p, const struct reel_channel *channel, str
     enum carla_kind kind;
     uint8_t id;
     uint32_t count;
-    struct cursor c = cursor_of(payload);
     struct reel_bytes record;
-    cursor_take(&c, 2);
     if (!carla_channel_read(channel, &id, &kind, &layout) || !carla_count(kind, &layout, payload, &count)) {
         return true;
     }
+    struct cursor c = carla_records(kind, payload);
     for (uint32_t i = 0; i < count && carla_record(kind, &layout, &c, &record); i++) {
         uint32_t actor = load_u32le(record.data);
         struct path *path = kind == CARLA_POSITION ? path_of(p, actor) : NULL;

@@ -15,7 +15,7 @@
  *   0   frame start          u64 frame id, f64 duration (-1 in the last frame), f64 elapsed
  *   1   frame end            nothing
  *   2   event add            list of actors, below
- *   3   event del            list of { u32 actor }
+ *   3   event del            list of { u32 actor }; a document shows it with a total of 32 bits
  *   4   event parent         list of { u32 child, u32 parent }
  *   5   collision            list of { u32 id, u32 actor 1, u32 actor 2, u8 1 is hero, u8 2 is hero }
  *   6   position             list of { u32 actor, vec location, vec rotation }
@@ -121,10 +121,11 @@ enum carla_kind {
 
 /* Properties of a file that only its packets reveal. */
 struct carla_layout {
-    uint8_t vec;                                                /* bytes of a vec; 0 = not known yet */
-    uint8_t wheel;                                              /* bytes of a wheel in packet 15; 0 = none seen */
-    uint8_t attributes_from;                                    /* whether attribute types count from 0 or 1 */
-    enum { CARLA_IDS_OPEN, CARLA_IDS_0915, CARLA_IDS_UE5 } ids; /* the numbering of 21…23 */
+    uint8_t vec;                                                        /* bytes of a vec; 0 = not known yet */
+    uint8_t wheel;                                                      /* bytes of a wheel in packet 15; 0 = none seen */
+    uint8_t attributes_from;                                            /* whether attribute types count from 0 or 1 */
+    enum { CARLA_IDS_OPEN, CARLA_IDS_0915, CARLA_IDS_UE5 } ids;         /* the numbering of 21…23 */
+    enum { CARLA_TYPES_0912, CARLA_TYPES_0910, CARLA_TYPES_094 } types; /* the types of actors: "invalid" was 4, then 5, is 6 */
 };
 
 struct carla_header {
@@ -174,6 +175,13 @@ static inline bool carla_has_records(enum carla_kind kind, const struct carla_la
 }
 /* Steps over one record of a list; false when it does not fit. */
 bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct reel_bytes *record);
+/* At the first record of a list. Its total has 16 bits; 32 in an event del as a document of CARLA shows it, of 4 + 4 n bytes. */
+static inline struct cursor carla_records(enum carla_kind kind, struct reel_bytes data) {
+    struct cursor c = cursor_of(data);
+    bool wide = kind == CARLA_EVENT_DEL && data.size % 4 == 0 && data.size > 0 && load_u32le(data.data) == (data.size - 4) / 4;
+    cursor_take(&c, wide ? 4 : 2);
+    return c;
+}
 /* Counts the records of a list, even when its total has wrapped at 65536; false: they do not end exactly at the packet's end, or cannot be
  * walked. */
 bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data, uint32_t *count);

@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/carla.h"
+
 enum { CARLA_DOORS = 7, CARLA_LIGHTS = 11 };
 
 /* NULL-terminated, by number. */
-extern const char *const carla_type_names[]; /* types of actors */
+extern const char *const carla_type_names[]; /* types of actors, as of 0.9.12 */
 extern const char *const carla_state_names[];
 extern const char *const carla_scene_names[];
 extern const char *const carla_door_names[];
@@ -28,6 +30,10 @@ static inline const char *carla_name_of(const char *const *names, unsigned numbe
         }
     }
     return "unknown";
+}
+static inline const char *carla_type_name(unsigned type, const struct carla_layout *layout) {
+    unsigned invalid = layout->types == CARLA_TYPES_094 ? 4 : layout->types == CARLA_TYPES_0910 ? 5 : 6;
+    return type < invalid ? carla_name_of(carla_type_names, type) : type == invalid ? "invalid" : "unknown";
 }
 
 #endif

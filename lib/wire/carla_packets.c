@@ -131,8 +131,9 @@ bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct
     if (carla_facts[kind].body != CARLA_LIST) {
         return carla_fits(kind, layout, data);
     }
-    size_t size = carla_record_size(kind, layout), n = (data.size - 2) / size;
-    bool whole = n * size == data.size - 2 && (uint16_t)n == *count && n <= UINT32_MAX;
+    struct cursor c = carla_records(kind, data);
+    size_t size = carla_record_size(kind, layout), n = cursor_left(&c) / size;
+    bool whole = n * size == cursor_left(&c) && (uint16_t)n == *count && n <= UINT32_MAX;
     *count = (uint32_t)n;
     return whole;
 }
@@ -179,6 +180,9 @@ void carla_channel_make(struct carla_channel *c, uint8_t id, enum carla_kind kin
     }
     if (kind == CARLA_EVENT_ADD) {
         add_pair(c, "attribute_types_from", layout->attributes_from ? "1" : "0");
+        if (layout->types != CARLA_TYPES_0912) {
+            add_pair(c, "actor_types", layout->types == CARLA_TYPES_0910 ? "0.9.10" : "0.9.4");
+        }
     }
     if (kind == CARLA_DOOR || kind == CARLA_WHEELS || kind == CARLA_BIKER) {
         add_pair(c, "numbering", layout->ids == CARLA_IDS_UE5 ? "ue5" : "0.9.15");
@@ -211,6 +215,8 @@ bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum ca
     layout->vec = strcmp(pair_of(channel, "vectors"), "double") == 0 ? CARLA_VEC_DOUBLE : CARLA_VEC_FLOAT;
     layout->wheel = strcmp(pair_of(channel, "wheel_bytes"), "36") == 0 ? CARLA_WHEEL_OLD : CARLA_WHEEL_NEW;
     layout->attributes_from = strcmp(pair_of(channel, "attribute_types_from"), "1") == 0;
+    const char *types = pair_of(channel, "actor_types");
+    layout->types = strcmp(types, "0.9.4") == 0 ? CARLA_TYPES_094 : strcmp(types, "0.9.10") == 0 ? CARLA_TYPES_0910 : CARLA_TYPES_0912;
     layout->ids = strcmp(pair_of(channel, "numbering"), "ue5") == 0 ? CARLA_IDS_UE5 : CARLA_IDS_0915;
     *kind = carla_kind_of(*id, layout);
     return true;

@@ -3,6 +3,7 @@
 
 #include "wire/bytes.h"
 #include "wire/carla.h"
+#include "wire/carla_names.h"
 #include "wire/cleanup.h"
 
 static struct maker world_of(const char *name, unsigned frames) {
@@ -284,10 +285,30 @@ static void totals_that_wrapped_are_read(void **state) {
     MAKER m = {0};
     make_header(&m, 1, MAKE_DATE, MAKE_MAP);
     make_start(&m, 1, -1, 0);
+    make_none(&m, 6);
+    make_none(&m, 7);
     size_t p = make_packet(&m, 9);
     make_number(&m, RECORDS, 2);
     for (unsigned i = 0; i < RECORDS; i++) {
         make_number(&m, i, 8);
+    }
+    make_close(&m, p);
+    make_end(&m);
+    RECORDING *r = carla_read(&m);
+    assert_findings(r, 1);
+    assert_finding(r, REEL_NOTE, 0, "totals have wrapped");
+}
+
+/* Where CARLA's documents say other than its files. */
+static void a_total_of_32_bits(void **state) {
+    (void)state;
+    MAKER m = {0};
+    make_header(&m, 1, MAKE_DATE, MAKE_MAP);
+    make_start(&m, 1, -1, 0);
+    size_t p = make_packet(&m, 3);
+    make_number(&m, 3, 4);
+    for (unsigned i = 0; i < 3; i++) {
+        make_number(&m, 70000 + i, 4);
     }
     make_close(&m, p);
     make_none(&m, 6);
@@ -295,7 +316,55 @@ static void totals_that_wrapped_are_read(void **state) {
     make_end(&m);
     RECORDING *r = carla_read(&m);
     assert_findings(r, 1);
-    assert_finding(r, REEL_NOTE, 0, "totals have wrapped");
+    assert_finding(r, REEL_NOTE, 0, "1 lists have a total of 32 bits");
+    struct reel_message message;
+    struct reel_bytes data = payload_of(r, "/event/del", 0, &message);
+    uint32_t count;
+    struct carla_layout layout = {0};
+    assert_true(carla_count(CARLA_EVENT_DEL, &layout, data, &count));
+    assert_int_equal(count, 3);
+    struct cursor c = carla_records(CARLA_EVENT_DEL, data);
+    assert_int_equal(cursor_u32le(&c), 70000);
+}
+
+static void a_date_since_1900_is_remarked(void **state) {
+    (void)state;
+    MAKER m = {0};
+    make_header(&m, 1, MAKE_DATE + 2208988800, MAKE_MAP);
+    RECORDING *r = carla_read(&m);
+    assert_finding(r, REEL_NOTE, CARLA_DATE_AT, "the date is 2090-");
+    assert_finding(r, REEL_NOTE, CARLA_DATE_AT, "would be 2020-");
+}
+
+static void packets_out_of_order_are_remarked(void **state) {
+    (void)state;
+    MAKER m = {0};
+    make_header(&m, 1, MAKE_DATE, MAKE_MAP);
+    make_start(&m, 1, 0.5, 0);
+    make_none(&m, 7);
+    size_t first = m.size;
+    make_none(&m, 6);
+    make_none(&m, 2);
+    make_end(&m);
+    make_start(&m, 2, -1, 0.5);
+    make_none(&m, 6);
+    make_none(&m, 7);
+    make_end(&m);
+    RECORDING *r = carla_read(&m);
+    assert_findings(r, 1);
+    assert_finding(r, REEL_NOTE, first, "2 packets are not in the order");
+}
+
+static void types_of_actors_have_the_names_of_the_version(void **state) {
+    (void)state;
+    const struct carla_layout old = {.types = CARLA_TYPES_094}, middle = {.types = CARLA_TYPES_0910}, now = {0};
+    assert_string_equal(carla_type_name(3, &old), "traffic_light");
+    assert_string_equal(carla_type_name(4, &old), "invalid");
+    assert_string_equal(carla_type_name(5, &old), "unknown");
+    assert_string_equal(carla_type_name(4, &middle), "traffic_sign");
+    assert_string_equal(carla_type_name(5, &middle), "invalid");
+    assert_string_equal(carla_type_name(5, &now), "sensor");
+    assert_string_equal(carla_type_name(6, &now), "invalid");
 }
 
 static void what_many_frames_lack_is_summarised(void **state) {
@@ -361,6 +430,10 @@ int main(void) {
         cmocka_unit_test(after_damage_the_walk_continues_at_the_end_of_a_frame),
         cmocka_unit_test(times_never_decrease_whatever_elapsed_is),
         cmocka_unit_test(totals_that_wrapped_are_read),
+        cmocka_unit_test(a_total_of_32_bits),
+        cmocka_unit_test(a_date_since_1900_is_remarked),
+        cmocka_unit_test(packets_out_of_order_are_remarked),
+        cmocka_unit_test(types_of_actors_have_the_names_of_the_version),
         cmocka_unit_test(what_many_frames_lack_is_summarised),
         cmocka_unit_test(files_of_more_than_2_gib),
     };

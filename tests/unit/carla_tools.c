@@ -54,7 +54,7 @@ static void what_happened(void **state) {
                         "0,1,created,24,,vehicle,vehicle.tesla.model3,0.3,0.02,0.03,,,\r\n"
                         "0,1,created,25,,vehicle,vehicle.diamondback.century,0.4,0.02,0.03,,,\r\n"
                         "0.125,2,created,26,,walker,walker.pedestrian.0001,0.5,0.02,0.03,,,\r\n"
-                        "0.125,2,created,27,,sensor,sensor.camera.rgb,0.01,0.02,0.03,,,\r\n"
+                        "0.125,2,created,27,,unknown,sensor.camera.rgb,0.01,0.02,0.03,,,\r\n"
                         "0.125,2,attached,27,24,,,,,,,,\r\n"
                         "0.25,3,collided,24,,,,,,,7,true,false\r\n"
                         "0.375,4,destroyed,26,,,,,,,,,\r\n");
@@ -176,10 +176,10 @@ static void only_the_begin_of_a_collision(void **state) {
     assert_string_equal(answer_of(&m, about(REEL_CARLA_COLLISIONS), REEL_TABLE_NDJSON),
                         "{\"time_s\":0,\"frame\":1,\"collision\":40,\"actor1\":7,\"type1\":\"vehicle\",\"description1\":\"car\",\"hero1\":"
                         "false,\"actor2\":8,"
-                        "\"type2\":\"traffic_sign\",\"description2\":\"traffic.stop\",\"hero2\":false}\n"
+                        "\"type2\":\"invalid\",\"description2\":\"traffic.stop\",\"hero2\":false}\n"
                         "{\"time_s\":2,\"frame\":5,\"collision\":40,\"actor1\":7,\"type1\":\"vehicle\",\"description1\":\"car\",\"hero1\":"
                         "false,\"actor2\":8,"
-                        "\"type2\":\"traffic_sign\",\"description2\":\"traffic.stop\",\"hero2\":false}\n");
+                        "\"type2\":\"invalid\",\"description2\":\"traffic.stop\",\"hero2\":false}\n");
     struct reel_carla_question q = about(REEL_CARLA_COLLISIONS);
     q.type1 = 'h'; /* no hero among the first */
     assert_part(answer_of(&m, q, TEXT), "Actor 2                            \n\nFrames: 5\nDuration: 2 seconds\n");

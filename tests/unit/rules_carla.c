@@ -157,14 +157,14 @@ static void rule_carla_06_size_0_is_no_data_and_misfits_are_flagged(void **state
     make_close(&m, make_packet(&m, 2)); /* size 0, and a sensible packet follows */
     make_close(&m, make_packet(&m, 6));
     make_close(&m, make_packet(&m, 7));
-    size_t short_one = m.size;
-    make_raw(&m, 9, "\2"); /* half a total */
     size_t misfit = m.size;
     make_raw(&m, 8, "\1\1 one record, but not its size");
-    size_t walked = m.size;
-    make_raw(&m, 19, "\1\1bones");
+    size_t short_one = m.size;
+    make_raw(&m, 9, "\2"); /* half a total */
     size_t time = m.size;
     make_raw(&m, 14, "seconds");
+    size_t walked = m.size;
+    make_raw(&m, 19, "\1\1bones");
     make_end(&m);
     RECORDING *r = carla_read(&m);
     assert_finding(r, REEL_WARNING, short_one, "packet 9 at");

@@ -24,8 +24,9 @@ const struct carla_light carla_lights[CARLA_LIGHTS] = {
 enum what {
     U8,
     FLAG,
-    NAMED,     /* u8, then "…_name" from the table `more` */
-    ATTRIBUTE, /* u8: only its name is emitted */
+    NAMED,      /* u8, then "…_name" from the table `more` */
+    ACTOR_TYPE, /* u8, then "…_name" by the version */
+    ATTRIBUTE,  /* u8: only its name is emitted */
     U32,
     I32,
     BITS, /* u32, then "…_on" */
@@ -61,7 +62,7 @@ PARTS frame_counter[] = {P("frame", U64), {0}};
 PARTS platform_time[] = {{"time", F64, NULL, "s"}, {0}};
 
 PARTS attribute[] = {P("type", ATTRIBUTE), P("id", TEXT), P("value", TEXT), {0}};
-PARTS actor[] = {OF("type", NAMED, carla_type_names),
+PARTS actor[] = {P("type", ACTOR_TYPE),
                  P("location", XYZ),
                  P("rotation", RPY),
                  P("uid", U32),
@@ -257,8 +258,8 @@ static bool visit_own_key(struct walk *w, const struct part *part, const char *e
 }
 
 static bool visit_scalar(struct walk *w, const struct part *part) {
-    static const uint8_t types[] = {[U8] = REEL_U8,   [FLAG] = REEL_BOOL, [NAMED] = REEL_U8, [ATTRIBUTE] = REEL_U8, [U32] = REEL_U32,
-                                    [I32] = REEL_I32, [U64] = REEL_U64,   [F32] = REEL_F32,  [F64] = REEL_F64};
+    static const uint8_t types[] = {[U8] = REEL_U8,   [FLAG] = REEL_BOOL, [NAMED] = REEL_U8, [ACTOR_TYPE] = REEL_U8, [ATTRIBUTE] = REEL_U8,
+                                    [U32] = REEL_U32, [I32] = REEL_I32,   [U64] = REEL_U64,  [F32] = REEL_F32,       [F64] = REEL_F64};
     enum reel_number type = (enum reel_number)types[part->what];
     const uint8_t *p = take(w, part, reel_number_size(type));
     if (!p) {
@@ -267,9 +268,9 @@ static bool visit_scalar(struct walk *w, const struct part *part) {
     if (part->what == ATTRIBUTE) {
         return visit_text(w->v, bytes_text(carla_name_of(carla_attribute_names, (unsigned)*p - w->state->layout.attributes_from)));
     }
-    bool named = part->what == NAMED;
-    return reel_number_visit(w->v, type, p) &&
-           (!named || (visit_own_key(w, part, "_name") && visit_text(w->v, bytes_text(carla_name_of(part->more, *p)))));
+    bool named = part->what == NAMED || part->what == ACTOR_TYPE;
+    const char *name = part->what == ACTOR_TYPE ? carla_type_name(*p, &w->state->layout) : named ? carla_name_of(part->more, *p) : "";
+    return reel_number_visit(w->v, type, p) && (!named || (visit_own_key(w, part, "_name") && visit_text(w->v, bytes_text(name))));
 }
 
 static bool visit_bits(struct walk *w, const struct part *part) {
@@ -304,7 +305,8 @@ static bool visit_items(struct walk *w, const struct part *part) {
 }
 
 static bool visit_packed(struct walk *w, const struct part *part) {
-    const uint8_t *p = take(w, part, 2);
+    struct cursor records = carla_records(w->state->kind, w->payload);
+    const uint8_t *p = take(w, part, records.failed ? 2 : (uint64_t)(records.at - w->payload.data));
     size_t n = !p ? 0 : w->wrapped > 0 ? w->wrapped : load_u16le(p);
     const uint8_t *data = p ? take(w, part, 4 * (uint64_t)n) : NULL;
     return data && visit_numbers(w->v, REEL_U32, bytes_of(data, 4 * n), 1);

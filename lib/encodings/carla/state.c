@@ -173,8 +173,8 @@ static bool fold_packet(struct fold *f, const struct packet *packet, struct reel
         return false;
     }
     enum carla_kind kind = (enum carla_kind)packet->kind;
-    struct cursor c = cursor_of(data);
-    uint16_t total = cursor_u16le(&c);
+    struct cursor c = carla_records(kind, data);
+    uint16_t total = data.size >= 2 ? load_u16le(data.data) : 0;
     for (uint16_t i = 0; i < total && carla_record(kind, &f->layouts[kind], &c, &record); i++) {
         if (kind == CARLA_POSITION) {
             move(f, packet, record);

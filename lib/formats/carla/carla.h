@@ -39,7 +39,9 @@ struct carla_scan {
     struct carla_layout layout;
     bool vec_proved, ids_proved; /* proved by records */
     bool attributes_proved;
-    uint64_t wrapped; /* number of lists whose total has wrapped at 65536 */
+    uint64_t wrapped;                 /* number of lists whose total has wrapped at 65536 */
+    uint64_t wide;                    /* number of totals of 32 bits */
+    uint64_t disordered, disorder_at; /* packets before others of their frame; the first */
 
     uint32_t channels[256];
     bool met[256];
@@ -49,6 +51,7 @@ struct carla_scan {
     bool open;                 /* the last frame has not ended */
     bool cut;                  /* the file ends inside a packet */
     bool has[CARLA_KINDS];     /* packets of this frame */
+    enum carla_kind before;    /* the last of them */
     struct carla_frame frame;  /* of the last start */
     double elapsed;            /* the time used, never decreasing */
     int64_t time_ns;

@@ -157,7 +157,13 @@ static const char *writer_of(const struct carla_scan *s) {
     return met(s, CARLA_VEHICLE_ANIMATION) ? "CARLA 0.9.6 to 0.9.9" : "CARLA 0.9.4 or 0.9.5";
 }
 
+static int types_of(const struct carla_scan *s) {
+    bool lights = met(s, CARLA_VEHICLE_LIGHT) || met(s, CARLA_VISUAL_TIME) || s->layout.vec == CARLA_VEC_DOUBLE;
+    return !lights ? CARLA_TYPES_094 : s->layout.wheel == CARLA_WHEEL_OLD ? CARLA_TYPES_0910 : CARLA_TYPES_0912;
+}
+
 bool carla_report_file(struct carla_scan *s, struct reel_error *err) {
+    s->layout.types = types_of(s);
     for (unsigned id = 0; id < 256; id++) {
         struct carla_channel channel;
         carla_channel_make(&channel, (uint8_t)id, (enum carla_kind)s->kinds[id], &s->layout);

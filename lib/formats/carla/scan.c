@@ -1,6 +1,7 @@
 /* Scans CARLA recorder files. Packets are walked by their size only, and the records of each list must end where its packet ends.
  * Other packets are reported. After damage the walk continues at the next frame. */
 #include "formats/carla/carla.h"
+#include "reel/time.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
@@ -12,9 +13,12 @@
 enum {
     REPORTED_EACH = 20, /* findings of one kind that are reported individually */
     PROGRESS_STEP = 4 << 20,
-    WALKED_MAX = 64 << 20,      /* bytes of one packet whose records are walked */
+    WALKED_MAX = 64 << 20, /* bytes of one packet whose records are walked */
+
     FRAMES_AHEAD_MAX = 1 << 24, /* after damage: how far the frame number may be */
 };
+
+static const int64_t SECONDS_1900 = 2208988800; /* from 1900 to 1970 */
 
 /* --- findings --- */
 
@@ -28,6 +32,10 @@ void carla_report(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset,
     vsnprintf(line, sizeof line, text, arguments);
     va_end(arguments);
     reel_scan_finding(s->scan, REEL_WARNING, 0, offset, 0, "%s", line);
+}
+
+static unsigned long long long_of(uint64_t v) {
+    return v;
 }
 
 static void carla_report_rest(struct carla_scan *s) {
@@ -46,14 +54,17 @@ static void carla_report_rest(struct carla_scan *s) {
             reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "%llu more %s", (unsigned long long)(s->quirks[q] - REPORTED_EACH), what[q]);
         }
     }
+    if (s->wide > 0) {
+        reel_scan_finding(s->scan, REEL_NOTE, 0, 0, 0, "%llu lists have a total of 32 bits", long_of(s->wide));
+    }
+    if (s->disordered > 0) {
+        reel_scan_finding(s->scan, REEL_NOTE, 0, s->disorder_at, 0,
+                          "%llu packets are not in the order in which CARLA writes those of a frame", long_of(s->disordered));
+    }
     if (s->wrapped > 0) {
         reel_scan_finding(s->scan, REEL_NOTE, 0, 0, 0, "%llu lists have more than 65535 records: their totals have wrapped",
                           (unsigned long long)s->wrapped);
     }
-}
-
-static unsigned long long long_of(uint64_t v) {
-    return v;
 }
 
 /* --- frames --- */
@@ -106,6 +117,7 @@ static void begin_frame(struct carla_scan *s, const uint8_t *data) {
     s->frames++;
     s->frame_at = s->at;
     s->open = true;
+    s->before = CARLA_FRAME_START;
     memset(s->has, 0, sizeof s->has);
 }
 
@@ -117,6 +129,11 @@ static void outside(struct carla_scan *s, uint8_t id) {
 
 static void misfit(struct carla_scan *s, uint8_t id, uint32_t size) {
     carla_report(s, CARLA_MISFIT, s->at, "packet %u at %llu: its size of %u bytes does not match its records", id, long_of(s->at), size);
+}
+
+/* The total of 32 bits that a document shows. */
+static bool is_wide(enum carla_kind kind, const uint8_t *data, uint32_t size) {
+    return kind == CARLA_EVENT_DEL && size >= 4 && size % 4 == 0 && load_u32le(data) == (size - 4) / 4;
 }
 
 static void check_list(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint16_t n, uint32_t size) {
@@ -195,9 +212,13 @@ static bool check_packet(struct carla_scan *s, uint8_t id, enum carla_kind kind,
     if (facts->body != CARLA_LIST) {
         return check_walked(s, id, kind, size, err);
     }
-    const uint8_t *p = window_at(&s->window, s->at, CARLA_PACKET_HEAD + 2, err);
+    const uint8_t *p = window_at(&s->window, s->at, CARLA_PACKET_HEAD + (size < 4 ? 2 : 4), err);
     if (!p) {
         return false;
+    }
+    if (is_wide(kind, p + CARLA_PACKET_HEAD, size)) {
+        s->wide++;
+        return true;
     }
     check_list(s, id, kind, load_u16le(p + CARLA_PACKET_HEAD), size);
     return true;
@@ -210,6 +231,18 @@ static bool channel_of(struct carla_scan *s, uint8_t id, enum carla_kind kind, s
     carla_channel_make(&channel, id, kind, &s->layout);
     s->met[id] = true;
     return reel_scan_channel(s->scan, &channel.model, &s->channels[id], err);
+}
+
+/* Within a frame. */
+static void check_order(struct carla_scan *s, uint8_t id) {
+    enum carla_kind kind = (enum carla_kind)s->kinds[id];
+    if (!s->open || kind == CARLA_UNKNOWN) {
+        return;
+    }
+    if (kind < s->before && s->disordered++ == 0) {
+        s->disorder_at = s->at;
+    }
+    s->before = kind;
 }
 
 static bool take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct reel_error *err) {
@@ -229,6 +262,7 @@ static bool take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct 
     if ((!s->met[id] && !channel_of(s, id, kind, err)) || !check_packet(s, id, kind, size, err)) {
         return false;
     }
+    check_order(s, id);
     s->has[s->kinds[id]] = true;
     if (kind == CARLA_FRAME_END && s->open) {
         close_frame(s);
@@ -270,8 +304,9 @@ static bool plausible(struct carla_scan *s, uint64_t at) {
     if (carla_facts[kind].body != CARLA_LIST) {
         return size >= 2;
     }
-    p = size < 2 ? NULL : window_at(&s->window, at, CARLA_PACKET_HEAD + 2, &none);
-    return p && size == 2 + (uint64_t)load_u16le(p + CARLA_PACKET_HEAD) * carla_record_size(kind, &s->layout);
+    p = size < 2 ? NULL : window_at(&s->window, at, CARLA_PACKET_HEAD + (size < 4 ? 2 : 4), &none);
+    return p && (is_wide(kind, p + CARLA_PACKET_HEAD, size) ||
+                 size == 2 + (uint64_t)load_u16le(p + CARLA_PACKET_HEAD) * carla_record_size(kind, &s->layout));
 }
 
 /* *found: the next frame end that a plausible frame start follows; the size of the file if there is none. */
@@ -388,6 +423,13 @@ static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_
         reel_scan_finding(scan, REEL_WARNING, 0, 0, 2, "unknown version %u: read as version 2", s->header.version);
     }
     bool wall = carla_date_believed(s->header.date);
+    if (wall && carla_date_believed(s->header.date - SECONDS_1900)) {
+        char date[REEL_TIME_TEXT], other[REEL_TIME_TEXT];
+        reel_time_rfc3339(s->header.date * CARLA_NS_PER_SEC, date);
+        reel_time_rfc3339((s->header.date - SECONDS_1900) * CARLA_NS_PER_SEC, other);
+        reel_scan_finding(scan, REEL_NOTE, 0, CARLA_DATE_AT, 8,
+                          "the date is %.10s; counted from 1900, as a document says, it would be %.10s", date, other);
+    }
     s->date_ns = s->time_ns = wall ? s->header.date * CARLA_NS_PER_SEC : 0;
     reel_scan_clock(scan, wall ? REEL_CLOCK_WALL : REEL_CLOCK_RELATIVE,
                     wall ? "the header's date plus simulated time"

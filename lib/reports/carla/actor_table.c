@@ -52,9 +52,8 @@ static bool create(struct roster *s, const struct carla_packet *p, struct reel_b
 
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct roster *s = pass->state;
-    struct cursor c = cursor_of(p->data);
+    struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
-    cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         if (p->kind == CARLA_EVENT_ADD) {
             if (!create(s, p, record, carla_now(pass), err)) {
@@ -102,7 +101,7 @@ static bool write_actor(struct reel_carla *pass, const struct actor *actor, stru
     }
     struct reel_cell cells[15] = {
         reel_cell_integer(actor->id),
-        reel_cell_text(bytes_text(carla_name_of(carla_type_names, added.type))),
+        reel_cell_text(bytes_text(carla_type_name(added.type, &s->layout))),
         reel_cell_text(added.description),
         [5] = reel_cell_real(actor->first),
         reel_cell_real(actor->destroyed ? actor->last : carla_now(pass)),

@@ -85,10 +85,9 @@ static bool add(struct carla_actor_table *actors, const struct carla_added *adde
 }
 
 bool carla_actor_table_update(struct carla_actor_table *actors, const struct carla_packet *p, bool rows, struct reel_error *err) {
-    struct cursor c = cursor_of(p->data);
+    struct cursor c = carla_records(p->kind, p->data);
     struct carla_added added;
     struct reel_bytes record;
-    cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && p->kind == CARLA_EVENT_ADD && carla_record(p->kind, &p->layout, &c, &record); i++) {
         if (carla_added_read(record, &p->layout, &added) && !add(actors, &added, err)) {
             return false;

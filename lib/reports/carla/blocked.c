@@ -85,12 +85,11 @@ static bool move(struct reel_carla *pass, const struct carla_packet *p, struct r
 
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct blocked *s = pass->state;
-    struct cursor c = cursor_of(p->data);
+    struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
     if (p->kind == CARLA_EVENT_ADD || p->kind == CARLA_EVENT_DEL) {
         return carla_actor_table_update(&s->actors, p, pass->rows, err);
     }
-    cursor_take(&c, 2);
     for (uint32_t i = 0; p->kind == CARLA_POSITION && i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         if (!move(pass, p, record, err)) {
             return false;
@@ -125,7 +124,7 @@ static bool write_stop(struct reel_carla *pass, const struct stop *stop, struct 
         bool known = stop->name.size > 0;
         const struct reel_cell cells[] = {
             reel_cell_integer(stop->id),
-            known ? reel_cell_text(bytes_text(carla_name_of(carla_type_names, stop->type))) : (struct reel_cell){0},
+            known ? reel_cell_text(bytes_text(carla_type_name(stop->type, &pass->added))) : (struct reel_cell){0},
             known ? reel_cell_text(stop->name) : (struct reel_cell){0},
             reel_cell_real(stop->since),
             reel_cell_real(stop->duration),

@@ -51,6 +51,7 @@ struct reel_carla {
     struct reel_stream *stream;
     struct carla_packet *channels; /* by channel of the stream: kind, id and layout of its packets */
     bool *needed;                  /* by kind */
+    struct carla_layout added;     /* of the channel of event add */
     struct carla_header header;
     uint8_t *head;            /* which the header points into */
     struct carla_frame frame; /* the current frame */

@@ -78,10 +78,10 @@ static bool passes(const struct side *side, char filter) {
     return filter == 'a' || filter == side->letter || (filter == 'h' && side->hero);
 }
 
-static void side_cells(const struct side *side, struct reel_cell cells[4]) {
+static void side_cells(const struct reel_carla *pass, const struct side *side, struct reel_cell cells[4]) {
     bool known = side->id != UINT32_MAX && side->actor.name.size > 0;
     cells[0] = side->id != UINT32_MAX ? reel_cell_integer(side->id) : (struct reel_cell){0};
-    cells[1] = known ? reel_cell_text(bytes_text(carla_name_of(carla_type_names, side->actor.type))) : (struct reel_cell){0};
+    cells[1] = known ? reel_cell_text(bytes_text(carla_type_name(side->actor.type, &pass->added))) : (struct reel_cell){0};
     cells[2] = known ? reel_cell_text(side->actor.name) : (struct reel_cell){0};
     cells[3] = reel_cell_bool(side->hero);
 }
@@ -91,8 +91,8 @@ static bool write_collision(struct reel_carla *pass, uint32_t number, const stru
     if (pass->rows) {
         struct reel_cell cells[11] = {reel_cell_real(carla_now(pass)), reel_cell_integer((int64_t)pass->frame.id),
                                       reel_cell_integer(number)};
-        side_cells(a, cells + 3);
-        side_cells(b, cells + 7);
+        side_cells(pass, a, cells + 3);
+        side_cells(pass, b, cells + 7);
         return carla_row(pass, cells, 11, err);
     }
     const char letters[] = {' ', ' ', ' ', a->letter, ' ', b->letter, ' ', ' '};
@@ -131,7 +131,7 @@ static bool collide(struct reel_carla *pass, struct cursor record, struct reel_e
 
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     struct collisions *s = pass->state;
-    struct cursor c = cursor_of(p->data);
+    struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
     if (p->kind == CARLA_FRAME_START) {
         next_frame(s);
@@ -140,7 +140,6 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     if (p->kind != CARLA_COLLISION) {
         return carla_actor_table_update(&s->actors, p, pass->rows, err);
     }
-    cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         if (!collide(pass, cursor_of(record), err)) {
             return false;

@@ -25,7 +25,7 @@ static void write_created(struct reel_cell *cells, struct reel_bytes record, con
     struct carla_added added;
     cells[EVENT] = reel_cell_text(bytes_text("created"));
     if (carla_added_read(record, layout, &added)) {
-        cells[TYPE] = reel_cell_text(bytes_text(carla_name_of(carla_type_names, added.type)));
+        cells[TYPE] = reel_cell_text(bytes_text(carla_type_name(added.type, layout)));
         cells[DESCRIPTION] = reel_cell_text(added.description);
         for (int i = 0; i < 3; i++) {
             cells[X + i] = carla_metres(added.location[i], layout);
@@ -55,9 +55,8 @@ static void write_record(struct reel_cell *cells, const struct carla_packet *p, 
 }
 
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
-    struct cursor c = cursor_of(p->data);
+    struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
-    cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         struct reel_cell cells[COLUMNS] = {[TIME] = reel_cell_real(carla_now(pass)), [FRAME] = reel_cell_integer((int64_t)pass->frame.id)};
         write_record(cells, p, record);

@@ -177,9 +177,8 @@ static void print_frame(struct reel_carla *pass) {
 static void print_records(struct reel_carla *pass, const struct carla_packet *p) {
     struct grow *text = &pass->text;
     const char *form = form_of(p->kind, pass->question.dialect);
-    struct cursor c = cursor_of(p->data);
+    struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
-    cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         struct cursor r = cursor_of(record);
         if (p->kind == CARLA_EVENT_ADD) {

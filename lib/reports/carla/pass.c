@@ -110,6 +110,7 @@ static bool read_channels(struct reel_carla *pass, struct reel_error *err) {
         if (!carla_channel_read(pass->stream->channels[i], &p->id, &p->kind, &p->layout)) {
             return reel_fail(err, REEL_DAMAGED, "%.128s holds no CARLA packets", pass->stream->channels[i]->name);
         }
+        pass->added = p->kind == CARLA_EVENT_ADD ? p->layout : pass->added;
     }
     return true;
 }

@@ -111,12 +111,11 @@ static bool take_record(struct reel_carla *pass, const struct carla_packet *p, s
 
 static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct reel_error *err) {
     const struct trajectory *s = pass->state;
-    struct cursor c = cursor_of(p->data);
+    struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
     if (p->kind == CARLA_FRAME_START) {
         return !s->waits || write_pending(pass, err);
     }
-    cursor_take(&c, 2);
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
         if (load_u32le(record.data) == pass->question.actor && !take_record(pass, p, record, err)) {
             return false;
