@@ -30,6 +30,7 @@ enum reel_carla_topic {
     REEL_CARLA_BLOCKED,    /* show_recorder_actors_blocked */
     REEL_CARLA_ACTORS,     /* rows only: the actors, with their first and last time */
     REEL_CARLA_TRAJECTORY, /* rows only: where one actor was, frame by frame */
+    REEL_CARLA_STATE,      /* rows only: the living actors at a time, with interpolated positions */
 };
 
 struct reel_carla_question {
@@ -40,7 +41,8 @@ struct reel_carla_question {
     double min_time_s;               /* blocked */
     double min_distance_cm;          /* blocked: moved less than this is not moved */
     uint32_t actor;                  /* trajectory */
-    bool ros_frame;                  /* trajectory: right-handed, as ROS has it (y, pitch and yaw negated); else CARLA's left-handed one */
+    int64_t at_ns;                   /* state */
+    bool ros_frame;                  /* trajectory, state: right-handed, as ROS has it (y, pitch and yaw negated); else CARLA's left-handed one */
 };
 /* With CARLA's defaults: 0.9.15, any, 30 s, 10 cm. */
 struct reel_carla_question reel_carla_question(enum reel_carla_topic topic);

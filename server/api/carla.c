@@ -72,7 +72,15 @@ static void reply(struct http_request *r, struct reel_carla_question q) {
     if (!media || !read_question(r, &q) || !api_open_messages(r, &a)) {
         return;
     }
-    answer(r, &q, a.recording, form, media);
+    struct reel_error err = {0};
+    struct reel_time at;
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));
+    q.at_ns = info->end_ns;
+    if (http_param_time(r, "at", &at) && !reel_time_within(&at, info->start_ns, info->end_ns, &q.at_ns, &err)) {
+        http_reply_error(r, &err);
+    } else {
+        answer(r, &q, a.recording, form, media);
+    }
     api_recording_done(&a);
 }
 
@@ -87,6 +95,10 @@ void api_carla_blocked(struct http_request *r) {
 }
 void api_carla_actors(struct http_request *r) {
     reply(r, reel_carla_question(REEL_CARLA_ACTORS));
+}
+
+void api_carla_state(struct http_request *r) {
+    reply(r, reel_carla_question(REEL_CARLA_STATE));
 }
 
 void api_carla_trajectory(struct http_request *r) {

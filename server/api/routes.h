@@ -133,6 +133,7 @@ void api_carla_collisions(struct http_request *r);
 void api_carla_blocked(struct http_request *r);
 void api_carla_actors(struct http_request *r);
 void api_carla_trajectory(struct http_request *r);
+void api_carla_state(struct http_request *r);
 /* bag.c */
 void api_bag_info(struct http_request *r);
 /* frame.c */

@@ -37,6 +37,16 @@ static const struct http_param carla_trajectory_params[] = {
     PARAM_TABLE_OUTPUT,
     {0},
 };
+static const struct http_param carla_state_params[] = {
+    {.name = "at", .type = HTTP_TIME, .help = "The time. Without it, the end of the recording."},
+    {.name = "frame",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("carla", "ros"),
+     .fallback = "carla",
+     .help = "The coordinate system. carla: left-handed; ros: right-handed, with y, pitch and yaw negated."},
+    PARAM_TABLE_OUTPUT,
+    {0},
+};
 static const struct http_param bag_info_params[] = {
     {.name = "yaml", .type = HTTP_BOOL, .help = "Returns the output of rosbag info --yaml."},
     {.name = "freq", .type = HTTP_BOOL, .help = "Also returns the message rates, as rosbag info --freq."},
@@ -86,6 +96,12 @@ const struct api_route api_routes_reports[] = {
     {.http = {"GET", BASE "/recordings/{id}/carla/actors", ROLE_READ, carla_actors_params, "Lists the actors of a CARLA log.",
               api_carla_actors, NULL, NULL, NULL},
      .id = "listCarlaActors",
+     .tag = "carla",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/carla/state", ROLE_READ, carla_state_params,
+              "Returns the actors that live at a time, with interpolated positions.", api_carla_state, NULL, NULL, NULL},
+     .id = "getCarlaState",
      .tag = "carla",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},

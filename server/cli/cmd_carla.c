@@ -7,13 +7,14 @@
 #include "reel/carla.h"
 #include "wire/cleanup.h"
 
-static const char *const topics[] = {"info", "collisions", "blocked", "actors", "trajectory", NULL}; /* as enum reel_carla_topic */
+static const char *const topics[] = {"info", "collisions", "blocked", "actors", "trajectory", "state", NULL}; /* as enum reel_carla_topic */
 static const char *const formats[] = {"text", "csv", "json", "ndjson", NULL};
 static const char *const frames[] = {"carla", "ros", NULL};
 
 struct request {
     struct reel_carla_question question;
     int format; /* position in formats */
+    const char *at;
 };
 
 struct writing {
@@ -32,12 +33,19 @@ static bool run_report(const char *path, const struct request *q, struct reel_er
     if (!recording) {
         return false;
     }
+    struct reel_carla_question question = q->question;
+    struct reel_time at;
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+    question.at_ns = info->end_ns;
+    if (q->at && !(reel_time_parse(q->at, 1, &at, err) && reel_time_within(&at, info->start_ns, info->end_ns, &question.at_ns, err))) {
+        return false;
+    }
     AUTO(reel_table_text_free) struct reel_table_text *rows = NULL;
     if (q->format > 0 && !(rows = reel_table_text_new((enum reel_table_form)(q->format - 1), &sink, err))) {
         return false;
     }
     AUTO(reel_carla_free)
-    struct reel_carla *pass = reel_carla_open(recording, &q->question, &sink, rows ? reel_table_of_text(rows) : NULL, err);
+    struct reel_carla *pass = reel_carla_open(recording, &question, &sink, rows ? reel_table_of_text(rows) : NULL, err);
     bool done = false;
     while (pass && !done) {
         if (!reel_carla_step(pass, &done, err)) {
@@ -81,7 +89,7 @@ static int topic_named(const char *name) {
 
 struct arguments { /* of the command line */
     bool all;
-    const char *dialect, *type1, *type2, *min_time, *min_distance;
+    const char *dialect, *type1, *type2, *min_time, *min_distance, *at;
     int format, frame;
 };
 
@@ -102,14 +110,14 @@ static int run_subcommand(char **rest, int n, const struct arguments *w) {
     struct reel_error err = {0};
     int topic = topic_named(rest[0]);
     if (!topics[topic]) {
-        return cli_misused(&cli_carla, "\"%s\" is not one of info, collisions, blocked, actors, trajectory", rest[0]);
+        return cli_misused(&cli_carla, "\"%s\" is not one of info, collisions, blocked, actors, trajectory, state", rest[0]);
     }
     bool of_one = topic == REEL_CARLA_TRAJECTORY;
     if (n != (of_one ? 3 : 2)) {
         return cli_misused(&cli_carla, of_one ? "trajectory needs a file and an actor: FILE ACTOR" : "expected one file");
     }
-    struct request q = {.question = reel_carla_question((enum reel_carla_topic)topic), .format = w->format};
-    q.format = w->format < 0 ? (topic > REEL_CARLA_BLOCKED ? 1 : 0) : w->format; /* CARLA has no text form of actors and trajectory: CSV */
+    struct request q = {.question = reel_carla_question((enum reel_carla_topic)topic), .format = w->format, .at = w->at};
+    q.format = w->format < 0 ? (topic > REEL_CARLA_BLOCKED ? 1 : 0) : w->format; /* CARLA has no text form of the others: CSV */
     if (!read_arguments(w, &q.question, &err)) {
         return cli_misused(&cli_carla, "%s", err.text);
     }
@@ -146,11 +154,12 @@ static int run(int argc, char **argv) {
          .to = &w.min_distance,
          .value = "CM",
          .help = "blocked: moved less than this (default 10)"},
+        {.name = "at", .kind = CLI_TEXT, .to = &w.at, .value = "TIME", .help = "state: the time (default: the end)"},
         {.name = "frame",
          .kind = CLI_CHOICE,
          .to = &w.frame,
          .value = "FRAME",
-         .help = "trajectory: left-handed coordinates, or right-handed as in ROS",
+         .help = "trajectory, state: left-handed coordinates, or right-handed as in ROS",
          .choices = frames},
         {.name = "output", .kind = CLI_CHOICE, .to = &w.format, .value = "FORMAT", .help = "CARLA's own text, or rows", .choices = formats},
         {0},
@@ -163,10 +172,10 @@ static int run(int argc, char **argv) {
 
 const struct cli_command cli_carla = {
     .name = "carla",
-    .arguments = "info|collisions|blocked|actors|trajectory FILE [ACTOR] [OPTION]…",
+    .arguments = "info|collisions|blocked|actors|trajectory|state FILE [ACTOR] [OPTION]…",
     .summary = "print what CARLA's own tools print about a recorder file",
     .details =
-        "info, collisions and blocked print what CARLA prints, byte for byte. actors and trajectory, which CARLA lacks, print rows; so\n"
-        "does --output for the others.",
+        "info, collisions and blocked print what CARLA prints, byte for byte. actors, trajectory and state, which CARLA lacks, print\n"
+        "rows; so does --output for the others. state prints the living actors, with positions between frames.",
     .run = run,
 };

@@ -125,6 +125,48 @@ class Carla(Case):
         for number in ('999', 'hero', '-1', '99999999999999999999'):
             self.assertProblem(self.server.get(self.path('actors/%s/trajectory' % number)), 404)
 
+    def test_the_state_at_a_time(self):
+        """Positions between frames, the speed from the frames around, the creation where nothing has moved yet."""
+        def at(time, **more):
+            return {r['actor']: r for r in self.get(self.path('state?at=' + time), **more).json()}
+        for time, x in (('%2B0s', 1), ('%2B0.5s', 2), ('%2B0.75s', 2.5), ('%2B1.9s', 4.8), ('%2B2s', 5)):
+            actors = at(time)
+            self.assertEqual([7, 8], list(actors))
+            self.assertAlmostEqual(x, actors[7]['x_m'], places=5, msg=time)
+            self.assertEqual((2, 3, 1, 2, 3), tuple(actors[7][k] for k in ('y_m', 'z_m', 'roll_deg', 'pitch_deg', 'yaw_deg')))
+            self.assertEqual(('vehicle', 'vehicle.tesla.model3', 'hero', None), tuple(actors[7][k] for k in ('type', 'description', 'role_name', 'parent')))
+            self.assertEqual((5, 'walker'), (actors[8]['x_m'], actors[8]['type']))
+        self.assertEqual((2, 2, 'difference'), tuple(at('%2B0.6s')[7][k] for k in ('speed_m_s', 'vx_m_s', 'speed_from')))
+        self.assertEqual((None, None), tuple(at('%2B2s')[7][k] for k in ('speed_m_s', 'speed_from')))
+        self.assertEqual(at('%2B2s'), {r['actor']: r for r in self.get(self.path('state')).json()})
+        self.assertEqual((-2, -2, -3), tuple(self.get(self.path('state?frame=ros')).json()[0][k] for k in ('y_m', 'pitch_deg', 'yaw_deg')))
+        self.assertEqual(['7', '8'], [r['actor'] for r in self.table('state?at=%2B1s')])
+        self.assertEqual([], self.get(self.path('state?at=-30s')).json())
+        self.assertProblem(self.server.get(self.path('state?at=yesterday')), 400, 'at')
+
+    def test_the_state_of_everything_recorded(self):
+        turning = struct.pack('<H', 1) + string('CARLA_RECORDER') + struct.pack('<q', 1600000000) + string('Town05')
+        for k, yaw in enumerate((170, -170, -150)):
+            turning += packet(0, struct.pack('<Qdd', k + 1, -1 if k == 2 else 1, k))
+            added = [actor(7, 1, 'vehicle.a'), actor(9, 3, 'traffic.light'), actor(8, 2, 'walker.b')] if k == 0 else []
+            turning += listed(2, *added) + listed(3, *([struct.pack('<I', 8)] if k == 2 else []))
+            turning += listed(4, *([struct.pack('<II', 8, 7)] if k == 0 else []))
+            turning += listed(6, struct.pack('<I6f', 7, 0, 0, 0, 0, 0, yaw), struct.pack('<I6f', 8, 0, 0, 0, 0, 0, 0))
+            turning += listed(7, struct.pack('<I?fB', 9, True, 1.5 + k, 1)) + listed(8, struct.pack('<I3f?i', 7, 0.25, 0.5, 0, False, -1))
+            turning += listed(9, struct.pack('<If', 8, 150)) + listed(10, struct.pack('<II', 7, 4 | 8))
+            turning += listed(12, struct.pack('<I6f', 7, 3, 4, 0, 0, 0, 0)) if k == 1 else b''
+            turning += packet(1, b'')
+        recording = self.server.added('turning.log', turning)
+        rows = {r['actor']: r for r in self.get(self.path('state?at=%2B0.5s', recording)).json()}
+        self.assertEqual({7: None, 9: None, 8: 7}, {k: r['parent'] for k, r in rows.items()})
+        self.assertEqual(180, abs(rows[7]['yaw_deg']))  # the shorter way
+        self.assertEqual((0.25, 0.5, 0, False, -1, ['HighBeam', 'Brake']), tuple(rows[7][k] for k in ('steering', 'throttle', 'brake', 'handbrake', 'gear', 'lights')))
+        self.assertEqual(('yellow', True, 1.5), tuple(rows[9][k] for k in ('traffic_light', 'traffic_light_frozen', 'traffic_light_s')))
+        self.assertEqual((150, 'difference'), (rows[8]['walk_cm_s'], rows[7]['speed_from']))
+        rows = {r['actor']: r for r in self.get(self.path('state?at=%2B1s', recording)).json()}
+        self.assertEqual((5, 3, 4, 'recorded'), tuple(rows[7][k] for k in ('speed_m_s', 'vx_m_s', 'vy_m_s', 'speed_from')))
+        self.assertEqual([7, 9], sorted(r['actor'] for r in self.get(self.path('state', recording)).json()))
+
     def test_what_is_no_carla_log(self):
         for question in ('info', 'collisions', 'blocked', 'actors', 'actors/7/trajectory'):
             self.assertProblem(self.server.get(self.path(question, self.bag)), 422, 'CARLA')
@@ -238,7 +280,7 @@ class Carla(Case):
             with open(path, 'wb') as f:
                 f.write(log())
             for words, question in ((('info', path, '--all', '--dialect', '0.9.13'), 'info?all&dialect=0.9.13'), (('collisions', path, '--type1', 'h'), 'collisions?type1=h'),
-                                    (('blocked', path, '--min-time', '1', '--output', 'json'), 'blocked?min_time=1&output=json'), (('actors', path), 'actors?output=csv'),
+                                    (('blocked', path, '--min-time', '1', '--output', 'json'), 'blocked?min_time=1&output=json'), (('actors', path), 'actors?output=csv'), (('state', path, '--at', '+0.7s', '--frame', 'ros'), 'state?at=%2B0.7s&frame=ros&output=csv'),
                                     (('trajectory', path, '7', '--frame', 'ros', '--output', 'ndjson'), 'actors/7/trajectory?frame=ros&output=ndjson')):
                 self.assertEqual(reel('carla', *words).stdout, self.get(self.path(question)).body, words)
             for words, code, expected in ((('trajectory', path, '99'), 1, b'no actor 99'), (('trajectory', path), 2, b'FILE ACTOR'), (('dance', path), 2, b'dance'),

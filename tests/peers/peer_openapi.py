@@ -201,6 +201,7 @@ class OpenApi(unittest.TestCase):
                 self.ask('GET', '%s/carla/%s' % (ONE, part.split('?')[0]), part[len(part.split('?')[0]):], id=self.ids['carla'], Accept=form)
         for form in ('json', 'csv', 'ndjson'):
             actors = self.ask('GET', ONE + '/carla/actors', '?output=' + form, id=self.ids['carla'])
+            self.ask('GET', ONE + '/carla/state', '?at=%2B0.5s&frame=ros&output=' + form, id=self.ids['carla'])
             self.ask('GET', ONE + '/carla/actors/{actor}/trajectory', '?frame=ros&output=' + form, id=self.ids['carla'], actor=7)
             for part in ('state/changes', 'frames', 'energies', 'resets'):
                 self.ask('GET', '%s/nanover/%s' % (ONE, part), '?output=' + form, id=self.ids['nanover'])

@@ -74,19 +74,19 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     return true;
 }
 
-static struct reel_cell write_attributes(struct roster *s, struct carla_added *added, struct reel_bytes *role) {
+struct reel_cell carla_attributes_cell(struct grow *json, struct carla_added *added, struct reel_bytes *role) {
     struct reel_bytes id, value;
-    s->json.size = 0;
-    grow_put(&s->json, "{", 1);
+    json->size = 0;
+    grow_put(json, "{", 1);
     for (uint16_t i = 0; i < added->n_attributes && carla_attribute_read(&added->attributes, &id, &value); i++) {
-        grow_put(&s->json, ",", i > 0);
-        json_put_string(&s->json, id);
-        grow_put(&s->json, ":", 1);
-        json_put_string(&s->json, value);
+        grow_put(json, ",", i > 0);
+        json_put_string(json, id);
+        grow_put(json, ":", 1);
+        json_put_string(json, value);
         *role = bytes_is(id, "role_name") ? value : *role;
     }
-    grow_put(&s->json, "}", 1);
-    return reel_cell_json(bytes_of(s->json.data, s->json.size));
+    grow_put(json, "}", 1);
+    return reel_cell_json(bytes_of(json->data, json->size));
 }
 
 static bool write_actor(struct reel_carla *pass, const struct actor *actor, struct reel_error *err) {
@@ -111,7 +111,7 @@ static bool write_actor(struct reel_carla *pass, const struct actor *actor, stru
         cells[8 + i] = carla_metres(added.location[i], &s->layout);
         cells[11 + i] = carla_degrees(added.rotation[i], &s->layout);
     }
-    cells[14] = write_attributes(s, &added, &role);
+    cells[14] = carla_attributes_cell(&s->json, &added, &role);
     cells[3] = role.data ? reel_cell_text(role) : cells[3];
     cells[4] = actor->attached ? reel_cell_integer(actor->parent) : cells[4];
     return s->json.failed ? reel_fail_memory(err) : carla_row(pass, cells, 15, err);

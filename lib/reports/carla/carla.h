@@ -1,5 +1,5 @@
 /* Shared by CARLA's reports. pass: the walk over the recording, packet by packet · text: CARLA's output formats · actors: the actor table ·
- * one file per query: info, events, collisions, blocked, actor_table, trajectory. */
+ * one file per query: info, events, collisions, blocked, actor_table, trajectory, state. */
 #ifndef REEL_REPORTS_CARLA_CARLA_H
 #define REEL_REPORTS_CARLA_CARLA_H
 
@@ -24,6 +24,8 @@ struct carla_packet {
     uint32_t chunk;
     uint64_t offset; /* of the data, in the chunk */
     struct reel_bytes data;
+    bool front; /* of the state in front of the stream */
+    int64_t time_ns;
     uint32_t total; /* number of records, when the packet is a list that can be walked */
 };
 
@@ -38,7 +40,7 @@ struct carla_question {
     void (*free)(void *state);
     size_t state_size; /* zeroed */
 };
-extern const struct carla_question carla_info, carla_events, carla_collisions, carla_blocked, carla_roster, carla_trajectory;
+extern const struct carla_question carla_info, carla_events, carla_collisions, carla_blocked, carla_roster, carla_trajectory, carla_state;
 
 struct reel_carla {
     struct reel_carla_question question;
@@ -94,6 +96,8 @@ struct carla_added {
     uint16_t n_attributes;
     struct cursor attributes;
 };
+/* The attributes as a JSON object in `json`, which is replaced; *role: the value of role_name. */
+struct reel_cell carla_attributes_cell(struct grow *json, struct carla_added *added, struct reel_bytes *role);
 bool carla_added_read(struct reel_bytes record, const struct carla_layout *layout, struct carla_added *out);
 bool carla_attribute_read(struct cursor *attributes, struct reel_bytes *id, struct reel_bytes *value);
 void carla_vec_read(const uint8_t *at, const struct carla_layout *layout, double out[3]);

@@ -83,6 +83,8 @@ static const struct carla_question *answer_to(enum reel_carla_topic topic, bool 
         return &carla_blocked;
     case REEL_CARLA_ACTORS:
         return &carla_roster;
+    case REEL_CARLA_STATE:
+        return &carla_state;
     default:
         return &carla_trajectory;
     }
@@ -98,6 +100,10 @@ static bool open_stream(struct reel_carla *pass, struct reel_recording *recordin
         }
     }
     all.topics = topics;
+    if (pass->question.topic == REEL_CARLA_STATE) {
+        all.start_ns = pass->question.at_ns + 1;
+        all.state_at_cut = true;
+    }
     return (pass->stream = reel_stream_open(&recording, 1, &all, err));
 }
 
@@ -163,6 +169,8 @@ void reel_carla_free(struct reel_carla *pass) {
 static bool take_packet(struct reel_carla *pass, const struct reel_message *m, struct reel_error *err) {
     struct carla_packet p = pass->channels[m->channel];
     p.chunk = m->entry.chunk;
+    p.front = m->front > 0;
+    p.time_ns = m->time_ns;
     p.offset = m->entry.offset + m->entry.head;
     if (m->size > CARLA_PACKET_MAX) {
         return true;
@@ -186,7 +194,7 @@ static bool take_packet(struct reel_carla *pass, const struct reel_message *m, s
 }
 
 static bool walk(struct reel_carla *pass, struct reel_error *err) {
-    for (int i = 0; i < STEP_PACKETS && pass->text.size < STEP_TEXT; i++) {
+    for (int i = 0; i < STEP_PACKETS && pass->text.size < STEP_TEXT && !pass->walked; i++) {
         struct reel_message m;
         enum reel_step step = reel_stream_next(pass->stream, &m, err);
         if (step != REEL_STEP_MESSAGE) {
