@@ -25,6 +25,7 @@ struct reel_view {
                                 const struct reel_selection *selection, struct reel_error *err);
     /* The camera for recordings whose view has this channel; NULL: the channel does not determine it. */
     const struct reel_view_camera *(*camera)(const struct reel_channel *channel);
+    const struct reel_view *raw; /* the same with all channels as they were recorded, also those that viewers cannot read */
 };
 
 /* The table of views, NULL-terminated (views/views.c). */

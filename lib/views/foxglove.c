@@ -1,5 +1,6 @@
-/* The stream of view=foxglove: the selected messages and those that the transforms generate, merged by time; a generated message follows
- * its source message. Generated messages are not stored: a second feed seeks to the source message and generates them again. */
+/* The stream of view=foxglove: what viewers can read of the selected messages (foxglove_plain.c), and those that the transforms generate,
+ * merged by time; a generated message follows its source message. Generated messages are not stored: a second feed seeks to the source
+ * message and generates them again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,8 +269,8 @@ static bool add_channels(struct view *v, uint32_t n, struct reel_error *err) {
     return true;
 }
 
-static struct reel_stream *view_open(struct reel_stream *below, struct reel_recording *const *recordings, uint32_t n,
-                                     const struct reel_selection *q, struct reel_error *err) {
+static struct reel_stream *open_raw(struct reel_stream *below, struct reel_recording *const *recordings, uint32_t n,
+                                    const struct reel_selection *q, struct reel_error *err) {
     struct view *v = calloc(1, sizeof *v);
     if (!v) {
         reel_stream_free(below);
@@ -294,6 +295,12 @@ static struct reel_stream *view_open(struct reel_stream *below, struct reel_reco
     return &v->base;
 }
 
+static struct reel_stream *view_open(struct reel_stream *below, struct reel_recording *const *recordings, uint32_t n,
+                                     const struct reel_selection *q, struct reel_error *err) {
+    struct reel_stream *plain = view_plain(below, err);
+    return plain ? open_raw(plain, recordings, n, q, err) : NULL;
+}
+
 static const struct reel_view_camera *view_camera(const struct reel_channel *channel) {
     static const struct {
         const struct view_schema *schema;
@@ -310,8 +317,17 @@ static const struct reel_view_camera *view_camera(const struct reel_channel *cha
 
 const struct reel_view reel_view_foxglove = {
     .name = "foxglove",
-    .help = "adds messages for Foxglove and compatible viewers: scenes, frames, logs, plots",
+    .help = "what Foxglove and compatible viewers display: scenes, frames, logs, plots, and channels as JSON",
     .version = VIEW_VERSION,
     .open = view_open,
     .camera = view_camera,
+    .raw = &reel_view_foxglove_raw,
+};
+const struct reel_view reel_view_foxglove_raw = {
+    .name = "foxglove+raw",
+    .help = "the same, beside all channels as they were recorded",
+    .version = VIEW_VERSION,
+    .open = open_raw,
+    .camera = view_camera,
+    .raw = &reel_view_foxglove_raw,
 };

@@ -9,7 +9,7 @@
 #include "wire/arena.h"
 #include "wire/grow.h"
 
-extern const struct reel_view reel_view_foxglove;
+extern const struct reel_view reel_view_foxglove, reel_view_foxglove_raw;
 
 /* --- schemas (foxglove_schemas.c): JSON Schema in the subset that viewers support --- */
 
@@ -114,6 +114,12 @@ void view_feed_free(struct view_feed *feed);
 enum reel_step view_feed_next(struct view_feed *feed, struct reel_error *err);
 /* Continues at the message at `mark`, or the first one after it. */
 bool view_feed_seek(struct view_feed *feed, const struct reel_mark *mark, struct reel_error *err);
+
+/* Whether a transform draws the channel's messages. */
+bool view_draws(const struct reel_channel *channel);
+
+/* --- the recorded channels themselves (foxglove_plain.c): a stream of what viewers can read. Takes `below` over. --- */
+struct reel_stream *view_plain(struct reel_stream *below, struct reel_error *err);
 
 /* Compares positions in a stream: < 0, 0, > 0. Not for messages of the front. */
 int view_compare(const struct reel_mark *a, const struct reel_mark *b);

@@ -30,6 +30,16 @@ static unsigned role_of(const struct view_transform *how, const struct reel_chan
     return reel_encoding_of(c) == how->encoding ? how->role(c) : 0;
 }
 
+bool view_draws(const struct reel_channel *c) {
+    for (size_t t = 0; t < TRANSFORMS; t++) {
+        bool older = transforms[t]->older && reel_encoding_of(c) == transforms[t]->older;
+        if (older || role_of(transforms[t], c)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* --- topics --- */
 
 bool view_topic(struct view_maker *m, const char *name, const struct view_schema *schema, uint32_t *topic, struct reel_error *err) {

@@ -189,7 +189,10 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
                                                                        : REEL_PREFIX_NEVER;
     c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
+    bool raw = false;
+    http_param_bool(r, "raw", &raw);
     c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
+    c->q.selection.view = c->q.selection.view && raw ? c->q.selection.view->raw : c->q.selection.view;
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};

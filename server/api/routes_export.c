@@ -31,7 +31,10 @@ static const struct http_param tar_params[] = {
          .type = HTTP_CHOICE,                                                                                                              \
          .choices = CHOICES("raw", "foxglove"),                                                                                            \
          .fallback = "raw",                                                                                                                \
-         .help = "foxglove adds topics that viewers draw: scenes, transforms, logs and plots."},                                           \
+         .help =                                                                                                                           \
+             "foxglove adds topics that viewers draw: scenes, transforms, logs and plots. Channels that viewers cannot read are JSON, or " \
+             "are left out."},                                                                                                             \
+        {.name = "raw", .type = HTTP_BOOL, .help = "With view=foxglove: keeps all channels as they were recorded."},                       \
         {.name = "report",                                                                                                                 \
          .type = HTTP_BOOL,                                                                                                                \
          .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                       \

@@ -19,7 +19,7 @@ struct conversion {
     const char *version, *compression, *format, *view, *split;
     uint64_t block_size, compress_from;
     struct option_list compress_topics;
-    bool report, force;
+    bool report, force, raw;
     uint64_t jobs;        /* conversions at once, into a folder */
     uint64_t run;         /* of a NanoVer recording, or NO_RUN */
     int align, prefixing; /* enum reel_align, enum reel_prefixing */
@@ -119,6 +119,7 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
     if (c->view && !(c->selection.view = reel_view_named(c->view, err))) {
         return false;
     }
+    c->selection.view = c->view && c->raw ? c->selection.view->raw : c->selection.view;
     bool blocks = c->block_size > 0 || c->compress_from > 0 || c->compress_topics.count > 0;
     if (blocks && !(c->writer->needs & REEL_SETS_BLOCKS)) {
         return reel_fail(err, REEL_ARGUMENT, "--block-size, --compress-from and --compress-topic mean nothing for %s files",
@@ -314,7 +315,8 @@ static int run(int argc, char **argv) {
         {.name = "block-size", .kind = CLI_UINT, .to = &c.block_size, .value = "BYTES", .least = 1024, .most = 1 << 30, .help = "MIRA tapes: size of a block at most"},
         {.name = "compress-from", .kind = CLI_UINT, .to = &c.compress_from, .value = "BYTES", .least = 1, .help = "MIRA tapes: do not compress messages of fewer bytes"},
         {.name = "compress-topic", .kind = CLI_LIST, .to = &c.compress_topics, .value = "GLOB", .help = "MIRA tapes: compress only these topics; may be repeated"},
-        {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = "foxglove: add messages that Foxglove-compatible viewers display"},
+        {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = "foxglove: what Foxglove-compatible viewers display"},
+        {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},
         {.name = "align", .kind = CLI_CHOICE, .to = &c.align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", .choices = aligns},
         {.name = "prefix", .kind = CLI_CHOICE, .to = &c.prefixing, .value = "WHEN", .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic", .choices = prefixes},
         {.name = "run", .kind = CLI_UINT, .to = &c.run, .value = "N", .help = "only the N-th run of a NanoVer recording: from the N-th reset to the next; 0: before the first reset"},

@@ -7,8 +7,11 @@ import tempfile
 import urllib.parse
 from unittest import mock
 
+import msgpack
+
 import samples
 from harness import API, Case, reel
+from real_samples import golden
 from samples import Message, T0, bag, lab_messages, nanover, nanover_messages, read_mcap
 from test_carla import log
 
@@ -40,6 +43,9 @@ class Viewer(Case):
 
     @classmethod
     def fill(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
         cls.log = cls.server.added('drive it.log', log())
         cls.sim = cls.server.added('sim.nanover.zip', nanover(nanover_messages(80)))
         cls.bag = cls.server.added('robot.bag', robot())
@@ -50,7 +56,7 @@ class Viewer(Case):
 
     def test_scene_beside_the_messages(self):
         plain = messages_of(self.get(self.path(self.log, 'as/show.mcap')).body)
-        shown = messages_of(self.get(self.path(self.log, 'as/show.mcap?view=foxglove')).body)
+        shown = messages_of(self.get(self.path(self.log, 'as/show.mcap?view=foxglove&raw=true')).body)
         own = [m for m in shown if not m.topic.startswith('/view/')]
         self.assertEqual([(m.time, m.topic, m.payload) for m in own], [(m.time, m.topic, m.payload) for m in plain])
         made = [m for m in shown if m.topic.startswith('/view/')]
@@ -84,7 +90,33 @@ class Viewer(Case):
         self.assertEqual({m.topic for m in shown}, {'/view/energies'})
         self.assertEqual([json.loads(m.payload)['potential'] for m in shown], [0 if i == 0 else -i for i in range(80)])
         hidden = messages_of(self.get(self.path(self.sim, 'as/e.mcap?view=foxglove&exclude_topic=/view/*')).body)
+        self.assertEqual(set(), {m.topic for m in hidden})
+        hidden = messages_of(self.get(self.path(self.sim, 'as/e.mcap?view=foxglove&raw=true&exclude_topic=/view/*')).body)
         self.assertEqual({m.topic for m in hidden}, {'frame', 'state'})
+
+    def test_what_is_not_drawn_is_json(self):
+        """Each topic that a viewer cannot read, of TIDE, MIRA and MessagePack: the values of its rows, with a schema that has their fields."""
+        rows = [{'$channel': {'topic': '/packed', 'type': 'Sample', 'encoding': 'msgpack'}}]
+        rows += [{'topic': '/packed', 'log_time': T0 + i, 'data': msgpack.packb({'x': i, 'name': 'é%d' % i})} for i in range(5)]
+        rows += [{'topic': '/number', 'log_time': T0 + i, 'data': i * 0.5} for i in range(5)]
+        rows += [{'$channel': {'topic': '/secret', 'type': 'X', 'encoding': 'unheard-of'}}, {'topic': '/secret', 'log_time': T0, 'data': b'abc'}]
+        packed = self.server.added('packed.msgpack', b''.join(msgpack.packb(r) for r in rows))
+        met = 0
+        for recording in [packed] + [self.server.added(os.path.basename(os.path.dirname(path)) + os.path.basename(path), open(path, 'rb').read())
+                                     for path in (golden('tide/rsb'), golden('mira/usual'))]:
+            answer = self.get(self.path(recording, 'as/show.mcap?view=foxglove'))
+            path = os.path.join(self.folder, 'show.mcap')
+            with open(path, 'wb') as f:
+                f.write(answer.body)
+            shown = [json.loads(line) for line in reel('cat', path).stdout.splitlines()]
+            topics = {r['topic'] for r in shown}
+            values = [r for r in self.get(self.path(recording, 'messages')).rows() if r['topic'] in topics]
+            self.assertEqual([r['data'] if isinstance(r['data'], dict) else {'value': r['data']} for r in values], [r['data'] for r in shown])
+            self.assertNotIn('/secret', topics)
+            met += len(values)
+            for topic in json.loads(reel('info', path, '--json').stdout)['topics']:
+                self.assertEqual(('json', 'jsonschema'), (topic['encoding'], topic['channels'][0]['schema_encoding']))
+        self.assertGreater(met, 12)
 
     def test_rows(self):
         """A view is a stream like any other: its messages as rows."""

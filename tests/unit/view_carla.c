@@ -15,7 +15,9 @@ static void originals_stay_and_topics_join(void **state) {
     MAKER m = make_world(STYLE, 5);
     RECORDING *r = carla_read(&m);
     struct reel_selection q = view_all();
+    q.view = q.view->raw;
     VIEW_LIST l = view_list_of(r, &q);
+    view_check(r, &q);
     assert_int_equal(l.stream->n_channels, info_of(r)->n_channels + 5);
     struct reel_selection plain = reel_select_all;
     AUTO(reel_stream_free) struct reel_stream *raw = view_stream(r, &plain);
@@ -30,6 +32,23 @@ static void originals_stay_and_topics_join(void **state) {
     assert_string_equal(c->type, "foxglove.SceneUpdate");
     assert_string_equal(c->encoding, "json");
     assert_string_equal(c->schemas[0].encoding, "jsonschema");
+}
+
+/* What the view draws is left out as it was recorded; the rest is JSON. */
+static void other_channels_are_json(void **state) {
+    (void)state;
+    MAKER m = make_world(STYLE, 5);
+    RECORDING *r = carla_read(&m);
+    struct reel_selection q = view_all();
+    VIEW_LIST l = view_list_of(r, &q);
+    assert_int_equal(view_count(&l, "/position"), 0);
+    assert_int_equal(view_count(&l, "/vehicle/light"), 5);
+    assert_string_equal(view_text(&l, "/vehicle/light", 0), "{\"actors\":{\"24\":{\"lights\":4,\"lights_on\":[\"HighBeam\"]},\"25\":{"
+                                                            "\"lights\":5,\"lights_on\":[\"Position\",\"HighBeam\"]}}}");
+    for (uint32_t i = 0; i < l.stream->n_channels; i++) {
+        assert_string_equal(l.stream->channels[i]->encoding, "json");
+        assert_string_equal(l.stream->channels[i]->schemas[0].encoding, "jsonschema");
+    }
 }
 
 static void the_world_is_right_handed_and_in_metres(void **state) {
@@ -142,10 +161,12 @@ static void topics_are_chosen_like_any(void **state) {
     view_check(r, &q);
     q.topics = two;
     q.n_topics = 2;
+    q.view = q.view->raw;
     VIEW_LIST pair = view_list_of(r, &q);
     assert_int_equal(pair.count, 4 + 3);
     view_check(r, &q);
     q = view_all();
+    q.view = q.view->raw;
     q.exclude = &not ;
     q.n_exclude = 1;
     VIEW_LIST none = view_list_of(r, &q);
@@ -208,6 +229,7 @@ static void other_names_are_no_view(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(originals_stay_and_topics_join),
+        cmocka_unit_test(other_channels_are_json),
         cmocka_unit_test(the_world_is_right_handed_and_in_metres),
         cmocka_unit_test(cubes_are_the_boxes),
         cmocka_unit_test(what_happens_is_logged),
