@@ -9,6 +9,7 @@ import { MessageReader } from "@foxglove/rosmsg-serialization";
 import * as published from "@foxglove/schemas/jsonschema.js";
 import { McapIndexedReader } from "@mcap/core";
 import Ajv from "ajv";
+import { checkReadable, demand } from "./json_schema.mjs";
 
 const ajv = new Ajv({ strict: false });
 
@@ -23,28 +24,6 @@ class FileReadable {
     const buffer = new Uint8Array(Number(size));
     await this.handle.read(buffer, 0, buffer.length, Number(offset));
     return buffer;
-  }
-}
-
-function demand(good, text) {
-  if (!good) {
-    throw new Error(text);
-  }
-}
-
-// What open viewers' own reader of JSON Schema takes; a channel with anything else disappears there.
-function checkReadable(schema, place) {
-  demand(typeof schema.type === "string", `${place}: no single type`);
-  for (const word of ["$ref", "anyOf", "allOf", "oneOf"]) {
-    demand(schema[word] === undefined, `${place}: has ${word}`);
-  }
-  if (schema.type === "object") {
-    for (const [name, member] of Object.entries(schema.properties ?? {})) {
-      checkReadable(member, `${place}.${name}`);
-    }
-  } else if (schema.type === "array") {
-    demand(schema.items?.type !== undefined && schema.items.type !== "array", `${place}: a list of lists, or of an unknown type`);
-    checkReadable(schema.items, `${place}[]`);
   }
 }
 
