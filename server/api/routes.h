@@ -166,6 +166,7 @@ void api_scrub_last(struct http_request *r);
 void api_rescan(struct http_request *r);
 /* viewer.c */
 void api_layout(struct http_request *r);
+void api_manifest(struct http_request *r);
 /* tokens.c, links.c, audit.c */
 void api_tokens_list(struct http_request *r);
 void api_token_create(struct http_request *r);

@@ -106,6 +106,11 @@ static const struct http_param frame_params[] = {
     {0},
 };
 
+static const struct http_param manifest_params[] = {
+    {.name = "recording", .type = HTTP_TEXT, .repeats = true, .max = 64, .help = "The ids of the recordings."},
+    {0},
+};
+
 const struct api_route api_routes_contents[] = {
     {.http = {"GET", BASE "/recordings/{id}/topics", ROLE_READ, topics_params, "Lists the topics of a recording and their channels.",
               api_topics, NULL, NULL, NULL},
@@ -214,6 +219,12 @@ const struct api_route api_routes_contents[] = {
      .id = "getLayout",
      .tag = "contents",
      .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/viewer/manifest", ROLE_READ, manifest_params,
+              "Returns where recordings are as MCAP files, in the form of a manifest for Foxglove's remote data loader.", api_manifest,
+              NULL, NULL, NULL},
+     .id = "getManifest",
+     .tag = "contents",
      .answers = "200" ERRORS_CONTENTS},
     {.id = NULL},
 };

@@ -1,5 +1,5 @@
 /* /recordings/{id}/layout.json: a viewer layout with panels for the recording's channels, and the links that open the recording in the
- * viewer. The layout depends only on the channels of /as/x.mcap?view=foxglove; no messages are read. */
+ * viewer. The layout depends on the channels of /as/x.mcap?view=foxglove, and on its first scene. */
 #include "api/viewer.h"
 
 #include <stdio.h>
@@ -10,14 +10,18 @@
 #include "api/addresses.h"
 #include "api/common.h"
 #include "api/routes.h"
+#include "api/viewer_fit.h"
 #include "app.h"
 #include "reel/encoding.h"
 #include "reel/time.h"
 #include "reel/view.h"
 #include "wire/cleanup.h"
 
+enum { SOURCES_MAX = 64 }; /* recordings of one manifest */
 enum { IMAGES_MAX = 2, PLOTS_MAX = 2, LINES_MAX = 5, PANELS_MAX = 8 };
 #define SCENE_ID "3D!reel"
+#define GRID_ID "reel-grid"
+static const int64_t AFTER_START_NS = 1000000000;
 
 /* --- links --- */
 
@@ -60,8 +64,9 @@ static char *viewer_address(const char *viewer, const char *mcap, const char *la
         address_put_escaped(f, mcap);
         fputs("&layoutUrl=", f);
         address_put_escaped(f, layout);
-        if (row->messages > 0 && row->start_ns >= 0) {
-            reel_time_rfc3339(row->start_ns, time);
+        if (row->messages > 0 && row->start_ns >= 0) { /* not the very start, where most topics have nothing yet */
+            int64_t tenth = (row->end_ns - row->start_ns) / 10;
+            reel_time_rfc3339(row->start_ns + (tenth < AFTER_START_NS ? tenth : AFTER_START_NS), time);
             fputs("&time=", f);
             address_put_escaped(f, time);
         }
@@ -69,15 +74,20 @@ static char *viewer_address(const char *viewer, const char *mcap, const char *la
     return closed(f, &text);
 }
 
-void viewer_add_links(const struct http_request *r, json_t *recording, const struct catalog_recording *row) {
-    const char *viewer = http_app(r)->config.viewer, *slash = strrchr(row->name, '/');
+static char *mcap_address(const struct http_request *r, const struct catalog_recording *row) {
+    const char *slash = strrchr(row->name, '/');
     const char *name = slash ? slash + 1 : row->name;
     size_t size = strlen(name);
     bool is_mcap = size > 5 && strcmp(name + size - 5, ".mcap") == 0;
+    return address(r, row->id, "as/", name, is_mcap ? "?view=foxglove" : ".mcap?view=foxglove");
+}
+
+void viewer_add_links(const struct http_request *r, json_t *recording, const struct catalog_recording *row) {
+    const char *viewer = http_app(r)->config.viewer;
     if (!viewer || row->state != STATE_READY) {
         return;
     }
-    AUTO_MEM char *mcap = address(r, row->id, "as/", name, is_mcap ? "?view=foxglove" : ".mcap?view=foxglove");
+    AUTO_MEM char *mcap = mcap_address(r, row);
     AUTO_MEM char *layout = address(r, row->id, "layout.json", "", "");
     AUTO_MEM char *open = mcap && layout ? viewer_address(viewer, mcap, layout, row) : NULL;
     if (open) {
@@ -157,6 +167,7 @@ struct layout {
     json_t *drawn;                         /* topics in the 3D panel */
     bool pictures;                         /* there are topics for the 3D panel, or frames */
     const struct reel_view_camera *camera; /* NULL: the default */
+    struct viewer_fit fit;
 };
 
 /* Adds one panel per topic, which several channels may share. False: the topic has one, or there are too many panels. */
@@ -271,12 +282,20 @@ static void add_channel(struct layout *l, const struct reel_view *view, const st
 }
 
 static void add_scene(struct layout *l) {
-    json_t *camera = json_pack("{s:b, s:f, s:f, s:f, s:[f,f,f], s:[f,f,f], s:[f,f,f,f], s:i, s:f, s:i}", "perspective", 1, "distance",
-                               l->camera ? l->camera->distance : 40.0, "phi", 55.0, "thetaOffset", 45.0, "target", 0.0, 0.0, 0.0,
-                               "targetOffset", 0.0, 0.0, 0.0, "targetOrientation", 0.0, 0.0, 0.0, 1.0, "fovy", 45, "near",
-                               l->camera ? l->camera->near_clip : 0.5, "far", 5000);
-    json_t *config = json_pack("{s:o, s:s, s:{}, s:{}, s:{}, s:o}", "cameraState", camera, "followMode", "follow-pose", "scene",
-                               "transforms", "layers", "topics", l->drawn);
+    /* A camera that follows an actor sees its surroundings; another one sees all. */
+    bool follows = l->camera && strcmp(l->camera->frame, "ego") == 0;
+    const struct viewer_fit fit = l->fit.found && !follows ? l->fit : (struct viewer_fit){.radius = 0};
+    double near = l->camera ? l->camera->near_clip : 0.5, distance = l->camera ? l->camera->distance : 40.0;
+    distance = fit.found ? 2.5 * fit.radius : distance;
+    json_t *camera =
+        json_pack("{s:b, s:f, s:f, s:f, s:[f,f,f], s:[f,f,f], s:[f,f,f,f], s:i, s:f, s:i}", "perspective", 1, "distance", distance, "phi",
+                  55.0, "thetaOffset", 45.0, "target", fit.centre[0], fit.centre[1], fit.centre[2], "targetOffset", 0.0, 0.0, 0.0,
+                  "targetOrientation", 0.0, 0.0, 0.0, 1.0, "fovy", 45, "near", near, "far", 5000);
+    json_t *grid = json_pack("{s:s, s:s, s:s, s:b, s:b, s:f, s:i, s:f, s:s, s:[f,f,f], s:[f,f,f], s:i}", "layerId", "foxglove.Grid",
+                             "instanceId", GRID_ID, "label", "Grid", "visible", 1, "frameLocked", 1, "size", 2 * distance, "divisions", 20,
+                             "lineWidth", 1.0, "color", "#8a8f99ff", "position", 0.0, 0.0, 0.0, "rotation", 0.0, 0.0, 0.0, "order", 1);
+    json_t *config = json_pack("{s:o, s:s, s:{s:{s:b}}, s:{}, s:{s:o}, s:o}", "cameraState", camera, "followMode", "follow-pose", "scene",
+                               "transforms", "enablePreloading", 1, "transforms", "layers", GRID_ID, grid, "topics", l->drawn);
     if (l->camera) {
         json_object_set_new(config, "followTf", json_string(l->camera->frame));
     }
@@ -301,8 +320,8 @@ static json_t *arranged(const struct layout *l) {
     return json_pack("{s:s, s:s, s:o, s:f}", "direction", "row", "first", SCENE_ID, "second", stacked(l, 0), "splitPercentage", 62.0);
 }
 
-static json_t *layout_of(const struct reel_view *view, const struct reel_stream *stream) {
-    struct layout l = {.configs = json_object(), .drawn = json_object()};
+static json_t *layout_of(const struct reel_view *view, const struct reel_stream *stream, const struct viewer_fit *fit) {
+    struct layout l = {.configs = json_object(), .drawn = json_object(), .fit = *fit};
     const char *shown = stream->n_channels > 0 ? stream->channels[0]->name : "";
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         add_channel(&l, view, stream->channels[i]);
@@ -331,10 +350,35 @@ void api_layout(struct http_request *r) {
     all.view = reel_view_named("foxglove", &err);
     const struct reel_writer *mcap = reel_writer_named(".mcap", NULL, &err);
     AUTO(reel_stream_free) struct reel_stream *stream = all.view && mcap ? reel_writer_stream(mcap, &a.recording, 1, &all, &err) : NULL;
-    if (stream) {
-        http_reply_json(r, 200, layout_of(all.view, stream));
+    struct viewer_fit fit;
+    if (stream && viewer_fit(a.recording, all.view, &fit, &err)) {
+        http_reply_json(r, 200, layout_of(all.view, stream, &fit));
     } else {
         http_reply_error(r, &err);
     }
     api_recording_done(&a);
+}
+
+/* Of recordings as MCAP files with ranges, in the form that Foxglove's remote data loader asks for. */
+void api_manifest(struct http_request *r) {
+    const char *keys[SOURCES_MAX];
+    size_t n = http_params(r, "recording", keys, SOURCES_MAX);
+    if (n == 0 || n > SOURCES_MAX) {
+        http_reply_bad_param(r, "recording", n == 0 ? "a recording is missing: use recording=ID" : "at most %d of them", SOURCES_MAX);
+        return;
+    }
+    json_t *sources = json_array(), *name = NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct api_recording a;
+        if (!api_find_key(r, keys[i], &a)) {
+            json_decref(sources);
+            json_decref(name);
+            return;
+        }
+        AUTO_MEM char *url = mcap_address(r, &a.row);
+        json_array_append_new(sources, json_pack("{s:s, s:b}", "url", url ? url : "", "supportsRangeRequests", 1));
+        name = name ? name : json_string(a.row.name);
+        api_recording_done(&a);
+    }
+    http_reply_json(r, 200, json_pack("{s:o, s:o}", "name", name, "sources", sources));
 }

@@ -165,6 +165,21 @@ class Viewer(Case):
         self.assertEqual(set(panels['3D']['topics']), {'/view/scene', '/view/points', '/view/avatars'})
         self.assertIn('/view/energies.potential', [p['value'] for p in panels['Plot']['paths']])
 
+    def test_the_camera_sees_what_is_drawn(self):
+        """A simulation is in the middle of the picture, whole, above a grid; a drive is followed."""
+        scene = [json.loads(m.payload) for m in messages_of(self.get(self.path(self.sim, 'as/e.mcap?view=foxglove&topic=/view/scene')).body)]
+        drawn = next(filter(None, ([s['pose']['position'] for e in one['entities'] for s in e.get('spheres', [])] for one in scene)))
+        panel = self.layout(self.sim)['3D']
+        camera = panel['cameraState']
+        middle = [(min(p[axis] for p in drawn) + max(p[axis] for p in drawn)) / 2 for axis in 'xyz']
+        radius = sum((max(p[axis] for p in drawn) - min(p[axis] for p in drawn)) ** 2 for axis in 'xyz') ** .5 / 2
+        for x, y in zip(middle + [2.5 * radius], camera['target'] + [camera['distance']]):
+            self.assertAlmostEqual(x, y, delta=0.3 * radius)  # bonds and the box are drawn too
+        grid, = panel['layers'].values()
+        self.assertEqual(('foxglove.Grid', True, 2 * camera['distance']), (grid['layerId'], grid['visible'], grid['size']))
+        self.assertEqual({'transforms': {'enablePreloading': True}}, panel['scene'])
+        self.assertEqual(40, self.layout(self.log)['3D']['cameraState']['distance'])
+
     def test_layout_of_a_robot(self):
         panels = self.layout(self.bag)
         self.assertEqual(set(panels), {'Plot', 'Image', 'map', 'RosOut'})
@@ -182,13 +197,25 @@ class Viewer(Case):
         address = urllib.parse.urlsplit(recording['links']['viewer'])
         asked = urllib.parse.parse_qs(address.query, strict_parsing=True)
         self.assertEqual('%s://%s%s' % address[:3], VIEWER)
-        self.assertEqual((asked['ds'], asked['time']), (['remote-file'], ['2020-09-13T12:26:40.000000000Z']))
+        self.assertEqual((asked['ds'], asked['time']), (['remote-file'], ['2020-09-13T12:26:40.200000000Z']))
         self.assertEqual((asked['ds.url'], asked['layoutUrl']), ([recording['links']['mcap']], [recording['links']['layout']]))
         mcap, layout = urllib.parse.urlsplit(asked['ds.url'][0]), urllib.parse.urlsplit(asked['layoutUrl'][0])
         self.assertEqual(mcap.netloc, '127.0.0.1:%d' % self.server.port)
         self.assertTrue(mcap.path.endswith('/drive%20it.log.mcap'), mcap.path)  # viewers go by the path's end
         self.assertTrue(self.get(mcap.path + '?' + mcap.query).body.startswith(b'\x89MCAP0'))
         self.assertIn('configById', self.get(layout.path).json())
+
+    def test_a_manifest_leads_to_the_files(self):
+        manifest = self.get('%s/viewer/manifest?recording=%s&recording=%s' % (API, self.log, self.sim)).json()
+        self.assertEqual('drive it.log', manifest['name'])
+        for source in manifest['sources']:
+            self.assertIs(True, source['supportsRangeRequests'])
+            url = urllib.parse.urlsplit(source['url'])
+            self.assertEqual('127.0.0.1:%d' % self.server.port, url.netloc)
+            self.assertEqual(b'\x89MCAP0', self.get('%s?%s' % (url.path, url.query), 206, Range='bytes=0-5').body)
+        self.assertEqual(2, len(manifest['sources']))
+        self.assertProblem(self.server.get(API + '/viewer/manifest'), 400, 'recording=ID')
+        self.assertProblem(self.server.get(API + '/viewer/manifest?recording=nothing'), 404)
 
     def test_the_viewers_page_may_read(self):
         path = self.path(self.log, 'as/show.mcap?view=foxglove')

@@ -141,6 +141,7 @@ class OpenApi(unittest.TestCase):
 
     def ask_contents(self):
         for recording in self.ids.values():
+            self.ask('GET', API + '/viewer/manifest', '?recording=' + recording)
             for part in ('topics', 'coverage', 'scan', 'attachments', 'metadata', 'layout.json'):
                 self.ask('GET', '%s/%s' % (ONE, part), id=recording, Prefer='wait=30')
             self.ask('GET', ONE + '/play', '?speed=max&end=%2B1s&latch=true', id=recording)
