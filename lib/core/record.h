@@ -35,5 +35,15 @@ bool recorder_patch(struct reel_recorder *r, uint64_t offset, const void *data, 
 /* A temporary file for what comes at the end, and what was written into it, appended. */
 FILE *recorder_spool(struct reel_error *err);
 bool recorder_put_spool(struct reel_recorder *r, FILE *spool, struct reel_error *err);
+/* Appends the rows of `spool` as one table for each key. A row in the spool is u32 key and `row_size` bytes; `counts` has the number of
+ * rows of each key. The rows of a key stay in their order; those of a key without rows are left out. head() writes what precedes a table.
+ */
+struct recorder_tables {
+    FILE *spool;
+    size_t row_size, n_keys;
+    const uint64_t *counts;
+    bool (*head)(struct reel_recorder *r, size_t key, struct reel_error *err);
+};
+bool recorder_put_tables(struct reel_recorder *r, const struct recorder_tables *tables, struct reel_error *err);
 
 #endif

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from harness import REEL, eventually
-from matrix_readers import TIDE, McapNode, tide_messages
+from matrix_readers import MIRA, TIDE, McapNode, mira_messages, tide_messages
 from peer_mcap import prepare
 
 COUNT = 700
@@ -86,3 +86,12 @@ class Recorded(unittest.TestCase):
                 seen, messages = tide_messages(f.read())
             self.assertEqual((seen['index_bad'], seen['index_ok'], len(messages)), (0, COUNT, COUNT))
             self.assertEqual({(m.topic, m.time) for m in messages}, {('/words', T0 + i * 1000000) for i in range(COUNT)})
+
+    def test_mira(self):
+        if not MIRA:
+            self.skipTest('the readers of ../shared are not there')
+        for kill in (False, True):
+            with open(self.record('a%d.tape' % kill, kill=kill), 'rb') as f:
+                seen, messages = mira_messages(f.read())
+            self.assertEqual([('/words', T0 + i * 1000000) for i in range(COUNT)], [(m.topic, m.time) for m in messages])
+            self.assertEqual(b'word %d' % (COUNT - 1), messages[-1].payload[4:])

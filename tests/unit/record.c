@@ -293,7 +293,8 @@ static void a_message_may_be_larger_than_a_chunk(void **state) {
 
 /* ---- every format that records */
 
-static const char *const formats[][2] = {{".mcap", NULL}, {".bag", "2.0"}, {".bag", "1.2"}, {".tide", "0.0"}, {".tide", "2.0"}};
+static const char *const formats[][2] = {{".mcap", NULL},  {".bag", "2.0"},  {".bag", "1.2"},
+                                         {".tide", "0.0"}, {".tide", "2.0"}, {".tape", NULL}};
 
 static struct reel_recorder *start_as(const char *path, const char *const format[2], const char *compression) {
     const struct reel_writer *w = reel_writer_named(format[0], format[1], &err);

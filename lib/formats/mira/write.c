@@ -11,7 +11,6 @@
 enum {
     BLOCK_USUAL = 256 << 10,
     BLOCK_MAX = 1 << 30,
-    COMPRESS_MIN = 1 << 10, /* smaller messages are not compressed */
 };
 
 /* ---- a run ---- */
@@ -53,7 +52,7 @@ static bool mira_open(struct reel_write *w, struct reel_error *err) {
     if (!run->zlib && !run->again && strcmp(compression, "none") != 0) {
         return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"", compression);
     }
-    run->compress_from = w->options->compress_from > 0 ? w->options->compress_from : COMPRESS_MIN;
+    run->compress_from = w->options->compress_from > 0 ? w->options->compress_from : MIRA_COMPRESS_MIN;
     run->block_max = w->options->block_bytes > 0 ? w->options->block_bytes : BLOCK_USUAL;
     run->block_max = run->block_max < BLOCK_MAX ? run->block_max : BLOCK_MAX;
     run->seen = arena_alloc(&run->arena, n * sizeof *run->seen);
@@ -98,17 +97,26 @@ static int64_t start_of(const struct reel_write *w, int64_t first_ns) {
     return start < MIRA_WALL_MAX_NS ? (int64_t)start : 0;
 }
 
+void mira_put_tape_head(struct reel_sink *out, const struct mira_tape_head *head) {
+    reel_sink_u32le(out, head->version);
+    reel_sink_u64le(out, (uint64_t)head->start_ns);
+    reel_sink_u64le(out, (uint64_t)head->utc_ns);
+    reel_sink_u32le(out, head->blocks);
+    reel_sink_u64le(out, head->first_info);
+}
+
 static bool mira_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     (void)err;
     const struct mira_totals *t = w->totals;
     const char *version = mira_metadata(w->stream, MIRA_VERSION_KEY), *utc = mira_metadata(w->stream, MIRA_UTC_KEY);
     uint64_t number = version ? strtoull(version, NULL, 16) : 0;
     int64_t utc_ns = utc ? strtoll(utc, NULL, 10) : 0;
-    reel_sink_u32le(out, number > 0 && number < 1 << 24 ? (uint32_t)number : MIRA_VERSION_DEFAULT);
-    reel_sink_u64le(out, (uint64_t)(t->started ? t->start_ns : start_of(w, w->options->is_cut ? w->options->start_ns : 0)));
-    reel_sink_u64le(out, (uint64_t)(utc_ns <= MIRA_UTC_MAX_NS && utc_ns >= -MIRA_UTC_MAX_NS ? utc_ns : 0));
-    reel_sink_u32le(out, (uint32_t)reel_write_groups(w));
-    reel_sink_u64le(out, t->n_order > 0 ? t->info_at[t->order[0]] : 0);
+    mira_put_tape_head(
+        out, &(struct mira_tape_head){.version = number > 0 && number < 1 << 24 ? (uint32_t)number : MIRA_VERSION_DEFAULT,
+                                      .start_ns = t->started ? t->start_ns : start_of(w, w->options->is_cut ? w->options->start_ns : 0),
+                                      .utc_ns = utc_ns <= MIRA_UTC_MAX_NS && utc_ns >= -MIRA_UTC_MAX_NS ? utc_ns : 0,
+                                      .blocks = (uint32_t)reel_write_groups(w),
+                                      .first_info = t->n_order > 0 ? t->info_at[t->order[0]] : 0});
     return true;
 }
 
@@ -116,6 +124,20 @@ static bool mira_head(struct reel_write *w, struct reel_sink *out, struct reel_e
 
 uint64_t mira_info_size(const struct mira_out *c) {
     return MIRA_FIELD_HEAD + MIRA_INFO_FIXED + c->name.size + c->type.size + c->meta.size;
+}
+
+void mira_put_info_field(struct reel_sink *out, const struct mira_out *c, const struct mira_info_links *links) {
+    reel_sink_u8(out, MIRA_INFO);
+    reel_sink_u32le(out, (uint32_t)(mira_info_size(c) - MIRA_FIELD_HEAD));
+    reel_sink_u64le(out, links->next);
+    reel_sink_u64le(out, (uint64_t)links->first);
+    reel_sink_u64le(out, (uint64_t)links->last);
+    reel_sink_string32(out, c->name);
+    reel_sink_string32(out, c->type);
+    reel_sink_u64le(out, c->meta.size);
+    reel_sink_put_bytes(out, c->meta);
+    reel_sink_u64le(out, links->stored);
+    reel_sink_u64le(out, links->index);
 }
 
 bool mira_is_first(struct reel_write *w, uint32_t channel, uint64_t group) {
@@ -141,17 +163,12 @@ void mira_put_info(struct reel_write *w, uint32_t channel, struct reel_sink *out
         t->order[t->n_order++] = channel;
     }
     uint32_t next = t->position[channel] + 1;
-    reel_sink_u8(out, MIRA_INFO);
-    reel_sink_u32le(out, (uint32_t)(mira_info_size(c) - MIRA_FIELD_HEAD));
-    reel_sink_u64le(out, next < t->n_order ? t->info_at[t->order[next]] : 0);
-    reel_sink_u64le(out, (uint64_t)t->first[channel]);
-    reel_sink_u64le(out, (uint64_t)t->last[channel]);
-    reel_sink_string32(out, c->name);
-    reel_sink_string32(out, c->type);
-    reel_sink_u64le(out, c->meta.size);
-    reel_sink_put_bytes(out, c->meta);
-    reel_sink_u64le(out, t->stored[channel]);
-    reel_sink_u64le(out, w->planning ? 0 : run->index_at[channel]);
+    mira_put_info_field(out, c,
+                        &(struct mira_info_links){.next = next < t->n_order ? t->info_at[t->order[next]] : 0,
+                                                  .first = t->first[channel],
+                                                  .last = t->last[channel],
+                                                  .stored = t->stored[channel],
+                                                  .index = w->planning ? 0 : run->index_at[channel]});
 }
 
 /* ---- messages ---- */
@@ -389,4 +406,5 @@ const struct reel_writer reel_writer_mira = {
     .messages = mira_messages,
     .tail_parts = mira_tail_parts,
     .tail = mira_tail,
+    .recorder = &mira_recorder,
 };

@@ -10,8 +10,12 @@
 
 extern const struct reel_format reel_format_mira;
 extern const struct reel_writer reel_writer_mira;
+extern const struct reel_recorder_ops mira_recorder;
 
-enum { MIRA_OUT_META_MAX = 16 << 20 }; /* the reader drops larger ones */
+enum {
+    MIRA_OUT_META_MAX = 16 << 20 /* the reader drops larger ones */,
+    MIRA_COMPRESS_MIN = 1 << 10 /* smaller messages are not compressed */
+};
 
 /* A channel of the stream as it is written. */
 struct mira_out {
@@ -55,6 +59,8 @@ struct mira_note {
 struct mira_note mira_note_of(const struct reel_group *group);
 
 /* channels */
+/* `name`: of the channel in the tape. Texts are those of the channel and of `name`, which must outlive it, or in the arena. */
+bool mira_out_channel(struct arena *arena, const struct reel_channel *c, const char *name, struct mira_out *out, struct reel_error *err);
 bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, struct mira_out **out, struct reel_error *err);
 bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss);
 bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
@@ -65,6 +71,17 @@ bool mira_out_time(const struct reel_write *w, const struct reel_message *m, int
 bool mira_may_compress(const struct reel_write *w, const struct reel_message *m);
 uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m, uint32_t stored); /* of the whole field */
 uint64_t mira_info_size(const struct mira_out *c);
+struct mira_info_links { /* what is not known before the end of the tape */
+    uint64_t next, stored, index;
+    int64_t first, last;
+};
+void mira_put_info_field(struct reel_sink *out, const struct mira_out *c, const struct mira_info_links *links);
+struct mira_tape_head {
+    uint32_t version, blocks;
+    int64_t start_ns, utc_ns;
+    uint64_t first_info;
+};
+void mira_put_tape_head(struct reel_sink *out, const struct mira_tape_head *head);
 /* Does the channel's info precede this message? `group` is the current group; run->pass must be increased before each pass over a group. */
 bool mira_is_first(struct reel_write *w, uint32_t channel, uint64_t group);
 void mira_put_info(struct reel_write *w, uint32_t channel, struct reel_sink *out);

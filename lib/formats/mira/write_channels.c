@@ -87,6 +87,11 @@ static const struct reel_format *format_of(const struct reel_stream *stream, uin
     return reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[source])))->format;
 }
 
+bool mira_out_channel(struct arena *arena, const struct reel_channel *c, const char *name, struct mira_out *out, struct reel_error *err) {
+    *out = (struct mira_out){.name = bytes_text(name), .type = bytes_text(c->type), .frame = only_frame(c)};
+    return make_meta(arena, c, strcmp(name, c->name) != 0, &out->meta, err);
+}
+
 bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, struct mira_out **out, struct reel_error *err) {
     uint32_t n = stream->n_channels;
     struct mira_out *all = arena_alloc(arena, ((size_t)n + 1) * sizeof *all);
@@ -100,12 +105,11 @@ bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, st
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_channel *c = stream->channels[i];
         const struct reel_format *format = format_of(stream, stream->channel_source[i]);
-        all[i] = (struct mira_out){.name = bytes_text(names[i]), .type = bytes_text(c->type), .native = format == &reel_format_mira};
-        all[i].described = !all[i].native && format->describe != NULL;
-        all[i].frame = only_frame(c);
-        if (!make_meta(arena, c, names[i] != c->name, &all[i].meta, err)) {
+        if (!mira_out_channel(arena, c, names[i], &all[i], err)) {
             return false;
         }
+        all[i].native = format == &reel_format_mira;
+        all[i].described = !all[i].native && format->describe != NULL;
     }
     *out = all;
     return true;

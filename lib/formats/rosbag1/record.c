@@ -10,9 +10,7 @@
 #include "wire/limits.h"
 #include "wire/ros_wrap.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 enum { BUFFER_BYTES = 1 << 20, SPOOL_ENTRY = 4 + ROSBAG1_INDEX_ENTRY };
 
@@ -32,8 +30,7 @@ struct recorder {
     size_t n_topics, cap_topics;
     struct hash_table by_name;   /* → index in `topics` + 1 */
     struct grow buffer, entries; /* of the messages that are not in the file yet */
-    uint64_t messages;
-    FILE *spool; /* u32 topic and an index entry for each message */
+    FILE *spool;                 /* u32 topic and an index entry for each message */
 };
 
 static bool put_head(struct recorder *b, uint64_t index_pos, struct reel_error *err) {
@@ -112,7 +109,6 @@ static bool bag_flush(struct reel_recorder *r, struct reel_error *err) {
     if (good && n > 0 && fwrite(b->entries.data, b->entries.size, 1, b->spool) != 1) {
         good = reel_fail_errno(err, "could not write a temporary file");
     }
-    b->messages += good ? n : 0;
     for (uint32_t c = 0; c < r->n_channels && !good; c++) {
         b->written[c] = false; /* which of them were lost is not known: a definition may be there twice */
     }
@@ -170,72 +166,33 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
 
 /* ---- the end */
 
-/* Sorts the entries by topic into `sorted`, a mapped temporary file; those of one topic stay in their order. */
-static bool sort_entries(struct recorder *b, uint8_t *sorted, struct reel_error *err) {
-    enum { PIECE = 4096 };
-    AUTO_MEM uint64_t *next = calloc(b->n_topics + 1, sizeof *next);
-    AUTO_MEM uint8_t *piece = malloc((size_t)PIECE * SPOOL_ENTRY);
-    if (!next || !piece) {
+static bool put_index_head(struct reel_recorder *r, size_t key, struct reel_error *err) {
+    const struct topic *topic = &((struct recorder *)r)->topics[key];
+    struct reel_sink count = {0};
+    if (!rosbag12_put_index_head(&count, topic->name, topic->type, topic->messages, err)) {
+        return false;
+    }
+    AUTO_MEM uint8_t *head = malloc((size_t)count.pos);
+    if (!head) {
         return reel_fail_memory(err);
     }
-    for (size_t t = 1; t < b->n_topics; t++) {
-        next[t] = next[t - 1] + b->topics[t - 1].messages;
-    }
-    rewind(b->spool);
-    for (size_t n; (n = fread(piece, SPOOL_ENTRY, PIECE, b->spool)) > 0;) {
-        for (size_t i = 0; i < n; i++) {
-            const uint8_t *entry = piece + i * SPOOL_ENTRY;
-            memcpy(sorted + next[load_u32le(entry)]++ * ROSBAG1_INDEX_ENTRY, entry + 4, ROSBAG1_INDEX_ENTRY);
-        }
-    }
-    return !ferror(b->spool) || reel_fail_errno(err, "the index could not be read back");
-}
-
-static bool put_index(struct recorder *b, const uint8_t *sorted, struct reel_error *err) {
-    for (size_t t = 0; t < b->n_topics; t++) {
-        const struct topic *topic = &b->topics[t];
-        struct reel_sink count = {0};
-        if (topic->messages == 0) {
-            continue;
-        }
-        if (!rosbag12_put_index_head(&count, topic->name, topic->type, topic->messages, err)) {
-            return false;
-        }
-        AUTO_MEM uint8_t *head = malloc((size_t)count.pos);
-        if (!head) {
-            return reel_fail_memory(err);
-        }
-        rosbag12_put_index_head(&(struct reel_sink){.hi = count.pos, .buffer = head}, topic->name, topic->type, topic->messages, err);
-        size_t size = (size_t)topic->messages * ROSBAG1_INDEX_ENTRY;
-        if (!recorder_put(&b->base, head, (size_t)count.pos, err) || !recorder_put(&b->base, sorted, size, err)) {
-            return false;
-        }
-        sorted += size;
-    }
-    return true;
+    rosbag12_put_index_head(&(struct reel_sink){.hi = count.pos, .buffer = head}, topic->name, topic->type, topic->messages, err);
+    return recorder_put(r, head, (size_t)count.pos, err);
 }
 
 static bool bag_finish(struct reel_recorder *r, struct reel_error *err) {
     struct recorder *b = (struct recorder *)r;
-    size_t size = (size_t)b->messages * ROSBAG1_INDEX_ENTRY;
     uint64_t index_pos = r->pos;
-    if (size == 0) {
-        return put_head(b, index_pos, err);
+    AUTO_MEM uint64_t *counts = calloc(b->n_topics + 1, sizeof *counts);
+    if (!counts) {
+        return reel_fail_memory(err);
     }
-    FILE *file = recorder_spool(err);
-    if (!file) {
-        return false;
+    for (size_t t = 0; t < b->n_topics; t++) {
+        counts[t] = b->topics[t].messages;
     }
-    void *sorted = posix_fallocate(fileno(file), 0, (off_t)size) == 0
-                       ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0)
-                       : MAP_FAILED;
-    bool good = sorted != MAP_FAILED ? sort_entries(b, sorted, err) && put_index(b, sorted, err) && put_head(b, index_pos, err)
-                                     : reel_fail_errno(err, "no room to sort the index");
-    if (sorted != MAP_FAILED) {
-        munmap(sorted, size);
-    }
-    fclose(file);
-    return good;
+    const struct recorder_tables index = {
+        .spool = b->spool, .row_size = ROSBAG1_INDEX_ENTRY, .n_keys = b->n_topics, .counts = counts, .head = put_index_head};
+    return recorder_put_tables(r, &index, err) && put_head(b, index_pos, err);
 }
 
 const struct reel_recorder_ops rosbag12_recorder = {
