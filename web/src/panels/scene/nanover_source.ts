@@ -22,7 +22,7 @@ const TOPOLOGY = /^(particle\.(?!positions)|bond\.|residue\.|chain\.)/;
 async function* rowsOf(id: string, start: bigint, end: bigint, signal: AbortSignal): AsyncGenerator<Row> {
     const state = await get<{ frame: NanoverFrame }>(`/recordings/${id}/nanover/frame`, { at: start }, signal);
     yield { topic: 'frame', log_time: '', data: { frame: state.frame } };
-    yield* getRows<Row>(`/recordings/${id}/as/scene.ndjson`, { view: 'foxglove', topic: ['frame', '/view/avatars'], start, end, time_format: 'nanoseconds' }, signal);
+    yield* getRows<Row>(`/recordings/${id}/as/scene.ndjson`, { view: 'foxglove', raw: 'true', topic: ['frame', '/view/avatars'], start, end, time_format: 'nanoseconds' }, signal);
 }
 
 export class NanoverSource implements Source {
