@@ -8,6 +8,7 @@
 
 #include "core/front.h"
 #include "core/pack_model.h"
+#include "reel/view.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -223,6 +224,12 @@ static bool note_positions(struct player *p, struct reel_error *err) {
     return true;
 }
 
+static struct reel_stream *open_below(const struct reel_play *play, struct reel_recording *const *recordings, uint32_t n,
+                                      const struct reel_selection *selection, struct reel_error *err) {
+    struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);
+    return stream && play->options.follow ? reel_carla_follow(stream, play->options.actor, err) : stream;
+}
+
 /* Opens a stream that begins with the state at the position. */
 static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) {
     struct reel_selection selection = *p->selection;
@@ -238,7 +245,7 @@ static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) 
     selection.front = NULL;
     selection.state_at_cut = true;
     selection.last_per_topic = selection.last_per_topic || p->play->options.latch;
-    p->jumped = reel_stream_open(recordings, n, &selection, err);
+    p->jumped = open_below(p->play, recordings, n, &selection, err);
     return p->jumped && note_positions(p, err);
 }
 
@@ -431,7 +438,7 @@ static bool make_channels(struct player *p) {
 
 struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_recording *const *recordings, uint32_t n,
                                      const struct reel_selection *selection, int64_t start_ns, int64_t end_ns, struct reel_error *err) {
-    struct reel_stream *below = reel_stream_open(recordings, n, selection, err);
+    struct reel_stream *below = open_below(play, recordings, n, selection, err);
     struct player *p = below ? calloc(1, sizeof *p) : NULL;
     if (!p) {
         reel_stream_free(below);

@@ -5,8 +5,10 @@
 #include "cli/play_remote.h"
 #include "cli/play_url.h"
 #include "reel/play.h"
+#include "reel/view.h"
 #include "reel/write.h"
 #include "wire/cleanup.h"
+#include "wire/number.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -15,7 +17,7 @@ static const char *const extensions[] = {".ndjson", ".msgpack", ".events"};
 
 struct request {
     int format;
-    const char *speed, *rate, *clock, *max_gap, *to, *name, *collection, *token_file;
+    const char *speed, *rate, *clock, *max_gap, *follow, *to, *name, *collection, *token_file;
     bool loop, undecoded, channels;
 };
 
@@ -41,6 +43,12 @@ static bool read_options(const struct request *q, struct reel_play_options *out,
     } else if (!read_number("speed", q->speed, &out->speed, err)) {
         return false;
     }
+    uint64_t actor = 0;
+    out->follow = q->follow;
+    if (q->follow && (!number_u64(q->follow, &actor) || actor > UINT32_MAX)) {
+        return reel_fail(err, REEL_ARGUMENT, "--follow %s: the number of an actor is expected", q->follow);
+    }
+    out->actor = (uint32_t)actor;
     return read_number("rate", q->rate, &out->rate, err) && read_number("clock", q->clock, &out->clock_hz, err) &&
            (!q->max_gap || reel_duration_parse(q->max_gap, &out->max_gap_ns, err));
 }
@@ -51,6 +59,9 @@ static struct reel_stream *open_stream(struct reel_recording *recording, struct 
     bool cut = selection->start_ns != REEL_TIME_MIN;
     int64_t start = cut && selection->start_ns > info->start_ns ? selection->start_ns : info->start_ns;
     selection->state_at_cut = cut;
+    if (o->follow && !reel_carla_has_actor(recording, o->actor, err)) {
+        return NULL;
+    }
     AUTO(reel_play_free) struct reel_play *play = reel_play_new(o, err);
     return play ? reel_play_stream(play, &recording, 1, selection, start, info->end_ns > start ? info->end_ns : start, err) : NULL;
 }
@@ -107,6 +118,7 @@ static bool play_from_server(const char *url, const struct cli_select *select, c
                                        .rate = q->rate,
                                        .clock = q->clock,
                                        .max_gap = q->max_gap,
+                                       .follow = q->follow,
                                        .output = formats[q->format],
                                        .token_file = q->token_file,
                                        .loop = q->loop,
@@ -140,6 +152,7 @@ static int run(int argc, char **argv) {
         {.name = "rate", .kind = CLI_TEXT, .to = &q.rate, .value = "HZ", .help = "a fixed number of messages a second"},
         {.name = "clock", .kind = CLI_TEXT, .to = &q.clock, .value = "HZ", .help = "add messages of the topic /clock"},
         {.name = "max-gap", .kind = CLI_TEXT, .to = &q.max_gap, .value = "DURATION", .help = "shorten longer silences to this"},
+        {.name = "follow", .kind = CLI_TEXT, .to = &q.follow, .value = "ACTOR", .help = "CARLA: positions in the frame of this actor"},
         {.name = "loop", .kind = CLI_FLAG, .to = &q.loop, .help = "begin again at the end"},
         {.name = "output", .kind = CLI_CHOICE, .to = &q.format, .value = "FORMAT", .help = "format of the rows", .choices = formats},
         {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "print payloads as {\"$base64\": …} instead of decoding them"},

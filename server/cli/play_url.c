@@ -53,6 +53,7 @@ static void put_params(struct grow *out, struct push_http *http, const struct pl
     put_param(out, http, "rate", o->rate);
     put_param(out, http, "clock", o->clock);
     put_param(out, http, "max_gap", o->max_gap);
+    put_param(out, http, "follow", o->follow);
     put_param(out, http, "loop", o->loop ? "true" : NULL);
     put_param(out, http, "decode", o->undecoded ? "none" : NULL);
     put_param(out, http, "channels", o->channels ? "true" : NULL);

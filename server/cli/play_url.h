@@ -6,7 +6,7 @@
 
 struct play_url_options {
     const struct cli_select *select;
-    const char *speed, *rate, *clock, *max_gap, *output, *token_file;
+    const char *speed, *rate, *clock, *max_gap, *follow, *output, *token_file;
     bool loop, undecoded, channels;
     /* Takes the rows as they come; false ends the playback. */
     bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);

@@ -167,6 +167,41 @@ class Carla(Case):
         self.assertEqual((5, 3, 4, 'recorded'), tuple(rows[7][k] for k in ('speed_m_s', 'vx_m_s', 'vy_m_s', 'speed_from')))
         self.assertEqual([7, 9], sorted(r['actor'] for r in self.get(self.path('state', recording)).json()))
 
+    def test_play_in_the_frame_of_an_actor(self):
+        """A car that turns, a walker 10 m behind it and 10 m away to the right; later only the walker."""
+        head = struct.pack('<H', 1) + string('CARLA_RECORDER') + struct.pack('<q', 1600000000) + string('Town05')
+        car, walker = (1000, 200, 50), (0, 200, 50)
+        for k, yaw in enumerate((0, 90, 180, None)):
+            added = [actor(7, 1, 'vehicle.a'), actor(8, 2, 'walker.b')] if k == 0 else []
+            head += packet(0, struct.pack('<Qdd', k + 1, -1 if k == 3 else 0.5, 0.5 * k)) + listed(2, *added)
+            there = [struct.pack('<I6f', 7, *car, 0, 0, yaw)] if yaw is not None else []
+            head += listed(6, *there, struct.pack('<I6f', 8, *walker, 0, 20, 30)) + packet(1, b'')
+        turning = self.server.added('follow.log', head)
+        def rows(query, end='play?speed=max&topic=/position'):
+            answer = self.get('%s/recordings/%s/%s%s' % (API, turning, end, query))
+            return [r for r in map(json.loads, answer.body.splitlines()) if 'topic' in r]
+        plain, followed = rows(''), rows('&follow=7')
+        self.assertEqual((4, 3), (len(plain), len(followed)))
+        for row, (x, y, yaw) in zip(followed, ((-1000, 0, 30), (0, 1000, -60), (1000, 0, -150))):
+            own, other = row['data']['actors']['7'], row['data']['actors']['8']
+            self.assertEqual([0] * 6, [*own['location'].values(), *own['rotation'].values()])
+            for want, got in zip((x, y, 0, 0, 20, yaw), [*other['location'].values(), *other['rotation'].values()]):
+                self.assertAlmostEqual(want, got, places=3)
+        self.assertEqual(followed[1:], [r for r in rows('&follow=7&start=%2B0.4s')][-2:])
+        every = rows('&follow=7', 'play?speed=max')
+        self.assertEqual(['/position'] * 3, [r['topic'] for r in every if r['topic'] == '/position'])
+        self.assertEqual([r for r in rows('', 'play?speed=max') if r['topic'] != '/position'], [r for r in every if r['topic'] != '/position'])
+        for path, code in (('%s/play?follow=9' % turning, 404), ('%s/play?follow=x' % turning, 400)):
+            self.assertProblem(self.server.get('%s/recordings/%s' % (API, path)), code)
+        self.assertEqual('unsupported', self.server.get('%s/recordings/%s/play?follow=7' % (API, self.bag)).json()['type'].split('/')[-1])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'follow.log')
+            with open(path, 'wb') as f:
+                f.write(head)
+            told = reel('play', path, '--follow', '7', '--speed', 'max', '--topic', '/position')
+            self.assertEqual([r['data'] for r in followed], [json.loads(line)['data'] for line in told.stdout.splitlines()])
+            self.assertIn(b'no actor 9', reel('play', path, '--follow', '9', check=False).stderr)
+
     def test_what_is_no_carla_log(self):
         for question in ('info', 'collisions', 'blocked', 'actors', 'actors/7/trajectory'):
             self.assertProblem(self.server.get(self.path(question, self.bag)), 422, 'CARLA')
