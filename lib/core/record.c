@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/disk.h"
@@ -93,6 +94,11 @@ struct reel_recorder *reel_recorder_open(const char *path, const struct reel_wri
     r->ops = ops;
     r->writer = writer;
     r->options = chosen;
+    r->fd = -1;
+    if (!(r->path = strdup(path))) {
+        reel_fail_memory(err);
+        return NULL;
+    }
     r->fd = open_file(path, chosen.resume, err);
     if (r->fd < 0) {
         return NULL;
@@ -171,6 +177,7 @@ void reel_recorder_free(struct reel_recorder *r) {
         if (r->fd >= 0) {
             close(r->fd);
         }
+        free(r->path);
         free(r);
     }
 }

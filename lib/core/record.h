@@ -9,6 +9,7 @@
 struct reel_recorder {
     const struct reel_recorder_ops *ops;
     const struct reel_writer *writer;
+    char *path;
     int fd;
     uint64_t pos; /* bytes of the file so far */
     uint32_t n_channels;

@@ -1,6 +1,6 @@
-/* Recording: messages are appended to a file as they come: MCAP, ROS bags 1.2 and 2.0, TIDE logs, MIRA tapes. Unlike a conversion nothing
- * is known ahead, and what was synced survives the end of the program at any moment: readers of the format take the file as it is, and a
- * recorder can go on with it. */
+/* Recording: messages are appended to a file as they come: MCAP, ROS bags 1.2 and 2.0, TIDE logs, MIRA tapes, NanoVer recordings (which
+ * are MCAP until they are closed). Unlike a conversion nothing is known ahead, and what was synced survives the end of the program at any
+ * moment: readers of the format take the file as it is, and a recorder can go on with it. */
 #ifndef REEL_RECORD_H
 #define REEL_RECORD_H
 

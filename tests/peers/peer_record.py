@@ -8,8 +8,10 @@ import tempfile
 import time
 import unittest
 
+import msgpack
+
 from harness import REEL, eventually
-from matrix_readers import MIRA, TIDE, McapNode, mira_messages, tide_messages
+from matrix_readers import MIRA, TIDE, McapNode, mira_messages, nanover_zip, tide_messages
 from peer_mcap import prepare
 
 COUNT = 700
@@ -29,7 +31,7 @@ class Recorded(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def record(self, name, kill):
+    def record(self, name, kill, rows=rows):
         path = os.path.join(self.folder, name)
         process = subprocess.Popen([REEL, 'record', path], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
         process.stdin.write(''.join(json.dumps(r) + '\n' for r in rows()).encode())
@@ -86,6 +88,22 @@ class Recorded(unittest.TestCase):
                 seen, messages = tide_messages(f.read())
             self.assertEqual((seen['index_bad'], seen['index_ok'], len(messages)), (0, COUNT, COUNT))
             self.assertEqual({(m.topic, m.time) for m in messages}, {('/words', T0 + i * 1000000) for i in range(COUNT)})
+
+    def test_nanover(self):
+        """Closed: an archive, for Python's zipfile. Killed: MCAP with everything in it, which can be converted to an archive."""
+        def states():
+            yield {'$channel': {'topic': 'state', 'type': 'nanover/state', 'encoding': 'nanover'}}
+            for i in range(COUNT):
+                yield {'topic': 'state', 'log_time': i * 1000000, 'data': {'$base64': base64.b64encode(msgpack.packb({'state': {'updates': {'n': i}, 'removals': []}})).decode()}}
+        paths = [self.record('a%d.nanover.zip' % kill, kill=kill, rows=states) for kill in (False, True)]
+        with open(paths[1], 'rb') as f:
+            self.assertEqual(b'\x89MCAP0\r\n', f.read(8))
+        paths[1] += '.nanover.zip'
+        subprocess.run([REEL, 'convert', paths[1][:-12], paths[1]], check=True, stderr=subprocess.DEVNULL)
+        for path in paths:
+            topics = nanover_zip(path)
+            self.assertEqual(['state'], list(topics))
+            self.assertEqual((COUNT, 0, (COUNT - 1) * 1000000), tuple(topics['state'][k] for k in ('count', 'first_ns', 'last_ns')))
 
     def test_mira(self):
         if not MIRA:

@@ -419,6 +419,61 @@ static void every_compression_is_read_back(void **state) {
     }
 }
 
+/* Until it is closed a NanoVer recording is MCAP; then an archive, and never anything between. */
+static void a_simulation_is_recorded(void **state) {
+    (void)state;
+    enum { STATES = 100 };
+    const char *path = path_of("a.nanover.zip"), *topic = "state";
+    const char *const format[2] = {".nanover.zip", NULL};
+    const struct reel_channel states = {.name = topic, .topics = &topic, .n_topics = 1, .type = "nanover/state", .encoding = "nanover"};
+    struct reel_recorder *r = start_as(path, format, NULL);
+    uint32_t id;
+    assert_true(reel_recorder_channel(r, &states, &id, &err));
+    for (uint8_t n = 0; n < STATES; n++) {
+        uint8_t payload[] = "\x81\xa5"
+                            "state\x82\xa8"
+                            "removals\x90\xa7"
+                            "updates\x81\xa1"
+                            "n?"; /* removals: none, updates: n */
+        payload[sizeof payload - 2] = n;
+        const struct reel_record m = {.channel = id, .log_time_ns = 1000000 * (1 + n), .payload = bytes_of(payload, sizeof payload - 1)};
+        assert_true(reel_recorder_message(r, &m, &err));
+        if (n == 49) { /* and again after the end of the program */
+            assert_true(reel_recorder_sync(r, &err));
+            reel_recorder_free(r);
+            r = reel_recorder_open(path, reel_writer_named(format[0], NULL, &err),
+                                   &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .resume = true}, &err);
+            assert_non_null(r);
+            assert_int_equal(reel_recorder_channels(r), 1);
+        }
+    }
+    for (int closed = 0; closed < 2; closed++) {
+        assert_true(closed ? reel_recorder_close(r, &err) : reel_recorder_sync(r, &err));
+        AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(path, NULL, &err);
+        assert_non_null(recording);
+        const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
+        assert_string_equal(info->format->name, closed ? "nanover" : "mcap");
+        assert_int_equal(info->messages, STATES);
+        assert_int_equal(info->n_findings_total, closed ? 0 : info->n_findings_total);
+        AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&recording, 1, &reel_select_all, &err);
+        struct reel_message m;
+        for (uint8_t n = 0; n < STATES; n++) {
+            struct reel_bytes payload;
+            assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
+            assert_true(reel_stream_payload(s, &m, &payload, &err));
+            assert_int_equal(m.time_ns, 1000000 * (1 + n));
+            assert_int_equal(payload.data[payload.size - 1], n);
+            assert_string_equal(s->channels[m.channel]->name, "state");
+        }
+    }
+    uint32_t ids[2];
+    r = start_as(path, format, NULL);
+    assert_false(reel_recorder_channel(
+        r, &(struct reel_channel){.name = "/a", .topics = &topic, .n_topics = 1, .type = "T", .encoding = "json"}, &ids[0], &err));
+    assert_int_equal(err.code, REEL_UNSUPPORTED);
+    reel_recorder_free(r);
+}
+
 int main(void) {
     for (size_t i = 0; i < sizeof noise; i++) {
         noise[i] = (uint8_t)(i * 31 + i / 257);
@@ -433,6 +488,7 @@ int main(void) {
         cmocka_unit_test(a_message_may_be_larger_than_a_chunk),
         cmocka_unit_test(every_format_is_clean_when_closed_and_keeps_what_was_synced),
         cmocka_unit_test(every_compression_is_read_back),
+        cmocka_unit_test(a_simulation_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 extern const struct reel_format reel_format_nanover;
 extern const struct reel_writer reel_writer_nanover;
+extern const struct reel_recorder_ops nanover_recorder;
 
 struct nanover_archive {
     struct zip_contents zip;

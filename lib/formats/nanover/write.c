@@ -436,6 +436,7 @@ const struct reel_writer reel_writer_nanover = {
     .version = 1,
     .totals_size = sizeof(struct totals),
     .view = nanover_view,
+    .recorder = &nanover_recorder,
     .accepts = accepts,
     .accepts_all = accepts_all,
     .head = write_head,
