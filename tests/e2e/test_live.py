@@ -312,10 +312,12 @@ class Record(unittest.TestCase):
             self.assertEqual(self.numbers(name), list(range(3000)))
         self.assertEqual(sorted(os.listdir(self.folder)), ['a.bag', 'a.mcap', 'a.ndjson', 'a.tape'])
         self.assertIn('exists', self.ended(self.record('a.mcap'))[1])
-        code, problem = self.ended(self.record('x.nanover.zip', rows=rows))
+        code, problem = self.ended(self.record('x.log', rows=rows))
         self.assertEqual(code, 1)
-        self.assertIn('x.nanover.zip.recording.mcap', problem)
-        self.assertEqual(self.numbers('x.nanover.zip.recording.mcap'), list(range(3000)))
+        self.assertIn('x.log.recording.mcap', problem)
+        self.assertEqual(self.numbers('x.log.recording.mcap'), list(range(3000)))
+        code, problem = self.ended(self.record('x.nanover.zip', rows=rows))
+        self.assertEqual((code, 'holds NanoVer messages only' in problem), (1, True))
 
     def test_what_came_before_a_mistake_is_kept(self):
         process = self.record('a.mcap', rows=[row('/a', 1)])
