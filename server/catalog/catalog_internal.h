@@ -20,11 +20,6 @@ void rows_free(struct rows *rows);
 bool rows_find(struct rows *rows, const char *id, uint64_t version, struct catalog_recording *out); /* a copy */
 void rows_keep(struct rows *rows, uint64_t version, const struct catalog_recording *r);             /* copies */
 
-/* Brings the database to the newest version; refuses one that a newer program, or another one, has made. */
-bool catalog_migrate(struct db *db, struct reel_error *err);
-/* Whether it needs that: REEL_UNSUPPORTED when it is not of the newest version. */
-bool catalog_is_current(struct db *db, struct reel_error *err);
-
 /* The recording of that row with its parts and tags; REEL_NOT_FOUND. */
 bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err);
 /* load.c: the same of n rows at once into zeroed items, which the caller frees in any case; a row that is not there leaves its item zeroed.

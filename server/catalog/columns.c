@@ -72,7 +72,29 @@ static void put_list(FILE *out, const struct list_kind *kind) {
     }
 }
 
-char *columns_expand(const char *sql) {
+/* "{ints :rows}" as "FUNCTION(:rows)"; the text behind it, NULL: it is no such placeholder. */
+static const char *put_array(FILE *out, const char *sql, const char *placeholder, const char *function) {
+    size_t size = strlen(placeholder);
+    const char *end = strncmp(sql, placeholder, size) == 0 ? strchr(sql, '}') : NULL;
+    if (end) {
+        fprintf(out, "%s(%.*s)", function, (int)(end - sql - (ptrdiff_t)size), sql + size);
+    }
+    return end ? end + 1 : NULL;
+}
+
+static const char *put_placeholder(FILE *out, const char *sql, const char *ints, const char *texts) {
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        size_t size = strlen(lists[i].placeholder);
+        if (strncmp(sql, lists[i].placeholder, size) == 0) {
+            put_list(out, &lists[i]);
+            return sql + size;
+        }
+    }
+    const char *after = put_array(out, sql, "{ints ", ints);
+    return after ? after : put_array(out, sql, "{texts ", texts);
+}
+
+char *columns_expand(const char *sql, const char *ints, const char *texts) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -82,17 +104,12 @@ char *columns_expand(const char *sql) {
     while (*sql) {
         const char *brace = strchrnul(sql, '{');
         fwrite(sql, 1, (size_t)(brace - sql), out);
-        sql = brace;
-        size_t i = 0, n = sizeof lists / sizeof *lists;
-        while (*sql && i < n && strncmp(sql, lists[i].placeholder, strlen(lists[i].placeholder)) != 0) {
-            i++;
+        const char *after = *brace ? put_placeholder(out, brace, ints, texts) : brace;
+        if (!after) {
+            fputc(*brace, out);
+            after = brace + 1;
         }
-        if (*sql && i < n) {
-            put_list(out, &lists[i]);
-            sql += strlen(lists[i].placeholder);
-        } else if (*sql) {
-            fputc(*sql++, out);
-        }
+        sql = after;
     }
     return fclose(out) == 0 ? text : (free(text), NULL);
 }

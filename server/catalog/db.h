@@ -1,5 +1,5 @@
-/* The interface to SQLite: a database with one writer and a pool of readers, transactions as handles, the statements of sql/queries by
- * name. */
+/* The interface to the database, SQLite or PostgreSQL: one writer and a pool of readers, transactions as handles, the statements of
+ * sql/queries by name. */
 #ifndef SERVER_CATALOG_DB_H
 #define SERVER_CATALOG_DB_H
 
@@ -15,8 +15,10 @@ struct db_statement; /* bound and stepped by that thread; given back before the 
 
 enum { DB_READERS_MAX = 16 };
 
-struct db *db_open(const char *path, struct reel_error *err);
-struct db *db_open_readonly(const char *path,
+/* `where`: the path of a file of SQLite, or the address of a PostgreSQL server (postgresql://…). */
+bool db_is_server(const char *where);
+struct db *db_open(const char *where, struct reel_error *err);
+struct db *db_open_readonly(const char *where,
                             struct reel_error *err); /* one that is there, for reading only: REEL_NOT_FOUND, and db_write() fails */
 void db_close(struct db *db);
 REEL_DEFINE_AUTO(struct db, db_close);
@@ -29,19 +31,22 @@ bool db_commit(struct db_handle *h, struct reel_error *err);
 /* Another number after each commit of this process, and 0.1 s after one of another. What a read transaction begun after asking has seen is
  * as good as new while it stays. */
 uint64_t db_version(struct db *db);
-/* Called after each commit on the committing thread; it must not block. Set while no thread writes; NULL: none. */
+/* Called after each commit, on the committing thread (SQLite), or on one of the database's own, also after commits of other processes
+ * (PostgreSQL); it must not block. Set while no thread writes; NULL: none. */
 void db_on_commit(struct db *db, void (*on_commit)(void *context), void *context);
 int64_t db_elapsed_ns(void);      /* how long this thread has held connections in total */
 void db_end(struct db_handle *h); /* returns the connection; uncommitted changes are rolled back */
 REEL_DEFINE_AUTO(struct db_handle, db_end);
 
-/* A copy of one instant as a new file at `path`, while others read and write. */
+/* A copy of one instant as a new file at `path`, while others read and write. SQLite only, as the next: else REEL_UNSUPPORTED. */
 bool db_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err);
 /* Merges the write-ahead log into the file, which then is complete by itself until it is opened for writing again. */
 bool db_single_file(struct db *db, struct reel_error *err);
 
-/* Several statements without parameters: migrations. */
-bool db_script(struct db_handle *h, const char *sql, struct reel_error *err);
+/* Brings the tables to the newest version, in one transaction; refuses those that a newer program, or another one, has made. */
+bool db_migrate(struct db *db, struct reel_error *err);
+/* REEL_UNSUPPORTED: they are not of the newest version. */
+bool db_is_current(struct db *db, struct reel_error *err);
 
 /* `name` is a file of sql/queries; prepared once per connection. */
 struct db_statement *db_statement(struct db_handle *h, const char *name, struct reel_error *err);
@@ -49,6 +54,8 @@ struct db_statement *db_statement(struct db_handle *h, const char *name, struct 
 struct db_statement *db_compose(struct db_handle *h, const char *sql, struct reel_error *err);
 void db_done(struct db_statement *s);
 REEL_DEFINE_AUTO(struct db_statement, db_done);
+
+bool db_is_postgres(const struct db_handle *h); /* for statements that are composed */
 
 /* Parameters by name (":row"); one that the statement does not have is left out. Texts and bytes must live until db_done(). */
 void db_set_int(struct db_statement *s, const char *name, int64_t value);

@@ -9,6 +9,8 @@
 #include "wire/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024 };
+#define BEHIND_ALL "\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf" /* in the order of names: U+10FFFF is no character   \
+                                                                                       */
 
 struct bound { /* a place in the order of the sort: behind it, or up to it */
     int64_t row, number;
@@ -143,21 +145,19 @@ static bool find_bounds(struct db_handle *h, struct list *l, struct reel_error *
         return false;
     }
     if (!l->continued) {
-        l->after = (struct bound){.row = down ? INT64_MAX : INT64_MIN, .number = down ? max : min, .text = by_name(l) && !down ? "" : NULL};
+        l->after = (struct bound){.row = down ? INT64_MAX : INT64_MIN, .number = down ? max : min, .text = down ? BEHIND_ALL : ""};
     }
-    l->edge = (struct bound){.row = down ? INT64_MIN : INT64_MAX, .number = down ? min : max};
+    l->edge = (struct bound){.row = down ? INT64_MIN : INT64_MAX, .number = down ? min : max, .text = down ? "" : BEHIND_ALL};
     l->plan.bounded = l->edge.number != l->edge.row; /* there is an end */
     return true;
 }
 
 static void bind_bound(struct db_statement *s, const struct list *l, const char *key, const char *row, const struct bound *bound) {
     db_set_int(s, row, bound->row);
-    if (!by_name(l)) {
-        db_set_int(s, key, bound->number);
-    } else if (bound->text) {
+    if (by_name(l)) {
         db_set_text(s, key, bound->text);
     } else {
-        db_set_blob(s, key, "", 0); /* SQLite sorts every blob behind every text */
+        db_set_int(s, key, bound->number);
     }
 }
 

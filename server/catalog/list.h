@@ -38,7 +38,7 @@ struct condition {
     uint32_t first, next;          /* children of ALL and ANY: their place; 0: none */
     const char *column;
     char *text;  /* a JSON array of values or ids; CONDITION_TEXT: the text as search_needle() writes it. malloc'd */
-    char *match; /* CONDITION_TEXT: the same for MATCH */
+    char *match; /* CONDITION_TEXT: the same for MATCH, or for LIKE in PostgreSQL */
     int64_t min, max;
     int64_t estimate; /* of the recordings that match */
     bool capped;      /* there may be more: LIST_ESTIMATE_MAX was reached */
@@ -49,6 +49,7 @@ struct list_query {
     uint32_t n;
     bool has_trash;      /* a condition asks for the trash */
     const char *q;       /* for messages */
+    bool postgres;       /* the engine */
     bool limited;        /* the caller sees some collections only */
     uint32_t names_read; /* names compared with globs and patterns so far; bounded, as is the time */
     int64_t deadline_ns;

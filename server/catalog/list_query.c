@@ -144,7 +144,7 @@ static bool add_state(struct list_query *query, const struct catalog_query *q, s
 }
 
 bool list_query(struct db_handle *h, const struct catalog_query *q, struct list_query *query, struct reel_error *err) {
-    *query = (struct list_query){.deadline_ns = reel_now_ns() + LOOKUP_NS, .n = 1, .limited = q->allowed};
+    *query = (struct list_query){.deadline_ns = reel_now_ns() + LOOKUP_NS, .n = 1, .postgres = db_is_postgres(h), .limited = q->allowed};
     query->conditions = calloc(LIST_CONDITIONS_MAX, sizeof *query->conditions);
     if (!query->conditions) {
         return reel_fail_memory(err);

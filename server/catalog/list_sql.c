@@ -4,7 +4,7 @@
 #include "catalog/list.h"
 
 static const char widths[] =
-    "json_each('[1000000000,16000000000,256000000000,4096000000000,65536000000000,1048576000000000,9223372036854775807]')";
+    "{ints '[1000000000,16000000000,256000000000,4096000000000,65536000000000,1048576000000000,9223372036854775807]'}";
 
 static const struct condition *at(const struct list_query *query, uint32_t i) {
     return &query->conditions[i];
@@ -12,18 +12,34 @@ static const struct condition *at(const struct list_query *query, uint32_t i) {
 
 /* ---- tests of the row r; "+" keeps SQLite from another index than the one that drives */
 
-static void put_labels(FILE *out, uint32_t i, bool text) {
-    fprintf(out,
-            text ? "(SELECT k.label_set FROM label_set_labels AS k WHERE k.label IN (SELECT rowid FROM label_search WHERE label_search "
-                   "MATCH :m%u))"
-                 : "(SELECT k.label_set FROM label_set_labels AS k WHERE k.label IN (SELECT value FROM json_each(:t%u)))",
-            i);
+/* The rows of `search` or `label_search` that have a text. */
+static void put_matches(FILE *out, const struct list_query *query, const char *table, uint32_t i) {
+    if (query->postgres) {
+        fprintf(out, "SELECT row FROM %s WHERE text LIKE :m%u", table, i);
+    } else {
+        fprintf(out, "SELECT rowid AS row FROM %s WHERE %s MATCH :m%u", table, table, i);
+    }
 }
 
-static void put_leaf(FILE *out, const struct condition *c, uint32_t i) {
+static void put_labels(FILE *out, const struct list_query *query, uint32_t i, bool text) {
+    fputs("(SELECT k.label_set FROM label_set_labels AS k WHERE k.label IN (", out);
+    if (text) {
+        put_matches(out, query, "label_search", i);
+    } else {
+        fprintf(out, "SELECT value FROM {ints :t%u}", i);
+    }
+    fputs("))", out);
+}
+
+static const char *array_of(const struct condition *c) {
+    return strcmp(c->column, "state") == 0 || strcmp(c->column, "damaged") == 0 ? "ints" : "texts";
+}
+
+static void put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
+    const struct condition *c = at(query, i);
     switch (c->kind) {
     case CONDITION_SET:
-        fprintf(out, "+r.%s IN (SELECT value FROM json_each(:t%u))", c->column, i);
+        fprintf(out, "+r.%s IN (SELECT value FROM {%s :t%u})", c->column, array_of(c), i);
         break;
     case CONDITION_RANGE:
         fprintf(out, "+r.%s BETWEEN :a%u AND :b%u", c->column, i, i);
@@ -33,22 +49,24 @@ static void put_leaf(FILE *out, const struct condition *c, uint32_t i) {
         break;
     case CONDITION_LABELS:
         fprintf(out, "+r.%s IN ", c->column);
-        put_labels(out, i, false);
+        put_labels(out, query, i, false);
         break;
     case CONDITION_TAGS:
-        fprintf(out,
-                "EXISTS (SELECT 1 FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s IN (SELECT value FROM json_each(:t%u)))",
+        fprintf(out, "EXISTS (SELECT 1 FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s IN (SELECT value FROM {ints :t%u}))",
                 c->column, i);
         break;
     default:
-        fprintf(out, "(search_has(:t%u, r.name, r.collection)", i);
+        fprintf(out,
+                query->postgres ? "(EXISTS (SELECT 1 FROM search AS s WHERE s.row = r.row AND strpos(s.text, :t%u) > 0)"
+                                : "(search_has(:t%u, r.name, r.collection)",
+                i);
         if (c->in_channels) {
             fputs(" OR +r.channel_labels IN ", out);
-            put_labels(out, i, true);
+            put_labels(out, query, i, true);
         }
         if (c->in_metadata) {
             fputs(" OR +r.metadata_labels IN ", out);
-            put_labels(out, i, true);
+            put_labels(out, query, i, true);
         }
         fputc(')', out);
     }
@@ -81,7 +99,7 @@ static void put_test(FILE *out, const struct list_query *query, uint32_t i, uint
             fputs(at(query, k)->next ? between : ")", out);
         }
     } else {
-        put_leaf(out, c, i);
+        put_leaf(out, query, i);
     }
     fputs(c->negated ? ") IS NOT TRUE" : "", out);
     fputs(hides ? ")" : "", out);
@@ -93,13 +111,14 @@ static const char *index_of(const char *column) {
     return strcmp(column, "group_name") == 0 ? "group" : column;
 }
 
-static void put_text_rows(FILE *out, const struct condition *c, uint32_t i) {
-    fprintf(out, "SELECT rowid AS row FROM search WHERE search MATCH :m%u", i);
+static void put_text_rows(FILE *out, const struct list_query *query, uint32_t i) {
+    const struct condition *c = at(query, i);
+    put_matches(out, query, "search", i);
     const char *const columns[] = {c->in_channels ? "channel_labels" : NULL, c->in_metadata ? "metadata_labels" : NULL};
     for (size_t k = 0; k < 2; k++) {
         if (columns[k]) {
             fprintf(out, " UNION ALL SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ", columns[k], columns[k]);
-            put_labels(out, i, true);
+            put_labels(out, query, i, true);
         }
     }
 }
@@ -118,8 +137,8 @@ static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
         }
         break;
     case CONDITION_SET:
-        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN (SELECT value FROM json_each(:t%u))%s",
-                index_of(c->column), c->column, i, strcmp(c->column, "group_name") == 0 ? " AND group_name <> ''" : "");
+        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN (SELECT value FROM {%s :t%u})%s",
+                index_of(c->column), c->column, array_of(c), i, strcmp(c->column, "group_name") == 0 ? " AND group_name <> ''" : "");
         break;
     case CONDITION_RANGE:
         fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s BETWEEN :a%u AND :b%u AND state <> 4", c->column,
@@ -134,15 +153,14 @@ static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
         break;
     case CONDITION_LABELS:
         fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ", c->column, c->column);
-        put_labels(out, i, false);
+        put_labels(out, query, i, false);
         break;
     case CONDITION_TAGS:
-        fprintf(out,
-                "SELECT recording AS row FROM recording_tags INDEXED BY recording_tags_%s WHERE %s IN (SELECT value FROM json_each(:t%u))",
+        fprintf(out, "SELECT recording AS row FROM recording_tags INDEXED BY recording_tags_%s WHERE %s IN (SELECT value FROM {ints :t%u})",
                 c->column, c->column, i);
         break;
     default:
-        put_text_rows(out, c, i);
+        put_text_rows(out, query, i);
     }
 }
 
@@ -203,16 +221,18 @@ static void put_gather(FILE *out, const struct list_query *query, const struct l
         put_rows(out, query, plan->driver);
         fprintf(out, ") AS found CROSS JOIN recordings AS r %s ON r.row = found.row WHERE TRUE", how);
     } else {
-        fprintf(out, " FROM recordings AS r %s WHERE r.row IN (", by_row(plan) ? how : "NOT INDEXED");
+        /* PostgreSQL would walk at times: a list of numbers leaves it no choice */
+        fprintf(out, " FROM recordings AS r %s WHERE r.row %s(", by_row(plan) ? how : "NOT INDEXED",
+                query->postgres ? "= ANY (ARRAY" : "IN ");
         if (plan->window) { /* in the order of rows */
             fputs("SELECT row FROM (", out);
         }
         put_rows(out, query, plan->driver);
         if (plan->window) {
-            fprintf(out, ") WHERE row %c :row ORDER BY row %s LIMIT :window", plan->descending ? '<' : '>',
+            fprintf(out, ") AS found WHERE row %c :row ORDER BY row %s LIMIT :window", plan->descending ? '<' : '>',
                     plan->descending ? "DESC" : "ASC");
         }
-        fputs(")", out);
+        fputs(query->postgres ? "))" : ")", out);
         put_behind(out, plan, "+");
     }
     fputs(query->has_trash ? "" : " AND r.state <> 4", out);
@@ -267,9 +287,9 @@ char *list_sql_sample(const struct list_query *query) {
     if (!out) {
         return NULL;
     }
-    fputs("SELECT coalesce(sum(", out);
+    fputs("SELECT count(*) FILTER (WHERE ", out);
     put_test(out, query, 0, 0, query->has_trash);
-    fputs("), 0), count(*) FROM json_each(:rows) AS sampled CROSS JOIN recordings AS r NOT INDEXED ON r.row = sampled.value", out);
+    fputs("), count(*) FROM {ints :rows} AS sampled CROSS JOIN recordings AS r NOT INDEXED ON r.row = sampled.value", out);
     return fclose(out) == 0 ? sql : (free(sql), NULL);
 }
 
@@ -292,19 +312,19 @@ char *list_sql_count(const struct list_query *query, uint32_t i) {
     }
     if (is_summed(c)) { /* few rows */
         fprintf(out,
-                "SELECT coalesce(sum(recordings), 0) FROM (SELECT recordings FROM sums WHERE %s IN (SELECT value FROM json_each(:t%u)) "
-                "LIMIT :limit)",
-                c->column, i);
+                "SELECT coalesce(sum(recordings), 0) FROM (SELECT recordings FROM sums WHERE %s IN (SELECT value FROM {%s :t%u}) "
+                "LIMIT :limit) AS found",
+                c->column, array_of(c), i);
     } else if (c->kind == CONDITION_TAGS) {
-        fprintf(out, "SELECT coalesce(sum(recordings), 0) FROM tag_%ss WHERE id IN (SELECT value FROM json_each(:t%u))", c->column, i);
+        fprintf(out, "SELECT coalesce(sum(recordings), 0) FROM tag_%ss WHERE id IN (SELECT value FROM {ints :t%u})", c->column, i);
     } else if (c->kind == CONDITION_LABELS) {
         fputs("SELECT coalesce(sum(recordings), 0) FROM (SELECT recordings FROM label_sets WHERE id IN ", out);
-        put_labels(out, i, false);
-        fputs(" LIMIT :limit)", out);
+        put_labels(out, query, i, false);
+        fputs(" LIMIT :limit) AS found", out);
     } else {
         fputs("SELECT count(*) FROM (SELECT 1 FROM (", out);
         put_rows(out, query, i);
-        fputs(") LIMIT :limit)", out);
+        fputs(") AS found LIMIT :limit) AS found", out);
     }
     return fclose(out) == 0 ? sql : (free(sql), NULL);
 }

@@ -243,7 +243,7 @@ static bool add_text(struct db_handle *h, struct list_query *query, uint32_t par
         return false;
     }
     c->text = TAKE(text);
-    return asprintf(&c->match, "\"%s\"", c->text) > 0 /* words have no quotes in them */
+    return asprintf(&c->match, query->postgres ? "%%%s%%" : "\"%s\"", c->text) > 0 /* words are letters and digits */
                ? has_labels(h, c->match, false, &c->in_channels, err) && has_labels(h, c->match, true, &c->in_metadata, err)
                : reel_fail_memory(err);
 }

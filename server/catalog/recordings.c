@@ -54,7 +54,7 @@ struct catalog *catalog_open(const char *path, struct reel_error *err) {
     }
     c->db = db_open(path, err);
     c->rows = rows_new(err);
-    return c->db && c->rows && catalog_migrate(c->db, err) ? TAKE(c) : NULL;
+    return c->db && c->rows && db_migrate(c->db, err) ? TAKE(c) : NULL;
 }
 
 void catalog_close(struct catalog *c) {

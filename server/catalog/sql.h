@@ -1,4 +1,4 @@
-/* The statements of sql/, built in (cmake/EmbedSql.cmake). Both tables are in the order of their names. */
+/* The statements of sql/, built in (cmake/EmbedSql.cmake). All tables are in the order of their names. */
 #ifndef SERVER_CATALOG_SQL_H
 #define SERVER_CATALOG_SQL_H
 
@@ -12,5 +12,10 @@ extern const struct sql_text sql_migrations[];
 extern const size_t sql_migrations_count;
 extern const struct sql_text sql_queries[]; /* "list" is a template, see list.c */
 extern const size_t sql_queries_count;
+/* For PostgreSQL: the tables, and statements in place of those of the same name. */
+extern const struct sql_text sql_postgres_migrations[];
+extern const size_t sql_postgres_migrations_count;
+extern const struct sql_text sql_postgres_queries[];
+extern const size_t sql_postgres_queries_count;
 
 #endif

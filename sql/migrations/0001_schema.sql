@@ -430,7 +430,7 @@ CREATE TABLE uploads (
     draft INTEGER NOT NULL CHECK (draft IN (0, 1)), -- created by the IETF draft protocol: complete when the client says so
     checked INTEGER NOT NULL CHECK (checked IN (0, 1)), -- pieces carried checksums: bytes that were not confirmed are unverified
     length INTEGER NOT NULL CHECK (length >= -1), -- -1 not known yet
-    offset INTEGER NOT NULL CHECK (offset >= 0), -- confirmed by fsync
+    confirmed INTEGER NOT NULL CHECK (confirmed >= 0), -- how many bytes are on the disk
     state INTEGER NOT NULL CHECK (state IN (0, 1)),
     content BLOB NOT NULL, -- SHA-256 once it is known, else empty
     recording BLOB NOT NULL, -- id of the recording it became, else empty
@@ -441,7 +441,7 @@ CREATE TABLE uploads (
 CREATE UNIQUE INDEX uploads_key ON uploads (owner, idempotency_key) WHERE idempotency_key <> '';
 CREATE INDEX uploads_expires ON uploads (expires_ns);
 CREATE INDEX uploads_owner ON uploads (owner);
-CREATE INDEX uploads_open ON uploads (length, offset) WHERE state = 0;
+CREATE INDEX uploads_open ON uploads (length, confirmed) WHERE state = 0;
 
 -- The first response to each Idempotency-Key of uploads in one request.
 CREATE TABLE responses (

@@ -6,6 +6,6 @@ FROM (
     UNION ALL
     SELECT FALSE, collection, format, state, day, count(*), sum(size), sum(messages), sum(counted_ms) FROM recordings AS r
     GROUP BY collection, format, state, day
-)
+) AS found
 GROUP BY collection, format, state, day
 HAVING sum(iif(kept, n, -n)) <> 0 OR sum(iif(kept, b, -b)) <> 0 OR sum(iif(kept, m, -m)) <> 0 OR sum(iif(kept, d, -d)) <> 0;

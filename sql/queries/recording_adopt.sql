@@ -3,5 +3,5 @@ INSERT INTO recordings ({inserted}, revision, state, state_before_trash, created
 VALUES ({:inserted},
     iif(EXISTS (SELECT 1 FROM recordings WHERE collection = :collection AND name = :name AND revision = :revision),
         (SELECT max(revision) + 1 FROM recordings WHERE collection = :collection AND name = :name), :revision),
-    iif(:trashed, 4, :state), :state, :created_ns, :now)
+    iif(:trashed = 1, 4, :state), :state, :created_ns, :now)
 RETURNING row, revision;

@@ -234,7 +234,8 @@ static void bad_questions_are_reported(void **state) {
 static unsigned n_scans;
 
 /* Counts SCAN of a base table that the file's "scan: NAME:" does not name, and sorting where that is not allowed. */
-static void explain(sqlite3 *raw, const char *name, const char *sql, const char *allowed) {
+static void explain(sqlite3 *raw, const char *name, const char *text, const char *allowed) {
+    char *sql = columns_expand(text, "json_each", "json_each");
     char *question = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
     sqlite3_stmt *s;
     if (sqlite3_prepare_v2(raw, question, -1, &s, NULL) != SQLITE_OK) {
@@ -243,8 +244,9 @@ static void explain(sqlite3 *raw, const char *name, const char *sql, const char 
     while (sqlite3_step(s) == SQLITE_ROW) {
         const char *step = (const char *)sqlite3_column_text(s, 3);
         char word[64] = "", mark[80];
-        bool scans =
-            sscanf(step, "SCAN %60s", word) == 1 && !strstr(step, "VIRTUAL TABLE") && word[0] != '(' && strcmp(word, "CONSTANT") != 0;
+        bool scans = sscanf(step, "SCAN %60s", word) == 1 && !strstr(step, "VIRTUAL TABLE") && word[0] != '(' &&
+                     strcmp(word, "CONSTANT") != 0 &&
+                     strcmp(word, "found") != 0; /* a query within the query, whose own steps are listed, too */
         snprintf(mark, sizeof mark, "scan: %s:", word);
         bool sorts = strstr(step, "TEMP B-TREE FOR ORDER BY") && !strstr(allowed, "may sort");
         if ((scans && !strstr(allowed, mark)) || sorts) {
@@ -254,6 +256,7 @@ static void explain(sqlite3 *raw, const char *name, const char *sql, const char 
     }
     sqlite3_finalize(s);
     sqlite3_free(question);
+    free(sql);
 }
 
 /* A walk and a gather of these conditions, in each order; neither may read a table that it need not, nor a walk sort. */
@@ -308,9 +311,7 @@ static void no_statement_scans_a_table(void **state) {
     sqlite3 *raw = open_raw();
     assert_int_equal(text_register(raw), SQLITE_OK);
     for (size_t i = 0; i < sql_queries_count; i++) {
-        char *sql = columns_expand(sql_queries[i].text);
-        explain(raw, sql_queries[i].name, sql, sql);
-        free(sql);
+        explain(raw, sql_queries[i].name, sql_queries[i].text, sql_queries[i].text);
         assert_true(i == 0 || strcmp(sql_queries[i - 1].name, sql_queries[i].name) < 0);
     }
     const struct condition leaves[] = {

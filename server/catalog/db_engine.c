@@ -1,0 +1,221 @@
+/* What db.h declares: choosing the engine, and what all of them share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/db_engine.h"
+#include "wire/cleanup.h"
+#include "wire/clock.h"
+#include "wire/hex.h"
+
+static _Thread_local int64_t elapsed_ns;
+
+int64_t db_elapsed_ns(void) {
+    return elapsed_ns;
+}
+
+bool db_is_server(const char *where) {
+    return strncmp(where, "postgresql://", 13) == 0 || strncmp(where, "postgres://", 11) == 0;
+}
+
+static const struct db_engine *engine_of(const char *where) {
+    return db_is_server(where) ? &db_postgres : &db_sqlite;
+}
+
+bool db_is_postgres(const struct db_handle *h) {
+    return h->db->engine == &db_postgres;
+}
+
+struct db *db_open(const char *where, struct reel_error *err) {
+    return engine_of(where)->open(where, false, err);
+}
+struct db *db_open_readonly(const char *where, struct reel_error *err) {
+    return engine_of(where)->open(where, true, err);
+}
+void db_close(struct db *db) {
+    if (db) {
+        db->engine->close(db);
+    }
+}
+
+struct db_handle *db_read(struct db *db, struct reel_error *err) {
+    return db->engine->begin(db, DB_READING, err);
+}
+struct db_handle *db_read_once(struct db *db, struct reel_error *err) {
+    return db->engine->begin(db, DB_READING_ONCE, err);
+}
+struct db_handle *db_write(struct db *db, struct reel_error *err) {
+    return db->engine->begin(db, DB_WRITING, err);
+}
+bool db_commit(struct db_handle *h, struct reel_error *err) {
+    return h->db->engine->commit(h, err);
+}
+void db_end(struct db_handle *h) {
+    if (h) {
+        elapsed_ns += clock_ns() - h->begun_ns;
+        h->db->engine->end(h);
+    }
+}
+
+uint64_t db_version(struct db *db) {
+    return db->engine->version(db);
+}
+void db_on_commit(struct db *db, void (*on_commit)(void *context), void *context) {
+    db->engine->watch(db, on_commit, context);
+}
+bool db_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err) {
+    return db->engine->copy(db, path, progress, err);
+}
+bool db_single_file(struct db *db, struct reel_error *err) {
+    return db->engine->single_file(db, err);
+}
+
+/* ---- migrations */
+
+static bool read_version(struct db_handle *h, uint64_t *version, struct reel_error *err) {
+    size_t newest = *h->db->engine->n_migrations;
+    return h->db->engine->tables(h, version, err) &&
+           (*version <= newest ||
+            reel_fail(err, REEL_UNSUPPORTED,
+                      "the catalog has version %llu and was made by a newer program; this one supports versions up to %zu",
+                      (unsigned long long)*version, newest));
+}
+
+bool db_migrate(struct db *db, struct reel_error *err) {
+    const struct db_engine *engine = db->engine;
+    size_t newest = *engine->n_migrations;
+    uint64_t version;
+    AUTO(db_end) struct db_handle *h = db_write(db, err);
+    if (!h || !read_version(h, &version, err)) {
+        return false;
+    }
+    for (uint64_t i = version; i < newest; i++) {
+        if (!engine->script(h, engine->migrations[i].text, err)) {
+            return reel_error_at(err, "migration %s", engine->migrations[i].name);
+        }
+    }
+    return version == newest || (engine->set_tables(h, newest, err) && db_commit(h, err));
+}
+
+bool db_is_current(struct db *db, struct reel_error *err) {
+    size_t newest = *db->engine->n_migrations;
+    uint64_t version;
+    AUTO(db_end) struct db_handle *h = db_read(db, err);
+    return h && read_version(h, &version, err) &&
+           (version == newest ||
+            reel_fail(err, REEL_UNSUPPORTED, "the catalog has version %llu, this program uses version %zu; starting the server upgrades it",
+                      (unsigned long long)version, newest));
+}
+
+/* ---- statements */
+
+static int compare_names(const void *name, const void *entry) {
+    return strcmp(name, ((const struct sql_text *)entry)->name);
+}
+
+size_t db_find(const struct sql_text *table, size_t count, const char *name) {
+    const struct sql_text *found = bsearch(name, table, count, sizeof *table, compare_names);
+    return found ? (size_t)(found - table) : SIZE_MAX;
+}
+
+struct db_statement *db_statement(struct db_handle *h, const char *name, struct reel_error *err) {
+    struct db_statement *s = h->db->engine->statement(h, name, err);
+    if (s) {
+        s->handle = h;
+        s->n_raw = 0;
+    }
+    return s;
+}
+struct db_statement *db_compose(struct db_handle *h, const char *sql, struct reel_error *err) {
+    struct db_statement *s = h->db->engine->compose(h, sql, err);
+    if (s) {
+        s->handle = h;
+        s->n_raw = 0;
+    }
+    return s;
+}
+void db_done(struct db_statement *s) {
+    if (s) {
+        s->handle->db->engine->done(s);
+    }
+}
+
+static const struct db_engine *of(const struct db_statement *s) {
+    return s->handle->db->engine;
+}
+
+void db_set_int(struct db_statement *s, const char *name, int64_t value) {
+    of(s)->set_int(s, name, value);
+}
+void db_set_size(struct db_statement *s, const char *name, uint64_t value) {
+    db_set_int(s, name, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+void db_set_text(struct db_statement *s, const char *name, const char *value) {
+    of(s)->set_text(s, name, value ? value : "");
+}
+void db_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
+    of(s)->set_blob(s, name, size > 0 ? data : "", size);
+}
+
+static int nibble(char c) {
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+void db_set_hex(struct db_statement *s, const char *name, const char *hex) {
+    if (s->n_raw == sizeof s->raw / sizeof s->raw[0]) {
+        abort(); /* no statement has so many */
+    }
+    uint8_t *raw = s->raw[s->n_raw++];
+    size_t size = 0;
+    for (; size < DB_HEX_BYTES_MAX && hex[0] && hex[1]; hex += 2) {
+        int high = nibble(hex[0]), low = nibble(hex[1]);
+        if (high < 0 || low < 0) {
+            break;
+        }
+        raw[size++] = (uint8_t)(high << 4 | low);
+    }
+    db_set_blob(s, name, raw, *hex ? 0 : size);
+}
+
+enum db_step db_next(struct db_statement *s, struct reel_error *err) {
+    return of(s)->next(s, err);
+}
+
+bool db_run(struct db_statement *s, struct reel_error *err) {
+    enum db_step step;
+    do {
+        step = db_next(s, err);
+    } while (step == DB_ROW);
+    of(s)->reset(s);
+    s->n_raw = 0;
+    return step == DB_END;
+}
+
+unsigned db_changes(struct db_statement *s) {
+    return of(s)->changes(s);
+}
+int64_t db_int(struct db_statement *s, int column) {
+    return of(s)->get_int(s, column);
+}
+uint64_t db_size(struct db_statement *s, int column) {
+    int64_t value = db_int(s, column);
+    return value > 0 ? (uint64_t)value : 0;
+}
+const char *db_text(struct db_statement *s, int column) {
+    return of(s)->get_text(s, column);
+}
+bool db_is_null(struct db_statement *s, int column) {
+    return of(s)->is_null(s, column);
+}
+
+void db_hex(struct db_statement *s, int column, char *out, size_t size) {
+    size_t have = 0, at = 0;
+    const uint8_t *raw = of(s)->get_blob(s, column, &have);
+    for (size_t i = 0; i < have && at + 2 < size; i++) {
+        hex_byte(raw[i], out + at);
+        at += 2;
+    }
+    out[at] = '\0';
+}

@@ -1,0 +1,64 @@
+/* What a database engine gives: sqlite/ and postgres/. db_engine.c does what all share and calls these; an engine's own
+ * structs begin with the ones here. */
+#ifndef SERVER_CATALOG_DB_ENGINE_H
+#define SERVER_CATALOG_DB_ENGINE_H
+
+#include "catalog/db.h"
+#include "catalog/sql.h"
+
+enum { DB_HEX_BYTES_MAX = 32 };
+enum db_use { DB_READING, DB_READING_ONCE, DB_WRITING };
+
+struct db {
+    const struct db_engine *engine;
+};
+struct db_handle {
+    struct db *db;
+    int64_t begun_ns; /* set by begin() as soon as the connection is there */
+};
+struct db_statement {
+    struct db_handle *handle;
+    uint8_t raw[4][DB_HEX_BYTES_MAX]; /* what db_set_hex() decoded */
+    unsigned n_raw;
+};
+
+struct db_engine {
+    const struct sql_text *migrations;
+    const size_t *n_migrations;
+
+    struct db *(*open)(const char *where, bool readonly, struct reel_error *err);
+    void (*close)(struct db *db);
+    struct db_handle *(*begin)(struct db *db, enum db_use use, struct reel_error *err);
+    bool (*commit)(struct db_handle *h, struct reel_error *err);
+    void (*end)(struct db_handle *h);
+    uint64_t (*version)(struct db *db);
+    void (*watch)(struct db *db, void (*on_commit)(void *context), void *context);
+    bool (*copy)(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err);
+    bool (*single_file)(struct db *db, struct reel_error *err);
+
+    /* The version of the tables: how many migrations they have. 0: there are none. REEL_UNSUPPORTED: they are another program's. */
+    bool (*tables)(struct db_handle *h, uint64_t *version, struct reel_error *err);
+    bool (*set_tables)(struct db_handle *h, uint64_t version, struct reel_error *err);
+    bool (*script)(struct db_handle *h, const char *sql, struct reel_error *err);
+
+    struct db_statement *(*statement)(struct db_handle *h, const char *name, struct reel_error *err);
+    struct db_statement *(*compose)(struct db_handle *h, const char *sql, struct reel_error *err);
+    void (*done)(struct db_statement *s);
+    void (*set_int)(struct db_statement *s, const char *name, int64_t value);
+    void (*set_text)(struct db_statement *s, const char *name, const char *value);
+    void (*set_blob)(struct db_statement *s, const char *name, const void *data, size_t size);
+    enum db_step (*next)(struct db_statement *s, struct reel_error *err);
+    void (*reset)(struct db_statement *s); /* it may be bound and run again */
+    unsigned (*changes)(struct db_statement *s);
+    int64_t (*get_int)(struct db_statement *s, int column);
+    const char *(*get_text)(struct db_statement *s, int column);
+    const uint8_t *(*get_blob)(struct db_statement *s, int column, size_t *size);
+    bool (*is_null)(struct db_statement *s, int column);
+};
+
+extern const struct db_engine db_sqlite, db_postgres;
+
+/* The statement of that name in `table`, which is in the order of names; SIZE_MAX: there is none. */
+size_t db_find(const struct sql_text *table, size_t count, const char *name);
+
+#endif

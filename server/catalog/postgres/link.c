@@ -1,0 +1,127 @@
+/* A connection to PostgreSQL. libpq's blocking calls can hang for ever when a peer acknowledges and does not answer, so statements are sent
+ * and waited for here, until a deadline; a connection that missed it is not used again. */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "catalog/postgres/postgres.h"
+#include "wire/cleanup.h"
+#include "wire/clock.h"
+
+static const struct {
+    const char *state;
+    enum reel_code code;
+} states[] = {{"57", REEL_BUSY},    {"53100", REEL_NO_SPACE},  {"53", REEL_BUSY},       {"08", REEL_BUSY},       {"40", REEL_BUSY},
+              {"55P03", REEL_BUSY}, {"25006", REEL_READ_ONLY}, {"XX001", REEL_CATALOG}, {"XX002", REEL_CATALOG}, {"28", REEL_UNSUPPORTED}};
+
+bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err) {
+    const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    const char *said = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    enum reel_code code = REEL_IO;
+    for (size_t i = 0; state && i < sizeof states / sizeof *states && code == REEL_IO; i++) {
+        code = strncmp(state, states[i].state, strlen(states[i].state)) == 0 ? states[i].code : code;
+    }
+    if (!state) { /* no answer, or none that is complete */
+        said = PQerrorMessage(link);
+        code = REEL_BUSY;
+    }
+    size_t size = strcspn(said ? said : "", "\n");
+    return reel_fail(err, code, "catalog: PostgreSQL%s: %.*s", state ? "" : " does not answer", size > 0 ? (int)size : 15,
+                     size > 0 ? said : "connection lost");
+}
+
+/* Until the socket can be read, or also written. False: the deadline has passed. */
+static bool wait_for(PGconn *link, bool write, int64_t deadline_ns) {
+    struct pollfd fd = {.fd = PQsocket(link), .events = (short)(POLLIN | (write ? POLLOUT : 0))};
+    int64_t left = deadline_ns - clock_ns();
+    return fd.fd >= 0 && left > 0 && poll(&fd, 1, (int)(left / 1000000) + 1) != 0;
+}
+
+/* Makes PQstatus() say that it is lost. */
+static void cut(PGconn *link) {
+    int fd = PQsocket(link);
+    if (fd >= 0) {
+        shutdown(fd, SHUT_RDWR);
+        PQconsumeInput(link);
+    }
+}
+
+static bool is_ready(PGconn *link, int64_t deadline_ns) {
+    int unsent;
+    while ((unsent = PQflush(link)) > 0 || PQisBusy(link)) {
+        if (unsent < 0 || !wait_for(link, unsent > 0, deadline_ns) || !PQconsumeInput(link)) {
+            return false;
+        }
+    }
+    return unsent == 0;
+}
+
+PGresult *pg_await(PGconn *link, struct reel_error *err) {
+    int64_t deadline_ns = clock_ns() + (int64_t)PG_WAIT_MS * 1000000;
+    PGresult *last = NULL;
+    for (;;) {
+        if (!is_ready(link, deadline_ns)) {
+            pg_fail(link, NULL, err);
+            cut(link);
+            PQclear(last);
+            return NULL;
+        }
+        PGresult *result = PQgetResult(link);
+        if (!result) {
+            break;
+        }
+        bool failed = last && PQresultStatus(last) == PGRES_FATAL_ERROR; /* the first failure tells why */
+        PQclear(failed ? result : last);
+        last = failed ? last : result;
+    }
+    ExecStatusType status = last ? PQresultStatus(last) : PGRES_FATAL_ERROR;
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
+        pg_fail(link, last, err);
+        PQclear(last);
+        return NULL;
+    }
+    return last;
+}
+
+PGresult *pg_query(PGconn *link, const char *sql, struct reel_error *err) {
+    if (!PQsendQuery(link, sql)) {
+        pg_fail(link, NULL, err);
+        return NULL;
+    }
+    return pg_await(link, err);
+}
+
+bool pg_run(PGconn *link, const char *sql, struct reel_error *err) {
+    PGresult *result = pg_query(link, sql, err);
+    PQclear(result);
+    return result;
+}
+
+PGconn *pg_connect(const char *where, struct reel_error *err) {
+    /* What the address says comes last and wins. */
+    static const char *const names[] = {"application_name",    "connect_timeout",  "tcp_user_timeout", "keepalives_idle",
+                                        "keepalives_interval", "keepalives_count", "dbname",           NULL};
+    const char *const values[] = {"reel", "3", "10000", "15", "5", "3", where, NULL};
+    PGconn *link = PQconnectdbParams(names, values, 1);
+    if (!link) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    if (PQstatus(link) != CONNECTION_OK) {
+        pg_fail(link, NULL, err);
+        PQfinish(link);
+        return NULL;
+    }
+    PQsetnonblocking(link, 1);
+    if (PQserverVersion(link) < 150000) {
+        reel_fail(err, REEL_UNSUPPORTED, "catalog: PostgreSQL 15 or later is needed, this is %d", PQserverVersion(link) / 10000);
+    } else if (pg_run(link,
+                      "SET plan_cache_mode = force_custom_plan; SET join_collapse_limit = 1; SET statement_timeout = '10s';"
+                      "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; SET client_min_messages = warning",
+                      err)) {
+        return link;
+    }
+    PQfinish(link);
+    return NULL;
+}

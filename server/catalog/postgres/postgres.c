@@ -1,0 +1,403 @@
+/* The engine PostgreSQL: a pool of readers, one writer, and a thread that hears of commits. One transaction writes at a time, of all
+ * replicas together: each takes an advisory lock first, as SQLite takes its file's. So sums and numbers of revisions are never fought over,
+ * and the numbers of changes are in the order in which they can be seen. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "catalog/postgres/postgres.h"
+#include "catalog/text.h"
+#include "wire/cleanup.h"
+#include "wire/clock.h"
+
+enum { WAIT_FOR_READER_S = 10, LISTEN_MS = 200, LISTEN_AGAIN_MS = 2000 };
+
+/* The lock's number is "Reel". */
+static const char begin_writing[] = "BEGIN; SELECT pg_advisory_xact_lock(1382376812)";
+static const char begin_reading[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+static const char commit_writing[] = "UPDATE catalog_state SET commits = commits + 1; NOTIFY reel; COMMIT";
+
+struct pg_db {
+    struct db base;
+    char *where;
+    bool readonly;
+    pthread_mutex_t writing; /* held while the writer is in use */
+    struct pg_handle *writer;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t returned;
+    struct pg_handle *idle;
+    unsigned readers;
+    atomic_uint_least64_t failures; /* of asking for the version */
+    pthread_t listener;
+    bool listens;
+    atomic_bool stops;
+    void (*on_commit)(void *context);
+    void *context;
+    pthread_mutex_t words_mutex; /* guards what follows */
+    sqlite3 *words;              /* an empty database, for its tokenizer */
+};
+
+static struct pg_db *own(struct db *db) {
+    return (struct pg_db *)db;
+}
+
+/* ---- connections */
+
+static void handle_close(struct pg_handle *h) {
+    if (!h) {
+        return;
+    }
+    for (size_t i = 0; h->own && i < sql_queries_count; i++) {
+        struct pg_statement *s = &h->own[i];
+        pg_text_free((struct pg_text *)s->text);
+        free(s->values);
+        free(s->prepared);
+    }
+    free(h->own);
+    PQfinish(h->link);
+    free(h);
+}
+
+static struct pg_handle *handle_open(struct pg_db *db, struct reel_error *err) {
+    struct pg_handle *h = calloc(1, sizeof *h);
+    if (!h || !(h->own = calloc(sql_queries_count, sizeof *h->own))) {
+        free(h);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    h->base.db = &db->base;
+    h->link = pg_connect(db->where, err);
+    if (!h->link) {
+        handle_close(h);
+        return NULL;
+    }
+    return h;
+}
+
+bool pg_reconnect(struct pg_handle *h, struct reel_error *err) {
+    PGconn *link = pg_connect(own(h->base.db)->where, err);
+    if (link) {
+        PQfinish(h->link);
+        h->link = link;
+        pg_forget_statements(h);
+    }
+    return link;
+}
+
+static void count_reader_out(struct pg_db *db) {
+    pthread_mutex_lock(&db->mutex);
+    db->readers--;
+    pthread_cond_signal(&db->returned);
+    pthread_mutex_unlock(&db->mutex);
+}
+
+/* An idle reader, a new one, or the next one returned. */
+static struct pg_handle *take_reader(struct pg_db *db, struct reel_error *err) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_FOR_READER_S;
+    int rc = 0;
+    pthread_mutex_lock(&db->mutex);
+    while (!db->idle && db->readers == DB_READERS_MAX && rc != ETIMEDOUT) {
+        rc = pthread_cond_timedwait(&db->returned, &db->mutex, &until);
+    }
+    struct pg_handle *h = db->idle;
+    bool makes = !h && db->readers < DB_READERS_MAX;
+    db->idle = h ? h->next : NULL;
+    db->readers += makes;
+    pthread_mutex_unlock(&db->mutex);
+    if (!h && !makes) {
+        reel_fail(err, REEL_BUSY, "catalog: all %d connections to PostgreSQL are in use", DB_READERS_MAX);
+    } else if (!h && !(h = handle_open(db, err))) {
+        count_reader_out(db);
+    }
+    return h;
+}
+
+static struct pg_handle *take_writer(struct pg_db *db, struct reel_error *err) {
+    if (db->readonly) {
+        reel_fail(err, REEL_UNSUPPORTED, "the catalog is open for reading only");
+        return NULL;
+    }
+    pthread_mutex_lock(&db->writing);
+    db->writer = db->writer ? db->writer : handle_open(db, err);
+    if (!db->writer) {
+        pthread_mutex_unlock(&db->writing);
+    }
+    return db->writer;
+}
+
+/* ---- transactions */
+
+static bool is_lost(const struct pg_handle *h) {
+    return PQstatus(h->link) == CONNECTION_BAD;
+}
+
+static struct db_handle *pg_begin(struct db *db, enum db_use use, struct reel_error *err) {
+    struct pg_handle *h = use == DB_WRITING ? take_writer(own(db), err) : take_reader(own(db), err);
+    if (!h) {
+        return NULL;
+    }
+    h->base.begun_ns = clock_ns();
+    h->use = use;
+    h->statements = 0;
+    h->open = use != DB_READING_ONCE;
+    const char *sql = use == DB_WRITING ? begin_writing : begin_reading;
+    struct reel_error why = {0};
+    bool good = !h->open || pg_run(h->link, sql, &why);
+    if (!good && is_lost(h)) { /* while it was idle */
+        good = pg_reconnect(h, &why) && pg_run(h->link, sql, &why);
+    }
+    if (!good) {
+        reel_error_pass(err, &why);
+        db_end(&h->base);
+        return NULL;
+    }
+    return &h->base;
+}
+
+static bool pg_commit(struct db_handle *handle, struct reel_error *err) {
+    struct pg_handle *h = (struct pg_handle *)handle;
+    PGresult *result = pg_query(h->link, commit_writing, err);
+    bool good = result && strcmp(PQcmdStatus(result), "COMMIT") == 0;
+    if (result && !good) { /* a statement of it had failed */
+        reel_fail(err, REEL_IO, "catalog: PostgreSQL has rolled the transaction back");
+    }
+    PQclear(result);
+    h->open = !good;
+    return good;
+}
+
+static void pg_end(struct db_handle *handle) {
+    struct pg_handle *h = (struct pg_handle *)handle;
+    struct pg_db *db = own(handle->db);
+    struct reel_error none;
+    if (h->open && !is_lost(h)) {
+        pg_run(h->link, "ROLLBACK", &none);
+    }
+    h->open = false;
+    bool lost = is_lost(h);
+    if (h->use == DB_WRITING) {
+        if (lost) {
+            handle_close(TAKE(db->writer));
+        }
+        pthread_mutex_unlock(&db->writing);
+    } else if (lost) {
+        handle_close(h);
+        count_reader_out(db);
+    } else {
+        pthread_mutex_lock(&db->mutex);
+        h->next = db->idle;
+        db->idle = h;
+        pthread_cond_signal(&db->returned);
+        pthread_mutex_unlock(&db->mutex);
+    }
+}
+
+/* The number of the last commit, of whatever replica. One that cannot be asked for is unlike all others. */
+static uint64_t pg_version(struct db *db) {
+    struct reel_error none = {0};
+    AUTO(db_end) struct db_handle *h = db_read_once(db, &none);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "data_version", &none) : NULL;
+    return s && db_next(s, &none) == DB_ROW ? db_size(s, 0) : UINT64_MAX - atomic_fetch_add(&own(db)->failures, 1);
+}
+
+/* ---- commits of all replicas */
+
+static PGconn *listen(struct pg_db *db) {
+    struct reel_error none = {0};
+    PGconn *link = pg_connect(db->where, &none);
+    if (link && !pg_run(link, "LISTEN reel", &none)) {
+        PQfinish(TAKE(link));
+    }
+    return link;
+}
+
+/* True if there was a notification. */
+static bool drain(PGconn *link) {
+    bool any = false;
+    PQconsumeInput(link);
+    for (PGnotify *n; (n = PQnotifies(link)); PQfreemem(n)) {
+        any = true;
+    }
+    return any;
+}
+
+static void *hear(void *context) {
+    struct pg_db *db = context;
+    PGconn *link = NULL;
+    while (!atomic_load(&db->stops)) {
+        bool again = !link;
+        link = link ? link : listen(db);
+        struct pollfd fd = {.fd = link ? PQsocket(link) : -1, .events = POLLIN};
+        if (!link) {
+            poll(NULL, 0, LISTEN_AGAIN_MS);
+            continue;
+        }
+        if (again || (poll(&fd, 1, LISTEN_MS) > 0 && drain(link))) { /* what came while nobody listened is lost */
+            db->on_commit(db->context);
+        }
+        if (PQstatus(link) == CONNECTION_BAD) {
+            PQfinish(TAKE(link));
+        }
+    }
+    PQfinish(link);
+    return NULL;
+}
+
+static void pg_watch(struct db *base, void (*on_commit)(void *context), void *context) {
+    struct pg_db *db = own(base);
+    if (db->listens) {
+        atomic_store(&db->stops, true);
+        pthread_join(db->listener, NULL);
+        atomic_store(&db->stops, false);
+    }
+    db->on_commit = on_commit;
+    db->context = context;
+    db->listens = on_commit && pthread_create(&db->listener, NULL, hear, db) == 0;
+}
+
+/* ---- the database */
+
+static void pg_close(struct db *base) {
+    struct pg_db *db = own(base);
+    pg_watch(base, NULL, NULL);
+    while (db->idle) {
+        struct pg_handle *h = db->idle;
+        db->idle = h->next;
+        handle_close(h);
+    }
+    handle_close(db->writer);
+    sqlite3_close(db->words);
+    pthread_cond_destroy(&db->returned);
+    pthread_mutex_destroy(&db->words_mutex);
+    pthread_mutex_destroy(&db->mutex);
+    pthread_mutex_destroy(&db->writing);
+    free(db->where);
+    free(db);
+}
+
+static struct db *pg_open(const char *where, bool readonly, struct reel_error *err) {
+    struct pg_db *db = calloc(1, sizeof *db);
+    if (!db || !(db->where = strdup(where))) {
+        free(db);
+        reel_fail_memory(err);
+        return NULL;
+    }
+    db->base.engine = &db_postgres;
+    db->readonly = readonly;
+    pthread_mutex_init(&db->writing, NULL);
+    pthread_mutex_init(&db->mutex, NULL);
+    pthread_mutex_init(&db->words_mutex, NULL);
+    pthread_cond_init(&db->returned, NULL);
+    struct db_handle *h = NULL;
+    if (sqlite3_open(":memory:", &db->words) != SQLITE_OK || text_register(db->words) != SQLITE_OK) {
+        reel_fail_memory(err);
+    } else {
+        h = db_read_once(&db->base, err);
+    }
+    if (!h) {
+        pg_close(&db->base);
+        return NULL;
+    }
+    db_end(h);
+    return &db->base;
+}
+
+char *pg_search_text(struct db *base, bool needle, const char *const *arguments, unsigned n, struct reel_error *err) {
+    struct pg_db *db = own(base);
+    sqlite3_stmt *s = NULL;
+    char *text = NULL;
+    pthread_mutex_lock(&db->words_mutex);
+    const char *sql = needle   ? "SELECT search_needle(?, CAST(? AS INTEGER))"
+                      : n == 1 ? "SELECT search_text(?)"
+                               : "SELECT search_text(?, ?)";
+    if (sqlite3_prepare_v2(db->words, sql, -1, &s, NULL) == SQLITE_OK) {
+        for (unsigned i = 0; i < n; i++) {
+            sqlite3_bind_text(s, (int)i + 1, arguments[i], -1, SQLITE_STATIC);
+        }
+        text = sqlite3_step(s) == SQLITE_ROW ? strdup((const char *)sqlite3_column_text(s, 0)) : NULL;
+    }
+    sqlite3_finalize(s);
+    pthread_mutex_unlock(&db->words_mutex);
+    if (!text) {
+        reel_fail_memory(err);
+    }
+    return text;
+}
+
+static bool pg_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err) {
+    (void)db;
+    (void)path;
+    (void)progress;
+    return reel_fail(err, REEL_UNSUPPORTED, "a catalog in PostgreSQL is backed up by PostgreSQL's own tools, such as pg_dump");
+}
+
+static bool pg_single_file(struct db *db, struct reel_error *err) {
+    return pg_copy(db, NULL, NULL, err);
+}
+
+static bool pg_script(struct db_handle *h, const char *sql, struct reel_error *err) {
+    PGconn *link = ((struct pg_handle *)h)->link;
+    return pg_run(link, "SET LOCAL statement_timeout = 0", err) && pg_run(link, sql, err);
+}
+
+static bool read_number(struct db_handle *h, const char *sql, int64_t *out, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_compose(h, sql, err);
+    if (!s || db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    *out = db_int(s, 0);
+    return true;
+}
+
+static bool pg_tables(struct db_handle *h, uint64_t *version, struct reel_error *err) {
+    int64_t tables, ours, number = 0;
+    if (!read_number(h, "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()", &tables, err) ||
+        !read_number(h, "SELECT to_regclass('catalog_state') IS NOT NULL", &ours, err) ||
+        (ours && !read_number(h, "SELECT coalesce(max(version), 0) FROM catalog_state WHERE application = 'reel'", &number, err))) {
+        return false;
+    }
+    *version = (uint64_t)number;
+    return number > 0 || tables == 0 ||
+           reel_fail(err, REEL_UNSUPPORTED, "the database belongs to another program: Reel needs an empty one");
+}
+
+static bool pg_set_tables(struct db_handle *h, uint64_t version, struct reel_error *err) {
+    char sql[80];
+    snprintf(sql, sizeof sql, "UPDATE catalog_state SET version = %llu", (unsigned long long)version);
+    return pg_run(((struct pg_handle *)h)->link, sql, err);
+}
+
+const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,
+                                      .n_migrations = &sql_postgres_migrations_count,
+                                      .open = pg_open,
+                                      .close = pg_close,
+                                      .begin = pg_begin,
+                                      .commit = pg_commit,
+                                      .end = pg_end,
+                                      .version = pg_version,
+                                      .watch = pg_watch,
+                                      .copy = pg_copy,
+                                      .single_file = pg_single_file,
+                                      .tables = pg_tables,
+                                      .set_tables = pg_set_tables,
+                                      .script = pg_script,
+                                      .statement = pg_statement_of,
+                                      .compose = pg_compose,
+                                      .done = pg_done,
+                                      .set_int = pg_set_int,
+                                      .set_text = pg_set_text,
+                                      .set_blob = pg_set_blob,
+                                      .next = pg_next,
+                                      .reset = pg_reset,
+                                      .changes = pg_changes,
+                                      .get_int = pg_int,
+                                      .get_text = pg_text_of,
+                                      .get_blob = pg_blob,
+                                      .is_null = pg_is_null};

@@ -1,0 +1,101 @@
+/* The catalog in PostgreSQL: shared by the files of this folder only. link.c: a connection, whose every wait has a limit. translate.c: the
+ * statements of sql/queries, which are written for SQLite. statement.c: values and rows. postgres.c: the pool, transactions, commits of
+ * others. */
+#ifndef SERVER_CATALOG_POSTGRES_POSTGRES_H
+#define SERVER_CATALOG_POSTGRES_POSTGRES_H
+
+#include <libpq-fe.h>
+#include <stdatomic.h>
+
+#include "catalog/db_engine.h"
+
+/* Of the types that Reel's tables have, in pg_type. */
+enum { PG_BOOL = 16, PG_BYTEA = 17, PG_INT8 = 20, PG_INT2 = 21, PG_INT4 = 23, PG_TEXT = 25, PG_NUMERIC = 1700 };
+
+/* ---- link.c */
+
+enum { PG_WAIT_MS = 12000 }; /* for one statement; the server ends it after 10 s */
+
+/* NULL: err, REEL_BUSY when the server does not answer or takes no more connections. */
+PGconn *pg_connect(const char *where, struct reel_error *err);
+/* One or several statements without parameters. NULL: err. To be freed by PQclear(). */
+PGresult *pg_query(PGconn *link, const char *sql, struct reel_error *err);
+bool pg_run(PGconn *link, const char *sql, struct reel_error *err);
+/* Waits for the results of what was sent; the last one. NULL: err, as pg_fail(). */
+PGresult *pg_await(PGconn *link, struct reel_error *err);
+/* False with what the server said, or that it does not answer. `result` may be NULL. */
+bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err);
+
+/* ---- translate.c */
+
+enum { PG_PARAMETERS_MAX = 2200 }; /* a list of 512 conditions has four each */
+
+struct pg_call { /* of a function of ours with parameters only: search_text(:name, :collection); its value is a parameter */
+    uint16_t result, arguments[2];
+    uint8_t n_arguments;
+    bool needle; /* search_needle */
+};
+struct pg_text {
+    char *sql;
+    char **names; /* of the parameters, $1 … */
+    uint16_t n_names;
+    struct pg_call calls[2];
+    uint8_t n_calls;
+};
+/* NULL: err. */
+struct pg_text *pg_translate(const char *sql, struct reel_error *err);
+void pg_text_free(struct pg_text *text); /* NULL is fine */
+
+/* ---- statement.c */
+
+struct pg_value {
+    Oid type; /* 0: not bound, NULL */
+    const char *data;
+    int size;
+    uint8_t number[8]; /* where `data` is for an int8 */
+};
+struct pg_statement {
+    struct db_statement base;
+    const struct pg_text *text;
+    struct pg_text *composed; /* the same, when it is the statement's own */
+    struct pg_value *values;
+    Oid *prepared; /* the types it was prepared with; NULL: not yet */
+    const char *name; /* of the file, also in the connection; NULL: composed */
+    PGresult *result;
+    int row;
+    unsigned changes;
+    char number[24]; /* an integer as text */
+    char *made[2];   /* results of calls */
+};
+
+struct pg_handle {
+    struct db_handle base;
+    PGconn *link;
+    struct pg_handle *next; /* while idle */
+    enum db_use use;
+    bool open; /* inside a transaction */
+    uint32_t statements;
+    struct pg_statement *own; /* by the position in sql_queries */
+};
+
+/* A new connection in place of one that is lost, outside of a transaction. */
+bool pg_reconnect(struct pg_handle *h, struct reel_error *err);
+void pg_forget_statements(struct pg_handle *h); /* with the connection that they were prepared in */
+/* Evaluates a call. malloc'd; NULL: err. */
+char *pg_search_text(struct db *db, bool needle, const char *const *arguments, unsigned n, struct reel_error *err);
+
+struct db_statement *pg_statement_of(struct db_handle *h, const char *name, struct reel_error *err);
+struct db_statement *pg_compose(struct db_handle *h, const char *sql, struct reel_error *err);
+void pg_done(struct db_statement *s);
+void pg_set_int(struct db_statement *s, const char *name, int64_t value);
+void pg_set_text(struct db_statement *s, const char *name, const char *value);
+void pg_set_blob(struct db_statement *s, const char *name, const void *data, size_t size);
+enum db_step pg_next(struct db_statement *s, struct reel_error *err);
+void pg_reset(struct db_statement *s);
+unsigned pg_changes(struct db_statement *s);
+int64_t pg_int(struct db_statement *s, int column);
+const char *pg_text_of(struct db_statement *s, int column);
+const uint8_t *pg_blob(struct db_statement *s, int column, size_t *size);
+bool pg_is_null(struct db_statement *s, int column);
+
+#endif

@@ -1,0 +1,411 @@
+/* The engine SQLite. A connection leaves this file only inside a transaction and returns outside one, so no statement and no lock
+ * outlives a call of the catalog. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "catalog/sqlite/sqlite.h"
+#include "catalog/text.h"
+#include "core/ownership.h"
+#include "wire/cleanup.h"
+#include "wire/clock.h"
+
+/* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with SQLite's 2 MB, more
+ * gives nothing. */
+enum { APPLICATION_ID = 0x5265656c /* "Reel" */, BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, OTHERS_NS = 100000000 };
+
+struct sqlite_db {
+    struct db base;
+    char *path;
+    pthread_mutex_t writing; /* held while the writer is in use */
+    struct sqlite_handle *writer;
+    void (*on_commit)(void *context); /* of a commit */
+    void *report_context;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t returned;
+    struct sqlite_handle *idle;
+    unsigned readers;
+    atomic_uint_least64_t commits;
+    atomic_int_least64_t poll_ns;  /* when to check for commits of other processes */
+    pthread_mutex_t watching;      /* guards what follows */
+    struct sqlite_handle *watcher; /* opened at first use */
+    int64_t watched;               /* the version it saw last */
+};
+
+bool sqlite_fail(sqlite3 *sqlite, int rc, struct reel_error *err) {
+    enum reel_code code = REEL_IO;
+    const char *text = sqlite ? sqlite3_errmsg(sqlite) : sqlite3_errstr(rc);
+    switch (rc & 0xff) {
+    case SQLITE_FULL:
+        code = REEL_NO_SPACE;
+        break;
+    case SQLITE_NOMEM:
+        code = REEL_NO_MEMORY;
+        break;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        code = REEL_CATALOG;
+        break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return reel_fail(err, REEL_BUSY, "catalog: another process is writing to it");
+    case SQLITE_READONLY:
+        code = REEL_READ_ONLY;
+        break;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN: /* errno is more precise than SQLite's code */
+        errno = sqlite && sqlite3_system_errno(sqlite) ? sqlite3_system_errno(sqlite) : errno;
+        return errno ? reel_fail_errno(err, "catalog: %s", text) : reel_fail(err, REEL_IO, "catalog: %s", text);
+    default:
+        break;
+    }
+    return reel_fail(err, code, "catalog: %s", text);
+}
+
+static struct sqlite_db *own(struct db *db) {
+    return (struct sqlite_db *)db;
+}
+
+static void handle_close(struct sqlite_handle *h) {
+    if (!h) {
+        return;
+    }
+    for (size_t i = 0; h->statements && i < sql_queries_count; i++) {
+        sqlite3_finalize(h->statements[i].stmt);
+    }
+    free(h->statements);
+    for (size_t i = 0; i < CONTROLS; i++) {
+        sqlite3_finalize(h->control[i]);
+    }
+    sqlite3_close(h->sqlite);
+    free(h);
+}
+REEL_DEFINE_AUTO(struct sqlite_handle, handle_close);
+
+static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, struct reel_error *err) {
+    AUTO(handle_close) struct sqlite_handle *h = calloc(1, sizeof *h);
+    if (!h || !(h->statements = calloc(sql_queries_count, sizeof *h->statements))) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    h->base.db = &db->base;
+    h->writes = writes;
+    int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int rc = sqlite3_open_v2(db->path, &h->sqlite, flags, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(h->sqlite, BUSY_TIMEOUT_MS);
+        rc = sqlite3_exec(
+            h->sqlite,
+            writes ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
+                     " PRAGMA secure_delete = FAST; PRAGMA temp_store = MEMORY;"
+                   : "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4000;",
+            NULL, NULL, NULL);
+    }
+    rc = rc == SQLITE_OK ? text_register(h->sqlite) : rc;
+    if (rc != SQLITE_OK) {
+        sqlite_fail(h->sqlite, rc, err);
+        return NULL;
+    }
+    return TAKE(h);
+}
+
+static void sqlite_close_db(struct db *base) {
+    struct sqlite_db *db = own(base);
+    while (db->idle) {
+        struct sqlite_handle *h = db->idle;
+        db->idle = h->next;
+        handle_close(h);
+    }
+    handle_close(db->watcher);
+    handle_close(db->writer); /* the last one: it folds the log into the file */
+    pthread_cond_destroy(&db->returned);
+    pthread_mutex_destroy(&db->watching);
+    pthread_mutex_destroy(&db->mutex);
+    pthread_mutex_destroy(&db->writing);
+    free(db->path);
+    free(db);
+}
+
+/* A new file gets the owner of its folder; SQLite does the same with its side files. */
+static void make_file(const char *path) {
+    AUTO_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    reel_own_by_folder(fd, path);
+}
+
+/* One that is opened for reading only must be a database. */
+static bool is_database(struct db *db, struct reel_error *err) {
+    struct db_handle *h = db_read(db, err);
+    db_end(h);
+    return h;
+}
+
+static struct db *sqlite_open_db(const char *path, bool readonly, struct reel_error *err) {
+    if (readonly && access(path, F_OK) != 0) {
+        reel_fail(err, REEL_NOT_FOUND, "there is no catalog");
+        return NULL;
+    }
+    if (!readonly) {
+        make_file(path);
+    }
+    struct sqlite_db *db = calloc(1, sizeof *db);
+    if (!db) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    db->base.engine = &db_sqlite;
+    pthread_mutex_init(&db->writing, NULL);
+    pthread_mutex_init(&db->mutex, NULL);
+    pthread_mutex_init(&db->watching, NULL);
+    pthread_cond_init(&db->returned, NULL);
+    db->path = strdup(path);
+    bool good = db->path || reel_fail_memory(err);
+    good = good && (readonly ? is_database(&db->base, err) : (db->writer = handle_open(db, true, err)) != NULL);
+    if (!good) {
+        sqlite_close_db(&db->base);
+        return NULL;
+    }
+    return &db->base;
+}
+
+static void release(struct sqlite_handle *h) {
+    struct sqlite_db *db = own(h->base.db);
+    pthread_mutex_lock(&db->mutex);
+    h->next = db->idle;
+    db->idle = h;
+    pthread_cond_signal(&db->returned);
+    pthread_mutex_unlock(&db->mutex);
+}
+
+/* An idle reader, a new one, or the next one returned. */
+static struct sqlite_handle *take_reader(struct sqlite_db *db, struct reel_error *err) {
+    pthread_mutex_lock(&db->mutex);
+    while (!db->idle && db->readers == DB_READERS_MAX) {
+        pthread_cond_wait(&db->returned, &db->mutex);
+    }
+    struct sqlite_handle *h = db->idle;
+    if (h) {
+        db->idle = h->next;
+    } else {
+        db->readers++;
+    }
+    pthread_mutex_unlock(&db->mutex);
+    if (h) {
+        return h;
+    }
+    h = handle_open(db, false, err);
+    if (!h) {
+        pthread_mutex_lock(&db->mutex);
+        db->readers--;
+        pthread_cond_signal(&db->returned);
+        pthread_mutex_unlock(&db->mutex);
+    }
+    return h;
+}
+
+/* SQLite's code. To prepare them for each transaction would be a third of what a small one costs. */
+static int control(struct sqlite_handle *h, enum sqlite_control which) {
+    static const char *const sql[CONTROLS] = {"BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
+    sqlite3_stmt **stmt = &h->control[which];
+    int rc = *stmt ? SQLITE_OK : sqlite3_prepare_v3(h->sqlite, sql[which], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_step(*stmt);
+        rc = sqlite3_reset(*stmt);
+    }
+    return rc;
+}
+
+static struct sqlite_handle *take_writer(struct sqlite_db *db, struct reel_error *err) {
+    if (!db->writer) {
+        reel_fail(err, REEL_UNSUPPORTED, "the catalog is open for reading only");
+        return NULL;
+    }
+    pthread_mutex_lock(&db->writing);
+    return db->writer;
+}
+
+static struct db_handle *sqlite_begin(struct db *db, enum db_use use, struct reel_error *err) {
+    struct sqlite_handle *h = use == DB_WRITING ? take_writer(own(db), err) : take_reader(own(db), err);
+    if (!h) {
+        return NULL;
+    }
+    h->base.begun_ns = clock_ns();
+    int rc = use == DB_READING_ONCE ? SQLITE_OK : control(h, use == DB_WRITING ? CONTROL_BEGIN_WRITING : CONTROL_BEGIN);
+    if (rc != SQLITE_OK) {
+        sqlite_fail(h->sqlite, rc, err);
+        db_end(&h->base);
+        return NULL;
+    }
+    h->open = use != DB_READING_ONCE;
+    return &h->base;
+}
+
+static bool sqlite_commit(struct db_handle *handle, struct reel_error *err) {
+    struct sqlite_handle *h = (struct sqlite_handle *)handle;
+    struct sqlite_db *db = own(handle->db);
+    errno = 0; /* SQLite keeps no errno of a commit, so the system's is reported */
+    int rc = control(h, CONTROL_COMMIT);
+    if (rc != SQLITE_OK) {
+        return sqlite_fail(h->sqlite, rc, err);
+    }
+    h->open = false;
+    atomic_fetch_add(&db->commits, 1);
+    if (db->on_commit) {
+        db->on_commit(db->report_context);
+    }
+    return true;
+}
+
+static void sqlite_watch(struct db *base, void (*on_commit)(void *context), void *context) {
+    struct sqlite_db *db = own(base);
+    pthread_mutex_lock(&db->writing);
+    db->on_commit = on_commit;
+    db->report_context = context;
+    pthread_mutex_unlock(&db->writing);
+}
+
+/* What others have committed is asked for by one thread at a time, and not by each request: it would take a tenth of what answering a small
+ * one takes. */
+static void find_others(struct sqlite_db *db) {
+    struct reel_error none = {0};
+    db->watcher = db->watcher ? db->watcher : handle_open(db, false, &none);
+    AUTO(db_done) struct db_statement *s = db->watcher ? db_statement(&db->watcher->base, "data_version", &none) : NULL;
+    int64_t version = s && db_next(s, &none) == DB_ROW ? db_int(s, 0) : -1;
+    if (version < 0 || version != db->watched) {
+        atomic_fetch_add(&db->commits, 1);
+    }
+    db->watched = version;
+}
+
+static uint64_t sqlite_version(struct db *base) {
+    struct sqlite_db *db = own(base);
+    int64_t now = clock_ns(), due = atomic_load(&db->poll_ns);
+    if (now >= due && pthread_mutex_trylock(&db->watching) == 0) {
+        find_others(db);
+        atomic_store(&db->poll_ns, now + OTHERS_NS);
+        pthread_mutex_unlock(&db->watching);
+    }
+    return atomic_load(&db->commits);
+}
+
+static void sqlite_end(struct db_handle *handle) {
+    struct sqlite_handle *h = (struct sqlite_handle *)handle;
+    if (h->open && !sqlite3_get_autocommit(h->sqlite)) { /* some failures have rolled back already */
+        control(h, CONTROL_ROLLBACK);
+    }
+    h->open = false;
+    if (h->writes) {
+        pthread_mutex_unlock(&own(handle->db)->writing);
+    } else {
+        release(h);
+    }
+}
+
+/* ---- copies */
+
+static bool copy_steps(sqlite3_backup *b, const struct reel_progress *progress, struct reel_error *err) {
+    int rc = SQLITE_OK;
+    while (rc == SQLITE_OK) {
+        rc = sqlite3_backup_step(b, COPY_PAGES);
+        uint64_t total = (uint64_t)sqlite3_backup_pagecount(b), left = (uint64_t)sqlite3_backup_remaining(b);
+        if (progress && progress->report && !progress->report(progress->context, total - left, total)) {
+            return reel_fail(err, REEL_CANCELLED, "cancelled");
+        }
+    }
+    return rc == SQLITE_DONE || sqlite_fail(NULL, rc, err);
+}
+
+static bool sqlite_script(struct db_handle *handle, const char *sql, struct reel_error *err) {
+    struct sqlite_handle *h = (struct sqlite_handle *)handle;
+    int rc = sqlite3_exec(h->sqlite, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK || sqlite_fail(h->sqlite, rc, err);
+}
+
+/* The source stays in a read transaction, so that concurrent writes neither appear in the copy nor restart it. */
+static bool sqlite_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(db, err);
+    sqlite3 *to = NULL;
+    if (!h || !sqlite_script(h, "SELECT count(*) FROM sqlite_schema", err)) { /* the first read begins the transaction */
+        return false;
+    }
+    int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", ((struct sqlite_handle *)h)->sqlite, "main") : NULL;
+    bool good = b ? copy_steps(b, progress, err) : sqlite_fail(to, rc, err);
+    if (b && (rc = sqlite3_backup_finish(b)) != SQLITE_OK && good) {
+        good = sqlite_fail(to, rc, err);
+    }
+    sqlite3_close(to);
+    return good;
+}
+
+static bool sqlite_single_file(struct db *base, struct reel_error *err) {
+    struct sqlite_db *db = own(base);
+    pthread_mutex_lock(&db->writing);
+    while (db->idle) { /* only readers of this process: no other knows the file */
+        struct sqlite_handle *h = db->idle;
+        db->idle = h->next;
+        db->readers--;
+        handle_close(h);
+    }
+    int rc = sqlite3_exec(db->writer->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    pthread_mutex_unlock(&db->writing);
+    return rc == SQLITE_OK || sqlite_fail(db->writer->sqlite, rc, err);
+}
+
+/* ---- the version of the tables */
+
+static bool read_number(struct db_handle *h, const char *sql, int64_t *out, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_compose(h, sql, err);
+    if (!s || db_next(s, err) != DB_ROW) {
+        return false;
+    }
+    *out = db_int(s, 0);
+    return true;
+}
+
+static bool sqlite_tables(struct db_handle *h, uint64_t *version, struct reel_error *err) {
+    int64_t application, number, tables;
+    if (!read_number(h, "PRAGMA application_id", &application, err) || !read_number(h, "PRAGMA user_version", &number, err) ||
+        !read_number(h, "SELECT count(*) FROM sqlite_schema", &tables, err)) {
+        return false;
+    }
+    *version = (uint64_t)number; /* one below 0 is that of a newer program, too */
+    return application == APPLICATION_ID || (application == 0 && tables == 0) ||
+           reel_fail(err, REEL_UNSUPPORTED, "the catalog file belongs to another program");
+}
+
+static bool sqlite_set_tables(struct db_handle *h, uint64_t version, struct reel_error *err) {
+    char mark[96];
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %llu;", APPLICATION_ID, (unsigned long long)version);
+    return sqlite_script(h, mark, err);
+}
+
+const struct db_engine db_sqlite = {.migrations = sql_migrations,
+                                    .n_migrations = &sql_migrations_count,
+                                    .open = sqlite_open_db,
+                                    .close = sqlite_close_db,
+                                    .begin = sqlite_begin,
+                                    .commit = sqlite_commit,
+                                    .end = sqlite_end,
+                                    .version = sqlite_version,
+                                    .watch = sqlite_watch,
+                                    .copy = sqlite_copy,
+                                    .single_file = sqlite_single_file,
+                                    .tables = sqlite_tables,
+                                    .set_tables = sqlite_set_tables,
+                                    .script = sqlite_script,
+                                    .statement = sqlite_statement,
+                                    .compose = sqlite_compose,
+                                    .done = sqlite_done,
+                                    .set_int = sqlite_set_int,
+                                    .set_text = sqlite_set_text,
+                                    .set_blob = sqlite_set_blob,
+                                    .next = sqlite_next,
+                                    .reset = sqlite_reset,
+                                    .changes = sqlite_changes,
+                                    .get_int = sqlite_int,
+                                    .get_text = sqlite_text,
+                                    .get_blob = sqlite_blob,
+                                    .is_null = sqlite_is_null};

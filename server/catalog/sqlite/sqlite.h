@@ -1,0 +1,46 @@
+/* The catalog in SQLite: shared by sqlite.c (connections and transactions) and statement.c only. */
+#ifndef SERVER_CATALOG_SQLITE_SQLITE_H
+#define SERVER_CATALOG_SQLITE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "catalog/db_engine.h"
+
+/* Beginning and end of transactions. */
+enum sqlite_control { CONTROL_BEGIN, CONTROL_BEGIN_WRITING, CONTROL_COMMIT, CONTROL_ROLLBACK, CONTROLS };
+
+struct sqlite_statement {
+    struct db_statement base;
+    sqlite3_stmt *stmt;
+    int failed; /* first bind that failed */
+    bool composed;
+};
+
+struct sqlite_handle {
+    struct db_handle base;
+    sqlite3 *sqlite;
+    struct sqlite_handle *next; /* while idle */
+    bool writes, open;          /* open: inside a transaction */
+    struct sqlite_statement *statements;
+    sqlite3_stmt *control[CONTROLS]; /* prepared when first used */
+};
+
+/* Fails with the message of SQLite or, where it is more precise, of the system; false. `sqlite` may be NULL. */
+bool sqlite_fail(sqlite3 *sqlite, int rc, struct reel_error *err);
+
+/* statement.c */
+struct db_statement *sqlite_statement(struct db_handle *h, const char *name, struct reel_error *err);
+struct db_statement *sqlite_compose(struct db_handle *h, const char *sql, struct reel_error *err);
+void sqlite_done(struct db_statement *s);
+void sqlite_set_int(struct db_statement *s, const char *name, int64_t value);
+void sqlite_set_text(struct db_statement *s, const char *name, const char *value);
+void sqlite_set_blob(struct db_statement *s, const char *name, const void *data, size_t size);
+enum db_step sqlite_next(struct db_statement *s, struct reel_error *err);
+void sqlite_reset(struct db_statement *s);
+unsigned sqlite_changes(struct db_statement *s);
+int64_t sqlite_int(struct db_statement *s, int column);
+const char *sqlite_text(struct db_statement *s, int column);
+const uint8_t *sqlite_blob(struct db_statement *s, int column, size_t *size);
+bool sqlite_is_null(struct db_statement *s, int column);
+
+#endif

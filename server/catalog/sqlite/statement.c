@@ -1,0 +1,128 @@
+/* Statements: those of sql/queries, prepared once for a connection, and composed ones. A bind that fails is remembered and reported by
+ * the next step, so callers need not check each value. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/columns.h"
+#include "catalog/sqlite/sqlite.h"
+#include "wire/cleanup.h"
+
+static struct sqlite_statement *own(struct db_statement *s) {
+    return (struct sqlite_statement *)s;
+}
+static sqlite3 *sqlite_of(const struct db_statement *s) {
+    return ((struct sqlite_handle *)s->handle)->sqlite;
+}
+
+static bool prepare(struct sqlite_handle *h, const char *text, unsigned flags, sqlite3_stmt **out, struct reel_error *err) {
+    AUTO_MEM char *sql = columns_expand(text, "json_each", "json_each");
+    if (!sql) {
+        return reel_fail_memory(err);
+    }
+    int rc = sqlite3_prepare_v3(h->sqlite, sql, -1, flags, out, NULL);
+    return rc == SQLITE_OK || sqlite_fail(h->sqlite, rc, err);
+}
+
+struct db_statement *sqlite_statement(struct db_handle *handle, const char *name, struct reel_error *err) {
+    struct sqlite_handle *h = (struct sqlite_handle *)handle;
+    size_t at = db_find(sql_queries, sql_queries_count, name);
+    if (at == SIZE_MAX) {
+        reel_fail(err, REEL_ARGUMENT, "catalog: no statement %s", name);
+        return NULL;
+    }
+    struct sqlite_statement *s = &h->statements[at];
+    if (!s->stmt && !prepare(h, sql_queries[at].text, SQLITE_PREPARE_PERSISTENT, &s->stmt, err)) {
+        reel_error_at(err, "%s", name);
+        return NULL;
+    }
+    s->failed = SQLITE_OK;
+    return &s->base;
+}
+
+struct db_statement *sqlite_compose(struct db_handle *handle, const char *sql, struct reel_error *err) {
+    struct sqlite_statement *s = calloc(1, sizeof *s);
+    if (!s) {
+        reel_fail_memory(err);
+        return NULL;
+    }
+    s->composed = true;
+    if (!prepare((struct sqlite_handle *)handle, sql, 0, &s->stmt, err)) {
+        free(s);
+        return NULL;
+    }
+    return &s->base;
+}
+
+void sqlite_done(struct db_statement *base) {
+    struct sqlite_statement *s = own(base);
+    if (s->composed) {
+        sqlite3_finalize(s->stmt);
+        free(s);
+        return;
+    }
+    sqlite3_reset(s->stmt);
+    sqlite3_clear_bindings(s->stmt);
+}
+
+static int parameter_index(struct db_statement *s, const char *name) {
+    return sqlite3_bind_parameter_index(own(s)->stmt, name);
+}
+static void note(struct db_statement *s, int rc) {
+    if (rc != SQLITE_OK && own(s)->failed == SQLITE_OK) {
+        own(s)->failed = rc;
+    }
+}
+
+void sqlite_set_int(struct db_statement *s, const char *name, int64_t value) {
+    int at = parameter_index(s, name);
+    note(s, at ? sqlite3_bind_int64(own(s)->stmt, at, value) : SQLITE_OK);
+}
+
+void sqlite_set_text(struct db_statement *s, const char *name, const char *value) {
+    int at = parameter_index(s, name);
+    note(s, at ? sqlite3_bind_text(own(s)->stmt, at, value, -1, SQLITE_STATIC) : SQLITE_OK);
+}
+
+void sqlite_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
+    int at = parameter_index(s, name);
+    note(s, at ? sqlite3_bind_blob64(own(s)->stmt, at, data, size, SQLITE_STATIC) : SQLITE_OK);
+}
+
+enum db_step sqlite_next(struct db_statement *s, struct reel_error *err) {
+    int failed = own(s)->failed, rc = failed != SQLITE_OK ? failed : sqlite3_step(own(s)->stmt);
+    if (rc == SQLITE_ROW) {
+        return DB_ROW;
+    }
+    if (rc == SQLITE_DONE) {
+        return DB_END;
+    }
+    sqlite_fail(failed != SQLITE_OK ? NULL : sqlite_of(s), rc, err);
+    return DB_FAILED;
+}
+
+void sqlite_reset(struct db_statement *s) {
+    sqlite3_reset(own(s)->stmt);
+}
+
+unsigned sqlite_changes(struct db_statement *s) {
+    return (unsigned)sqlite3_changes(sqlite_of(s));
+}
+
+int64_t sqlite_int(struct db_statement *s, int column) {
+    return sqlite3_column_int64(own(s)->stmt, column);
+}
+
+const char *sqlite_text(struct db_statement *s, int column) {
+    const char *text = (const char *)sqlite3_column_text(own(s)->stmt, column);
+    return text ? text : "";
+}
+
+const uint8_t *sqlite_blob(struct db_statement *s, int column, size_t *size) {
+    const uint8_t *raw = sqlite3_column_blob(own(s)->stmt, column);
+    *size = raw ? (size_t)sqlite3_column_bytes(own(s)->stmt, column) : 0;
+    return raw;
+}
+
+bool sqlite_is_null(struct db_statement *s, int column) {
+    return sqlite3_column_type(own(s)->stmt, column) == SQLITE_NULL;
+}

@@ -1,0 +1,1 @@
+SELECT NOT (SELECT is_called FROM recordings_row_seq);

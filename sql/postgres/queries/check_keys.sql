@@ -1,0 +1,2 @@
+-- PostgreSQL holds its references itself.
+SELECT '' WHERE FALSE;

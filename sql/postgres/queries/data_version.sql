@@ -1,0 +1,1 @@
+SELECT commits FROM catalog_state;

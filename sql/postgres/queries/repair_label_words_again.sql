@@ -1,0 +1,2 @@
+-- PostgreSQL holds its indexes itself.
+SELECT '' WHERE FALSE;

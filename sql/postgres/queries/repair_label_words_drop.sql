@@ -1,0 +1,1 @@
+DELETE FROM label_search WHERE row NOT IN (SELECT id FROM labels);

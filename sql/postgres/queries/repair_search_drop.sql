@@ -1,0 +1,1 @@
+DELETE FROM search WHERE row NOT IN (SELECT row FROM recordings);

@@ -1,0 +1,1 @@
+INSERT INTO search (row, text) VALUES (:row, search_text(:name, :collection));

@@ -1,0 +1,1 @@
+UPDATE search SET text = search_text(:name, :collection) WHERE row = :row;
