@@ -17,6 +17,7 @@ enum { DB_READERS_MAX = 16 };
 
 /* `where`: the path of a file of SQLite, or the address of a PostgreSQL server (postgresql://…). */
 bool db_is_server(const char *where);
+bool db_check_address(const char *where, struct reel_error *err); /* REEL_ARGUMENT: it is none, or has a password in it */
 struct db *db_open(const char *where, struct reel_error *err);
 struct db *db_open_readonly(const char *where,
                             struct reel_error *err); /* one that is there, for reading only: REEL_NOT_FOUND, and db_write() fails */
@@ -61,6 +62,7 @@ bool db_is_postgres(const struct db_handle *h); /* for statements that are compo
 void db_set_int(struct db_statement *s, const char *name, int64_t value);
 void db_set_size(struct db_statement *s, const char *name, uint64_t value); /* what does not fit becomes INT64_MAX */
 void db_set_text(struct db_statement *s, const char *name, const char *value);
+void db_set_path(struct db_statement *s, const char *name, const char *path); /* as bytes, which need not be UTF-8 */
 void db_set_hex(struct db_statement *s, const char *name, const char *hex); /* as raw bytes, at most 32; what is no hex finds nothing */
 void db_set_blob(struct db_statement *s, const char *name, const void *data, size_t size);
 

@@ -17,6 +17,10 @@ bool db_is_server(const char *where) {
     return strncmp(where, "postgresql://", 13) == 0 || strncmp(where, "postgres://", 11) == 0;
 }
 
+bool db_check_address(const char *where, struct reel_error *err) {
+    return db_postgres.check_address(where, err);
+}
+
 static const struct db_engine *engine_of(const char *where) {
     return db_is_server(where) ? &db_postgres : &db_sqlite;
 }
@@ -154,6 +158,10 @@ void db_set_text(struct db_statement *s, const char *name, const char *value) {
 }
 void db_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
     of(s)->set_blob(s, name, size > 0 ? data : "", size);
+}
+
+void db_set_path(struct db_statement *s, const char *name, const char *path) {
+    db_set_blob(s, name, path ? path : "", path ? strlen(path) : 0);
 }
 
 static int nibble(char c) {

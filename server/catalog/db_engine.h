@@ -26,6 +26,7 @@ struct db_engine {
     const struct sql_text *migrations;
     const size_t *n_migrations;
 
+    bool (*check_address)(const char *where, struct reel_error *err); /* NULL: it has none */
     struct db *(*open)(const char *where, bool readonly, struct reel_error *err);
     void (*close)(struct db *db);
     struct db_handle *(*begin)(struct db *db, enum db_use use, struct reel_error *err);

@@ -87,7 +87,7 @@ bool catalog_imports_of_folder(struct catalog *c, const char *folder, struct cat
     if (!s) {
         return false;
     }
-    db_set_text(s, ":folder", folder);
+    db_set_path(s, ":folder", folder);
     return read_imports(s, out, err);
 }
 
@@ -108,8 +108,8 @@ bool catalog_import_is_known(struct catalog *c, const char *folder, const char *
     if (!s) {
         return false;
     }
-    db_set_text(s, ":folder", folder);
-    db_set_text(s, ":name", name);
+    db_set_path(s, ":folder", folder);
+    db_set_path(s, ":name", name);
     if (db_next(s, err) != DB_ROW) {
         return false;
     }
@@ -126,8 +126,8 @@ static bool put_rows(struct db_handle *h, const char *folder, const struct catal
         if (!s) {
             return false;
         }
-        db_set_text(s, ":folder", folder);
-        db_set_text(s, ":name", i->name);
+        db_set_path(s, ":folder", folder);
+        db_set_path(s, ":name", i->name);
         db_set_int(s, ":device", (int64_t)i->device);
         db_set_int(s, ":inode", (int64_t)i->inode);
         db_set_size(s, ":size", i->size);
@@ -154,8 +154,8 @@ static bool run_each(struct db_handle *h, const char *statement, const char *fol
         if (!s) {
             return false;
         }
-        db_set_text(s, ":folder", folder);
-        db_set_text(s, ":name", items[k].name);
+        db_set_path(s, ":folder", folder);
+        db_set_path(s, ":name", items[k].name);
         if (!db_run(s, err)) {
             return false;
         }
@@ -184,8 +184,8 @@ bool catalog_referenced_after(struct catalog *c, const char *folder, const char 
     if (!s) {
         return false;
     }
-    db_set_text(s, ":folder", folder);
-    db_set_text(s, ":name", name);
+    db_set_path(s, ":folder", folder);
+    db_set_path(s, ":name", name);
     db_set_int(s, ":limit", max);
     enum db_step step = DB_END;
     bool ok = true;
@@ -236,8 +236,8 @@ static bool put_failure(struct db_handle *h, struct catalog_failure *f, struct r
     if (!s) {
         return false;
     }
-    db_set_text(s, ":folder", f->folder);
-    db_set_text(s, ":name", f->name);
+    db_set_path(s, ":folder", f->folder);
+    db_set_path(s, ":name", f->name);
     db_set_text(s, ":collection", f->collection);
     db_set_int(s, ":code", f->code);
     db_set_text(s, ":reason", f->reason);

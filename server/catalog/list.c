@@ -9,8 +9,9 @@
 #include "wire/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024 };
-#define BEHIND_ALL "\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf" /* in the order of names: U+10FFFF is no character   \
-                                                                                       */
+#define BEHIND_ALL                                                                                                                         \
+    "\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf" /* in the order of names: U+10FFFF is no character                  \
+                                                                        */
 
 struct bound { /* a place in the order of the sort: behind it, or up to it */
     int64_t row, number;

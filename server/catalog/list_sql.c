@@ -148,7 +148,7 @@ static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
         fprintf(
             out,
             "SELECT s.row FROM %s AS width CROSS JOIN recordings AS s INDEXED BY recordings_spans ON s.width_ns = width.value "
-            "AND s.calendar_start_ns > :a%u - width.value WHERE s.calendar_start_ns < :b%u AND s.calendar_end_ns >= :a%u AND s.state <> 4",
+            "AND s.calendar_start_ns > max(:a%u, -9223372036854775807 + width.value) - width.value WHERE s.calendar_start_ns < :b%u AND s.calendar_end_ns >= :a%u AND s.state <> 4",
             widths, i, i, i);
         break;
     case CONDITION_LABELS:

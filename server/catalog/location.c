@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "catalog/db.h"
 #include "core/disk.h"
 #include "core/ownership.h"
 #include "reel/cleanup.h"
@@ -30,7 +31,8 @@ static bool read_mark(const char *data, char out[PATH_MAX], struct reel_error *e
     }
     out[n] = '\0';
     out[strcspn(out, "\r\n")] = '\0';
-    return fd < 0 || out[0] == '/' || reel_fail(err, REEL_DAMAGED, "%s in the data folder does not contain an absolute path", MARK);
+    return fd < 0 || out[0] == '/' || db_is_server(out) ||
+           reel_fail(err, REEL_DAMAGED, "%s in the data folder contains neither an absolute path nor the address of a server", MARK);
 }
 
 bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *err) {
@@ -38,6 +40,10 @@ bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *e
     struct stat st;
     if (!read_mark(data, folder, err)) {
         return false;
+    }
+    if (db_is_server(folder)) {
+        strcpy(out, folder);
+        return true;
     }
     if (folder[0] && (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))) {
         return reel_fail(err, REEL_NOT_FOUND, "the catalog folder %.200s (from %s in the data folder) does not exist: is its disk mounted?",
@@ -68,26 +74,35 @@ static bool same_folder(const char *a, const char *b) {
 
 bool catalog_set_location(const char *data, const char *folder, struct reel_error *err) {
     char marked[PATH_MAX], own[PATH_MAX];
-    if (!folder) {
-        return true;
+    bool server = folder && db_is_server(folder);
+    if (!folder || (server && !db_check_address(folder, err))) {
+        return !folder;
     }
-    if ((mkdir(data, 0755) != 0 && errno != EEXIST) || (mkdir(folder, 0755) != 0 && errno != EEXIST)) {
+    if ((mkdir(data, 0755) != 0 && errno != EEXIST) || (!server && mkdir(folder, 0755) != 0 && errno != EEXIST)) {
         return reel_fail_errno(err, "the folders for data and catalog cannot be created");
     }
     if (!read_mark(data, marked, err) || !disk_join(own, data, FILE_NAME, err)) {
         return false;
     }
-    if (same_folder(folder, marked[0] ? marked : data)) {
+    if (server ? strcmp(folder, marked) == 0 : same_folder(folder, marked[0] ? marked : data)) {
         return true;
+    }
+    if (marked[0] && (server || db_is_server(marked))) {
+        return reel_fail(err, REEL_CONFLICT,
+                         "the catalog of this data folder is %.200s; a catalog in another place is not opened in its stead", marked);
     }
     if (marked[0]) {
         return reel_fail(err, REEL_CONFLICT, "the catalog is in %.200s: move it with its -wal, and remove %s in the data folder", marked,
                          MARK);
     }
+    if (access(own, F_OK) == 0 && server) {
+        return reel_fail(err, REEL_CONFLICT, "there is a catalog in the data folder, %s; one in PostgreSQL is not opened in its stead",
+                         FILE_NAME);
+    }
     if (access(own, F_OK) == 0) {
         return reel_fail(err, REEL_CONFLICT, "there is a catalog in the data folder: move %s, and %s-wal where there is one, to %.200s",
                          FILE_NAME, FILE_NAME, folder);
     }
-    AUTO_MEM char *whole = realpath(folder, NULL);
+    AUTO_MEM char *whole = server ? strdup(folder) : realpath(folder, NULL);
     return whole ? write_mark(data, whole, err) : reel_fail_errno(err, "the catalog's folder cannot be named");
 }

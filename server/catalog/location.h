@@ -1,4 +1,4 @@
-/* Where the catalog of a data folder is: in it or, when its disk is not fit for a database (NFS), in another folder. */
+/* Where the catalog of a data folder is: in it or, when its disk is not fit for a database (NFS), in another folder, or in PostgreSQL. */
 #ifndef SERVER_CATALOG_LOCATION_H
 #define SERVER_CATALOG_LOCATION_H
 
@@ -6,11 +6,12 @@
 
 #include "reel/error.h"
 
-/* The path of catalog.db, which need not be there yet: in the folder that the file "catalog-folder" of the data folder names, else in the
- * data folder. REEL_NOT_FOUND when the named folder is missing: no new catalog is created while its disk is not mounted. */
+/* The path of catalog.db, which need not be there yet, or the address of PostgreSQL: in the folder, or the address, that the file
+ * "catalog-folder" of the data folder names, else in the data folder. REEL_NOT_FOUND when the named folder is missing: no new catalog is
+ * created while its disk is not mounted. */
 bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *err);
-/* From now on the catalog of `data` is in `folder`, for every command (NULL: no change). REEL_CONFLICT when there is one elsewhere, which
- * has to be moved first. */
+/* From now on the catalog of `data` is in `folder`, or at this address, for every command (NULL: no change). REEL_CONFLICT when there is
+ * one elsewhere, which has to be moved first. */
 bool catalog_set_location(const char *data, const char *folder, struct reel_error *err);
 
 #endif

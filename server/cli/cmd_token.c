@@ -6,6 +6,7 @@
 
 #include "access/links.h"
 #include "access/token.h"
+#include "catalog/db.h"
 #include "catalog/location.h"
 #include "cli/cli.h"
 #include "reel/cleanup.h"
@@ -27,7 +28,7 @@ static struct catalog *open_archive(const char *data, bool create, struct reel_e
     if (!catalog_location(data, path, err)) {
         return NULL;
     }
-    if (!create && stat(path, &st) != 0) {
+    if (!create && !db_is_server(path) && stat(path, &st) != 0) {
         reel_fail_errno(err, "no archive in %s", data);
         return NULL;
     }

@@ -463,8 +463,8 @@ CREATE INDEX responses_expires ON responses (expires_ns);
 -- Failed imports: a file (folder and name), or a recording in state failed, whose row the triggers keep.
 CREATE TABLE failures (
     row INTEGER PRIMARY KEY AUTOINCREMENT,
-    folder TEXT,
-    name TEXT,
+    folder BLOB, -- paths are bytes, not always UTF-8
+    name BLOB,
     recording INTEGER UNIQUE REFERENCES recordings (row) ON DELETE CASCADE,
     collection TEXT NOT NULL,
     code INTEGER NOT NULL, -- enum reel_code; 0 for a recording
@@ -498,8 +498,8 @@ END;
 
 -- Files that have been inspected, so that they are not read again while they are unchanged.
 CREATE TABLE imports (
-    folder TEXT NOT NULL,
-    name TEXT NOT NULL,
+    folder BLOB NOT NULL,
+    name BLOB NOT NULL,
     device INTEGER NOT NULL,
     inode INTEGER NOT NULL,
     size INTEGER NOT NULL,

@@ -42,13 +42,40 @@ class Answer:
         return '%d %s %r' % (self.status, dict(self.headers), self.body[:400])
 
 
+CATALOG = os.environ.get('REEL_TEST_CATALOG')  # postgresql://USER@HOST:PORT: each data folder has a database of its own there; PGPASSWORD is set
+
+
+def catalog_of(data):
+    """The options for a server's catalog; its database is made when it is first asked for."""
+    if not CATALOG or any(os.path.exists(os.path.join(data, name)) for name in ('catalog-folder', 'catalog.db')):
+        return []
+    name = 't' + hashlib.md5(os.path.realpath(data).encode()).hexdigest()[:16]
+    subprocess.run(['psql', '-qAt', CATALOG + '/postgres', '-c', 'CREATE DATABASE ' + name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return ['--catalog', '%s/%s' % (CATALOG, name)]
+
+
+def catalog_sql(data, sql):
+    """Runs a statement in the catalog of a data folder, behind the server's back; the rows, as texts."""
+    if CATALOG:
+        with open(os.path.join(data, 'catalog-folder')) as f:
+            done = subprocess.run(['psql', '-qAt', '-v', 'ON_ERROR_STOP=1', f.read().strip(), '-c', sql], stdout=subprocess.PIPE, check=True)
+        return [tuple(line.split('|')) for line in done.stdout.decode().splitlines()]
+    # a process of its own: closing a file of SQLite drops the locks of this one
+    script = 'import json,sqlite3,sys; c = sqlite3.connect(sys.argv[1]); print(json.dumps([list(map(str, r)) for r in c.execute(sys.argv[2])])); c.commit()'
+    done = subprocess.run(['/usr/bin/python3', '-c', script, os.path.join(data, 'catalog.db'), sql], stdout=subprocess.PIPE, check=True)
+    return [tuple(row) for row in json.loads(done.stdout)]
+
+
+in_a_file = unittest.skipIf(CATALOG, 'the catalog is not a file')
+
+
 class Server:
     def __init__(self, data=None, *args, env=None, wrapper=(), pass_fds=()):
         self.own = data is None
         self.data = data or tempfile.mkdtemp(prefix='reel-e2e-')
         with tempfile.NamedTemporaryFile() as file:  # opened twice: reading through the server's descriptor would move its write position
             writes, self.log = open(file.name, 'ab'), open(file.name, 'rb')
-        command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *args]
+        command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *([] if '--catalog' in args else catalog_of(self.data)), *args]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writes, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
         writes.close()
         atexit.register(self.process.kill)  # should the tests end in the middle

@@ -7,13 +7,14 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import PATIENCE, REEL, Server, reel
+from harness import PATIENCE, REEL, Server, in_a_file, reel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEWEST = len(glob.glob(os.path.join(HERE, '..', '..', 'sql', 'migrations', '*.sql')))
 APPLICATION = 0x5265656c  # "Reel"
 
 
+@in_a_file
 class CatalogVersion(unittest.TestCase):
     def setUp(self):
         self.data = tempfile.mkdtemp(prefix='reel-e2e-')

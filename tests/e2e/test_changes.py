@@ -18,7 +18,7 @@ import time
 import unittest
 
 import legacy
-from harness import API, PATIENCE, Case, Server, eventually, reel
+from harness import API, CATALOG, PATIENCE, Case, Server, catalog_sql, eventually, reel
 from run_tests import release_only
 from samples import bag, lab_messages
 
@@ -220,9 +220,9 @@ class Streams(unittest.TestCase):
         try:
             stream = Stream(server)
             eventually(lambda: stream.comments)
-            script = "import sqlite3,sys; c = sqlite3.connect(sys.argv[1]); c.execute(\"INSERT INTO changes (kind, recording, collection, name) " \
-                     "VALUES ('test.direct', randomblob(16), 'lab', 'x')\"); c.commit()"
-            subprocess.run(['/usr/bin/python3', '-c', script, server.data + '/catalog.db'], check=True)
+            direct = "INSERT INTO changes (kind, recording, collection, name) SELECT 'test.direct', id, 'lab', 'x' FROM recordings"
+            server.added('one.bag', data(49))
+            catalog_sql(server.data, direct + ('; NOTIFY reel' if CATALOG else ''))
             begun = time.monotonic()
             stream.wait_for('test.direct')
             self.assertLess(time.monotonic() - begun, 5)
@@ -422,8 +422,7 @@ class Webhooks(unittest.TestCase):
         self.server.added('old.bag', data(47))
         self.assertTrue(eventually(lambda: self.receiver.got))
         self.server.stop()
-        script = "import sqlite3,sys; c = sqlite3.connect(sys.argv[1]); c.execute('UPDATE changes SET time_ns = time_ns - 90000000000000'); c.commit()"
-        subprocess.run(['/usr/bin/python3', '-c', script, self.folder + '/catalog.db'], check=True)
+        catalog_sql(self.folder, 'UPDATE changes SET time_ns = time_ns - 90000000000000')
         self.server = Server(self.folder, '--webhook-private')
         self.server.added('new.bag', data(48))
         self.assertTrue(eventually(lambda: ('recording.created', 'new.bag') in self.receiver.delivered()), self.receiver.got)
@@ -584,9 +583,7 @@ class Trash(unittest.TestCase):
             for one in (old, new):
                 call(server, 'DELETE', '/recordings/' + one)
             server.stop()
-            script = "import sqlite3,sys; c = sqlite3.connect(sys.argv[1]); c.execute(\"UPDATE recordings SET updated_ns = updated_ns - 700000000000000 " \
-                     "WHERE name = 'old.bag'\"); c.commit()"
-            subprocess.run(['/usr/bin/python3', '-c', script, folder + '/catalog.db'], check=True)
+            catalog_sql(folder, "UPDATE recordings SET updated_ns = updated_ns - 700000000000000 WHERE name = 'old.bag'")
             server = Server(folder, '--trash-days', '7')
             planned = call(server, 'POST', '/admin/retention/run?dry_run=true').json()['items']
             self.assertEqual([(p['action'], p['recording']) for p in planned], [('purge', old)])

@@ -13,7 +13,7 @@ import time
 import unittest
 
 import legacy
-from harness import API, Server, eventually, files_below, reel
+from harness import API, Server, eventually, files_below, in_a_file, reel
 from samples import bag, lab_messages, nanover, nanover_messages
 
 TRAJ, STATE = legacy.pair(salt=9)
@@ -339,6 +339,7 @@ class Imports(unittest.TestCase):
         os.unlink(path)
         self.assertEqual(self.server.get(one + '/file/a.bag').body, data)
 
+    @in_a_file
     def test_a_lost_catalog(self):
         self.start()
         self.write('a.bag', bag(lab_messages(2)), age=100)

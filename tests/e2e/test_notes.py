@@ -1,18 +1,16 @@
 """Annotations of recordings: PATCH with If-Match, tags, notes, events, epoch, collections; limits; all of it through scans, new revisions, restarts and
 into the manifest."""
-import contextlib
 import gzip
 import hashlib
 import json
 import os
 import shutil
 import signal
-import sqlite3
 import tempfile
 import threading
 import unittest
 
-from harness import API, Case, Server, eventually, files_below
+from harness import API, Case, Server, catalog_sql, eventually, files_below
 from legacy import pair
 from samples import SECOND, T0, bag, lab_messages, nanover, nanover_messages
 
@@ -24,8 +22,7 @@ def send(server, method, path, body=None, **headers):
 
 def wait_for_manifests(data_folder):
     """A job writes them soon after a change."""
-    with contextlib.closing(sqlite3.connect(os.path.join(data_folder, 'catalog.db'))) as catalog:
-        assert eventually(lambda: catalog.execute('SELECT count(*) FROM manifests_due').fetchone() == (0,), 20)
+    assert eventually(lambda: catalog_sql(data_folder, 'SELECT count(*) FROM manifests_due') == [('0',)], 20)
 
 
 def manifest(data_folder, content):

@@ -6,10 +6,11 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import API, PATIENCE, REEL, Server, reel
+from harness import API, PATIENCE, REEL, Server, in_a_file, reel
 from samples import bag, lab_messages
 
 
+@in_a_file
 class Place(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix='reel-e2e-')

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -13,7 +12,7 @@ import time
 import unittest
 from random import Random
 
-from harness import API, REEL, Case, Server, eventually, files_below, reel
+from harness import API, REEL, Case, Server, catalog_sql, eventually, files_below, in_a_file, reel
 from samples import bag, lab_messages
 
 
@@ -66,6 +65,7 @@ class Upkeep(unittest.TestCase):
         notes = server.get('%s/recordings/%s/notes' % (API, rid)).json()['items']
         return [r['name'], r['collection'], r['revision'], r['state'], r['messages'], r['tags'], r['description'], [n['text'] for n in notes]]
 
+    @in_a_file
     def test_backup_under_load_and_restore(self):
         server = self.start('--backup-dir', os.path.join(self.folder, 'backups'))
         os.mkdir(os.path.join(self.folder, 'backups'))
@@ -117,6 +117,7 @@ class Upkeep(unittest.TestCase):
         self.assertEqual(again.returncode, 1)
         self.assertIn(b'not empty', again.stderr)
 
+    @in_a_file
     def test_a_backup_is_brought_up_to_date(self):
         own = os.path.join(self.folder, 'own')
         server = self.start()
@@ -131,6 +132,7 @@ class Upkeep(unittest.TestCase):
         restored.stop()
         self.fsck(data=own)
 
+    @in_a_file
     def test_an_older_catalog_loses_nothing(self):
         own = os.path.join(self.folder, 'own')
         server = self.start()
@@ -243,12 +245,12 @@ class Upkeep(unittest.TestCase):
         job = wait_job(server, answer)
         self.assertEqual(job['state'], 'cancelled', job)
         server.stop()
-        before = json.loads(sqlite3.connect(os.path.join(self.data, 'catalog.db')).execute("SELECT value FROM maintenance WHERE key = 'scrub'").fetchone()[0])
+        before = json.loads(catalog_sql(self.data, "SELECT value FROM maintenance WHERE key = 'scrub'")[0][0])
         self.assertEqual(before['state'], 'stopped')
         self.assertLess(before['files'], 5)
         done = reel('scrub', '--data', self.data)
         self.assertIn(b'5 files', done.stdout)
-        last = json.loads(sqlite3.connect(os.path.join(self.data, 'catalog.db')).execute("SELECT value FROM maintenance WHERE key = 'scrub'").fetchone()[0])
+        last = json.loads(catalog_sql(self.data, "SELECT value FROM maintenance WHERE key = 'scrub'")[0][0])
         self.assertEqual([last['state'], last['files'], last['size']], ['done', 5, sum(map(len, bodies))])
         self.assertIn(b'resumed' if before['files'] else b'', done.stdout)
 
@@ -327,6 +329,7 @@ class Upkeep(unittest.TestCase):
             self.assertTrue(self.fsck()['clean'])
         return check
 
+    @in_a_file
     def test_a_damaged_catalog_is_made_again(self):
         def damage(path):
             with open(path, 'r+b') as f:
@@ -339,6 +342,7 @@ class Upkeep(unittest.TestCase):
         self.assertEqual([made['old_catalog'], made['recordings']], ['catalog.db.old-1', 2])
         check()
 
+    @in_a_file
     def test_a_deleted_catalog_comes_back_by_itself(self):
         check = self.lose(os.remove)
         check()
@@ -348,6 +352,7 @@ class Upkeep(unittest.TestCase):
         hooks = server.get(API + '/webhooks').json()['items']
         return [retention['rules'], retention['quotas'], [(h['id'], h['url'], h['events'], h['collections'], h['created']) for h in hooks]]
 
+    @in_a_file
     def test_what_was_set_outlives_the_catalog(self):
         own, file = os.path.join(self.folder, 'own'), os.path.join(self.data, 'settings.json')
         server = self.start('--webhook-private')

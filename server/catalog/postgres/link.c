@@ -98,6 +98,22 @@ bool pg_run(PGconn *link, const char *sql, struct reel_error *err) {
     return result;
 }
 
+/* Addresses stand in lists of processes and in logs: passwords have other places. What is wrong is not repeated. */
+bool pg_check_address(const char *where, struct reel_error *err) {
+    PQconninfoOption *options = PQconninfoParse(where, NULL);
+    bool secret = false;
+    for (PQconninfoOption *o = options; o && o->keyword; o++) {
+        secret = secret || (o->val && (strcmp(o->keyword, "password") == 0 || strcmp(o->keyword, "sslpassword") == 0));
+    }
+    PQconninfoFree(options);
+    if (!options) {
+        return reel_fail(err, REEL_ARGUMENT, "the address of the catalog is not of the form postgresql://USER@HOST:PORT/DATABASE");
+    }
+    return !secret || reel_fail(err, REEL_ARGUMENT,
+                                "the address of the catalog has a password in it, which others could read: use PGPASSWORD, PGPASSFILE or a "
+                                "service file");
+}
+
 PGconn *pg_connect(const char *where, struct reel_error *err) {
     /* What the address says comes last and wins. */
     static const char *const names[] = {"application_name",    "connect_timeout",  "tcp_user_timeout", "keepalives_idle",

@@ -376,6 +376,7 @@ static bool pg_set_tables(struct db_handle *h, uint64_t version, struct reel_err
 
 const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,
                                       .n_migrations = &sql_postgres_migrations_count,
+                                      .check_address = pg_check_address,
                                       .open = pg_open,
                                       .close = pg_close,
                                       .begin = pg_begin,
