@@ -36,7 +36,11 @@ static const int64_t MANIFESTS_WAIT_NS = 5000000000;
 
 static struct catalog *open_catalog(const char *data, struct reel_error *err) {
     char path[PATH_MAX];
-    return catalog_location(data, path, err) ? catalog_open(path, err) : NULL;
+    struct catalog *c = catalog_location(data, path, err) ? catalog_open(path, err) : NULL;
+    if (c && !catalog_claim(c, data, err)) {
+        catalog_close(TAKE(c));
+    }
+    return c;
 }
 
 /* Rebuilds a lost or outdated catalog from the manifests. Must come before any sweep, which deletes files that the catalog does not know.

@@ -12,9 +12,8 @@ static const struct {
               {"totals", "check_tags"},  {"totals", "check_annotations"}, {"search", "check_search"}};
 static const char *const word_checks[] = {"check_words", "check_label_words"};
 static const char *const repairs[] = {
-    "repair_sums",           "repair_labels",      "repair_tag_keys",   "repair_tag_values",        "repair_annotations",
-    "repair_search_again",   "repair_search_drop", "repair_search_add", "repair_label_words_again", "repair_label_words_drop",
-    "repair_label_words_add"};
+    "repair_sums",         "repair_labels",      "repair_tag_keys",          "repair_tag_values",      "repair_annotations",
+    "repair_search_again", "repair_search_drop", "repair_label_words_again", "repair_label_words_drop"};
 
 uint32_t catalog_version(void) {
     return (uint32_t)sql_migrations_count;
@@ -91,6 +90,31 @@ bool catalog_check(struct catalog *c, const struct catalog_check *check, struct 
     return !check->writes || check_words(c, check, err);
 }
 
+/* What has no text in the full-text index gets one: the rows of `find`, by `add`. */
+static bool add_texts(struct db_handle *h, const char *find, const char *add, struct reel_error *err) {
+    for (enum db_step step = DB_ROW; step == DB_ROW;) {
+        AUTO(db_done) struct db_statement *s = db_statement(h, find, err);
+        AUTO(db_done) struct db_statement *put = s ? db_statement(h, add, err) : NULL;
+        if (!put || (step = db_next(s, err)) == DB_FAILED) {
+            return false;
+        }
+        for (enum db_step row = step; row != DB_END; row = db_next(s, err)) {
+            AUTO_MEM char *name = strdup(db_text(s, 1)), *collection = strdup(db_text(s, 2));
+            if (row == DB_FAILED || !name || !collection) {
+                return row == DB_FAILED ? false : reel_fail_memory(err);
+            }
+            db_set_int(put, ":row", db_int(s, 0));
+            db_set_text(put, ":name", name);
+            db_set_text(put, ":collection", collection);
+            db_set_int(put, ":kind", db_int(s, 3));
+            if (!db_run(put, err)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool catalog_repair(struct catalog *c, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     for (size_t i = 0; h && i < sizeof repairs / sizeof *repairs; i++) {
@@ -99,7 +123,8 @@ bool catalog_repair(struct catalog *c, struct reel_error *err) {
             return reel_error_at(err, "%s", repairs[i]);
         }
     }
-    return h && db_commit(h, err);
+    return h && add_texts(h, "search_missing", "search_insert", err) && add_texts(h, "label_search_missing", "label_search_insert", err) &&
+           db_commit(h, err);
 }
 
 /* ---- single questions */

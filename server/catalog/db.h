@@ -56,6 +56,7 @@ struct db_statement *db_compose(struct db_handle *h, const char *sql, struct ree
 void db_done(struct db_statement *s);
 REEL_DEFINE_AUTO(struct db_statement, db_done);
 
+bool db_is_remote(const struct db *db); /* on a server */
 bool db_is_postgres(const struct db_handle *h); /* for statements that are composed */
 
 /* Parameters by name (":row"); one that the statement does not have is left out. Texts and bytes must live until db_done(). */

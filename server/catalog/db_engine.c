@@ -25,6 +25,10 @@ static const struct db_engine *engine_of(const char *where) {
     return db_is_server(where) ? &db_postgres : &db_sqlite;
 }
 
+bool db_is_remote(const struct db *db) {
+    return db->engine == &db_postgres;
+}
+
 bool db_is_postgres(const struct db_handle *h) {
     return h->db->engine == &db_postgres;
 }

@@ -145,11 +145,11 @@ static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
                 c->column, i, i);
         break;
     case CONDITION_SPAN:
-        fprintf(
-            out,
-            "SELECT s.row FROM %s AS width CROSS JOIN recordings AS s INDEXED BY recordings_spans ON s.width_ns = width.value "
-            "AND s.calendar_start_ns > max(:a%u, -9223372036854775807 + width.value) - width.value WHERE s.calendar_start_ns < :b%u AND s.calendar_end_ns >= :a%u AND s.state <> 4",
-            widths, i, i, i);
+        fprintf(out,
+                "SELECT s.row FROM %s AS width CROSS JOIN recordings AS s INDEXED BY recordings_spans ON s.width_ns = width.value "
+                "AND s.calendar_start_ns > max(:a%u, -9223372036854775807 + width.value) - width.value WHERE s.calendar_start_ns < :b%u "
+                "AND s.calendar_end_ns >= :a%u AND s.state <> 4",
+                widths, i, i, i);
         break;
     case CONDITION_LABELS:
         fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ", c->column, c->column);

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "catalog/db.h"
+#include "catalog/catalog_internal.h"
+#include "catalog/maintenance.h"
 #include "core/disk.h"
 #include "core/ownership.h"
 #include "reel/cleanup.h"
@@ -105,4 +106,36 @@ bool catalog_set_location(const char *data, const char *folder, struct reel_erro
     }
     AUTO_MEM char *whole = server ? strdup(folder) : realpath(folder, NULL);
     return whole ? write_mark(data, whole, err) : reel_fail_errno(err, "the catalog's folder cannot be named");
+}
+
+/* ---- the id of an archive whose catalog is elsewhere */
+
+static bool read_id(const char *path, char id[RECORDING_ID_TEXT]) {
+    AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, id, RECORDING_ID_TEXT - 1);
+    id[n > 0 ? n : 0] = '\0';
+    return n == RECORDING_ID_TEXT - 1;
+}
+
+static bool make_id(const char *data, const char *path, char id[RECORDING_ID_TEXT], struct reel_error *err) {
+    if (!catalog_make_id(id, err)) {
+        return false;
+    }
+    AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    reel_own_by_folder(fd, path);
+    return ((fd >= 0 && dprintf(fd, "%s\n", id) > 0 && fsync(fd) == 0) || reel_fail_errno(err, "the archive's id cannot be written")) &&
+           disk_sync_folder(data, err);
+}
+
+bool catalog_claim(struct catalog *c, const char *data, struct reel_error *err) {
+    char path[PATH_MAX], id[RECORDING_ID_TEXT];
+    AUTO_MEM char *known = db_is_remote(c->db) ? catalog_maintenance(c, "archive", err) : strdup("");
+    if (!known || !db_is_remote(c->db)) {
+        return known;
+    }
+    if (!disk_join(path, data, "archive-id", err) || (!read_id(path, id) && !make_id(data, path, id, err))) {
+        return false;
+    }
+    return known[0] ? strcmp(known, id) == 0 || reel_fail(err, REEL_CONFLICT, "the database is the catalog of another data folder")
+                    : catalog_set_maintenance(c, "archive", id, err);
 }

@@ -13,5 +13,9 @@ bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *e
 /* From now on the catalog of `data` is in `folder`, or at this address, for every command (NULL: no change). REEL_CONFLICT when there is
  * one elsewhere, which has to be moved first. */
 bool catalog_set_location(const char *data, const char *folder, struct reel_error *err);
+/* A catalog in PostgreSQL belongs to one data folder: both keep the same id, which the first server makes. REEL_CONFLICT: it belongs to
+ * another one. Other catalogs lie with their data: always true. */
+struct catalog;
+bool catalog_claim(struct catalog *c, const char *data, struct reel_error *err);
 
 #endif

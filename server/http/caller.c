@@ -51,6 +51,7 @@ static void refuse(struct http_request *r, enum http_verdict verdict) {
         http_reply_problem(r, 429, "too-many-failures", "%s", detail);
         return;
     case HTTP_NOT_NOW:
+        http_add_header(r, "Retry-After", "5");
         http_reply_problem(r, 503, "not-ready", "%s", detail);
         return;
     case HTTP_GRANTED:

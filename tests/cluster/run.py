@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Tests with the catalog in PostgreSQL: every cluster_*.py in this folder; with --whole also the end-to-end tests. Last line: N passed, N failed,
+N skipped."""
+import argparse
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+E2E = os.path.join(os.path.dirname(HERE), 'e2e')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--reel', default='build/release/reel')
+    parser.add_argument('--whole', action='store_true', help='also the end-to-end tests on this profile')
+    parser.add_argument('filter', nargs='?', default='', help='only tests whose name holds this')
+    args = parser.parse_args()
+    os.environ['REEL'] = os.path.abspath(args.reel)
+    sys.path[:0] = [HERE, E2E]
+    import postgres
+    try:
+        server = postgres.Postgres()
+    except postgres.Impossible as e:
+        print('skipped: all of it: %s\n0 passed, 0 failed, 1 skipped' % e)
+        return 0
+    os.environ.update(REEL_TEST_CATALOG=server.address, PGPASSWORD=server.password)
+    try:
+        if args.whole:
+            return subprocess.run([sys.executable, os.path.join(E2E, 'run.py'), '--reel', args.reel, args.filter]).returncode
+        from run_tests import run  # the runner of the end-to-end tests
+        return run([HERE], 'cluster_', args.filter)
+    finally:
+        server.stop()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
