@@ -83,7 +83,7 @@ static bool check_words(struct catalog *c, const struct catalog_check *check, st
 bool catalog_check(struct catalog *c, const struct catalog_check *check, struct reel_error *err) {
     {
         AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-        if (!h || !run_checks(h, check, err)) {
+        if (!h || !db_patient(h, err) || !run_checks(h, check, err)) {
             return false;
         }
     }
@@ -117,6 +117,9 @@ static bool add_texts(struct db_handle *h, const char *find, const char *add, st
 
 bool catalog_repair(struct catalog *c, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
+    if (!h || !db_patient(h, err)) {
+        return false;
+    }
     for (size_t i = 0; h && i < sizeof repairs / sizeof *repairs; i++) {
         AUTO(db_done) struct db_statement *s = db_statement(h, repairs[i], err);
         if (!s || !db_run(s, err)) {

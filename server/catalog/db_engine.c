@@ -64,6 +64,10 @@ void db_end(struct db_handle *h) {
     }
 }
 
+bool db_patient(struct db_handle *h, struct reel_error *err) {
+    return !h->db->engine->patient || h->db->engine->patient(h, err);
+}
+
 uint64_t db_version(struct db *db) {
     return db->engine->version(db);
 }
@@ -160,6 +164,9 @@ void db_set_size(struct db_statement *s, const char *name, uint64_t value) {
 void db_set_text(struct db_statement *s, const char *name, const char *value) {
     of(s)->set_text(s, name, value ? value : "");
 }
+void db_set_null(struct db_statement *s, const char *name) {
+    of(s)->set_null(s, name);
+}
 void db_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
     of(s)->set_blob(s, name, size > 0 ? data : "", size);
 }
@@ -220,6 +227,10 @@ const char *db_text(struct db_statement *s, int column) {
 }
 bool db_is_null(struct db_statement *s, int column) {
     return of(s)->is_null(s, column);
+}
+
+const uint8_t *db_bytes(struct db_statement *s, int column, size_t *size) {
+    return of(s)->get_blob(s, column, size);
 }
 
 void db_hex(struct db_statement *s, int column, char *out, size_t size) {

@@ -41,12 +41,18 @@ struct db_engine {
     bool (*tables)(struct db_handle *h, uint64_t *version, struct reel_error *err);
     bool (*set_tables)(struct db_handle *h, uint64_t version, struct reel_error *err);
     bool (*script)(struct db_handle *h, const char *sql, struct reel_error *err);
+    bool (*patient)(struct db_handle *h, struct reel_error *err); /* NULL: its statements may take long anyway */
+    /* COPY … FROM STDIN (FORMAT binary). NULL: rows are inserted one by one. */
+    bool (*copy_in)(struct db_handle *h, const char *sql, struct reel_error *err);
+    bool (*copy_put)(struct db_handle *h, const void *data, size_t size, struct reel_error *err);
+    bool (*copy_end)(struct db_handle *h, struct reel_error *err);
 
     struct db_statement *(*statement)(struct db_handle *h, const char *name, struct reel_error *err);
     struct db_statement *(*compose)(struct db_handle *h, const char *sql, struct reel_error *err);
     void (*done)(struct db_statement *s);
     void (*set_int)(struct db_statement *s, const char *name, int64_t value);
     void (*set_text)(struct db_statement *s, const char *name, const char *value);
+    void (*set_null)(struct db_statement *s, const char *name);
     void (*set_blob)(struct db_statement *s, const char *name, const void *data, size_t size);
     enum db_step (*next)(struct db_statement *s, struct reel_error *err);
     void (*reset)(struct db_statement *s); /* it may be bound and run again */

@@ -108,6 +108,48 @@ bool catalog_set_location(const char *data, const char *folder, struct reel_erro
     return whole ? write_mark(data, whole, err) : reel_fail_errno(err, "the catalog's folder cannot be named");
 }
 
+/* ---- after a move */
+
+static const char *const side_files[] = {"-wal", "-shm"}; /* of a database that was not closed: the first may have the newest rows */
+
+/* Renames a database with its side files; those that are not there are left out. */
+static bool rename_database(const char *from, const char *to, struct reel_error *err) {
+    for (size_t i = 0; i < sizeof side_files / sizeof *side_files; i++) {
+        char side[PATH_MAX], beside[PATH_MAX];
+        if (snprintf(side, sizeof side, "%s%s", from, side_files[i]) >= PATH_MAX ||
+            snprintf(beside, sizeof beside, "%s%s", to, side_files[i]) >= PATH_MAX || (rename(side, beside) != 0 && errno != ENOENT)) {
+            return reel_fail_errno(err, "%s%s cannot be renamed", from, side_files[i]);
+        }
+    }
+    return rename(from, to) == 0 || reel_fail_errno(err, "%s cannot be renamed", from);
+}
+
+static bool put_aside(const char *path, struct reel_error *err) {
+    char to[PATH_MAX];
+    for (unsigned i = 1; i < 1000; i++) {
+        int n = snprintf(to, sizeof to, "%s.moved-%u", path, i);
+        if (n > 0 && (size_t)n < sizeof to && access(to, F_OK) != 0) {
+            return rename_database(path, to, err);
+        }
+    }
+    return reel_fail(err, REEL_CONFLICT, "there are too many files named %s.moved-N", path);
+}
+
+bool catalog_switch(const char *data, const char *from, const char *to, const char *made, struct reel_error *err) {
+    char own[PATH_MAX], mark[PATH_MAX];
+    if (to) {
+        return write_mark(data, to, err) && put_aside(from, err) && disk_sync_folder(data, err);
+    }
+    if (!disk_join(own, data, FILE_NAME, err) || !disk_join(mark, data, MARK, err)) {
+        return false;
+    }
+    if (access(own, F_OK) == 0 && !put_aside(own, err)) { /* one that was left by a move that was interrupted */
+        return false;
+    }
+    return rename_database(made, own, err) && disk_sync_folder(data, err) &&
+           (unlink(mark) == 0 || errno == ENOENT || reel_fail_errno(err, "%s cannot be removed", MARK)) && disk_sync_folder(data, err);
+}
+
 /* ---- the id of an archive whose catalog is elsewhere */
 
 static bool read_id(const char *path, char id[RECORDING_ID_TEXT]) {

@@ -13,6 +13,9 @@ bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *e
 /* From now on the catalog of `data` is in `folder`, or at this address, for every command (NULL: no change). REEL_CONFLICT when there is
  * one elsewhere, which has to be moved first. */
 bool catalog_set_location(const char *data, const char *folder, struct reel_error *err);
+/* The catalog of `data`, which was moved from the file or address `from`, is at the address `to` from now on; NULL: in the file `made`, which
+ * becomes catalog.db in the data folder. A file that it was in before is kept as catalog.db.moved-N. */
+bool catalog_switch(const char *data, const char *from, const char *to, const char *made, struct reel_error *err);
 /* A catalog in PostgreSQL belongs to one data folder: both keep the same id, which the first server makes. REEL_CONFLICT: it belongs to
  * another one. Other catalogs lie with their data: always true. */
 struct catalog;

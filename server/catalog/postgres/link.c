@@ -57,8 +57,8 @@ static bool is_ready(PGconn *link, int64_t deadline_ns) {
     return unsent == 0;
 }
 
-PGresult *pg_await(PGconn *link, struct reel_error *err) {
-    int64_t deadline_ns = clock_ns() + (int64_t)PG_WAIT_MS * 1000000;
+PGresult *pg_await(PGconn *link, int wait_ms, struct reel_error *err) {
+    int64_t deadline_ns = clock_ns() + (int64_t)wait_ms * 1000000;
     PGresult *last = NULL;
     for (;;) {
         if (!is_ready(link, deadline_ns)) {
@@ -74,6 +74,9 @@ PGresult *pg_await(PGconn *link, struct reel_error *err) {
         bool failed = last && PQresultStatus(last) == PGRES_FATAL_ERROR; /* the first failure tells why */
         PQclear(failed ? result : last);
         last = failed ? last : result;
+        if (PQresultStatus(last) == PGRES_COPY_IN) { /* the server waits for rows */
+            return last;
+        }
     }
     ExecStatusType status = last ? PQresultStatus(last) : PGRES_FATAL_ERROR;
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
@@ -84,16 +87,28 @@ PGresult *pg_await(PGconn *link, struct reel_error *err) {
     return last;
 }
 
-PGresult *pg_query(PGconn *link, const char *sql, struct reel_error *err) {
+bool pg_copy_put(PGconn *link, const void *data, size_t size, int wait_ms, struct reel_error *err) {
+    int64_t deadline_ns = clock_ns() + (int64_t)wait_ms * 1000000;
+    int rc;
+    while ((rc = PQputCopyData(link, data, (int)size)) == 0) { /* no room yet */
+        if (!wait_for(link, true, deadline_ns) || PQflush(link) < 0) {
+            rc = -1;
+            break;
+        }
+    }
+    return rc > 0 || pg_fail(link, NULL, err);
+}
+
+PGresult *pg_query(PGconn *link, const char *sql, int wait_ms, struct reel_error *err) {
     if (!PQsendQuery(link, sql)) {
         pg_fail(link, NULL, err);
         return NULL;
     }
-    return pg_await(link, err);
+    return pg_await(link, wait_ms, err);
 }
 
 bool pg_run(PGconn *link, const char *sql, struct reel_error *err) {
-    PGresult *result = pg_query(link, sql, err);
+    PGresult *result = pg_query(link, sql, PG_WAIT_MS, err);
     PQclear(result);
     return result;
 }

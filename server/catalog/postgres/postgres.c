@@ -146,6 +146,7 @@ static struct db_handle *pg_begin(struct db *db, enum db_use use, struct reel_er
     h->base.begun_ns = clock_ns();
     h->use = use;
     h->statements = 0;
+    h->wait_ms = PG_WAIT_MS;
     h->open = use != DB_READING_ONCE;
     const char *sql = use == DB_WRITING ? begin_writing : begin_reading;
     struct reel_error why = {0};
@@ -163,7 +164,7 @@ static struct db_handle *pg_begin(struct db *db, enum db_use use, struct reel_er
 
 static bool pg_commit(struct db_handle *handle, struct reel_error *err) {
     struct pg_handle *h = (struct pg_handle *)handle;
-    PGresult *result = pg_query(h->link, commit_writing, err);
+    PGresult *result = pg_query(h->link, commit_writing, h->wait_ms, err);
     bool good = result && strcmp(PQcmdStatus(result), "COMMIT") == 0;
     if (result && !good) { /* a statement of it had failed */
         reel_fail(err, REEL_IO, "catalog: PostgreSQL has rolled the transaction back");
@@ -342,9 +343,39 @@ static bool pg_single_file(struct db *db, struct reel_error *err) {
     return pg_copy(db, NULL, NULL, err);
 }
 
+static bool pg_patient(struct db_handle *handle, struct reel_error *err) {
+    struct pg_handle *h = (struct pg_handle *)handle;
+    h->wait_ms = PG_PATIENT_MS;
+    return pg_run(h->link, "SET LOCAL statement_timeout = 0", err);
+}
+
+static bool run_patiently(struct pg_handle *h, const char *sql, ExecStatusType expected, struct reel_error *err) {
+    PGresult *result = pg_query(h->link, sql, h->wait_ms, err);
+    bool good = result && (PQresultStatus(result) == expected || expected == PGRES_EMPTY_QUERY);
+    PQclear(result);
+    return good || (result ? reel_fail(err, REEL_IO, "catalog: PostgreSQL expects no rows") : false);
+}
+
 static bool pg_script(struct db_handle *h, const char *sql, struct reel_error *err) {
-    PGconn *link = ((struct pg_handle *)h)->link;
-    return pg_run(link, "SET LOCAL statement_timeout = 0", err) && pg_run(link, sql, err);
+    return pg_patient(h, err) && run_patiently((struct pg_handle *)h, sql, PGRES_EMPTY_QUERY, err);
+}
+
+static bool copy_in(struct db_handle *h, const char *sql, struct reel_error *err) {
+    return run_patiently((struct pg_handle *)h, sql, PGRES_COPY_IN, err);
+}
+
+static bool copy_put(struct db_handle *h, const void *data, size_t size, struct reel_error *err) {
+    return pg_copy_put(((struct pg_handle *)h)->link, data, size, PG_WAIT_MS, err);
+}
+
+static bool copy_end(struct db_handle *handle, struct reel_error *err) {
+    struct pg_handle *h = (struct pg_handle *)handle;
+    if (PQputCopyEnd(h->link, NULL) <= 0) {
+        return pg_fail(h->link, NULL, err);
+    }
+    PGresult *result = pg_await(h->link, h->wait_ms, err);
+    PQclear(result);
+    return result;
 }
 
 static bool read_number(struct db_handle *h, const char *sql, int64_t *out, struct reel_error *err) {
@@ -389,11 +420,16 @@ const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,
                                       .tables = pg_tables,
                                       .set_tables = pg_set_tables,
                                       .script = pg_script,
+                                      .patient = pg_patient,
+                                      .copy_in = copy_in,
+                                      .copy_put = copy_put,
+                                      .copy_end = copy_end,
                                       .statement = pg_statement_of,
                                       .compose = pg_compose,
                                       .done = pg_done,
                                       .set_int = pg_set_int,
                                       .set_text = pg_set_text,
+                                      .set_null = pg_set_null,
                                       .set_blob = pg_set_blob,
                                       .next = pg_next,
                                       .reset = pg_reset,

@@ -14,16 +14,18 @@ enum { PG_BOOL = 16, PG_BYTEA = 17, PG_INT8 = 20, PG_INT2 = 21, PG_INT4 = 23, PG
 
 /* ---- link.c */
 
-enum { PG_WAIT_MS = 12000 }; /* for one statement; the server ends it after 10 s */
+enum { PG_WAIT_MS = 12000, PG_PATIENT_MS = 3600000 }; /* for one statement; the server ends it after 10 s, or not at all */
 
 bool pg_check_address(const char *where, struct reel_error *err);
 /* NULL: err, REEL_BUSY when the server does not answer or takes no more connections. */
 PGconn *pg_connect(const char *where, struct reel_error *err);
 /* One or several statements without parameters. NULL: err. To be freed by PQclear(). */
-PGresult *pg_query(PGconn *link, const char *sql, struct reel_error *err);
+PGresult *pg_query(PGconn *link, const char *sql, int wait_ms, struct reel_error *err);
 bool pg_run(PGconn *link, const char *sql, struct reel_error *err);
 /* Waits for the results of what was sent; the last one. NULL: err, as pg_fail(). */
-PGresult *pg_await(PGconn *link, struct reel_error *err);
+PGresult *pg_await(PGconn *link, int wait_ms, struct reel_error *err);
+/* Rows of COPY … FROM STDIN. */
+bool pg_copy_put(PGconn *link, const void *data, size_t size, int wait_ms, struct reel_error *err);
 /* False with what the server said, or that it does not answer. `result` may be NULL. */
 bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err);
 
@@ -75,6 +77,7 @@ struct pg_handle {
     struct pg_handle *next; /* while idle */
     enum db_use use;
     bool open; /* inside a transaction */
+    int wait_ms;
     uint32_t statements;
     struct pg_statement *own; /* by the position in sql_queries */
 };
@@ -90,6 +93,7 @@ struct db_statement *pg_compose(struct db_handle *h, const char *sql, struct ree
 void pg_done(struct db_statement *s);
 void pg_set_int(struct db_statement *s, const char *name, int64_t value);
 void pg_set_text(struct db_statement *s, const char *name, const char *value);
+void pg_set_null(struct db_statement *s, const char *name);
 void pg_set_blob(struct db_statement *s, const char *name, const void *data, size_t size);
 enum db_step pg_next(struct db_statement *s, struct reel_error *err);
 void pg_reset(struct db_statement *s);

@@ -79,6 +79,13 @@ void pg_set_text(struct db_statement *s, const char *name, const char *text) {
     }
 }
 
+void pg_set_null(struct db_statement *s, const char *name) {
+    struct pg_value *v = value_of(s, name);
+    if (v) {
+        *v = (struct pg_value){.type = 0};
+    }
+}
+
 void pg_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
     struct pg_value *v = value_of(s, name);
     if (v) {
@@ -164,7 +171,7 @@ static bool prepare(struct pg_statement *s, const struct sent *v, bool *as_it_wa
     if (!PQsendPrepare(link, s->name, s->text->sql, s->text->n_names, v->types)) {
         return pg_fail(link, NULL, err);
     }
-    PGresult *result = pg_await(link, err);
+    PGresult *result = pg_await(link, handle_of(s)->wait_ms, err);
     PQclear(result);
     if (!result) {
         return false;
@@ -190,7 +197,7 @@ static bool run(struct pg_statement *s, struct reel_error *err) {
     if (!sent) {
         return pg_fail(link, NULL, err);
     }
-    s->result = pg_await(link, err);
+    s->result = pg_await(link, handle_of(s)->wait_ms, err);
     s->row = -1;
     s->changes = s->result ? (unsigned)strtoul(PQcmdTuples(s->result), NULL, 10) : 0;
     return s->result;

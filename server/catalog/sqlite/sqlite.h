@@ -34,6 +34,7 @@ struct db_statement *sqlite_compose(struct db_handle *h, const char *sql, struct
 void sqlite_done(struct db_statement *s);
 void sqlite_set_int(struct db_statement *s, const char *name, int64_t value);
 void sqlite_set_text(struct db_statement *s, const char *name, const char *value);
+void sqlite_set_null(struct db_statement *s, const char *name);
 void sqlite_set_blob(struct db_statement *s, const char *name, const void *data, size_t size);
 enum db_step sqlite_next(struct db_statement *s, struct reel_error *err);
 void sqlite_reset(struct db_statement *s);

@@ -83,6 +83,11 @@ void sqlite_set_text(struct db_statement *s, const char *name, const char *value
     note(s, at ? sqlite3_bind_text(own(s)->stmt, at, value, -1, SQLITE_STATIC) : SQLITE_OK);
 }
 
+void sqlite_set_null(struct db_statement *s, const char *name) {
+    int at = parameter_index(s, name);
+    note(s, at ? sqlite3_bind_null(own(s)->stmt, at) : SQLITE_OK);
+}
+
 void sqlite_set_blob(struct db_statement *s, const char *name, const void *data, size_t size) {
     int at = parameter_index(s, name);
     note(s, at ? sqlite3_bind_blob64(own(s)->stmt, at, data, size, SQLITE_STATIC) : SQLITE_OK);

@@ -1,0 +1,81 @@
+/* reel migrate: moves the catalog of an archive into PostgreSQL, or back into a file. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "catalog/db.h"
+#include "catalog/location.h"
+#include "catalog/move.h"
+#include "cli/cli.h"
+#include "core/disk.h"
+#include "reel/cleanup.h"
+#include "store/inspect.h"
+#include "wire/cleanup.h"
+
+REEL_DEFINE_AUTO(struct store, store_close);
+
+/* Only while no server runs: what it would write meanwhile would be lost. */
+static bool is_idle(const char *data, struct reel_error *err) {
+    bool alone;
+    AUTO(store_close) struct store *store = store_open_readonly(data, &alone, err);
+    return store && (alone || reel_fail(err, REEL_BUSY, "a server is running on %s: stop it first", data));
+}
+
+static bool migrate(const char *data, const char *to, struct catalog_moved *moved, struct reel_error *err) {
+    char from[PATH_MAX], made[PATH_MAX];
+    struct cli_progress progress;
+    bool server = db_is_server(to);
+    if (!server && strcmp(to, "sqlite") != 0) {
+        return reel_fail(err, REEL_ARGUMENT, "--to is postgresql://USER@HOST/DATABASE or sqlite");
+    }
+    if ((server && !db_check_address(to, err)) || !is_idle(data, err) || !catalog_location(data, from, err) ||
+        !disk_join(made, data, "catalog.db.new", err)) {
+        return false;
+    }
+    if (server == db_is_server(from)) {
+        return reel_fail(err, REEL_CONFLICT, "the catalog is %s already", server ? from : "a file");
+    }
+    unlink(made); /* of a move that was interrupted */
+    cli_progress_start(&progress, "moving", "rows");
+    bool good = catalog_move(from, server ? to : made, &progress.report, moved, err);
+    cli_progress_end(&progress);
+    return good && catalog_switch(data, from, server ? to : NULL, made, err);
+}
+
+static int run(int argc, char **argv) {
+    const char *data, *to = NULL;
+    int first, code;
+    struct catalog_moved moved;
+    struct reel_error err = {0};
+    const struct cli_option options[] = {
+        {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .initial = "./data", .help = "archive folder"},
+        {.name = "to",
+         .kind = CLI_TEXT,
+         .to = &to,
+         .value = "URL",
+         .help = "postgresql://USER@HOST/DATABASE, or sqlite: a file in the archive folder"},
+        {0},
+    };
+    if (!cli_options(&cli_migrate, options, 0, argc, argv, &first, &code)) {
+        return code;
+    }
+    if (!to || argc > first) {
+        return cli_misused(&cli_migrate, "expected --to");
+    }
+    cli_catch_interrupt();
+    if (!migrate(data, to, &moved, &err)) {
+        return cli_fail(&cli_migrate, NULL, &err);
+    }
+    printf("%llu rows of %llu tables moved and compared\n", (unsigned long long)moved.rows, (unsigned long long)moved.tables);
+    return CLI_DONE;
+}
+
+const struct cli_command cli_migrate = {
+    .name = "migrate",
+    .arguments = "--to URL [OPTION]…",
+    .summary = "move the catalog of an archive into PostgreSQL, or back",
+    .details = "The server must be stopped. Everything is copied in one transaction and compared; an interrupted move changes nothing.\n"
+               "The database must be empty. A file that the catalog was in is kept as catalog.db.moved-N.",
+    .run = run,
+};
