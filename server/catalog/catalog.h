@@ -130,6 +130,9 @@ void catalog_page_done(struct catalog_page *page);
 bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
                   struct reel_error *err);
 
+bool catalog_each_in_state(struct catalog *c, enum recording_state state, bool (*visit)(void *context, const struct catalog_recording *r),
+                           void *context, struct reel_error *err);
+
 struct catalog_statistics {
     uint64_t recordings[STATE_RECORDING + 1];
     uint64_t bytes, messages;

@@ -72,17 +72,8 @@ static void put_list(FILE *out, const struct list_kind *kind) {
     }
 }
 
-/* "{ints :rows}" as "FUNCTION(:rows)"; the text behind it, NULL: it is no such placeholder. */
-static const char *put_array(FILE *out, const char *sql, const char *placeholder, const char *function) {
-    size_t size = strlen(placeholder);
-    const char *end = strncmp(sql, placeholder, size) == 0 ? strchr(sql, '}') : NULL;
-    if (end) {
-        fprintf(out, "%s(%.*s)", function, (int)(end - sql - (ptrdiff_t)size), sql + size);
-    }
-    return end ? end + 1 : NULL;
-}
-
-static const char *put_placeholder(FILE *out, const char *sql, const char *ints, const char *texts) {
+/* The text behind the placeholder at `sql`; NULL: there is none. */
+static const char *put_placeholder(FILE *out, const char *sql, const struct columns_array arrays[4]) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         size_t size = strlen(lists[i].placeholder);
         if (strncmp(sql, lists[i].placeholder, size) == 0) {
@@ -90,11 +81,18 @@ static const char *put_placeholder(FILE *out, const char *sql, const char *ints,
             return sql + size;
         }
     }
-    const char *after = put_array(out, sql, "{ints ", ints);
-    return after ? after : put_array(out, sql, "{texts ", texts);
+    for (size_t i = 0; i < 4; i++) {
+        size_t size = strlen(arrays[i].placeholder);
+        const char *end = strncmp(sql, arrays[i].placeholder, size) == 0 ? strchr(sql, '}') : NULL;
+        if (end) {
+            fprintf(out, "%s%.*s%s", arrays[i].before, (int)(end - sql - (ptrdiff_t)size), sql + size, arrays[i].after);
+            return end + 1;
+        }
+    }
+    return NULL;
 }
 
-char *columns_expand(const char *sql, const char *ints, const char *texts) {
+char *columns_expand(const char *sql, const struct columns_array arrays[4]) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -104,7 +102,7 @@ char *columns_expand(const char *sql, const char *ints, const char *texts) {
     while (*sql) {
         const char *brace = strchrnul(sql, '{');
         fwrite(sql, 1, (size_t)(brace - sql), out);
-        const char *after = *brace ? put_placeholder(out, brace, ints, texts) : brace;
+        const char *after = *brace ? put_placeholder(out, brace, arrays) : brace;
         if (!after) {
             fputc(*brace, out);
             after = brace + 1;

@@ -1,63 +1,72 @@
 /* The catalog as a whole: every recording in turn, and statistics. No statement is open while a caller's function runs. */
+#include <string.h>
+
 #include "catalog/catalog_internal.h"
 #include "wire/cleanup.h"
 
 enum { VISIT_ROWS = 256 };
 
-/* The next rows after `row`, all read before the first is visited, so no statement is open during a visit. */
-static bool next_rows(struct db_handle *h, int64_t after, int64_t rows[VISIT_ROWS], uint32_t *count, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, "rows_after", err);
+struct batch {
+    uint32_t n;
+    int64_t after; /* its last row */
+    struct catalog_recording items[VISIT_ROWS];
+};
+
+/* The next recordings after a row, all read before the first is visited, so no statement is open during a visit. */
+static bool read_batch(struct catalog *c, const char *statement, enum recording_state state, struct batch *b, struct reel_error *err) {
+    int64_t rows[VISIT_ROWS];
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
     if (!s) {
         return false;
     }
-    db_set_int(s, ":row", after);
+    db_set_int(s, ":row", b->after);
+    db_set_int(s, ":state", state);
     db_set_int(s, ":limit", VISIT_ROWS);
     enum db_step step;
-    for (*count = 0; (step = db_next(s, err)) == DB_ROW;) {
-        rows[(*count)++] = db_int(s, 0);
+    for (b->n = 0; (step = db_next(s, err)) == DB_ROW;) {
+        rows[b->n++] = db_int(s, 0);
     }
-    return step == DB_END;
+    b->after = b->n > 0 ? rows[b->n - 1] : b->after;
+    memset(b->items, 0, sizeof b->items);
+    return step == DB_END && catalog_load_rows(h, rows, b->n, b->items, err);
 }
 
-static bool load_row(struct catalog *c, int64_t row, struct catalog_recording *out, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    return h && catalog_load(h, row, out, err);
+/* False: the visitor has had enough. */
+static bool visit_batch(struct batch *b, bool (*visit)(void *context, const struct catalog_recording *r), void *context) {
+    bool more = true;
+    for (uint32_t i = 0; i < b->n; i++) {
+        more = more && visit(context, &b->items[i]);
+        catalog_recording_done(&b->items[i]);
+    }
+    return more;
 }
 
-static bool rows_after(struct catalog *c, int64_t after, int64_t rows[VISIT_ROWS], uint32_t *count, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    return h && next_rows(h, after, rows, count, err);
+static bool each(struct catalog *c, const char *statement, enum recording_state state,
+                 bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err) {
+    AUTO_MEM struct batch *b = calloc(1, sizeof *b);
+    if (!b) {
+        return reel_fail_memory(err);
+    }
+    do {
+        if (!read_batch(c, statement, state, b, err)) {
+            for (uint32_t i = 0; i < b->n; i++) {
+                catalog_recording_done(&b->items[i]);
+            }
+            return false;
+        }
+    } while (visit_batch(b, visit, context) && b->n == VISIT_ROWS);
+    return true;
 }
 
 bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
                   struct reel_error *err) {
-    int64_t rows[VISIT_ROWS], after = 0;
-    uint32_t count;
-    do {
-        if (!rows_after(c, after, rows, &count, err)) {
-            return false;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            struct catalog_recording r;
-            struct reel_error gone = {0};
-            after = rows[i];
-            if (!load_row(c, rows[i], &r, &gone)) {
-                if (gone.code == REEL_NOT_FOUND) { /* purged since */
-                    continue;
-                }
-                if (err) {
-                    reel_error_pass(err, &gone);
-                }
-                return false;
-            }
-            bool more = visit(context, &r);
-            catalog_recording_done(&r);
-            if (!more) {
-                return true;
-            }
-        }
-    } while (count == VISIT_ROWS);
-    return true;
+    return each(c, "rows_after", STATE_READY, visit, context, err);
+}
+
+bool catalog_each_in_state(struct catalog *c, enum recording_state state, bool (*visit)(void *context, const struct catalog_recording *r),
+                           void *context, struct reel_error *err) {
+    return each(c, "rows_in_state", state, visit, context, err);
 }
 
 bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err) {

@@ -22,13 +22,15 @@ static void put_matches(FILE *out, const struct list_query *query, const char *t
 }
 
 static void put_labels(FILE *out, const struct list_query *query, uint32_t i, bool text) {
-    fputs("(SELECT k.label_set FROM label_set_labels AS k WHERE k.label IN (", out);
+    fputs("(SELECT k.label_set FROM label_set_labels AS k WHERE k.label ", out);
     if (text) {
+        fputs("IN (", out);
         put_matches(out, query, "label_search", i);
+        fputs(")", out);
     } else {
-        fprintf(out, "SELECT value FROM {ints :t%u}", i);
+        fprintf(out, "{in ints :t%u}", i);
     }
-    fputs("))", out);
+    fputs(")", out);
 }
 
 static const char *array_of(const struct condition *c) {
@@ -39,7 +41,7 @@ static void put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
     const struct condition *c = at(query, i);
     switch (c->kind) {
     case CONDITION_SET:
-        fprintf(out, "+r.%s IN (SELECT value FROM {%s :t%u})", c->column, array_of(c), i);
+        fprintf(out, "+r.%s {in %s :t%u}", c->column, array_of(c), i);
         break;
     case CONDITION_RANGE:
         fprintf(out, "+r.%s BETWEEN :a%u AND :b%u", c->column, i, i);
@@ -52,8 +54,7 @@ static void put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
         put_labels(out, query, i, false);
         break;
     case CONDITION_TAGS:
-        fprintf(out, "EXISTS (SELECT 1 FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s IN (SELECT value FROM {ints :t%u}))",
-                c->column, i);
+        fprintf(out, "EXISTS (SELECT 1 FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s {in ints :t%u})", c->column, i);
         break;
     default:
         fprintf(out,
@@ -137,8 +138,8 @@ static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
         }
         break;
     case CONDITION_SET:
-        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN (SELECT value FROM {%s :t%u})%s",
-                index_of(c->column), c->column, array_of(c), i, strcmp(c->column, "group_name") == 0 ? " AND group_name <> ''" : "");
+        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s {in %s :t%u}%s", index_of(c->column), c->column,
+                array_of(c), i, strcmp(c->column, "group_name") == 0 ? " AND group_name <> ''" : "");
         break;
     case CONDITION_RANGE:
         fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s BETWEEN :a%u AND :b%u AND state <> 4", c->column,
@@ -156,8 +157,8 @@ static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
         put_labels(out, query, i, false);
         break;
     case CONDITION_TAGS:
-        fprintf(out, "SELECT recording AS row FROM recording_tags INDEXED BY recording_tags_%s WHERE %s IN (SELECT value FROM {ints :t%u})",
-                c->column, c->column, i);
+        fprintf(out, "SELECT recording AS row FROM recording_tags INDEXED BY recording_tags_%s WHERE %s {in ints :t%u}", c->column,
+                c->column, i);
         break;
     default:
         put_text_rows(out, query, i);
@@ -312,11 +313,11 @@ char *list_sql_count(const struct list_query *query, uint32_t i) {
     }
     if (is_summed(c)) { /* few rows */
         fprintf(out,
-                "SELECT coalesce(sum(recordings), 0) FROM (SELECT recordings FROM sums WHERE %s IN (SELECT value FROM {%s :t%u}) "
+                "SELECT coalesce(sum(recordings), 0) FROM (SELECT recordings FROM sums WHERE %s {in %s :t%u} "
                 "LIMIT :limit) AS found",
                 c->column, array_of(c), i);
     } else if (c->kind == CONDITION_TAGS) {
-        fprintf(out, "SELECT coalesce(sum(recordings), 0) FROM tag_%ss WHERE id IN (SELECT value FROM {ints :t%u})", c->column, i);
+        fprintf(out, "SELECT coalesce(sum(recordings), 0) FROM tag_%ss WHERE id {in ints :t%u}", c->column, i);
     } else if (c->kind == CONDITION_LABELS) {
         fputs("SELECT coalesce(sum(recordings), 0) FROM (SELECT recordings FROM label_sets WHERE id IN ", out);
         put_labels(out, query, i, false);

@@ -88,15 +88,13 @@ static void *run(void *context) {
 static bool open_again(void *context, const struct catalog_recording *r) {
     struct live *live = context;
     struct reel_error ignored;
-    if (r->state == STATE_RECORDING) {
-        jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, NULL,
-                 &ignored);
-    }
+    jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, NULL,
+             &ignored);
     return true;
 }
 
 bool live_start(struct live *live, struct reel_error *err) {
-    if (!catalog_each(live->app->catalog, open_again, live, err)) {
+    if (!catalog_each_in_state(live->app->catalog, STATE_RECORDING, open_again, live, err)) {
         return false;
     }
     live->has_thread = pthread_create(&live->thread, NULL, run, live) == 0;

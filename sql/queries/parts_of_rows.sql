@@ -1,1 +1,1 @@
-SELECT recording, sha256, size, file_name FROM parts WHERE recording IN (SELECT value FROM {ints :rows}) ORDER BY recording, position;
+SELECT recording, sha256, size, file_name FROM parts WHERE recording {in ints :rows} ORDER BY recording, position;

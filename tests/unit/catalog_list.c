@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "catalog/columns.h"
+#include "catalog/sqlite/sqlite.h"
 #include "catalog/list.h"
 #include "catalog/text.h"
 #include "unit/catalog_fixture.h"
@@ -235,7 +236,7 @@ static unsigned n_scans;
 
 /* Counts SCAN of a base table that the file's "scan: NAME:" does not name, and sorting where that is not allowed. */
 static void explain(sqlite3 *raw, const char *name, const char *text, const char *allowed) {
-    char *sql = columns_expand(text, "json_each", "json_each");
+    char *sql = columns_expand(text, sqlite_arrays);
     char *question = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
     sqlite3_stmt *s;
     if (sqlite3_prepare_v2(raw, question, -1, &s, NULL) != SQLITE_OK) {

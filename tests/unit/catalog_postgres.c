@@ -37,8 +37,7 @@ static void what_only_sqlite_has(void **state) {
     expect("a CROSS JOIN b ON b.x = a.x", "a  JOIN b ON b.x = a.x", "");
     expect("CAST(x AS INTEGER) + integers", "CAST(x AS int8) + integers", "");
     expect("x = x'00fF' AND xx = 'x'", "x = '\\x00fF'::bytea AND xx = 'x'", "");
-    expect("IN (SELECT value FROM {ints :rows}) OR {texts :names} '{}'", "IN (SELECT value FROM json_ints($1)) OR json_texts($2) '{}'",
-           ":rows :names");
+    expect("x {in ints :rows} OR y {in texts :names} '{}'", "x = ANY (ints_of($1)) OR y = ANY (texts_of($2)) '{}'", ":rows :names");
 }
 
 static void functions_of_ours_become_parameters(void **state) {

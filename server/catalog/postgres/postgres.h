@@ -62,7 +62,7 @@ struct pg_statement {
     const struct pg_text *text;
     struct pg_text *composed; /* the same, when it is the statement's own */
     struct pg_value *values;
-    Oid *prepared; /* the types it was prepared with; NULL: not yet */
+    Oid *prepared;    /* the types it was prepared with; NULL: not yet */
     const char *name; /* of the file, also in the connection; NULL: composed */
     PGresult *result;
     int row;

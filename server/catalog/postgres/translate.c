@@ -18,6 +18,12 @@
 #include "catalog/postgres/postgres.h"
 #include "wire/cleanup.h"
 
+/* The planner knows how many values an array has, and finds them by an index; of a table that a function makes it knows neither. */
+static const struct columns_array arrays[4] = {{"{ints ", "(SELECT unnest(ints_of(", ")) AS value)"},
+                                               {"{texts ", "(SELECT unnest(texts_of(", ")) AS value)"},
+                                               {"{in ints ", "= ANY (ints_of(", "))"},
+                                               {"{in texts ", "= ANY (texts_of(", "))"}};
+
 struct token {
     const char *at;
     size_t size;
@@ -164,7 +170,7 @@ void pg_text_free(struct pg_text *text) {
 }
 
 struct pg_text *pg_translate(const char *sql, struct reel_error *err) {
-    AUTO_MEM char *expanded = columns_expand(sql, "json_ints", "json_texts");
+    AUTO_MEM char *expanded = columns_expand(sql, arrays);
     struct pg_text *text = calloc(1, sizeof *text);
     size_t size;
     struct translation w = {.text = text};

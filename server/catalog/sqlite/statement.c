@@ -7,6 +7,11 @@
 #include "catalog/sqlite/sqlite.h"
 #include "wire/cleanup.h"
 
+const struct columns_array sqlite_arrays[4] = {{"{ints ", "json_each(", ")"},
+                                               {"{texts ", "json_each(", ")"},
+                                               {"{in ints ", "IN (SELECT value FROM json_each(", "))"},
+                                               {"{in texts ", "IN (SELECT value FROM json_each(", "))"}};
+
 static struct sqlite_statement *own(struct db_statement *s) {
     return (struct sqlite_statement *)s;
 }
@@ -15,7 +20,7 @@ static sqlite3 *sqlite_of(const struct db_statement *s) {
 }
 
 static bool prepare(struct sqlite_handle *h, const char *text, unsigned flags, sqlite3_stmt **out, struct reel_error *err) {
-    AUTO_MEM char *sql = columns_expand(text, "json_each", "json_each");
+    AUTO_MEM char *sql = columns_expand(text, sqlite_arrays);
     if (!sql) {
         return reel_fail_memory(err);
     }

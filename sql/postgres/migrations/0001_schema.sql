@@ -12,8 +12,9 @@ CREATE FUNCTION max(int8, int8) RETURNS int8 LANGUAGE sql IMMUTABLE AS 'SELECT C
 CREATE FUNCTION min(int8, int8) RETURNS int8 LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 < $2 THEN $1 WHEN $1 >= $2 THEN $2 END';
 CREATE FUNCTION substr(text, int4, int8) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT substr($1, $2, least($3, 2147483647)::int4)';
 CREATE FUNCTION hex(bytea) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT upper(encode($1, 'hex')) $$;
-CREATE FUNCTION json_ints(text) RETURNS TABLE (value int8) LANGUAGE sql IMMUTABLE AS 'SELECT value::int8 FROM json_array_elements_text($1::json) AS value';
-CREATE FUNCTION json_texts(text) RETURNS TABLE (value text) LANGUAGE sql IMMUTABLE AS 'SELECT value COLLATE "C" FROM json_array_elements_text($1::json) AS value';
+-- A JSON array.
+CREATE FUNCTION ints_of(text) RETURNS int8[] LANGUAGE sql IMMUTABLE AS 'SELECT ARRAY(SELECT value::int8 FROM json_array_elements_text($1::json) AS value)';
+CREATE FUNCTION texts_of(text) RETURNS text[] LANGUAGE sql IMMUTABLE AS 'SELECT ARRAY(SELECT json_array_elements_text($1::json))';
 -- The sum of two times, which saturates.
 CREATE FUNCTION later(int8, int8) RETURNS int8 LANGUAGE sql IMMUTABLE AS
     'SELECT CASE WHEN $1 > 9223372036854775807 - $2 THEN 9223372036854775807 ELSE $1 + $2 END';
@@ -91,24 +92,25 @@ CREATE TABLE recordings (
 
 CREATE INDEX recordings_content ON recordings (content);
 
+-- (SQLite has the row in every index by itself.)
 -- One index per sort of the list; the row, last in every index, breaks ties. Trashed recordings are not in them.
 CREATE INDEX recordings_by_row ON recordings (row) WHERE state <> 4;
-CREATE INDEX recordings_by_name ON recordings (name) WHERE state <> 4;
-CREATE INDEX recordings_by_calendar_start_ns ON recordings (calendar_start_ns) WHERE state <> 4;
-CREATE INDEX recordings_by_calendar_end_ns ON recordings (calendar_end_ns) WHERE state <> 4;
-CREATE INDEX recordings_by_size ON recordings (size) WHERE state <> 4;
-CREATE INDEX recordings_by_messages ON recordings (messages) WHERE state <> 4;
-CREATE INDEX recordings_by_duration_ns ON recordings (duration_ns) WHERE state <> 4;
+CREATE INDEX recordings_by_name ON recordings (name, row) WHERE state <> 4;
+CREATE INDEX recordings_by_calendar_start_ns ON recordings (calendar_start_ns, row) WHERE state <> 4;
+CREATE INDEX recordings_by_calendar_end_ns ON recordings (calendar_end_ns, row) WHERE state <> 4;
+CREATE INDEX recordings_by_size ON recordings (size, row) WHERE state <> 4;
+CREATE INDEX recordings_by_messages ON recordings (messages, row) WHERE state <> 4;
+CREATE INDEX recordings_by_duration_ns ON recordings (duration_ns, row) WHERE state <> 4;
 
 -- Filters that may be selective, with the trash.
-CREATE INDEX recordings_by_collection ON recordings (collection);
-CREATE INDEX recordings_by_format ON recordings (format);
-CREATE INDEX recordings_by_state ON recordings (state);
-CREATE INDEX recordings_by_damaged ON recordings (damaged);
-CREATE INDEX recordings_by_group ON recordings (group_name) WHERE group_name <> '';
-CREATE INDEX recordings_by_created_ns ON recordings (created_ns) WHERE state <> 4;
-CREATE INDEX recordings_by_channel_labels ON recordings (channel_labels) WHERE channel_labels IS NOT NULL;
-CREATE INDEX recordings_by_metadata_labels ON recordings (metadata_labels) WHERE metadata_labels IS NOT NULL;
+CREATE INDEX recordings_by_collection ON recordings (collection, row);
+CREATE INDEX recordings_by_format ON recordings (format, row);
+CREATE INDEX recordings_by_state ON recordings (state, row);
+CREATE INDEX recordings_by_damaged ON recordings (damaged, row);
+CREATE INDEX recordings_by_group ON recordings (group_name, row) WHERE group_name <> '';
+CREATE INDEX recordings_by_created_ns ON recordings (created_ns, row) WHERE state <> 4;
+CREATE INDEX recordings_by_channel_labels ON recordings (channel_labels, row) WHERE channel_labels IS NOT NULL;
+CREATE INDEX recordings_by_metadata_labels ON recordings (metadata_labels, row) WHERE metadata_labels IS NOT NULL;
 CREATE INDEX recordings_spans ON recordings (width_ns, calendar_start_ns, calendar_end_ns) WHERE state <> 4 AND width_ns IS NOT NULL;
 
 -- The first and the last instant of a collection on the calendar.
