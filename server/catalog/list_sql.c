@@ -124,6 +124,19 @@ static void put_text_rows(FILE *out, const struct list_query *query, uint32_t i)
     }
 }
 
+/* One range of the index for each class of width. PostgreSQL would look for them in another way, but for the OFFSET 0. */
+static void put_span_rows(FILE *out, const struct list_query *query, uint32_t i) {
+    fprintf(out,
+            query->postgres
+                ? "SELECT s.row FROM %s AS width CROSS JOIN LATERAL (SELECT r.row FROM recordings AS r WHERE r.width_ns = width.value "
+                  "AND r.calendar_start_ns > max(:a%u, -9223372036854775807 + width.value) - width.value AND "
+                  "r.calendar_start_ns < :b%u AND r.calendar_end_ns >= :a%u AND r.state <> 4 OFFSET 0) AS s ON TRUE"
+                : "SELECT s.row FROM %s AS width CROSS JOIN recordings AS s INDEXED BY recordings_spans ON s.width_ns = width.value "
+                  "AND s.calendar_start_ns > max(:a%u, -9223372036854775807 + width.value) - width.value "
+                  "WHERE s.calendar_start_ns < :b%u AND s.calendar_end_ns >= :a%u AND s.state <> 4",
+            widths, i, i, i);
+}
+
 static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
     const struct condition *c = at(query, i);
     switch (c->kind) {
@@ -146,11 +159,7 @@ static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
                 c->column, i, i);
         break;
     case CONDITION_SPAN:
-        fprintf(out,
-                "SELECT s.row FROM %s AS width CROSS JOIN recordings AS s INDEXED BY recordings_spans ON s.width_ns = width.value "
-                "AND s.calendar_start_ns > max(:a%u, -9223372036854775807 + width.value) - width.value WHERE s.calendar_start_ns < :b%u "
-                "AND s.calendar_end_ns >= :a%u AND s.state <> 4",
-                widths, i, i, i);
+        put_span_rows(out, query, i);
         break;
     case CONDITION_LABELS:
         fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ", c->column, c->column);
@@ -222,7 +231,10 @@ static void put_gather(FILE *out, const struct list_query *query, const struct l
         put_rows(out, query, plan->driver);
         fprintf(out, ") AS found CROSS JOIN recordings AS r %s ON r.row = found.row WHERE TRUE", how);
     } else {
-        /* PostgreSQL would walk at times: a list of numbers leaves it no choice */
+        if (query->postgres) { /* which would walk at times: OFFSET 0 keeps the order out of this query, and numbers are found by their
+                                  index */
+            fprintf(out, " FROM (SELECT r.row%s%s", by_row(plan) ? "" : ", r.", by_row(plan) ? "" : plan->column);
+        }
         fprintf(out, " FROM recordings AS r %s WHERE r.row %s(", by_row(plan) ? how : "NOT INDEXED",
                 query->postgres ? "= ANY (ARRAY" : "IN ");
         if (plan->window) { /* in the order of rows */
@@ -230,8 +242,8 @@ static void put_gather(FILE *out, const struct list_query *query, const struct l
         }
         put_rows(out, query, plan->driver);
         if (plan->window) {
-            fprintf(out, ") AS found WHERE row %c :row ORDER BY row %s LIMIT :window", plan->descending ? '<' : '>',
-                    plan->descending ? "DESC" : "ASC");
+            fprintf(out, "%s) AS found WHERE row %c :row ORDER BY row %s LIMIT :window", query->postgres ? " OFFSET 0" : "",
+                    plan->descending ? '<' : '>', plan->descending ? "DESC" : "ASC");
         }
         fputs(query->postgres ? "))" : ")", out);
         put_behind(out, plan, "+");
@@ -239,6 +251,7 @@ static void put_gather(FILE *out, const struct list_query *query, const struct l
     fputs(query->has_trash ? "" : " AND r.state <> 4", out);
     fputs(" AND ", out);
     put_test(out, query, 0, exact ? plan->driver : 0, query->has_trash);
+    fputs(query->postgres && !plan->counting ? " OFFSET 0) AS r" : "", out);
 }
 
 char *list_sql(const struct list_query *query, const struct list_plan *plan) {

@@ -2,10 +2,11 @@
 import os
 import sqlite3
 
-from harness import API, Case, eventually, files_below
+from harness import API, Case, eventually, files_below, in_a_file
 from samples import bag, lab_messages
 
 
+@in_a_file
 class HeldCatalog(Case):
     @classmethod
     def fill(cls):

@@ -21,11 +21,11 @@ class Result(unittest.TestResult):
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
-        print('FAILED: %s\n%s' % (test.id(), self.failures[-1][1]), flush=True)
+        print('FAILED: %s\n%s' % (type(test).id(test), self.failures[-1][1]), flush=True)
 
     def addError(self, test, err):
         super().addError(test, err)
-        print('FAILED: %s\n%s' % (test.id(), self.errors[-1][1]), flush=True)
+        print('FAILED: %s\n%s' % (type(test).id(test), self.errors[-1][1]), flush=True)
 
     def addSubTest(self, test, subtest, err):
         super().addSubTest(test, subtest, err)
