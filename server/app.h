@@ -46,8 +46,10 @@ struct app {
         _Atomic uint64_t delivered, failed, dropped; /* changes delivered, failed attempts, changes given up; since the start */
         _Atomic bool any;                            /* there are webhooks */
     } webhooks;
-    _Atomic bool logs;  /* log events on stderr (while it serves) */
-    _Atomic bool swept; /* the sweep after start has finished */
+    bool shared;                /* other servers may use this archive: its catalog is in PostgreSQL and its files are in a bucket */
+    char id[RECORDING_ID_TEXT]; /* of this server's data folder; "" unless shared */
+    _Atomic bool logs;          /* log events on stderr (while it serves) */
+    _Atomic bool swept;         /* the sweep after start has finished */
 };
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err);

@@ -12,6 +12,8 @@
 #include "api/plays.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
+#include "catalog/locks.h"
+#include "catalog/objects.h"
 #include "events/feed.h"
 #include "events/webhooks.h"
 #include "http/line.h"
@@ -34,13 +36,31 @@
 enum { LINE_BYTES = 2048 };
 static const int64_t MANIFESTS_WAIT_NS = 5000000000;
 
-static struct catalog *open_catalog(const char *data, struct reel_error *err) {
+static bool open_store(struct app *app, struct reel_error *err) {
+    const struct app_config *c = &app->config;
+    return (app->store = store_open(c->data, err)) && store_use_bucket(app->store, c->store, c->store_cache_bytes, err);
+}
+
+static bool open_catalog(struct app *app, struct reel_error *err) {
     char path[PATH_MAX];
-    struct catalog *c = catalog_location(data, path, err) ? catalog_open(path, err) : NULL;
-    if (c && !catalog_claim(c, data, err)) {
-        catalog_close(TAKE(c));
+    const char *data = app->config.data;
+    app->catalog = catalog_location(data, path, err) ? catalog_open(path, err) : NULL;
+    if (app->catalog && store_is_bucket(app->store)) {
+        const struct store_directory directory = catalog_directory(app->catalog);
+        store_set_directory(app->store, &directory);
     }
-    return c;
+    return app->catalog && catalog_claim(app->catalog, app->store, data, err);
+}
+
+static bool open_locks(struct app *app, struct reel_error *err) {
+    app->shared = catalog_is_remote(app->catalog) && store_is_bucket(app->store);
+    if (!(app->locks = locks_new(err)) || (app->shared && !catalog_folder_id(app->config.data, app->id, err))) {
+        return false;
+    }
+    if (app->shared) {
+        locks_share(app->locks, app->catalog);
+    }
+    return true;
 }
 
 /* Rebuilds a lost or outdated catalog from the manifests. Must come before any sweep, which deletes files that the catalog does not know.
@@ -107,18 +127,21 @@ static bool open_feed(struct app *app, struct reel_error *err) {
 }
 
 static struct jobs *open_jobs(struct app *app, struct reel_error *err) {
-    const struct jobs_options options = {
-        .app = app, .catalog = app->catalog, .scan_threads = app->config.scan_threads, .kinds = job_kinds, .ended = job_ended};
+    const struct jobs_options options = {.app = app,
+                                         .catalog = app->catalog,
+                                         .scan_threads = app->config.scan_threads,
+                                         .kinds = job_kinds,
+                                         .ended = job_ended,
+                                         .home = app->id};
     return jobs_open(&options, err);
 }
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
-    bool ok = (app->store = store_open(config->data, err)) && open_roots(app, err) && (app->catalog = open_catalog(config->data, err)) &&
-              rebuild_catalog(app, err) && open_feed(app, err) && (app->cache = reel_cache_new(config->cache_bytes, err)) &&
-              (app->locks = locks_new(err)) && (app->live = live_new(app, err)) && (app->jobs = open_jobs(app, err)) &&
-              (app->recordings = recordings_new(app, err)) && (app->sessions = sessions_open(app, err)) &&
-              (app->answers = answer_cache_new(err)) && (app->plays = plays_new(err)) &&
+    bool ok = open_store(app, err) && open_roots(app, err) && open_catalog(app, err) && open_locks(app, err) && rebuild_catalog(app, err) &&
+              open_feed(app, err) && (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
+              (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
+              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) && (app->plays = plays_new(err)) &&
               (app->derived = derived_cache_new(app->jobs, config->memory_bytes / 8, err)) && settings_save(app, err) &&
               ingest_resume(app, err);
     if (!ok) {
@@ -151,6 +174,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
     const struct app_config *c = &app->config;
     const struct access_options access = {.data = c->data,
                                           .catalog = app->catalog,
+                                          .shared = app->shared,
                                           .insecure_open = c->insecure_open,
                                           .metrics_open = c->metrics_open,
                                           .trusted = c->trusted_proxies.items,

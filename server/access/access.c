@@ -76,7 +76,8 @@ struct access *access_open(const struct access_options *options, struct reel_err
     }
     a->options = *options;
     a->catalog = options->catalog;
-    if (!read_options(a, err) || !(a->links = links_open(options->data, err)) || !(a->audit = audit_open(a->catalog, err)) ||
+    if (!read_options(a, err) || !(a->links = links_open(options->data, err)) ||
+        (options->shared && !links_share(a->links, a->catalog, err)) || !(a->audit = audit_open(a->catalog, err)) ||
         !(a->failures = limiter_new(FAILURES_AT_ONCE, FAILURES_EVERY_MS, err)) ||
         !(a->denials = limiter_new(DENIALS_AT_ONCE, DENIALS_EVERY_MS, err)) || !catalog_tokens_exist(a->catalog, &closed, err)) {
         return NULL;

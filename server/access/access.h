@@ -9,6 +9,7 @@ struct access;
 
 struct access_options {
     const char *data;
+    bool shared; /* other servers use this catalog, too */
     struct catalog *catalog;
     bool insecure_open;         /* everyone has the role admin, whatever the address */
     bool metrics_open;          /* /metrics needs no token */

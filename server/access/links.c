@@ -16,11 +16,14 @@
 #include <unistd.h>
 
 #include "access/link_text.h"
+#include "catalog/catalog.h"
+#include "catalog/maintenance.h"
 #include "core/disk.h"
 #include "core/ownership.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/clock.h"
 #include "wire/hex.h"
 
 enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
@@ -40,7 +43,11 @@ struct links {
     char path[PATH_MAX];
     struct stat seen; /* of the file when it was read */
     struct keys keys;
+    struct catalog *catalog; /* NULL: the file is the only place */
+    int64_t asked_ns;        /* when the catalog was asked */
 };
+#define MAINTENANCE_KEY "link-keys"
+static const int64_t ASK_EVERY_NS = INT64_C(5000000000);
 
 /* ---- the file */
 
@@ -81,16 +88,21 @@ static bool read_keys(const char *path, struct keys *out, struct stat *st, struc
     return good || reel_fail(err, REEL_DAMAGED, FILE_NAME " in the data folder is not a list of keys; remove it to create a new key");
 }
 
-static bool write_text(int fd, const struct keys *keys) {
-    char text[FILE_MAX];
+static size_t format_keys(const struct keys *keys, char text[FILE_MAX]) {
     size_t used = 0;
     for (unsigned i = 0; i < keys->n; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%llu ", (unsigned long long)keys->items[i].version);
+        used += (size_t)snprintf(text + used, FILE_MAX - used, "%llu ", (unsigned long long)keys->items[i].version);
         hex_write(keys->items[i].bytes, KEY_BYTES, text + used);
         used += 2 * KEY_BYTES;
         text[used++] = '\n';
     }
-    bool good = disk_write_all(fd, text, used) && fsync(fd) == 0;
+    text[used] = '\0';
+    return used;
+}
+
+static bool write_text(int fd, const struct keys *keys) {
+    char text[FILE_MAX];
+    bool good = disk_write_all(fd, text, format_keys(keys, text)) && fsync(fd) == 0;
     OPENSSL_cleanse(text, sizeof text);
     return good;
 }
@@ -147,6 +159,55 @@ bool links_rotate(const char *data, bool forget, struct reel_error *err) {
     return good;
 }
 
+/* ---- among servers */
+
+bool links_publish(const char *data, struct catalog *catalog, struct reel_error *err) {
+    char path[PATH_MAX], text[FILE_MAX];
+    struct keys keys;
+    struct stat st;
+    if (!disk_join(path, data, FILE_NAME, err) || !read_keys(path, &keys, &st, err)) {
+        return false;
+    }
+    format_keys(&keys, text);
+    bool good = catalog_set_maintenance(catalog, MAINTENANCE_KEY, text, err);
+    OPENSSL_cleanse(text, sizeof text);
+    OPENSSL_cleanse(&keys, sizeof keys);
+    return good;
+}
+
+/* Makes the file what the catalog has; the other way round when that has none. The mutex is held. */
+static bool follow_catalog(struct links *links, struct reel_error *err) {
+    char data[PATH_MAX], have[FILE_MAX], its[FILE_MAX];
+    struct keys keys;
+    AUTO_MEM char *text = catalog_maintenance(links->catalog, MAINTENANCE_KEY, err);
+    if (!text || !disk_folder_of(links->path, data)) {
+        return false;
+    }
+    if (!text[0]) {
+        return links_publish(data, links->catalog, err);
+    }
+    bool good = parse_keys(text, &keys) || reel_fail(err, REEL_CATALOG, "the signing keys in the catalog make no sense");
+    if (good) {
+        format_keys(&keys, its);
+        format_keys(&links->keys, have);
+        good = strcmp(its, have) == 0 || write_keys(data, &keys, false, err);
+    }
+    OPENSSL_cleanse(text, strlen(text));
+    OPENSSL_cleanse(&keys, sizeof keys);
+    OPENSSL_cleanse(its, sizeof its);
+    OPENSSL_cleanse(have, sizeof have);
+    return good;
+}
+
+bool links_share(struct links *links, struct catalog *catalog, struct reel_error *err) {
+    links->catalog = catalog;
+    pthread_mutex_lock(&links->mutex);
+    links->asked_ns = clock_ns();
+    bool good = follow_catalog(links, err);
+    pthread_mutex_unlock(&links->mutex);
+    return good;
+}
+
 /* ---- the keys in memory */
 
 struct links *links_open(const char *data, struct reel_error *err) {
@@ -181,6 +242,11 @@ static bool current_keys(struct links *links, struct keys *out, struct reel_erro
     struct stat st;
     bool good = true;
     pthread_mutex_lock(&links->mutex);
+    if (links->catalog && clock_ns() - links->asked_ns > ASK_EVERY_NS) {
+        struct reel_error ignored; /* the keys that are here stay good for now */
+        links->asked_ns = clock_ns();
+        follow_catalog(links, &ignored);
+    }
     if (stat(links->path, &st) != 0 || !same_file(&st, &links->seen)) {
         good = read_keys(links->path, &links->keys, &links->seen, err);
         if (!good) {

@@ -19,6 +19,12 @@ REEL_DEFINE_AUTO(struct links, links_close);
 /* Creates a new signing key. The previous key still verifies; with `forget`, no old key does. */
 bool links_rotate(const char *data, bool forget, struct reel_error *err);
 
+/* Among several servers the catalog has the keys, and the file is a copy, which is brought up to date every few seconds. The first server
+ * gives its keys. The catalog must outlive the links. */
+struct catalog;
+bool links_share(struct links *links, struct catalog *catalog, struct reel_error *err);
+bool links_publish(const char *data, struct catalog *catalog, struct reel_error *err); /* after links_rotate() */
+
 /* `target` is a path with its query, without sig and exp; out: the same with them, malloc'd. */
 bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err);
 

@@ -9,6 +9,7 @@
 #include "catalog/uploads.h"
 #include "events/webhooks.h"
 #include "ingest/import.h"
+#include "store/bucket/blocks.h"
 #include "work/jobs.h"
 
 enum { FAILURES_COUNTED = 10000, LABELS = 80 };
@@ -173,6 +174,28 @@ static void put_store(FILE *f, struct app *app) {
     put_figure(f, "reel_chunk_cache_misses_total", "counter", "Chunks that had to be read.", "", missed);
 }
 
+static void put_bucket(FILE *f, struct app *app) {
+    static const char *const methods[S3_METHODS] = {"GET", "HEAD", "PUT", "POST", "DELETE"};
+    struct s3_figures s3;
+    struct blocks_figures cache;
+    if (!store_count(app->store, &s3, &cache)) {
+        return;
+    }
+    for (unsigned i = 0; i < S3_METHODS; i++) {
+        char label[32];
+        snprintf(label, sizeof label, "{method=\"%s\"}", methods[i]);
+        put_figure(f, "reel_s3_requests_total", "counter", i > 0 ? NULL : "Requests to S3, repetitions included.", label, s3.requests[i]);
+    }
+    put_figure(f, "reel_s3_retries_total", "counter", "Requests to S3 that were repeated.", "", s3.retries);
+    put_figure(f, "reel_s3_failures_total", "counter", "Requests to S3 that failed in the end, other than for what is not there.", "",
+               s3.failed);
+    put_figure(f, "reel_s3_sent_bytes_total", "counter", "Bytes of bodies sent to S3.", "", s3.bytes_sent);
+    put_figure(f, "reel_s3_received_bytes_total", "counter", "Bytes of bodies received from S3.", "", s3.bytes_received);
+    put_figure(f, "reel_store_cache_bytes", "gauge", "Bytes of files in the cache of the bucket.", "", cache.bytes);
+    put_figure(f, "reel_store_cache_hits_total", "counter", "Blocks that were read from the cache.", "", cache.hits);
+    put_figure(f, "reel_store_cache_misses_total", "counter", "Blocks that had to be fetched.", "", cache.misses);
+}
+
 void api_metrics(struct http_request *r) {
     struct app *app = http_app(r);
     struct catalog_statistics c = {0};
@@ -191,6 +214,7 @@ void api_metrics(struct http_request *r) {
     fprintf(f, "# HELP reel_build_info The program.\n# TYPE reel_build_info gauge\nreel_build_info{version=\"%s\"} 1\n", REEL_VERSION);
     put_catalog(f, app, &c);
     put_store(f, app);
+    put_bucket(f, app);
     put_jobs(f, app);
     put_imports(f, app);
     put_changes(f, app);

@@ -108,8 +108,9 @@ static bool is_complete(struct archive *a, const struct catalog_recording *r) {
     struct reel_error err = {0};
     bool good = true;
     for (uint32_t i = 0; good && i < r->n_parts; i++) {
-        AUTO_FD int fd = store_open_file_sized(a->store, r->parts[i].sha256, r->parts[i].size, &err);
-        good = fd >= 0;
+        uint64_t size;
+        good = store_examine(a->store, r->parts[i].sha256, &size, &err) &&
+               (size == r->parts[i].size || reel_fail(&err, REEL_CHANGED, "the stored file has not the size that it had"));
     }
     if (!good) {
         a->n_missing++;

@@ -41,6 +41,13 @@ bool db_patient(struct db_handle *h, struct reel_error *err);
 void db_end(struct db_handle *h); /* returns the connection; uncommitted changes are rolled back */
 REEL_DEFINE_AUTO(struct db_handle, db_end);
 
+/* Locks that all servers of one catalog share. The thread that has taken one gives it back. *got: false when another has it. Once the
+ * connection that holds them is lost, every transaction of a thread with such a lock fails (REEL_BUSY) until it has given all back. */
+bool db_lock_try(struct db *db, int64_t key, bool *got, struct reel_error *err);
+void db_unlock(struct db *db, int64_t key);
+/* A lock that this thread went on without, as the server did not answer: the same. `without` false: it is given back. */
+void db_lock_missing(bool without);
+
 /* A copy of one instant as a new file at `path`, while others read and write. SQLite only, as the next: else REEL_UNSUPPORTED. */
 bool db_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err);
 /* Merges the write-ahead log into the file, which then is complete by itself until it is opened for writing again. */

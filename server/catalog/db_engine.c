@@ -45,17 +45,53 @@ void db_close(struct db *db) {
     }
 }
 
+/* ---- shared locks of this thread */
+
+static _Thread_local unsigned held, missing;
+static _Thread_local uint64_t held_generation; /* of the first one that is held */
+
+bool db_lock_try(struct db *db, int64_t key, bool *got, struct reel_error *err) {
+    *got = true;
+    if (db->engine->lock_try && !db->engine->lock_try(db, key, got, err)) {
+        return false;
+    }
+    if (*got && held++ == 0 && db->engine->lock_generation) {
+        held_generation = db->engine->lock_generation(db);
+    }
+    return true;
+}
+
+void db_unlock(struct db *db, int64_t key) {
+    held--;
+    if (db->engine->unlock) {
+        db->engine->unlock(db, key, held_generation);
+    }
+}
+
+void db_lock_missing(bool without) {
+    missing += without ? 1 : (unsigned)-1;
+}
+
+static bool has_locks(struct db *db, struct reel_error *err) {
+    bool lost = held > 0 && db->engine->lock_generation && db->engine->lock_generation(db) != held_generation;
+    return (!lost && missing == 0) || reel_fail(err, REEL_BUSY, "catalog: the connection that held this work's locks was lost; try again");
+}
+
+static struct db_handle *begin(struct db *db, enum db_use use, struct reel_error *err) {
+    return has_locks(db, err) ? db->engine->begin(db, use, err) : NULL;
+}
+
 struct db_handle *db_read(struct db *db, struct reel_error *err) {
-    return db->engine->begin(db, DB_READING, err);
+    return begin(db, DB_READING, err);
 }
 struct db_handle *db_read_once(struct db *db, struct reel_error *err) {
-    return db->engine->begin(db, DB_READING_ONCE, err);
+    return begin(db, DB_READING_ONCE, err);
 }
 struct db_handle *db_write(struct db *db, struct reel_error *err) {
-    return db->engine->begin(db, DB_WRITING, err);
+    return begin(db, DB_WRITING, err);
 }
 bool db_commit(struct db_handle *h, struct reel_error *err) {
-    return h->db->engine->commit(h, err);
+    return has_locks(h->db, err) && h->db->engine->commit(h, err);
 }
 void db_end(struct db_handle *h) {
     if (h) {

@@ -34,6 +34,10 @@ struct db_engine {
     void (*end)(struct db_handle *h);
     uint64_t (*version)(struct db *db);
     void (*watch)(struct db *db, void (*on_commit)(void *context), void *context);
+    /* Locks that are shared with other servers. lock_try NULL: there are none. */
+    bool (*lock_try)(struct db *db, int64_t key, bool *got, struct reel_error *err);
+    void (*unlock)(struct db *db, int64_t key, uint64_t generation);
+    uint64_t (*lock_generation)(struct db *db); /* another number after those that were held are lost */
     bool (*copy)(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err);
     bool (*single_file)(struct db *db, struct reel_error *err);
 

@@ -87,6 +87,7 @@ static void bind_new(struct db_statement *s, const struct catalog_job *job) {
     db_set_text(s, ":owner", job->owner);
     db_set_int(s, ":until", job->lease_until_ns);
     db_set_int(s, ":now", job->created_ns);
+    db_set_text(s, ":home", job->home);
 }
 
 bool catalog_job_insert(struct db_handle *h, struct catalog_job *job, bool *added, struct reel_error *err) {
@@ -120,7 +121,7 @@ bool catalog_job_add(struct catalog *c, struct catalog_job *job, bool *added, st
 
 /* ---- running */
 
-bool catalog_job_claim(struct catalog *c, unsigned lane, const char *owner, int64_t lease_ns, struct catalog_job *out,
+bool catalog_job_claim(struct catalog *c, unsigned lane, const char *home, const char *owner, int64_t lease_ns, struct catalog_job *out,
                        struct reel_error *err) {
     *out = (struct catalog_job){0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
@@ -131,6 +132,7 @@ bool catalog_job_claim(struct catalog *c, unsigned lane, const char *owner, int6
             return false;
         }
         db_set_int(s, ":lane", lane);
+        db_set_text(s, ":home", home);
         db_set_text(s, ":owner", owner);
         db_set_int(s, ":until", now + lease_ns);
         db_set_int(s, ":now", now);
@@ -294,13 +296,16 @@ bool catalog_jobs_cancelled(struct catalog *c, char (*ids)[JOB_ID_TEXT], uint32_
     return step != DB_FAILED;
 }
 
-bool catalog_jobs_due(struct catalog *c, int64_t *due, unsigned lanes, struct reel_error *err) {
+bool catalog_jobs_due(struct catalog *c, const char *home, int64_t *due, unsigned lanes, struct reel_error *err) {
     for (unsigned i = 0; i < lanes; i++) {
         due[i] = INT64_MAX;
     }
     AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "jobs_due", err) : NULL;
     enum db_step step = DB_FAILED;
+    if (s) {
+        db_set_text(s, ":home", home);
+    }
     while (s && (step = db_next(s, err)) == DB_ROW) {
         if (db_int(s, 0) < lanes) {
             due[db_int(s, 0)] = db_int(s, 1);
@@ -335,14 +340,13 @@ static bool any_expired(struct catalog *c, bool *any, struct reel_error *err) {
     return good;
 }
 
-static bool run_with(struct catalog *c, const char *statement, bool all, int64_t before_ns, struct reel_error *err) {
+static bool run_with(struct catalog *c, const char *statement, int64_t before_ns, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     {
         AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
         if (!s) {
             return false;
         }
-        db_set_int(s, ":all", all);
         db_set_int(s, ":now", reel_now_ns());
         db_set_int(s, ":before", before_ns);
         if (!db_run(s, err)) {
@@ -352,15 +356,30 @@ static bool run_with(struct catalog *c, const char *statement, bool all, int64_t
     return db_commit(h, err);
 }
 
-bool catalog_jobs_free(struct catalog *c, bool all, struct reel_error *err) {
-    bool any = all;
-    return (all || any_expired(c, &any, err)) && (!any || run_with(c, "jobs_free", all, 0, err));
+bool catalog_jobs_free(struct catalog *c, bool all, const char *home, struct reel_error *err) {
+    bool any = all || home[0];
+    if (!any && !any_expired(c, &any, err)) {
+        return false;
+    }
+    AUTO(db_end) struct db_handle *h = any ? db_write(c->db, err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "jobs_free", err) : NULL;
+    if (!s) {
+        return !any;
+    }
+    db_set_int(s, ":all", all);
+    db_set_text(s, ":home", home);
+    db_set_int(s, ":now", reel_now_ns());
+    if (!db_run(s, err)) {
+        return false;
+    }
+    db_done(TAKE(s));
+    return db_commit(h, err);
 }
 
 bool catalog_jobs_drop(struct catalog *c, struct reel_error *err) {
-    return run_with(c, "jobs_drop", false, 0, err);
+    return run_with(c, "jobs_drop", 0, err);
 }
 
 bool catalog_jobs_trim(struct catalog *c, int64_t before_ns, struct reel_error *err) {
-    return run_with(c, "jobs_trim", false, before_ns, err);
+    return run_with(c, "jobs_trim", before_ns, err);
 }

@@ -9,6 +9,7 @@ enum { JOB_ID_TEXT = 33, JOB_OUTCOME_MAX = 256 };
 enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED }; /* as in the table */
 const char *job_state_name(enum job_state state);
 
+enum { JOB_HOME_TEXT = 33 };
 struct catalog_job {
     int64_t row;
     char id[JOB_ID_TEXT];
@@ -23,6 +24,7 @@ struct catalog_job {
     uint64_t done, total;
     char outcome[JOB_OUTCOME_MAX]; /* a JSON object; "" = none */
     struct reel_error error;
+    char home[JOB_HOME_TEXT]; /* the server that can run it; "" = any */
 };
 void catalog_job_done(struct catalog_job *job); /* frees; fine on a zeroed one */
 
@@ -32,8 +34,8 @@ void catalog_job_done(struct catalog_job *job); /* frees; fine on a zeroed one *
 bool catalog_job_insert(struct db_handle *h, struct catalog_job *job, bool *added, struct reel_error *err);
 bool catalog_job_add(struct catalog *c, struct catalog_job *job, bool *added, struct reel_error *err);
 
-/* The oldest of the lane that is due, leased to `owner`; REEL_NOT_FOUND. */
-bool catalog_job_claim(struct catalog *c, unsigned lane, const char *owner, int64_t lease_ns, struct catalog_job *out,
+/* The oldest of the lane that is due at this home, leased to `owner`; REEL_NOT_FOUND. */
+bool catalog_job_claim(struct catalog *c, unsigned lane, const char *home, const char *owner, int64_t lease_ns, struct catalog_job *out,
                        struct reel_error *err);
 /* Writes progress and outcome and renews the leases. lost[i]: the job is not leased to job->owner any more. */
 bool catalog_jobs_renew(struct catalog *c, const struct catalog_job *jobs, bool *lost, uint32_t n, struct reel_error *err);
@@ -55,9 +57,9 @@ bool catalog_jobs_before(struct catalog *c, int64_t row, struct catalog_job *out
 /* Ids of running jobs that are to be cancelled, at most `max`. */
 bool catalog_jobs_cancelled(struct catalog *c, char (*ids)[JOB_ID_TEXT], uint32_t max, uint32_t *n, struct reel_error *err);
 /* due[lane]: when the first queued job of each lane is due; INT64_MAX: none is queued. */
-bool catalog_jobs_due(struct catalog *c, int64_t *due, unsigned lanes, struct reel_error *err);
+bool catalog_jobs_due(struct catalog *c, const char *home, int64_t *due, unsigned lanes, struct reel_error *err);
 /* Queues again what dead processes have left; `all`: no other process uses the catalog. */
-bool catalog_jobs_free(struct catalog *c, bool all, struct reel_error *err);
+bool catalog_jobs_free(struct catalog *c, bool all, const char *home, struct reel_error *err);
 bool catalog_jobs_drop(struct catalog *c, struct reel_error *err); /* of a copy: those that have not ended */
 bool catalog_jobs_trim(struct catalog *c, int64_t before_ns, struct reel_error *err);
 bool catalog_jobs_count(struct catalog *c, uint64_t *queued, uint64_t *running, struct reel_error *err);

@@ -14,6 +14,7 @@
 #include "core/disk.h"
 #include "core/ownership.h"
 #include "reel/cleanup.h"
+#include "store/store.h"
 #include "wire/cleanup.h"
 
 static const char MARK[] = "catalog-folder", FILE_NAME[] = "catalog.db";
@@ -169,11 +170,61 @@ static bool make_id(const char *data, const char *path, char id[RECORDING_ID_TEX
            disk_sync_folder(data, err);
 }
 
-bool catalog_claim(struct catalog *c, const char *data, struct reel_error *err) {
+bool catalog_folder_id(const char *data, char out[RECORDING_ID_TEXT], struct reel_error *err) {
+    char path[PATH_MAX];
+    return disk_join(path, data, "server-id", err) && (read_id(path, out) || make_id(data, path, out, err));
+}
+
+static bool note_manifest(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+    (void)hex, (void)suffix, (void)written_ns;
+    *(bool *)context = true;
+    return false;
+}
+
+/* A bucket with recordings is never taken over by a catalog that does not know them: it would sweep them. */
+static bool claim_bucket(struct catalog *c, struct store *store, const char *known, struct reel_error *err) {
+    char id[RECORDING_ID_TEXT];
+    bool used = false;
+    if (!known[0] && !catalog_make_id(id, err)) {
+        return false;
+    }
+    struct reel_error why = {0};
+    AUTO_MEM char *its = store_archive_id(store, known[0] ? NULL : id, &why);
+    if (!its) {
+        return why.code == REEL_NOT_FOUND
+                   ? reel_fail(err, REEL_CONFLICT, "the files of this catalog are in another bucket, or under another prefix")
+                   : reel_error_pass(err, &why);
+    }
+    if (known[0]) {
+        return strcmp(its, known) == 0 || reel_fail(err, REEL_CONFLICT, "the bucket is the store of another catalog");
+    }
+    if (strcmp(its, id) != 0 && !store_each(store, note_manifest, &used, err)) {
+        return false;
+    }
+    return used ? reel_fail(err, REEL_CONFLICT,
+                            "the bucket has recordings that this catalog does not know: restore the catalog from a backup, or make "
+                            "it again from the bucket by reel rebuild")
+                : catalog_set_maintenance(c, "archive", its, err);
+}
+
+bool catalog_claim_again(struct catalog *c, struct store *store, struct reel_error *err) {
+    char id[RECORDING_ID_TEXT];
+    if (!store_is_bucket(store)) {
+        return true;
+    }
+    AUTO_MEM char *its = catalog_make_id(id, err) ? store_archive_id(store, id, err) : NULL;
+    return its && catalog_set_maintenance(c, "archive", its, err);
+}
+
+bool catalog_claim(struct catalog *c, struct store *store, const char *data, struct reel_error *err) {
     char path[PATH_MAX], id[RECORDING_ID_TEXT];
-    AUTO_MEM char *known = db_is_remote(c->db) ? catalog_maintenance(c, "archive", err) : strdup("");
-    if (!known || !db_is_remote(c->db)) {
+    bool lies_with_data = !db_is_remote(c->db) && !store_is_bucket(store);
+    AUTO_MEM char *known = lies_with_data ? strdup("") : catalog_maintenance(c, "archive", err);
+    if (!known || lies_with_data) {
         return known;
+    }
+    if (store_is_bucket(store)) {
+        return claim_bucket(c, store, known, err);
     }
     if (!disk_join(path, data, "archive-id", err) || (!read_id(path, id) && !make_id(data, path, id, err))) {
         return false;

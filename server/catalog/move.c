@@ -51,6 +51,7 @@ static const struct table {
               {"webhook_results", "row"},
               {"maintenance", "key"},
               {"corrupted_files", "sha256"},
+              {"objects", "sha256"},
               {"search", NULL},
               {"label_search", NULL}};
 struct move {

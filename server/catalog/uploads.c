@@ -13,6 +13,7 @@ void catalog_upload_done(struct catalog_upload *u) {
     free(u->options);
     free(u->metadata);
     free(u->concat);
+    free(u->note);
     *u = (struct catalog_upload){0};
 }
 
@@ -50,6 +51,8 @@ static bool read_upload(struct db_statement *s, struct catalog_upload *u) {
     u->created_ns = db_int(s, 14);
     u->expires_ns = db_int(s, 15);
     u->row = db_int(s, 16);
+    u->note = keep(s, 17, &ok);
+    u->turn = db_int(s, 18);
     return ok;
 }
 
@@ -119,6 +122,7 @@ static void bind_changing(struct db_statement *s, const struct catalog_upload *u
     db_set_hex(s, ":content", u->content);
     db_set_hex(s, ":recording", u->recording);
     db_set_int(s, ":expires", u->expires_ns);
+    db_set_text(s, ":note", u->note ? u->note : "");
 }
 
 /* Tells which limit was reached. */
@@ -161,18 +165,27 @@ bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, unsig
     return added ? db_commit(h, err) : refuse_upload(h, u->owner, most, err);
 }
 
-bool catalog_upload_update(struct catalog *c, const struct catalog_upload *u, struct reel_error *err) {
+bool catalog_upload_update(struct catalog *c, struct catalog_upload *u, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_update", err) : NULL;
     if (!s) {
         return false;
     }
     bind_changing(s, u);
+    db_set_int(s, ":turn", u->turn);
     if (!db_run(s, err)) {
         return false;
     }
+    bool mine = db_changes(s) == 1;
     db_done(TAKE(s));
-    return db_commit(h, err);
+    if (!mine) {
+        return reel_fail(err, REEL_CONFLICT, "another request has taken over this upload, or it was removed");
+    }
+    if (!db_commit(h, err)) {
+        return false;
+    }
+    u->turn++;
+    return true;
 }
 
 bool catalog_upload_extend(struct catalog *c, const char *id, int64_t expires_ns, struct reel_error *err) {

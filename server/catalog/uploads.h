@@ -16,6 +16,8 @@ struct catalog_upload {
     char content[SHA256_HEX];          /* "" = not hashed yet */
     char recording[RECORDING_ID_TEXT]; /* "" = none yet */
     int64_t created_ns, expires_ns, row;
+    char *note;   /* of the store; "" = none */
+    int64_t turn; /* counted up by each update */
 };
 void catalog_upload_done(struct catalog_upload *u); /* empties; fine on a zeroed one */
 
@@ -28,7 +30,8 @@ bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key
 bool catalog_upload_after(struct catalog *c, int64_t row, struct catalog_upload *out, struct reel_error *err);
 /* The one that expired first; REEL_NOT_FOUND when there is none. */
 bool catalog_upload_expired(struct catalog *c, int64_t now_ns, struct catalog_upload *out, struct reel_error *err);
-bool catalog_upload_update(struct catalog *c, const struct catalog_upload *u, struct reel_error *err); /* what changes while bytes arrive */
+/* What changes while bytes arrive. REEL_CONFLICT: it was updated by another since it was read, or removed. */
+bool catalog_upload_update(struct catalog *c, struct catalog_upload *u, struct reel_error *err);
 /* Only its expiry. */
 bool catalog_upload_extend(struct catalog *c, const char *id, int64_t expires_ns, struct reel_error *err);
 bool catalog_upload_remove(struct catalog *c, const char *id, struct reel_error *err);

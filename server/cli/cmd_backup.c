@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "catalog/attach.h"
 #include "catalog/location.h"
 #include "catalog/maintenance.h"
 #include "cli/cli.h"
@@ -15,7 +16,7 @@ static bool back_up(struct app *app, const char *data, const char *folder, enum 
     bool alone;
     struct cli_progress progress;
     if (!catalog_location(data, path, err) || !(app->store = store_open_readonly(data, &alone, err)) ||
-        !(app->catalog = catalog_open_readonly(path, err))) {
+        !(app->catalog = catalog_open_readonly(path, err)) || !catalog_attach(app->catalog, app->store, err)) {
         return false;
     }
     cli_progress_start(&progress, "backing up", data);

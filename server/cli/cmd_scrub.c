@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "catalog/attach.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "catalog/maintenance.h"
@@ -19,7 +20,7 @@ static bool scrub(struct app *app, const char *data, const struct scrub_options 
     bool alone;
     struct cli_progress progress;
     if (!catalog_location(data, path, err) || !(app->store = store_open_readonly(data, &alone, err)) ||
-        (!db_is_server(path) && access(path, F_OK) != 0 && !reel_fail_errno(err, "no catalog")) || !(app->catalog = catalog_open(path, err))) {
+        (!db_is_server(path) && access(path, F_OK) != 0 && !reel_fail_errno(err, "no catalog")) || !(app->catalog = catalog_open(path, err)) || !catalog_attach(app->catalog, app->store, err)) {
         return false;
     }
     cli_progress_start(&progress, "reading", "stored files");

@@ -96,6 +96,21 @@ static bool revoke_token(const struct arguments *w, const char *key, struct reel
     return c && catalog_token_by_key(c, key, &token, err) && catalog_token_revoke(c, token.row, err);
 }
 
+/* Where several servers share the catalog, they take the keys from there. */
+static bool publish(const char *data, struct reel_error *err) {
+    char path[PATH_MAX];
+    if (!catalog_location(data, path, err)) {
+        return false;
+    }
+    if (!db_is_server(path)) {
+        return true;
+    }
+    struct catalog *c = catalog_open(path, err);
+    bool good = c && links_publish(data, c, err);
+    catalog_close(c);
+    return good;
+}
+
 static int run(int argc, char **argv) {
     AUTO(arguments_done) struct arguments w = {0};
     struct reel_error err = {0};
@@ -132,7 +147,7 @@ static int run(int argc, char **argv) {
     } else if (revoke) {
         good = revoke_token(&w, argv[first + 1], &err);
     } else if (strcmp(what, "rotate") == 0) {
-        good = links_rotate(w.data, w.forget, &err);
+        good = links_rotate(w.data, w.forget, &err) && publish(w.data, &err);
     } else {
         return cli_misused(&cli_token, "\"%s\" is not create, list, revoke or rotate", what);
     }

@@ -48,7 +48,7 @@ void run_report(struct import_run *run, const struct import_report *report);
 /* A worker imports it; waits while too many are under way. Takes the unit. False: cancelled. */
 bool run_push(struct import_run *run, struct import_unit *unit);
 void run_wait(struct import_run *run); /* until all its units are over */
-#define IMPORT_LOCK "import"           /* by path: files under import */
+#define IMPORT_LOCK "here-import"      /* by path: files under import */
 bool import_is_under_way(struct app *app, const char *folder, const char *name);
 
 /* import_unit.c */

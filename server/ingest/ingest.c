@@ -284,6 +284,19 @@ void ingest_undo(struct app *app, struct store_upload *upload, const char *sha25
     }
 }
 
+/* Without waiting for an S3 that does not answer: the next sweep removes what is left. */
+static void undo_all(const struct ingestion *in, bool busy) {
+    struct reel_error ignored;
+    if (busy && store_is_bucket(in->app->store)) {
+        return;
+    }
+    for (uint32_t i = 0; i < in->n; i++) {
+        ingest_undo(in->app, in->files[i].upload, in->files[i].sha256);
+        scan_drop_unused(in->app, in->files[i].sha256, &ignored);
+    }
+    scan_drop_unused(in->app, in->r.content, &ignored);
+}
+
 void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n, const struct ingest_request *q, int64_t wait_ns,
                     struct ingest_result *out, struct reel_error *err) {
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
@@ -291,12 +304,7 @@ void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n
     AUTO_STRUCT(content_locks_release) struct content_locks locks = {0};
     if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_acquire(app, &locks, &in.r, NULL, err) &&
         !ingest_locked(&in, wait_ns, err)) {
-        struct reel_error ignored;
-        for (uint32_t i = 0; i < n; i++) {
-            ingest_undo(app, files[i].upload, files[i].sha256);
-            scan_drop_unused(app, files[i].sha256, &ignored);
-        }
-        scan_drop_unused(app, in.r.content, &ignored);
+        undo_all(&in, err && err->code == REEL_BUSY);
     }
     catalog_recording_done(&in.r);
 }

@@ -128,6 +128,10 @@ static struct live_item *take(struct live *live, const struct catalog_recording 
         reel_fail(err, REEL_CONFLICT, "this recording is finished: nothing can be appended");
         return NULL;
     }
+    if (!live_is_here(live->app, r->id)) {
+        reel_fail(err, REEL_BUSY, "another server is writing this recording; ask that one, or wait until it is finished");
+        return NULL;
+    }
     if (!jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, job,
                   err)) {
         return NULL;

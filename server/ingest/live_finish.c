@@ -16,6 +16,9 @@
 #include "work/locks.h"
 
 bool live_finish(struct live *live, const struct catalog_recording *r, char job[JOB_ID_TEXT], struct reel_error *err) {
+    if (!live_is_here(live->app, r->id)) {
+        return reel_fail(err, REEL_BUSY, "another server is writing this recording; ask that one to finish it");
+    }
     return jobs_add(live->app->jobs, &(struct job_spec){.kind = "finish", .key = r->id, .collection = r->collection, .subject = r->name},
                     job, err);
 }
@@ -83,11 +86,12 @@ static bool enter(struct app *app, const char *id, const char *pack, const char 
     }
     memcpy(before, r.content, sizeof before);
     AUTO(reel_index_free) struct reel_index *index = NULL;
-    bool good = store_pack_path(app->store, sha256, to, sizeof to) &&
+    bool good = store_pack_place(app->store, sha256, to, sizeof to, err) &&
                 (access(pack, F_OK) != 0 || (rename(pack, to) == 0 && disk_sync_folder_of(to, err)) ||
                  reel_fail_errno(err, "the index cannot be put in place")) &&
-                (index = reel_index_open(to, err)) && set_part(&r, sha256, size, err) && scan_fill(&r, index, err) &&
-                manifest_write(app->store, &r, NULL, err) && catalog_set_parts(app->catalog, &r, index, NULL, err);
+                (index = reel_index_open(to, err)) && store_keep_pack(app->store, sha256, err) && set_part(&r, sha256, size, err) &&
+                scan_fill(&r, index, err) && manifest_write(app->store, &r, NULL, err) &&
+                catalog_set_parts(app->catalog, &r, index, NULL, err);
     catalog_recording_done(&r);
     if (good) {
         manifests_forget(app, before, id);

@@ -11,7 +11,7 @@
 #include "wire/bytes.h"
 #include "wire/hash_table.h"
 
-#define LIVE_LOCK "live" /* by id: while the files of a recording are opened or finished */
+#define LIVE_LOCK "here-live" /* by id: while the files of a recording are opened or finished */
 #define LIVE_MCAP_SUFFIX ".mcap"
 #define LIVE_PACK_SUFFIX ".reel"
 #define LIVE_KEYS_SUFFIX ".keys"
@@ -73,6 +73,8 @@ struct reel_recording *live_item_show(struct live *live, struct live_item *item,
 void live_wait_for_change(struct live *live, int64_t until_ns);
 
 /* live_open.c */
+/* Whether this server has its files: among several, only one writes a recording. */
+bool live_is_here(struct app *app, const char *id);
 bool live_path(struct app *app, const char *id, const char *suffix, char out[PATH_MAX], struct reel_error *err);
 struct live_item *live_item_new(const char *id, struct reel_error *err);
 void live_item_free(struct live_item *item);

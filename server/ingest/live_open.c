@@ -32,6 +32,12 @@ bool live_path(struct app *app, const char *id, const char *suffix, char out[PAT
     return disk_join(out, folder, name, err);
 }
 
+bool live_is_here(struct app *app, const char *id) {
+    char path[PATH_MAX];
+    struct reel_error ignored;
+    return !app->shared || (live_path(app, id, LIVE_MCAP_SUFFIX, path, &ignored) && access(path, F_OK) == 0);
+}
+
 struct live_item *live_item_new(const char *id, struct reel_error *err) {
     struct live_item *item = calloc(1, sizeof *item);
     if (!item) {

@@ -88,6 +88,9 @@ static void *run(void *context) {
 static bool open_again(void *context, const struct catalog_recording *r) {
     struct live *live = context;
     struct reel_error ignored;
+    if (!live_is_here(live->app, r->id)) {
+        return true; /* another server writes it */
+    }
     jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, NULL,
              &ignored);
     return true;

@@ -2,7 +2,7 @@
  * {"reel_manifest": 1, "content", "format", "parts": [{"sha256", "size", "file_name"}], "recordings": [{"id", "collection", "name",
  * "revision", "state", "created_ns"}]}. A recording also has, if not empty: "group", "tags": {}, "description", "custom": {},
  * "epoch_ns", "notes": [{"id", "author", "text", "created_ns", "updated_ns"}], "events": [{"id", "start_ns", "end_ns", "title", "tags": {},
- * "author", "created_ns", "updated_ns"}]. */
+ * "author", "created_ns", "updated_ns"}]. With a bucket a part also has its "object", and the "etag" of one that is only read. */
 #include "ingest/manifest_entry.h"
 
 #include <jansson.h>
@@ -12,12 +12,14 @@
 #include "store/manifest.h"
 #include "wire/cleanup.h"
 
-static json_t *parts_of(const struct catalog_recording *r) {
+static json_t *parts_of(struct store *store, const struct catalog_recording *r) {
     json_t *out = json_array();
     for (uint32_t i = 0; i < r->n_parts; i++) {
         const struct catalog_part *part = &r->parts[i];
-        json_array_append_new(out, json_pack("{s:s, s:I, s:s}", "sha256", part->sha256, "size", (json_int_t)part->size, "file_name",
-                                             part->file_name ? part->file_name : ""));
+        json_t *item = json_pack("{s:s, s:I, s:s}", "sha256", part->sha256, "size", (json_int_t)part->size, "file_name",
+                                 part->file_name ? part->file_name : "");
+        store_put_object(store, part->sha256, item);
+        json_array_append_new(out, item);
     }
     return out;
 }
@@ -92,6 +94,7 @@ static json_t *entry_for(const json_t *old, const struct catalog_recording *r, c
 }
 
 struct addition {
+    struct store *store;
     const struct catalog_recording *r;
     const struct manifest_annotations *annotations;
 };
@@ -102,11 +105,11 @@ static json_t *add_entry(void *context, const json_t *old) {
     json_t *entry = entry_for(old, r, a->annotations);
     return !entry ? NULL
                   : json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format", r->format ? r->format : "",
-                              "parts", parts_of(r), "recordings", store_manifest_with(old, r->id, entry));
+                              "parts", parts_of(a->store, r), "recordings", store_manifest_with(old, r->id, entry));
 }
 
 bool manifest_write(struct store *store, const struct catalog_recording *r, const struct manifest_annotations *annotations,
                     struct reel_error *err) {
-    struct addition a = {.r = r, .annotations = annotations};
+    struct addition a = {.store = store, .r = r, .annotations = annotations};
     return store_update_manifest(store, r->content, add_entry, &a, err);
 }

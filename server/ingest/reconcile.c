@@ -2,7 +2,7 @@
  * the size of the file when the system has not restarted since (the page cache has lost nothing), else what an fsync confirmed. */
 #include <string.h>
 
-#include "ingest/sessions.h"
+#include "ingest/sessions_internal.h"
 #include "ingest/upload_options.h"
 #include "wire/cleanup.h"
 
@@ -11,8 +11,7 @@ struct reconcile {
     bool same_run;
 };
 
-/* The server stopped after hashing: checks whether the recording was added. */
-static bool find_recording(struct app *app, struct catalog_upload *u, bool *found, struct reel_error *err) {
+bool session_find_recording(struct app *app, struct catalog_upload *u, bool *found, struct reel_error *err) {
     AUTO_STRUCT(upload_options_done) struct upload_options options = {0};
     struct catalog_recording r;
     struct reel_error none = {0};
@@ -39,7 +38,7 @@ static bool bring_back(struct app *app, struct catalog_upload *u, bool *gone, st
     if (!u->content[0]) {
         return true;
     }
-    if (!find_recording(app, u, &found, err)) {
+    if (!session_find_recording(app, u, &found, err)) {
         return false;
     }
     if (found) {
@@ -66,16 +65,18 @@ static bool set_offset(const struct reconcile *c, struct catalog_upload *u, stru
     }
     u->offset = sure;
     u->content[0] = u->recording[0] = '\0';
-    return store_upload_cut(file, sure, err) && store_upload_sync(file, err) && catalog_upload_update(c->app->catalog, u, err);
+    char *note;
+    return store_upload_cut(file, sure, err) && store_upload_sync(file, full, &sure, &note, err) &&
+           catalog_upload_update(c->app->catalog, u, err);
 }
 
 static bool reconcile_offset(const struct reconcile *c, struct catalog_upload *u, struct reel_error *err) {
     struct reel_error none = {0};
     if (u->done && strcmp(u->concat, "partial") != 0) {
-        store_remove_partial(c->app->store, u->id);
+        store_remove_partial(c->app->store, u->id, "");
         return true;
     }
-    struct store_upload *file = store_upload_open(c->app->store, u->id, false, &none);
+    struct store_upload *file = store_upload_open(c->app->store, u->id, false, "", &none);
     if (!file && none.code == REEL_NOT_FOUND) {
         bool gone;
         if (!bring_back(c->app, u, &gone, err)) {
@@ -84,7 +85,7 @@ static bool reconcile_offset(const struct reconcile *c, struct catalog_upload *u
         if (gone || u->done) {
             return u->done || catalog_upload_remove(c->app->catalog, u->id, err);
         }
-        file = store_upload_open(c->app->store, u->id, false, &none);
+        file = store_upload_open(c->app->store, u->id, false, "", &none);
     }
     if (!file) {
         return reel_error_pass(err, &none);
@@ -102,7 +103,7 @@ static void check_file(void *context, const char *id) {
     if (catalog_upload_get(app->catalog, id, &u, &none)) {
         catalog_upload_done(&u);
     } else if (none.code == REEL_NOT_FOUND) {
-        store_remove_partial(app->store, id);
+        store_remove_partial(app->store, id, "");
     }
 }
 

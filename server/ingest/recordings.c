@@ -10,7 +10,7 @@
 #include "wire/cleanup.h"
 #include "work/locks.h"
 
-#define OPENING_LOCK "opening" /* by content */
+#define OPENING_LOCK "here-opening" /* by content */
 
 enum { RECORDINGS_OPEN_MAX = 256 };
 

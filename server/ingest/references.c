@@ -28,8 +28,9 @@ bool references_has(struct app *app, const struct catalog_recording *r) {
 bool references_verify(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
     bool good = true;
     for (uint32_t i = 0; i < r->n_parts && good; i++) {
-        AUTO_FD int fd = store_open_file(app->store, r->parts[i].sha256, err);
-        good = fd >= 0;
+        uint64_t size;
+        good = (store_is_bucket(app->store) && !store_is_reference(app->store, r->parts[i].sha256)) ||
+               store_examine(app->store, r->parts[i].sha256, &size, err);
     }
     return good;
 }
@@ -98,13 +99,12 @@ void references_check_files(struct app *app, const struct catalog_recording *r) 
 
 static bool stored_files_are_there(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
     for (uint32_t i = 0; i < r->n_parts; i++) {
-        struct stat st;
-        AUTO_FD int fd = store_open_file(app->store, r->parts[i].sha256, err);
-        if (fd < 0 || (fstat(fd, &st) != 0 && !reel_fail_errno(err, "the stored file cannot be read"))) {
+        uint64_t size;
+        if (!store_examine(app->store, r->parts[i].sha256, &size, err)) {
             return false;
         }
-        if ((uint64_t)st.st_size != r->parts[i].size) {
-            return reel_fail(err, REEL_CHANGED, "the stored file has %llu bytes, not %llu", (unsigned long long)st.st_size,
+        if (size != r->parts[i].size) {
+            return reel_fail(err, REEL_CHANGED, "the stored file has %llu bytes, not %llu", (unsigned long long)size,
                              (unsigned long long)r->parts[i].size);
         }
     }

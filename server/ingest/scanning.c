@@ -97,8 +97,8 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
                   const struct reel_progress *progress, struct reel_error *err) {
     char pack[PATH_MAX];
     AUTO_STRUCT(parts_close) struct parts parts = {0};
-    if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    if (!store_pack_place(app->store, r->content, pack, sizeof pack, err)) {
+        return false;
     }
     if (!open_parts(app, r, &parts, err) || !reel_scan_run(parts.items, parts.count, format, pack, progress, err)) {
         return false;
@@ -107,29 +107,36 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
         unlink(pack);
         return false;
     }
-    return true;
+    return store_keep_pack(app->store, r->content, err);
 }
 
 bool scan_summary(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err) {
     char pack[PATH_MAX];
     AUTO_STRUCT(parts_close) struct parts parts = {0};
-    if (!store_pack_path(app->store, r->content, pack, sizeof pack)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
-    }
-    return open_parts(app, r, &parts, err) && reel_scan_summary(parts.items, parts.count, format, pack, NULL, err);
+    return store_pack_place(app->store, r->content, pack, sizeof pack, err) && open_parts(app, r, &parts, err) &&
+           reel_scan_summary(parts.items, parts.count, format, pack, NULL, err) && store_keep_pack(app->store, r->content, err);
+}
+
+static struct reel_index *open_pack(struct app *app, const char *content, bool again, struct reel_error *err) {
+    char pack[PATH_MAX];
+    return store_find_pack(app->store, content, again, pack, sizeof pack, err) ? reel_index_open(pack, err) : NULL;
 }
 
 struct reel_index *scan_open_summary(struct app *app, const char *content, struct reel_error *err) {
-    char pack[PATH_MAX];
-    if (!store_pack_path(app->store, content, pack, sizeof pack)) {
-        reel_fail(err, REEL_ARGUMENT, "not a content address");
-        return NULL;
+    struct reel_error why = {0};
+    struct reel_index *index = open_pack(app, content, false, &why);
+    if (!index && store_is_bucket(app->store) && why.code != REEL_NOT_FOUND) {
+        return open_pack(app, content, true, err); /* the copy here may be of another version, or damaged */
     }
-    return reel_index_open(pack, err);
+    return index ? index : (reel_error_pass(err, &why), NULL);
 }
 
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = scan_open_summary(app, content, err);
+    if (index && reel_index_info(index)->is_summary && store_is_bucket(app->store)) { /* another server may have the whole one by now */
+        reel_index_free(TAKE(index));
+        index = open_pack(app, content, true, err);
+    }
     if (index && reel_index_info(index)->is_summary) {
         reel_fail(err, REEL_NOT_FOUND, "there is no index yet");
         return NULL;

@@ -26,7 +26,7 @@ static bool sweep_locked(struct app *app, struct live *l, int64_t expired_ns, st
     if (!catalog_upload_remove(app->catalog, l->id, err)) {
         return false;
     }
-    live_remove(app, l);
+    live_remove(app, l, u.note);
     return true;
 }
 
@@ -67,9 +67,13 @@ static bool become_recording(struct app *app, struct live *l, struct catalog_upl
         return reel_fail(err, REEL_ARGUMENT, "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again",
                          u->content, options.sha256);
     }
-    if (!catalog_upload_update(app->catalog, u, err)) {
+    struct catalog_upload row = *u;
+    row.offset = store_is_bucket(app->store) ? l->sure : u->offset; /* what the note describes */
+    if (!catalog_upload_update(app->catalog, &row, err)) {
+        out->again = true;
         return false;
     }
+    u->turn = row.turn;
     struct ingest_request q = upload_options_request(&options);
     q.owner = u->owner;
     ingest_upload(app, l->file, u->content, size, &q, wait_ns, &out->ingest, err);
@@ -95,10 +99,22 @@ static void remove_parts(struct app *app, const char *concat) {
     }
 }
 
+static bool finish_partial(struct live *l, struct catalog_upload *u, struct reel_error *err) {
+    char *note;
+    if (!store_upload_finish_partial(l->file, &note, err)) {
+        return false;
+    }
+    if (note) {
+        free(u->note);
+        u->note = note;
+    }
+    return true;
+}
+
 static void finish_locked(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
                           struct reel_error *err) {
     struct reel_error ignored;
-    if (!live_open(app, l, err)) {
+    if (!live_open(app, l, u, err)) {
         return;
     }
     if (l->writer || store_upload_size(l->file) != u->offset) { /* another request has written since; the upload is not complete any more */
@@ -107,7 +123,7 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
         return;
     }
     out->partial = strcmp(u->concat, "partial") == 0;
-    bool ok = out->partial ? store_upload_sync(l->file, err) : become_recording(app, l, u, wait_ns, out, err);
+    bool ok = out->partial ? finish_partial(l, u, err) : become_recording(app, l, u, wait_ns, out, err);
     if (ok) {
         u->done = true;
         u->expires_ns = session_expires(app);
@@ -116,29 +132,36 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
         }
         if (!out->partial) {
             store_upload_drop(l->file); /* already stored as a blob; no second copy */
-            store_upload_free(TAKE(l->file));
+            live_close(l);
         }
+        l->turn = u->turn;
         return;
     }
     out->ingest.outcome = INGEST_REFUSED;
-    out->again = reel_is_transient(err->code) && store_upload_is_here(l->file);
+    out->again = out->again || (reel_is_transient(err->code) && store_upload_is_here(l->file));
     if (!out->again) {
         catalog_upload_remove(app->catalog, u->id, &ignored);
-        live_remove(app, l);
+        live_remove(app, l, u->note);
+    } else if (store_is_bucket(app->store)) {
+        live_close(l); /* it may be an object already: the row and the directory know */
     }
 }
 
 void session_finish(struct app *app, const struct catalog_upload *u, int64_t wait_ns, struct session_result *out, struct reel_error *err) {
     *out = (struct session_result){.ingest.outcome = INGEST_REFUSED};
-    struct live *l = live_acquire(app->sessions, u->id, err);
-    struct catalog_upload now = *u; /* borrows the caller's texts */
+    struct catalog_upload now = *u; /* borrows the caller's texts, but for the note */
+    now.note = strdup(u->note);
+    struct live *l = now.note ? live_acquire(app->sessions, u->id, err) : NULL;
     if (!l) {
+        free(now.note);
+        reel_fail_memory(err);
         return;
     }
     pthread_mutex_lock(&l->mutex);
     finish_locked(app, l, &now, wait_ns, out, err);
     pthread_mutex_unlock(&l->mutex);
     live_release(app->sessions, l);
+    free(now.note);
     if (out->ingest.outcome != INGEST_REFUSED) {
         remove_parts(app, u->concat);
     }
@@ -153,28 +176,23 @@ static bool copy_part(struct app *app, const char *owner, const char *id, struct
         return false;
     }
     bool whole = part.done && strcmp(part.concat, "partial") == 0;
+    AUTO(reel_source_free) struct reel_source *source = whole ? store_open_partial(app->store, id, part.note, part.offset, err) : NULL;
     catalog_upload_done(&part);
     if (!whole) {
         return reel_fail(err, REEL_CONFLICT, "the upload %s is not a partial upload, or is not complete", id);
     }
     AUTO_MEM uint8_t *buffer = malloc(COPY_BYTES);
-    AUTO_FD int fd = store_open_partial(app->store, id, err);
-    if (!buffer) {
-        return reel_fail_memory(err);
+    if (!source || !buffer) {
+        return source ? reel_fail_memory(err) : false;
     }
-    while (fd >= 0) {
-        ssize_t n = read(fd, buffer, COPY_BYTES);
-        if (n == 0) {
-            return true;
-        }
-        if (n < 0) {
-            return reel_fail_errno(err, "a part cannot be read");
-        }
-        if (!session_write(w, buffer, (size_t)n, err)) {
+    for (uint64_t at = 0; at < source->size;) {
+        size_t n = source->size - at < COPY_BYTES ? (size_t)(source->size - at) : COPY_BYTES;
+        if (!reel_source_read(source, at, buffer, n, err) || !session_write(w, buffer, n, err)) {
             return false;
         }
+        at += n;
     }
-    return false;
+    return true;
 }
 
 bool session_concatenate(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT], uint32_t n,

@@ -19,7 +19,7 @@ struct sessions {
     struct app *app;
     pthread_mutex_t mutex;
     struct live *first;
-    uint64_t calls, count; /* count: rows */
+    uint64_t calls;
 };
 
 struct session_writer {
@@ -96,28 +96,45 @@ void live_release(struct sessions *all, struct live *l) {
     pthread_mutex_unlock(&all->mutex);
 }
 
-bool live_open(struct app *app, struct live *l, struct reel_error *err) {
+void live_close(struct live *l) {
+    store_upload_free(TAKE(l->file));
+}
+
+/* What another server has written since counts. */
+static bool open_again(struct app *app, struct live *l, const struct catalog_upload *row, struct reel_error *err) {
+    struct reel_error none = {0};
+    bool hashed = row->content[0] && row->length >= 0;
+    if (hashed && (l->file = store_upload_known(app->store, row->content, row->note, (uint64_t)row->length, &none))) {
+        return true;
+    }
+    return !hashed || none.code == REEL_NOT_FOUND ? (l->file = store_upload_open(app->store, l->id, false, row->note, err)) != NULL
+                                                  : reel_error_pass(err, &none);
+}
+
+bool live_open(struct app *app, struct live *l, const struct catalog_upload *row, struct reel_error *err) {
     if (l->removed) {
         return reel_fail(err, REEL_NOT_FOUND, "the upload has been removed");
     }
-    return l->file || (l->file = store_upload_open(app->store, l->id, false, err));
+    if (l->file && l->turn != row->turn && store_is_bucket(app->store)) {
+        l->writer = NULL;
+        live_close(l);
+    }
+    if (l->file) {
+        return true;
+    }
+    l->turn = row->turn;
+    l->sure = row->offset;
+    return open_again(app, l, row, err);
 }
 
-static void forget_row(struct sessions *all) {
-    pthread_mutex_lock(&all->mutex);
-    all->count--;
-    pthread_mutex_unlock(&all->mutex);
-}
-
-void live_remove(struct app *app, struct live *l) {
+void live_remove(struct app *app, struct live *l, const char *note) {
     if (l->file) {
         store_upload_drop(l->file);
-        store_upload_free(TAKE(l->file));
+        live_close(l);
     }
-    store_remove_partial(app->store, l->id);
+    store_remove_partial(app->store, l->id, note);
     l->writer = NULL;
     l->removed = true;
-    forget_row(app->sessions);
 }
 
 int64_t session_expires(const struct app *app) {
@@ -150,16 +167,16 @@ static bool make_row(struct app *app, const struct session_request *q, struct ca
     u->options = strdup(q->options);
     u->metadata = strdup(q->metadata);
     u->concat = strdup(q->concat);
+    u->note = strdup("");
     u->draft = q->draft;
     u->length = q->length;
     u->created_ns = reel_now_ns();
     u->expires_ns = session_expires(app);
     memcpy(u->request, q->request, sizeof u->request);
-    return (u->owner && u->key && u->options && u->metadata && u->concat) || reel_fail_memory(err);
+    return (u->owner && u->key && u->options && u->metadata && u->concat && u->note) || reel_fail_memory(err);
 }
 
 bool session_create(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again, struct reel_error *err) {
-    struct sessions *all = app->sessions;
     *out = (struct catalog_upload){0};
     if (!find_again(app, q, out, again, err)) {
         return false;
@@ -167,16 +184,16 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
     if (*again) {
         return true;
     }
-    pthread_mutex_lock(&all->mutex);
-    bool room = all->count < SESSIONS_MAX;
-    all->count += room;
-    pthread_mutex_unlock(&all->mutex);
-    if (!room) {
+    uint64_t open;
+    if (!catalog_uploads_count(app->catalog, &open, err)) {
+        return false;
+    }
+    if (open >= SESSIONS_MAX) {
         return reel_fail(err, REEL_NO_SPACE, "%d uploads are open already: end some, or wait until they expire", SESSIONS_MAX);
     }
     bool created = make_row(app, q, out, err) && catalog_make_id(out->id, err);
     struct store_upload *file =
-        created ? store_upload_open(app->store, out->id, true, err) : NULL; /* before the row, so that no row is without a file */
+        created ? store_upload_open(app->store, out->id, true, "", err) : NULL; /* before the row, so that no row is without a file */
     created = file && catalog_upload_add(app->catalog, out, SESSIONS_OF_ONE_MAX, store_room(app->store), err);
     if (file && !created) {
         store_upload_drop(file);
@@ -186,10 +203,34 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
         return true;
     }
     struct reel_error why = *err;
-    forget_row(all);
     catalog_upload_done(out);
     /* Another request with this key may have been faster. */
     return find_again(app, q, out, again, err) && (*again || reel_error_pass(err, &why));
+}
+
+/* With a bucket: the server that was about to end this session may have stopped in between. With a folder, that is noticed at the start. */
+static bool end_if_added(struct app *app, struct catalog_upload *u, struct reel_error *err) {
+    bool found;
+    if (u->done || !u->content[0] || !store_is_bucket(app->store)) {
+        return true;
+    }
+    if (!session_find_recording(app, u, &found, err)) {
+        return false;
+    }
+    if (!found) {
+        return true;
+    }
+    struct live *l = live_acquire(app->sessions, u->id, err);
+    if (!l) {
+        return false;
+    }
+    pthread_mutex_lock(&l->mutex);
+    live_close(l);
+    pthread_mutex_unlock(&l->mutex);
+    live_release(app->sessions, l);
+    u->done = true;
+    u->offset = u->length >= 0 ? (uint64_t)u->length : u->offset;
+    return catalog_upload_update(app->catalog, u, err);
 }
 
 /* As in the catalog: offset is the confirmed one. */
@@ -200,6 +241,54 @@ static bool find_row(struct app *app, const char *owner, const char *id, struct 
     if (owner && strcmp(owner, out->owner) != 0) {
         catalog_upload_done(out);
         return reel_fail(err, REEL_NOT_FOUND, "there is no such upload; it may have ended, or expired");
+    }
+    if (!end_if_added(app, out, err)) {
+        catalog_upload_done(out);
+        return false;
+    }
+    return true;
+}
+
+/* fsync, recorded in the row. The session's mutex is held. */
+static bool confirm(struct session_writer *w, struct reel_error *err) {
+    struct live *l = w->live;
+    char *note;
+    uint64_t sure;
+    w->u.offset = store_upload_size(l->file);
+    if (!store_upload_sync(l->file, session_is_full(&w->u), &sure, &note, err)) {
+        return false;
+    }
+    if (note) {
+        free(w->u.note);
+        w->u.note = note;
+    }
+    w->u.expires_ns = session_expires(w->app);
+    struct catalog_upload row = w->u;
+    row.offset = sure;
+    if (!catalog_upload_update(w->app->catalog, &row, err)) {
+        return false;
+    }
+    store_upload_noted(l->file);
+    l->sure = sure;
+    w->confirmed = w->u.offset;
+    l->turn = w->u.turn = row.turn;
+    return true;
+}
+
+/* What the client may rely on: with a folder, all that this process has written; with a bucket, what is in the row, which other servers
+ * see. */
+static bool update_offset(struct app *app, struct live *l, struct catalog_upload *out, struct reel_error *err) {
+    bool counts = !(l->writer && l->writer->piece.checked);
+    if (!store_is_bucket(app->store)) {
+        bool ok = live_open(app, l, out, err) && store_upload_flush(l->file, err);
+        out->offset = ok && counts ? store_upload_size(l->file) : out->offset;
+        return ok;
+    }
+    if (counts && l->writer && l->turn == out->turn && store_upload_size(l->file) > l->sure) {
+        if (!confirm(l->writer, err)) {
+            return false;
+        }
+        out->offset = l->sure;
     }
     return true;
 }
@@ -217,10 +306,7 @@ bool session_get(struct app *app, const char *owner, const char *id, struct cata
         return false;
     }
     pthread_mutex_lock(&l->mutex);
-    bool ok = live_open(app, l, err) && store_upload_flush(l->file, err);
-    if (ok && !(l->writer && l->writer->piece.checked)) {
-        out->offset = store_upload_size(l->file);
-    }
+    bool ok = update_offset(app, l, out, err);
     pthread_mutex_unlock(&l->mutex);
     live_release(app->sessions, l);
     if (!ok) {
@@ -243,13 +329,16 @@ uint64_t session_acknowledged_offset(const struct catalog_upload *u) {
     return u->offset - waits;
 }
 
-static enum session_answer take_over(struct live *l, const struct session_piece *piece, struct catalog_upload *now,
+static enum session_answer take_over(struct app *app, struct live *l, const struct session_piece *piece, struct catalog_upload *now,
                                      struct reel_error *err) {
     if (l->writer && reel_now_ns() - l->active_ns < SILENT_NS) {
         return SESSION_BUSY;
     }
     if (!steal(l, err) || !store_upload_flush(l->file, err)) {
         return SESSION_FAILED;
+    }
+    if (store_is_bucket(app->store) && piece->offset == now->offset && !store_upload_cut(l->file, now->offset, err)) {
+        return SESSION_FAILED; /* another server has told the client what the row says */
     }
     now->offset = store_upload_size(l->file);
     if (now->offset != piece->offset && piece->offset == session_acknowledged_offset(now)) {
@@ -277,11 +366,11 @@ static enum session_answer take_over(struct live *l, const struct session_piece 
 static enum session_answer begin_locked(struct app *app, struct live *l, const struct session_piece *piece, struct session_writer *w,
                                         struct catalog_upload *now, struct reel_error *err) {
     uint64_t confirmed = now->offset;
-    enum session_answer answer = live_open(app, l, err) ? take_over(l, piece, now, err) : SESSION_FAILED;
+    enum session_answer answer = live_open(app, l, now, err) ? take_over(app, l, piece, now, err) : SESSION_FAILED;
     if (answer != SESSION_OK) {
         return answer;
     }
-    bool changed = (piece->checked && !now->checked) || piece->length >= 0;
+    bool changed = (piece->checked && !now->checked) || piece->length >= 0 || store_is_bucket(app->store); /* another server's turn ends */
     now->checked = now->checked || piece->checked;
     if (changed) {
         struct catalog_upload row = *now;
@@ -289,12 +378,24 @@ static enum session_answer begin_locked(struct app *app, struct live *l, const s
         if (!catalog_upload_update(app->catalog, &row, err)) {
             return SESSION_FAILED;
         }
+        l->turn = now->turn = row.turn;
     }
     *w = (struct session_writer){.app = app, .live = l, .u = *now, .piece = *piece, .confirmed = now->offset};
     *now = (struct catalog_upload){0};
     l->writer = w;
     l->active_ns = reel_now_ns();
     return SESSION_OK;
+}
+
+/* Another request may have changed it before the mutex was taken. */
+static bool find_row_again(struct app *app, struct catalog_upload *now, struct reel_error *err) {
+    struct catalog_upload again;
+    if (!catalog_upload_get(app->catalog, now->id, &again, err)) {
+        return false;
+    }
+    catalog_upload_done(now);
+    *now = again;
+    return true;
 }
 
 enum session_answer session_begin(struct app *app, const char *owner, const char *id, const struct session_piece *piece,
@@ -315,7 +416,7 @@ enum session_answer session_begin(struct app *app, const char *owner, const char
         return SESSION_FAILED;
     }
     pthread_mutex_lock(&l->mutex);
-    enum session_answer answer = begin_locked(app, l, piece, w, now, err);
+    enum session_answer answer = find_row_again(app, now, err) ? begin_locked(app, l, piece, w, now, err) : SESSION_FAILED;
     pthread_mutex_unlock(&l->mutex);
     if (answer != SESSION_OK) {
         live_release(app->sessions, l);
@@ -323,16 +424,6 @@ enum session_answer session_begin(struct app *app, const char *owner, const char
     }
     *out = TAKE(w);
     return SESSION_OK;
-}
-
-/* fsync, recorded in the row. The session's mutex is held. */
-static bool confirm(struct session_writer *w, struct reel_error *err) {
-    if (!store_upload_sync(w->live->file, err)) {
-        return false;
-    }
-    w->u.offset = w->confirmed = store_upload_size(w->live->file);
-    w->u.expires_ns = session_expires(w->app);
-    return catalog_upload_update(w->app->catalog, &w->u, err);
 }
 
 static bool is_mine(const struct session_writer *w, struct reel_error *err) {
@@ -413,7 +504,7 @@ struct sessions *sessions_open(struct app *app, struct reel_error *err) {
     }
     all->app = app;
     pthread_mutex_init(&all->mutex, NULL);
-    if (!sessions_reconcile(app, err) || !catalog_uploads_count(app->catalog, &all->count, err)) {
+    if (!store_is_bucket(app->store) && !sessions_reconcile(app, err)) {
         sessions_close(all);
         return NULL;
     }

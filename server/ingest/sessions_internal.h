@@ -15,15 +15,20 @@ struct live { /* a session that is in use or was used recently */
     struct store_upload *file;
     struct session_writer *writer;
     int64_t active_ns;
+    int64_t turn;  /* of the row that `file` goes with */
+    uint64_t sure; /* the offset in that row */
     bool removed;
 };
 
 struct live *live_acquire(struct sessions *all, const char *id, struct reel_error *err); /* for live_release() */
 void live_release(struct sessions *all, struct live *l);
 /* Its mutex is held in these. */
-bool live_open(struct app *app, struct live *l, struct reel_error *err);
-void live_remove(struct app *app, struct live *l); /* its row is gone already */
+bool live_open(struct app *app, struct live *l, const struct catalog_upload *row, struct reel_error *err);
+void live_remove(struct app *app, struct live *l, const char *note); /* its row, which had this note, is gone already */
+void live_close(struct live *l);                                     /* what the row says is left */
 
+/* A server stopped after hashing: whether the recording was added. */
+bool session_find_recording(struct app *app, struct catalog_upload *u, bool *found, struct reel_error *err);
 /* Removes a session. `expired_ns` != 0: only if it expired before that and no request writes to it. */
 bool session_sweep_one(struct app *app, const char *id, int64_t expired_ns, struct reel_error *err);
 int64_t session_expires(const struct app *app); /* expiry of a session that was written to just now */

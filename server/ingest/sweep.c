@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "catalog/maintenance.h"
+#include "catalog/objects.h"
 #include "ingest/manifests.h"
 #include "ingest/references.h"
 #include "ingest/scan_job.h"
@@ -53,7 +54,7 @@ static void check_manifest(struct app *app, const char *content) {
 }
 
 void sweep_ahead(struct app *app, const char *content) {
-    if (!app->swept) {
+    if (!app->swept && !store_is_bucket(app->store)) {
         forget_unknown(app, content);
     }
 }
@@ -84,9 +85,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
 
 static bool parts_are_there(struct app *app, const struct catalog_recording *r) {
     for (uint32_t i = 0; i < r->n_parts; i++) {
-        char path[PATH_MAX];
-        struct stat st;
-        if (!store_blob_path(app->store, r->parts[i].sha256, path, sizeof path) || (stat(path, &st) != 0 && errno == ENOENT)) {
+        if (!store_has_blob(app->store, r->parts[i].sha256)) {
             return false;
         }
     }
@@ -125,11 +124,36 @@ void sweep_record_stop(struct app *app) {
     catalog_set_maintenance(app->catalog, "stopped", now, &ignored);
 }
 
+/* Objects whose content no recording uses. What the catalog does not know at all stays: it may be newer than the catalog, which may have
+ * been restored; reel fsck lists it. */
+static bool sweep_objects(struct sweep *s, struct reel_error *err) {
+    char sha256[SHA256_HEX] = "";
+    struct reel_error none = {0};
+    while (!s->stopped && catalog_object_unused(s->app->catalog, sha256, sha256, &none)) {
+        scan_tidy(s->app, sha256);
+        go_on(s);
+    }
+    return s->stopped || none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
+}
+
+static bool is_needed(void *context, const char *name) {
+    const struct sweep *s = context;
+    struct reel_error ignored;
+    bool needed;
+    return !catalog_object_in_session(s->app->catalog, name, &needed, &ignored) || needed;
+}
+
+static bool sweep_files(struct sweep *s, struct reel_error *err) {
+    int64_t yesterday_s = reel_now_ns() / 1000000000 - 24 * 3600;
+    return store_is_bucket(s->app->store) ? sweep_objects(s, err) && store_sweep_sent(s->app->store, yesterday_s, is_needed, s, err)
+                                          : store_each(s->app->store, visit_file, s, err);
+}
+
 bool sweep_run(struct app *app, const struct job_call *call, struct reel_error *err) {
     struct sweep s = {.app = app, .progress = call->progress, .ran_ns = sweep_last_stop(app)};
     struct reel_error ignored;
     manifests_write_due(app, 0, call->progress, &ignored); /* left from the last run */
-    bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || store_each(s.app->store, visit_file, &s, err)) &&
+    bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || sweep_files(&s, err)) &&
                 (!s.stopped || reel_fail(err, REEL_CANCELLED, "cancelled"));
     s.app->swept = good;
     return good;

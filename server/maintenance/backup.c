@@ -83,6 +83,10 @@ static bool make(struct app *app, const char *folder, enum backup_blobs blobs, c
 bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, const struct reel_progress *progress, json_t **manifest,
                 struct reel_error *err) {
     *manifest = NULL;
+    if (store_is_bucket(app->store)) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "the files are in a bucket: turn on its versioning, or copy it; the catalog can be made again from it");
+    }
     bool good = make(app, folder, blobs, progress, manifest, err);
     if (!good) {
         json_decref(*manifest);

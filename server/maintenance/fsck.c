@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalog/attach.h"
 #include "catalog/location.h"
 #include "catalog/maintenance.h"
 #include "ingest/manifests.h"
@@ -82,7 +83,7 @@ static bool open_for_reading(struct fsck *f, struct reel_error *err) {
     }
     f->app.catalog = catalog_open_readonly(path, &why);
     if (f->app.catalog) {
-        return true;
+        return catalog_attach(f->app.catalog, f->app.store, err);
     }
     if (why.code == REEL_CATALOG || why.code == REEL_NOT_FOUND) {
         fsck_found(f, FSCK_CATALOG, "catalog", NULL, "%s; --rebuild restores it from the stored files", why.text);
@@ -114,7 +115,8 @@ static bool open_for_repair(struct fsck *f, struct reel_error *err) {
     if (f->options->rebuild && !rebuild_set_catalog_aside(path, f->report->old_catalog, err)) {
         return false;
     }
-    return (f->app.catalog = catalog_open(path, err)) && catalog_is_new(f->app.catalog, &f->fresh, err);
+    return (f->app.catalog = catalog_open(path, err)) && catalog_attach(f->app.catalog, f->app.store, err) &&
+           catalog_is_new(f->app.catalog, &f->fresh, err) && (!f->fresh || catalog_claim_again(f->app.catalog, f->app.store, err));
 }
 
 /* Every recording is unknown then. */

@@ -157,6 +157,11 @@ static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct 
     struct rebuilt b;
     json_t *manifest = store_load_manifest(app->store, e->content, &why);
     bool readable = manifest && rebuild_read(manifest, store_manifest_entry(manifest, e->id), &b, &why);
+    if (readable && !store_enter_objects(app->store, manifest, err)) {
+        json_decref(manifest);
+        rebuilt_done(&b);
+        return false;
+    }
     json_decref(manifest);
     if (!readable) {
         observer->on_recording(observer->context, e, NULL, why.text);

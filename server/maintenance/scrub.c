@@ -18,6 +18,7 @@
 #include "reel/cleanup.h"
 #include "reel/time.h"
 #include "store/inspect.h"
+#include "store/reference.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
 
@@ -111,25 +112,33 @@ static bool limit_rate(struct scrub *s, struct reel_error *err) {
     return true;
 }
 
-/* False: it was stopped. *unread: errno when the disk failed. */
-static bool hash_file(struct scrub *s, int fd, char out[SHA256_HEX], int *unread, struct reel_error *err) {
+/* False: it was stopped, or S3 does not answer. *unread: the disk failed. */
+static bool hash_file(struct scrub *s, struct reel_source *source, char out[SHA256_HEX], struct reel_error *unread,
+                      struct reel_error *err) {
     EVP_MD_CTX *hash = EVP_MD_CTX_new();
     uint8_t raw[EVP_MAX_MD_SIZE];
     uint64_t at = 0;
-    ssize_t n = 0;
-    bool good = hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1;
-    bool stopped = false;
-    while (good && !stopped && (n = pread(fd, s->buffer, READ_BYTES, (off_t)at)) > 0) {
-        good = EVP_DigestUpdate(hash, s->buffer, (size_t)n) == 1;
-        (void)posix_fadvise(fd, (off_t)at, n, POSIX_FADV_DONTNEED); /* so that the page cache keeps the data of requests */
-        at += (uint64_t)n;
-        s->read += (uint64_t)n;
-        s->result.bytes += (uint64_t)n;
+    bool good = hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1, stopped = false;
+    while (good && !stopped && at < source->size) {
+        size_t n = source->size - at < READ_BYTES ? (size_t)(source->size - at) : READ_BYTES;
+        if (!reel_source_read(source, at, s->buffer, n, unread)) {
+            break;
+        }
+        good = EVP_DigestUpdate(hash, s->buffer, n) == 1;
+        if (reel_source_fd(source) >= 0) { /* so that the page cache keeps the data of requests */
+            (void)posix_fadvise(reel_source_fd(source), (off_t)at, (off_t)n, POSIX_FADV_DONTNEED);
+        }
+        at += n;
+        s->read += n;
+        s->result.bytes += n;
         stopped = !limit_rate(s, err);
     }
-    *unread = n < 0 ? errno : 0;
     good = good && EVP_DigestFinal_ex(hash, raw, NULL) == 1;
     EVP_MD_CTX_free(hash);
+    if (!stopped && unread->code == REEL_BUSY) {
+        stopped = true;
+        reel_error_pass(err, unread);
+    }
     if (stopped) {
         s->result.bytes -= at; /* it is read again */
         return false;
@@ -160,28 +169,25 @@ static bool report_repaired(struct scrub *s, const char *sha256, struct reel_err
 }
 
 static bool check_file(struct scrub *s, const char *sha256, struct reel_error *err) {
-    char path[PATH_MAX], is[SHA256_HEX], text[256];
-    uint64_t unused;
-    int unread = 0;
-    bool named = store_file_path(s->app->store, sha256, "", path, sizeof path);
-    AUTO_FD int fd = named ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0 && store_file_size(s->app->store, sha256, ".ref", &unused)) {
+    char is[SHA256_HEX], text[512];
+    struct reel_error unread = {0};
+    if (store_is_reference(s->app->store, sha256)) {
         s->result.elsewhere++; /* a referenced file, which is checked by size and time elsewhere */
         return true;
     }
-    if (fd < 0) {
-        return errno == ENOENT ? report_missing(s, sha256, err) : reel_fail_errno(err, "a stored file cannot be opened");
+    AUTO(reel_source_free) struct reel_source *source = store_open_stored(s->app->store, sha256, &unread);
+    if (!source) {
+        return unread.code == REEL_NOT_FOUND ? report_missing(s, sha256, err) : reel_error_pass(err, &unread);
     }
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    if (!hash_file(s, fd, is, &unread, err)) {
+    if (!hash_file(s, source, is, &unread, err)) {
         return false;
     }
-    if (unread == 0 && strcmp(is, sha256) == 0) {
+    if (unread.code == REEL_OK && strcmp(is, sha256) == 0) {
         return report_repaired(s, sha256, err);
     }
     s->result.corrupted++;
-    if (unread) {
-        snprintf(text, sizeof text, "the disk cannot read the stored file: %s", strerror(unread));
+    if (unread.code != REEL_OK) {
+        snprintf(text, sizeof text, "the stored file cannot be read: %.400s", unread.text);
     } else {
         snprintf(text, sizeof text, "the stored file is corrupted, its SHA-256 is %s; uploading it again repairs it", is);
     }

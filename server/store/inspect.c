@@ -11,6 +11,7 @@
 
 #include "core/disk.h"
 #include "reel/cleanup.h"
+#include "store/bucket/bucket.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
 
@@ -56,9 +57,30 @@ bool store_file_path(const struct store *store, const char *hex, const char *suf
     return store_content_path(store, hex, suffix, out, size);
 }
 
+static bool object_size(const struct store *store, const char *hex, const char *suffix, uint64_t *size) {
+    struct store_object o;
+    struct s3_object there;
+    struct reel_error ignored;
+    char key[S3_KEY_MAX + 1];
+    bool pack = strcmp(suffix, ".reel") == 0;
+    if (pack || strcmp(suffix, ".json") == 0) {
+        bool found =
+            s3_head(bucket_s3(store->bucket), bucket_name(store->bucket, pack ? "packs" : "manifests", hex, key), &there, &ignored);
+        *size = there.size;
+        return found;
+    }
+    bool borrowed = bucket_is_borrowed(store->bucket, hex),
+         found = borrowed == (strcmp(suffix, ".ref") == 0) && bucket_check(store->bucket, hex, &o, &ignored);
+    *size = found ? o.size : 0;
+    return found;
+}
+
 bool store_file_size(const struct store *store, const char *hex, const char *suffix, uint64_t *size) {
     char path[STORE_PATH];
     struct stat st;
+    if (store->bucket) {
+        return object_size(store, hex, suffix, size);
+    }
     if (!store_content_path(store, hex, suffix, path, sizeof path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
         return false;
     }
@@ -89,8 +111,23 @@ static bool move_to_free_name(const struct store *store, const char *from, const
     return reel_fail(err, REEL_CONFLICT, "lost+found has %d files of that name already", AGAIN_MAX);
 }
 
+/* A manifest goes to lost+found/, a pack, which can be made again, is removed; an object stays until nothing names it. */
+static bool set_object_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
+    if (strcmp(suffix, ".reel") == 0) {
+        return bucket_delete(store->bucket, "packs", hex, err);
+    }
+    if (strcmp(suffix, ".json") != 0) {
+        return true;
+    }
+    AUTO_MEM char *text = bucket_get_text(store->bucket, "manifests", hex, 64 << 20, err);
+    return text && bucket_put_text(store->bucket, "lost+found", hex, text, err) && bucket_delete(store->bucket, "manifests", hex, err);
+}
+
 bool store_set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
     char from[STORE_PATH], folder[STORE_PATH];
+    if (store->bucket) {
+        return set_object_aside(store, hex, suffix, err);
+    }
     if (!store_content_path(store, hex, suffix, from, sizeof from) || !store_path(store, folder, "lost+found")) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }

@@ -2,9 +2,11 @@
 #include "store/manifest.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/bucket/bucket.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
 
@@ -12,13 +14,27 @@ enum { MANIFEST_BYTES_MAX = 512 << 20 };
 
 /* ---- reading */
 
-static json_t *load(const char *path, struct reel_error *err) {
+/* The file blobs/ab/<name><suffix> or, without a suffix, `name` in the data folder. REEL_NOT_FOUND. */
+static json_t *load(const struct store *store, const char *name, const char *suffix, struct reel_error *err) {
+    char path[STORE_PATH];
     struct stat st;
-    if (stat(path, &st) != 0) {
-        reel_fail(err, errno == ENOENT ? REEL_NOT_FOUND : REEL_IO, "the manifest is not there");
+    json_t *j = NULL;
+    if (!(suffix ? store_content_path(store, name, suffix, path, sizeof path) : store_path(store, path, "%s", name))) {
+        reel_fail(err, REEL_ARGUMENT, "not a content address");
         return NULL;
     }
-    json_t *j = st.st_size <= MANIFEST_BYTES_MAX ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (store->bucket) {
+        AUTO_MEM char *text = bucket_get_text(store->bucket, suffix ? "manifests" : "notes", name, MANIFEST_BYTES_MAX, err);
+        if (!text) {
+            return NULL;
+        }
+        j = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    } else if (stat(path, &st) != 0) {
+        reel_fail(err, errno == ENOENT ? REEL_NOT_FOUND : REEL_IO, "the manifest is not there");
+        return NULL;
+    } else if (st.st_size <= MANIFEST_BYTES_MAX) {
+        j = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    }
     if (!json_is_object(j)) {
         json_decref(j);
         reel_fail(err, REEL_DAMAGED, "the manifest is not a JSON object");
@@ -28,12 +44,7 @@ static json_t *load(const char *path, struct reel_error *err) {
 }
 
 json_t *store_load_manifest(const struct store *store, const char *content, struct reel_error *err) {
-    char path[STORE_PATH];
-    if (!store_content_path(store, content, ".json", path, sizeof path)) {
-        reel_fail(err, REEL_ARGUMENT, "not a content address");
-        return NULL;
-    }
-    json_t *j = load(path, err);
+    json_t *j = load(store, content, ".json", err);
     const char *its = json_string_value(json_object_get(j, "content"));
     bool ours = j && json_integer_value(json_object_get(j, "reel_manifest")) == 1 && its && strcmp(its, content) == 0;
     if (j && !ours) {
@@ -45,9 +56,8 @@ json_t *store_load_manifest(const struct store *store, const char *content, stru
 }
 
 json_t *store_load_collections(const struct store *store) {
-    char path[STORE_PATH];
     struct reel_error none;
-    json_t *j = store_path(store, path, "collections.json") ? load(path, &none) : NULL;
+    json_t *j = load(store, "collections.json", NULL, &none);
     json_t *out = json_incref(json_object_get(j, "descriptions"));
     json_decref(j);
     if (!json_is_object(out)) {
@@ -58,9 +68,15 @@ json_t *store_load_collections(const struct store *store) {
 }
 
 json_t *store_load_settings(const struct store *store) {
-    char path[STORE_PATH];
     struct reel_error none;
-    return store_path(store, path, "settings.json") ? load(path, &none) : NULL;
+    return load(store, "settings.json", NULL, &none);
+}
+
+/* For a change: NULL when there is none, or it makes no sense. False: it cannot be known. */
+static bool load_old(const struct store *store, const char *content, json_t **out, struct reel_error *err) {
+    struct reel_error why = {0};
+    *out = load(store, content, ".json", &why);
+    return *out || why.code == REEL_NOT_FOUND || why.code == REEL_DAMAGED || reel_error_pass(err, &why);
 }
 
 /* ---- writing */
@@ -82,17 +98,43 @@ static pthread_mutex_t *lock_of(struct store *store, const char *name) {
 
 bool store_update_manifest(struct store *store, const char *content, json_t *(*update)(void *context, const json_t *old), void *context,
                            struct reel_error *err) {
-    char path[STORE_PATH];
-    if (!store_content_path(store, content, ".json", path, sizeof path)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
-    }
+    json_auto_t *old = NULL;
     pthread_mutex_lock(lock_of(store, content));
-    json_auto_t *old = json_load_file(path, 0, NULL);
-    json_auto_t *manifest = update(context, old);
+    bool ok = load_old(store, content, &old, err);
+    json_auto_t *manifest = ok ? update(context, old) : NULL;
     bool same = old && manifest && json_equal(old, manifest); /* after a restore nearly all of them are */
-    bool ok = same ? store_sync_bucket(store, content, err) : write_out(store, content, ".json", manifest, err);
+    ok = ok && (same ? store->bucket || store_sync_bucket(store, content, err) : write_out(store, content, ".json", manifest, err));
     pthread_mutex_unlock(lock_of(store, content));
     return ok;
+}
+
+void store_put_object(struct store *store, const char *sha256, json_t *part) {
+    struct store_object o;
+    struct reel_error ignored;
+    const struct store_directory *d = store->bucket ? bucket_directory(store->bucket) : NULL;
+    if (d && d->find(d->context, sha256, &o, &ignored)) {
+        json_object_set_new(part, "object", json_string(o.location));
+        if (o.etag[0]) {
+            json_object_set_new(part, "etag", json_string(o.etag));
+        }
+    }
+}
+
+bool store_enter_objects(struct store *store, const json_t *manifest, struct reel_error *err) {
+    const struct store_directory *d = store->bucket ? bucket_directory(store->bucket) : NULL;
+    size_t i;
+    json_t *part;
+    json_array_foreach(d ? json_object_get(manifest, "parts") : NULL, i, part) {
+        const char *sha256 = json_string_value(json_object_get(part, "sha256")),
+                   *object = json_string_value(json_object_get(part, "object")), *etag = json_string_value(json_object_get(part, "etag"));
+        struct store_object o = {.size = (uint64_t)json_integer_value(json_object_get(part, "size"))};
+        bool added, fits = sha256 && object && snprintf(o.location, sizeof o.location, "%s", object) < (int)sizeof o.location &&
+                           snprintf(o.etag, sizeof o.etag, "%s", etag ? etag : "") < (int)sizeof o.etag;
+        if (fits && !d->add(d->context, sha256, &o, false, &added, err)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 json_t *store_manifest_entry(const json_t *manifest, const char *id) {
@@ -126,14 +168,11 @@ json_t *store_manifest_with(const json_t *manifest, const char *id, json_t *entr
 }
 
 bool store_forget_manifest(struct store *store, const char *content, const char *id, struct reel_error *err) {
-    char path[STORE_PATH];
-    if (!store_content_path(store, content, ".json", path, sizeof path)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
-    }
+    json_auto_t *manifest = NULL;
     pthread_mutex_lock(lock_of(store, content));
-    json_auto_t *manifest = json_load_file(path, 0, NULL);
-    bool ok = !manifest || (json_object_set_new(manifest, "recordings", store_manifest_with(manifest, id, NULL)) == 0 &&
-                            write_out(store, content, ".json", manifest, err));
+    bool ok = load_old(store, content, &manifest, err) &&
+              (!manifest || (json_object_set_new(manifest, "recordings", store_manifest_with(manifest, id, NULL)) == 0 &&
+                             write_out(store, content, ".json", manifest, err)));
     pthread_mutex_unlock(lock_of(store, content));
     return ok;
 }

@@ -19,6 +19,10 @@ bool store_forget_manifest(struct store *store, const char *content, const char 
 /* The manifest of a content, a new reference; REEL_NOT_FOUND, or REEL_DAMAGED when it is malformed. */
 json_t *store_load_manifest(const struct store *store, const char *content, struct reel_error *err);
 
+/* With a bucket: adds to a part of a manifest where its object is, and enters the objects of a manifest's parts into the directory. */
+void store_put_object(struct store *store, const char *sha256, json_t *part);
+bool store_enter_objects(struct store *store, const json_t *manifest, struct reel_error *err);
+
 /* The entry of a recording in a manifest, or NULL. */
 json_t *store_manifest_entry(const json_t *manifest, const char *id);
 /* The entries of a manifest (NULL or malformed: none), a new reference, with `entry`, which it takes, replacing the one of `id`; NULL

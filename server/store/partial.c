@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/bucket/send.h"
 #include "store/store_internal.h"
 
 enum { ID_TEXT = 32, RUN_TEXT = 128 };
@@ -32,7 +33,7 @@ static DIR *open_incoming(const struct store *store, struct reel_error *err) {
 bool store_sweep_incoming(const struct store *store, struct reel_error *err) {
     DIR *d = open_incoming(store, err);
     for (struct dirent *e; d && (e = readdir(d));) {
-        if (e->d_name[0] != '.' && !is_partial(e->d_name)) {
+        if (e->d_name[0] != '.' && (store->bucket || !is_partial(e->d_name))) {
             unlinkat(dirfd(d), e->d_name, 0);
         }
     }
@@ -51,17 +52,11 @@ bool store_each_partial(struct store *store, void (*visit)(void *context, const 
     return d ? closedir(d) == 0 : false;
 }
 
-int store_open_partial(struct store *store, const char *id, struct reel_error *err) {
+void store_remove_partial(struct store *store, const char *id, const char *note) {
     char path[STORE_PATH];
-    int fd = store_partial_path(store, id, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0) {
-        reel_fail_errno(err, "the upload's file cannot be opened");
+    if (store->bucket && note[0]) {
+        sending_forget(store->bucket, note);
     }
-    return fd;
-}
-
-void store_remove_partial(struct store *store, const char *id) {
-    char path[STORE_PATH];
     if (store_partial_path(store, id, path)) {
         unlink(path);
     }

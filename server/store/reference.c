@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/bucket/bucket.h"
 #include "store/roots.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
@@ -103,7 +104,11 @@ static json_t *as_json(const struct store_reference *ref) {
 bool store_keep_reference(struct store *store, const char *sha256, const struct store_reference *ref, struct reel_error *err) {
     char blob[STORE_PATH];
     struct stat st;
-    if (store_blob_path(store, sha256, blob, sizeof blob) && stat(blob, &st) == 0 && (uint64_t)st.st_size == ref->size) {
+    if (store->bucket) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "a file of this machine cannot stay where it is while the store is a bucket: import a copy");
+    }
+    if (store_content_path(store, sha256, "", blob, sizeof blob) && stat(blob, &st) == 0 && (uint64_t)st.st_size == ref->size) {
         return true;
     }
     AUTO_FD int there = store_open_reference(store, sha256, NULL);
@@ -147,6 +152,9 @@ void store_drop_reference(struct store *store, const char *sha256) {
 
 bool store_is_reference(struct store *store, const char *sha256) {
     char blob[STORE_PATH], note[STORE_PATH];
+    if (store->bucket) {
+        return bucket_is_borrowed(store->bucket, sha256);
+    }
     return store_content_path(store, sha256, "", blob, sizeof blob) && access(blob, F_OK) != 0 &&
            store_content_path(store, sha256, ".ref", note, sizeof note) && access(note, F_OK) == 0;
 }

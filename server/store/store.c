@@ -13,6 +13,7 @@
 
 #include "core/disk.h"
 #include "core/ownership.h"
+#include "store/bucket/bucket.h"
 #include "store/reference.h"
 #include "store/store_internal.h"
 #include "wire/cleanup.h"
@@ -53,11 +54,8 @@ bool store_content_path(const struct store *store, const char *hex, const char *
     return used > 0 && (size_t)used < size;
 }
 
-bool store_blob_path(struct store *store, const char *sha256, char *out, size_t size) {
+static bool store_blob_path(const struct store *store, const char *sha256, char *out, size_t size) {
     return store_content_path(store, sha256, "", out, size);
-}
-bool store_pack_path(struct store *store, const char *content, char *out, size_t size) {
-    return store_content_path(store, content, ".reel", out, size);
 }
 const char *store_derived_folder(struct store *store) {
     return store->derived;
@@ -134,6 +132,9 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
 
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err) {
     char from[STORE_PATH];
+    if (store->bucket) {
+        return bucket_put_text(store->bucket, suffix ? "manifests" : "notes", name, text, err);
+    }
     AUTO_FD int fd = store_new_file(store, from, err);
     if (fd < 0) {
         return false;
@@ -285,6 +286,7 @@ void store_close(struct store *store) {
     if (!store) {
         return;
     }
+    bucket_close(store->bucket);
     if (store->lock >= 0) {
         close(store->lock);
     }
@@ -309,6 +311,9 @@ bool store_free_bytes(struct store *store, uint64_t *bytes) {
 
 uint64_t store_room(struct store *store) {
     uint64_t left;
+    if (store->bucket) {
+        return UINT64_MAX; /* the bucket says when it has none */
+    }
     return !store_free_bytes(store, &left) ? UINT64_MAX : left > RESERVE_BYTES ? left - RESERVE_BYTES : 0;
 }
 
@@ -332,20 +337,56 @@ int store_open_file(struct store *store, const char *sha256, struct reel_error *
     return -1;
 }
 
-int store_open_file_sized(struct store *store, const char *sha256, uint64_t size, struct reel_error *err) {
-    struct stat st;
-    int fd = store_open_file(store, sha256, err);
-    if (fd >= 0 && (fstat(fd, &st) != 0 || (uint64_t)st.st_size != size)) {
-        close(fd);
-        reel_fail(err, REEL_CHANGED, "the stored file has not the size that it had");
-        return -1;
-    }
-    return fd;
-}
-
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err) {
+    if (store->bucket) {
+        return bucket_source(store->bucket, sha256, file_name, err);
+    }
     int fd = store_open_file(store, sha256, err);
     return fd >= 0 ? reel_source_from_fd(fd, file_name, err) : NULL;
+}
+
+struct reel_source *store_open_stored(struct store *store, const char *sha256, struct reel_error *err) {
+    char path[STORE_PATH];
+    struct store_object o;
+    if (store->bucket) {
+        return bucket_check(store->bucket, sha256, &o, err) ? bucket_direct(store->bucket, o.location, o.size, sha256, err) : NULL;
+    }
+    if (!store_blob_path(store, sha256, path, sizeof path)) {
+        reel_fail(err, REEL_ARGUMENT, "not a content address");
+        return NULL;
+    }
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        reel_fail(err, REEL_NOT_FOUND, "the stored file is gone");
+        return NULL;
+    }
+    return reel_source_open(path, sha256, err);
+}
+
+bool store_examine(struct store *store, const char *sha256, uint64_t *size, struct reel_error *err) {
+    struct stat st;
+    struct store_object there;
+    if (store->bucket) {
+        bool good = bucket_check(store->bucket, sha256, &there, err);
+        *size = there.size;
+        return good;
+    }
+    AUTO_FD int fd = store_open_file(store, sha256, err);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        return fd < 0 ? false : reel_fail_errno(err, "the stored file cannot be read");
+    }
+    *size = (uint64_t)st.st_size;
+    return true;
+}
+
+bool store_has_blob(struct store *store, const char *sha256) {
+    char path[STORE_PATH];
+    struct store_object ignored;
+    struct reel_error why = {0};
+    if (store->bucket) {
+        const struct store_directory *d = bucket_directory(store->bucket);
+        return d->find(d->context, sha256, &ignored, &why) || why.code != REEL_NOT_FOUND;
+    }
+    return store_blob_path(store, sha256, path, sizeof path) && (access(path, F_OK) == 0 || errno != ENOENT);
 }
 
 static bool remove_file(const char *path, struct reel_error *err) {
@@ -354,6 +395,9 @@ static bool remove_file(const char *path, struct reel_error *err) {
 
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err) {
     char path[STORE_PATH];
+    if (store->bucket) {
+        return bucket_remove(store->bucket, sha256, err);
+    }
     store_drop_reference(store, sha256);
     return store_blob_path(store, sha256, path, sizeof path) ? remove_file(path, err)
                                                              : reel_fail(err, REEL_ARGUMENT, "not a content address");
@@ -361,8 +405,11 @@ bool store_remove_blob(struct store *store, const char *sha256, struct reel_erro
 
 static bool remove_named(struct store *store, const char *content, const char *suffix, struct reel_error *err) {
     char path[STORE_PATH];
-    return store_content_path(store, content, suffix, path, sizeof path) ? remove_file(path, err)
-                                                                         : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    if (!store_content_path(store, content, suffix, path, sizeof path)) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    const char *folder = strcmp(suffix, ".json") == 0 ? "manifests" : "packs";
+    return remove_file(path, err) && (!store->bucket || bucket_delete(store->bucket, folder, content, err));
 }
 
 bool store_remove_pack(struct store *store, const char *content, struct reel_error *err) {
@@ -400,9 +447,37 @@ static bool visit_bucket(const struct store *store, const char *bucket, bool (*v
     return more;
 }
 
+struct visiting {
+    bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns);
+    void *context;
+    const char *suffix;
+    bool stopped;
+};
+
+static bool visit_object(void *context, const char *name, const struct s3_object *object) {
+    struct visiting *v = context;
+    bool content = strlen(name) == HASH_TEXT && strspn(name, "0123456789abcdef") == HASH_TEXT;
+    v->stopped = content && !v->visit(v->context, name, v->suffix, object->modified_s * 1000000000);
+    return !v->stopped;
+}
+
+/* Manifests and packs. Objects are not named by their content: bucket_each() has them. */
+static bool each_object(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t), void *context,
+                        struct reel_error *err) {
+    struct visiting v = {.visit = visit, .context = context, .suffix = ".json"};
+    if (!bucket_each(store->bucket, "manifests", visit_object, &v, err)) {
+        return false;
+    }
+    v.suffix = ".reel";
+    return v.stopped || bucket_each(store->bucket, "packs", visit_object, &v, err);
+}
+
 bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,
                 struct reel_error *err) {
     char path[STORE_PATH];
+    if (store->bucket) {
+        return each_object(store, visit, context, err);
+    }
     AUTO_FOLDER DIR *d = store_path(store, path, "blobs") ? opendir(path) : NULL;
     if (!d) {
         return reel_fail_errno(err, "the store cannot read its folder of blobs");

@@ -15,6 +15,15 @@ struct store_upload;
 /* Creates the folders, takes the lock (REEL_CONFLICT: "another server uses this data folder") and removes unfinished files from incoming/
  * (except those of upload sessions) and derived/. */
 struct store *store_open(const char *folder, struct reel_error *err);
+/* From now on blobs, packs and manifests are in a bucket, s3://BUCKET/PREFIX, and the folder has copies of what is read, of at most
+ * `cache_bytes`. The folder remembers the address; NULL: the one that it remembers, if any. REEL_CONFLICT: it belongs to another one, or has
+ * recordings of its own. Nothing may be stored before store_set_directory(). */
+bool store_use_bucket(struct store *store, const char *address, uint64_t cache_bytes, struct reel_error *err);
+bool store_is_bucket(const struct store *store);
+struct store_directory;
+void store_set_directory(struct store *store, const struct store_directory *directory);
+/* The id of the archive in the bucket: the first one that was given; to be freed. `id` NULL: REEL_NOT_FOUND when it has none. */
+char *store_archive_id(struct store *store, const char *id, struct reel_error *err);
 void store_close(struct store *store);
 
 /* An incoming file: buffered, written, hashed (SHA-256). */
@@ -38,11 +47,18 @@ void store_upload_free(struct store_upload *u); /* removes the file unless it wa
 
 /* The same over several requests: the file is named by its session's id (32 hex digits), and stays when this is freed, until it is kept or
  * dropped. What an earlier process hashed is hashed again at the end. REEL_NOT_FOUND: no such file, and `create` is false. */
-struct store_upload *store_upload_open(struct store *store, const char *id, bool create, struct reel_error *err);
+struct store_upload *store_upload_open(struct store *store, const char *id, bool create, const char *note, struct reel_error *err);
+/* The upload of a content that has become an object of the bucket already, by a session that did not end. REEL_NOT_FOUND. */
+struct store_upload *store_upload_known(struct store *store, const char *sha256, const char *note, uint64_t size, struct reel_error *err);
 uint64_t store_upload_size(const struct store_upload *u); /* all bytes written, also the buffered ones */
 bool store_upload_flush(struct store_upload *u,
                         struct reel_error *err); /* passes all bytes to the system: they survive a crash of the process */
-bool store_upload_sync(struct store_upload *u, struct reel_error *err); /* … and a power failure */
+/* … and a power failure; *sure: so many. With a bucket, other servers can go on from the note, which belongs into the session's row and is to
+ * be freed (else NULL); `full`: the session is about to end, and the last part need not be sent now. */
+bool store_upload_sync(struct store_upload *u, bool full, uint64_t *sure, char **note, struct reel_error *err);
+void store_upload_noted(struct store_upload *u); /* the note is in the row */
+/* All bytes last, for store_open_partial(); the note as above. */
+bool store_upload_finish_partial(struct store_upload *u, char **note, struct reel_error *err);
 bool store_upload_cut(struct store_upload *u, uint64_t size,
                       struct reel_error *err); /* back to the first `size` bytes of those flushed; what is held goes */
 /* Remembers the hash at this size, so that store_upload_back() to this size need not hash again. */
@@ -53,13 +69,17 @@ void store_upload_withdraw(struct store_upload *u);      /* of a session: the ke
 void store_upload_drop(struct store_upload *u);          /* its file is removed when this is freed */
 /* Files of sessions, compared with the catalog at start. */
 bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context, struct reel_error *err);
-int store_open_partial(struct store *store, const char *id, struct reel_error *err); /* for reading; -1 with err */
-void store_remove_partial(struct store *store, const char *id);
+struct reel_source *store_open_partial(struct store *store, const char *id, const char *note, uint64_t size, struct reel_error *err);
+void store_remove_partial(struct store *store, const char *id, const char *note);
 /* An unused blob becomes the file of a session. */
 bool store_blob_to_partial(struct store *store, const char *sha256, const char *id, struct reel_error *err);
 /* Names the run of the system and the disk it is on: while it stays, the page cache has lost nothing. False when neither is known. */
 bool store_same_run(struct store *store, bool *same, struct reel_error *err);
 
+struct s3_figures;
+struct blocks_figures;
+/* Requests to S3 and the cache of blocks; false: there is no bucket. */
+bool store_count(struct store *store, struct s3_figures *requests, struct blocks_figures *cache);
 int64_t store_elapsed_ns(void);           /* how long this thread has waited for the disk for uploads in total */
 uint64_t store_room(struct store *store); /* bytes that may be written: leaves a reserve of 64 MiB */
 bool store_has_room(struct store *store, uint64_t bytes);
@@ -67,13 +87,20 @@ bool store_free_bytes(struct store *store, uint64_t *bytes);
 
 /* The bytes of a content: the blob, or the file that a reference (reference.h) names. REEL_NOT_FOUND, REEL_CHANGED. */
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err);
-int store_open_file(struct store *store, const char *sha256, struct reel_error *err); /* -1 */
-/* The same for a file of this size; REEL_CHANGED: it has another. */
-int store_open_file_sized(struct store *store, const char *sha256, uint64_t size, struct reel_error *err);
-bool store_blob_path(struct store *store, const char *sha256, char *out, size_t size); /* for scan and open() */
+/* The stored file itself, past every copy. REEL_NOT_FOUND. */
+struct reel_source *store_open_stored(struct store *store, const char *sha256, struct reel_error *err);
+/* Asks the disk, or S3, whether they are there and unchanged; their size. The same errors. */
+bool store_examine(struct store *store, const char *sha256, uint64_t *size, struct reel_error *err);
+/* Whether there is a stored file, by its name or the directory's word; a reference is none. */
+bool store_has_blob(struct store *store, const char *sha256);
 /* Makes the folder blobs/ab/ of a content durable, for a pack whose content has no blob: one of several parts. */
 bool store_make_bucket(const struct store *store, const char *content, struct reel_error *err);
-bool store_pack_path(struct store *store, const char *content, char *out, size_t size);
+/* Where the index pack of a content is written; store_keep_pack() then makes it last. */
+bool store_pack_place(struct store *store, const char *content, char *out, size_t size, struct reel_error *err);
+bool store_keep_pack(struct store *store, const char *content, struct reel_error *err);
+/* Its path, where there may be none. With a bucket it is fetched if it is not here, or `again`, after another server has replaced it:
+ * REEL_NOT_FOUND. */
+bool store_find_pack(struct store *store, const char *content, bool again, char *out, size_t size, struct reel_error *err);
 /* The folder of recordings that are being written, made if there is none. */
 bool store_live_folder(const struct store *store, char *out, size_t size, struct reel_error *err);
 const char *store_derived_folder(struct store *store);
@@ -83,6 +110,9 @@ bool store_remove_blob(struct store *store, const char *sha256, struct reel_erro
 bool store_remove_pack(struct store *store, const char *content, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, derived */
 
+/* With a bucket: removes what uploads left in it before `before_s` (seconds since 1970) and needed() does not want; `name` is hex digits. */
+bool store_sweep_sent(struct store *store, int64_t before_s, bool (*needed)(void *context, const char *name), void *context,
+                      struct reel_error *err);
 /* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", else a leftover), when
  * it was written. Stops when visit() is false. */
 bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,

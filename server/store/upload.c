@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <openssl/evp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +12,11 @@
 
 #include "core/ownership.h"
 #include "reel/scan.h"
+#include "store/bucket/send.h"
 #include "store/reference.h"
+#include "store/sha256.h"
 #include "store/store_internal.h"
+#include "store/upload_internal.h"
 #include "wire/cleanup.h"
 #include "wire/clock.h"
 #include "wire/hex.h"
@@ -26,33 +28,15 @@ enum {
     WRITEBACK_BYTES = 8 << 20,
 };
 
-struct store_upload {
-    struct store *store;
-    int fd;
-    int leased;            /* lease on the file that this upload is a hard link to: no process can write to it meanwhile; -1: none */
-    char path[STORE_PATH]; /* in incoming/ */
-    bool placed;           /* the file has been renamed to a blob */
-    bool lasting;          /* belongs to an upload session: the file is not removed when this is freed */
-    uint8_t *buffer;       /* NULL while nothing is held */
-    size_t held;
-    uint64_t written, started;      /* bytes given to write(), bytes whose writeback has been started */
-    uint64_t sure;                  /* bytes flushed: they survive a power failure */
-    uint64_t hashed;                /* bytes hashed so far; store_upload_hash() reads the others back */
-    EVP_MD_CTX *hash, *hash_marked; /* hash_marked: its state after `marked` bytes (store_upload_mark()); may be NULL */
-    uint64_t marked;
-    char sha256[65]; /* "" until finished */
-};
-REEL_DEFINE_AUTO(struct store_upload, store_upload_free);
-
-static bool hash_restart(struct store_upload *u, struct reel_error *err) {
+static void hash_restart(struct store_upload *u) {
     u->hashed = 0;
-    return EVP_DigestInit_ex(u->hash, EVP_sha256(), NULL) == 1 || reel_fail_memory(err);
+    sha256_start(&u->hash);
 }
 
 static _Thread_local int64_t elapsed_ns;
 
 int64_t store_elapsed_ns(void) {
-    return elapsed_ns;
+    return elapsed_ns + s3_elapsed_ns();
 }
 
 static bool sync_file(int fd) {
@@ -62,7 +46,7 @@ static bool sync_file(int fd) {
     return good;
 }
 
-static struct store_upload *new_upload(struct store *store, struct reel_error *err) {
+struct store_upload *upload_new(struct store *store, struct reel_error *err) {
     AUTO(store_upload_free) struct store_upload *u = calloc(1, sizeof *u);
     if (!u) {
         reel_fail_memory(err);
@@ -70,22 +54,21 @@ static struct store_upload *new_upload(struct store *store, struct reel_error *e
     }
     u->store = store;
     u->fd = u->leased = -1;
-    u->hash = EVP_MD_CTX_new();
-    if (!u->hash) {
-        reel_fail_memory(err);
-        return NULL;
-    }
-    return hash_restart(u, err) ? TAKE(u) : NULL;
+    hash_restart(u);
+    return TAKE(u);
 }
 
 struct store_upload *store_upload_begin(struct store *store, struct reel_error *err) {
-    AUTO(store_upload_free) struct store_upload *u = new_upload(store, err);
+    AUTO(store_upload_free) struct store_upload *u = upload_new(store, err);
     if (!u) {
         return NULL;
     }
     u->fd = store_new_file(store, u->path, err);
     if (u->fd < 0) {
         u->path[0] = '\0';
+        return NULL;
+    }
+    if (store->bucket && !(u->sending = sending_new(store->bucket, u->fd, err))) {
         return NULL;
     }
     return TAKE(u);
@@ -128,6 +111,9 @@ static bool link_whole(struct store_upload *u, int fd) {
 
 bool store_upload_share(struct store_upload *u, int fd, bool whole) {
     struct stat st;
+    if (u->sending) {
+        return false; /* the bytes have to be sent in any case */
+    }
     if (!(whole && link_whole(u, fd)) && ioctl(u->fd, FICLONE, fd) != 0) {
         return false;
     }
@@ -141,9 +127,22 @@ bool store_upload_is_whole(const struct store_upload *u) {
 
 /* ---- over several requests */
 
-struct store_upload *store_upload_open(struct store *store, const char *id, bool create, struct reel_error *err) {
-    AUTO(store_upload_free) struct store_upload *u = new_upload(store, err);
+static bool open_partial(struct store_upload *u, bool create, struct reel_error *err) {
     struct stat st;
+    u->fd = open(u->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0600);
+    if (u->fd < 0 || fstat(u->fd, &st) != 0 || lseek(u->fd, 0, SEEK_END) < 0) {
+        return errno == ENOENT && !create ? reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone")
+                                          : reel_fail_errno(err, "the upload's file cannot be opened");
+    }
+    if (create) {
+        reel_own_by_folder(u->fd, u->path);
+    }
+    u->written = u->started = u->sure = (uint64_t)st.st_size; /* each request ends with an fsync */
+    return true;
+}
+
+struct store_upload *store_upload_open(struct store *store, const char *id, bool create, const char *note, struct reel_error *err) {
+    AUTO(store_upload_free) struct store_upload *u = upload_new(store, err);
     if (!u) {
         return NULL;
     }
@@ -152,20 +151,10 @@ struct store_upload *store_upload_open(struct store *store, const char *id, bool
         reel_fail(err, REEL_ARGUMENT, "not an upload's id");
         return NULL;
     }
-    u->fd = open(u->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0600);
-    if (u->fd < 0 || fstat(u->fd, &st) != 0 || lseek(u->fd, 0, SEEK_END) < 0) {
-        if (errno == ENOENT && !create) {
-            reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone");
-        } else {
-            reel_fail_errno(err, "the upload's file cannot be opened");
-        }
+    if (!(store->bucket ? upload_open_sent(u, note, err) : open_partial(u, create, err))) {
         return NULL;
     }
-    if (create) {
-        reel_own_by_folder(u->fd, u->path);
-    }
-    u->written = u->started = u->sure = (uint64_t)st.st_size; /* each request ends with an fsync */
-    if (create && !store_sync_incoming(store, err)) {         /* the client will resume it by its name */
+    if (create && !store->bucket && !store_sync_incoming(store, err)) { /* the client will resume it by its name */
         u->lasting = false;
         return NULL;
     }
@@ -176,34 +165,50 @@ uint64_t store_upload_size(const struct store_upload *u) {
     return u->written + u->held;
 }
 
+/* Hashes again from the last whole part on: the file has no bytes before it. */
+static bool cut_sent(struct store_upload *u, struct reel_error *err) {
+    if (!sending_cut(u->sending, u->written, err)) {
+        return false;
+    }
+    u->hashed = sending_hash(u->sending, &u->hash);
+    return store_upload_hash(u, NULL, err);
+}
+
 bool store_upload_cut(struct store_upload *u, uint64_t size, struct reel_error *err) {
     u->held = 0;
     if (u->written <= size) {
         return true;
     }
-    if (ftruncate(u->fd, (off_t)size) != 0 || lseek(u->fd, (off_t)size, SEEK_SET) < 0) {
+    if (!u->known && (ftruncate(u->fd, (off_t)size) != 0 || lseek(u->fd, (off_t)size, SEEK_SET) < 0)) {
         return reel_fail_errno(err, "the upload cannot be cut");
     }
     u->written = size;
     u->started = u->started < size ? u->started : size;
     u->sure = u->sure < size ? u->sure : size;
-    return u->hashed <= size || hash_restart(u, err);
+    if (u->sending) {
+        return cut_sent(u, err);
+    }
+    if (u->hashed > size && !u->known) {
+        hash_restart(u);
+    }
+    return true;
 }
 
 bool store_upload_mark(struct store_upload *u, struct reel_error *err) {
-    if (!u->hash_marked && !(u->hash_marked = EVP_MD_CTX_new())) {
-        return reel_fail_memory(err);
+    if (!store_upload_flush(u, err)) {
+        return false;
     }
-    u->marked = u->hashed;
-    return store_upload_flush(u, err) && (EVP_MD_CTX_copy_ex(u->hash_marked, u->hash) == 1 || reel_fail_memory(err));
+    u->marked = u->hash;
+    if (u->sending) {
+        sending_hold(u->sending, u->written);
+    }
+    return true;
 }
 
 bool store_upload_back(struct store_upload *u, uint64_t size, struct reel_error *err) {
-    if (u->hash_marked && u->marked <= size && u->marked < u->hashed) {
-        if (EVP_MD_CTX_copy_ex(u->hash, u->hash_marked) != 1) {
-            return reel_fail_memory(err);
-        }
-        u->hashed = u->marked;
+    if (u->marked.size > 0 && u->marked.size <= size && u->marked.size < u->hashed) {
+        u->hash = u->marked;
+        u->hashed = u->marked.size;
     }
     return store_upload_cut(u, size, err);
 }
@@ -222,13 +227,30 @@ static bool note_sync(struct store_upload *u, bool synced, struct reel_error *er
     return false;
 }
 
-bool store_upload_sync(struct store_upload *u, struct reel_error *err) {
-    return store_upload_flush(u, err) && note_sync(u, fdatasync(u->fd) == 0, err);
+bool store_upload_sync(struct store_upload *u, bool full, uint64_t *sure, char **note, struct reel_error *err) {
+    *note = NULL;
+    *sure = u->sure;
+    if (!store_upload_flush(u, err)) {
+        return false;
+    }
+    if (u->sending && !u->known) {
+        return (*note = sending_confirm(u->sending, u->written, full, sure, err));
+    }
+    bool good = u->known || note_sync(u, fdatasync(u->fd) == 0, err);
+    *sure = good ? u->written : u->sure;
+    return good;
 }
 
-static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
+void store_upload_noted(struct store_upload *u) {
+    if (u->sending) {
+        sending_confirmed(u->sending);
+    }
+}
+
+/* Within one part of an object. */
+static bool put_piece(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
     int64_t began_ns = clock_ns();
-    for (size_t at = 0; at < size;) {
+    for (size_t at = 0; at < size && !u->known;) {
         ssize_t n = write(u->fd, data + at, size - at < WRITE_BYTES ? size - at : WRITE_BYTES);
         if (n < 0 && errno != EINTR) {
             return reel_fail_errno(err, "the upload cannot be stored");
@@ -237,18 +259,31 @@ static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct
         u->written += n > 0 ? (uint64_t)n : 0;
     }
     elapsed_ns += clock_ns() - began_ns;
-    if (u->hashed == u->written - size) {
-        if (EVP_DigestUpdate(u->hash, data, size) != 1) {
-            return reel_fail_memory(err);
-        }
+    if (u->known) {
+        u->written += size;
+    } else if (u->hashed == u->written - size) {
+        sha256_add(&u->hash, data, size);
         u->hashed = u->written;
     }
-    if (u->written - u->started >= WRITEBACK_BYTES) {
+    if (u->written - u->started >= WRITEBACK_BYTES && !u->sending) {
         (void)sync_file_range(u->fd, (off_t)u->started, (off_t)(u->written - u->started),
                               SYNC_FILE_RANGE_WRITE); /* a hint: fsync reports errors */
         u->started = u->written;
     }
     return true;
+}
+
+static bool put(struct store_upload *u, const uint8_t *data, size_t size, struct reel_error *err) {
+    while (u->sending && size > 0) {
+        uint64_t left = sending_next(u->sending) - u->written;
+        size_t n = size < left ? size : (size_t)left;
+        if (!put_piece(u, data, n, err) || (n == left && !sending_grow(u->sending, &u->hash, err))) {
+            return false;
+        }
+        data += n;
+        size -= n;
+    }
+    return size == 0 || put_piece(u, data, size, err);
 }
 
 bool store_upload_flush(struct store_upload *u, struct reel_error *err) {
@@ -299,10 +334,10 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
         if (n == 0) {
             return buffer ? reel_fail(err, REEL_CHANGED, "the upload's file has become shorter") : reel_fail_memory(err);
         }
-        if (n > 0 && EVP_DigestUpdate(u->hash, buffer, (size_t)n) != 1) {
-            return reel_fail_memory(err);
+        if (n > 0) {
+            sha256_add(&u->hash, buffer, (size_t)n);
+            u->hashed += (uint64_t)n;
         }
-        u->hashed += n > 0 ? (uint64_t)n : 0;
         if (progress && progress->report && !progress->report(progress->context, u->hashed, u->written)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }
@@ -311,18 +346,20 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
 }
 
 bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size, struct reel_error *err) {
-    uint8_t raw[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    if (!store_upload_flush(u, err) || !store_upload_hash(u, NULL, err)) {
+    uint8_t raw[32];
+    if (!store_upload_flush(u, err) || (!u->known && !store_upload_hash(u, NULL, err))) {
         return false;
     }
-    if (EVP_DigestFinal_ex(u->hash, raw, &n) != 1 || n != 32 || !hash_restart(u, err)) {
-        return reel_fail_memory(err);
+    if (!u->known) {
+        sha256_end(&u->hash, raw);
+        hex_write(raw, sizeof raw, u->sha256);
     }
-    if (!note_sync(u, sync_file(u->fd), err)) {
-        return false;
+    if (!u->sending && !u->known) {
+        hash_restart(u);
+        if (!note_sync(u, sync_file(u->fd), err)) {
+            return false;
+        }
     }
-    hex_write(raw, n, u->sha256);
     memcpy(sha256, u->sha256, sizeof u->sha256);
     *size = u->written;
     return true;
@@ -336,12 +373,18 @@ static bool is_there(const struct store_upload *u) {
 }
 
 bool store_upload_keep(struct store_upload *u, struct reel_error *err) {
+    if (u->store->bucket) {
+        return upload_keep_object(u, false, err);
+    }
     return is_there(u) && !u->placed ? store_sync_bucket(u->store, u->sha256, err) : store_upload_replace(u, err);
 }
 
 bool store_upload_replace(struct store_upload *u, struct reel_error *err) {
     if (!u->sha256[0] || u->placed) {
         return reel_fail(err, REEL_ARGUMENT, "the upload is not finished, or kept already");
+    }
+    if (u->store->bucket) {
+        return upload_keep_object(u, true, err);
     }
     if (store_upload_is_whole(u)) {
         reel_own_by_folder(u->fd, u->path); /* a linked file gets the owner of the archive's folder */
@@ -355,12 +398,12 @@ bool store_upload_replace(struct store_upload *u, struct reel_error *err) {
 }
 
 bool store_upload_is_here(const struct store_upload *u) {
-    return !u->placed;
+    return !u->placed || u->store->bucket; /* an object of the bucket is found again by its content */
 }
 
 void store_upload_withdraw(struct store_upload *u) {
     char path[STORE_PATH];
-    if (u->lasting && u->placed && store_content_path(u->store, u->sha256, "", path, sizeof path)) {
+    if (u->lasting && u->placed && !u->store->bucket && store_content_path(u->store, u->sha256, "", path, sizeof path)) {
         u->placed = rename(path, u->path) != 0;
     }
 }
@@ -373,17 +416,19 @@ void store_upload_free(struct store_upload *u) {
     if (!u) {
         return;
     }
+    if (u->path[0] && !u->placed && (!u->lasting || u->store->bucket)) {
+        unlink(u->path);
+    }
+    if (u->sending && !u->placed && !u->lasting) {
+        sending_abandon(u->sending);
+    }
+    sending_free(u->sending); /* its threads read the file until then */
     if (u->fd >= 0) {
         close(u->fd);
     }
     if (u->leased >= 0) {
         close(u->leased);
     }
-    if (u->path[0] && !u->placed && !u->lasting) {
-        unlink(u->path);
-    }
-    EVP_MD_CTX_free(u->hash);
-    EVP_MD_CTX_free(u->hash_marked);
     free(u->buffer);
     free(u);
 }

@@ -74,7 +74,7 @@ static void cancel(struct jobs *jobs) {
 static int64_t wake_lanes(struct jobs *jobs) {
     int64_t due[LANES], now = reel_now_ns(), first = INT64_MAX;
     struct reel_error ignored;
-    if (!catalog_jobs_free(jobs->catalog, false, &ignored) || !catalog_jobs_due(jobs->catalog, due, LANES, &ignored)) {
+    if (!catalog_jobs_free(jobs->catalog, false, "", &ignored) || !catalog_jobs_due(jobs->catalog, jobs->home, due, LANES, &ignored)) {
         return INT64_MAX;
     }
     for (unsigned i = 0; i < LANES; i++) {

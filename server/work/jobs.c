@@ -145,17 +145,20 @@ void job_release(struct job *job) {
     pthread_mutex_unlock(&job->mutex);
 }
 
-static void fill_row(const struct job_kind *kind, const struct job_spec *spec, struct catalog_job *row) {
+static void fill_row(const struct jobs *jobs, const struct job_kind *kind, const struct job_spec *spec, struct catalog_job *row) {
     *row = (struct catalog_job){.lane = spec->lane == LANE_SMALL ? kind->lane : spec->lane, .again = kind->again, .options = (char *)""};
     snprintf(row->kind, sizeof row->kind, "%s", kind->name);
     snprintf(row->key, sizeof row->key, "%s", spec->key ? spec->key : "");
     snprintf(row->collection, sizeof row->collection, "%s", spec->collection ? spec->collection : "");
     snprintf(row->subject, sizeof row->subject, "%s", spec->subject ? spec->subject : "");
     row->options = (char *)(spec->options ? spec->options : "");
+    if (kind->here) {
+        memcpy(row->home, jobs->home, sizeof row->home);
+    }
 }
 
 bool job_row(struct job *job, const struct job_spec *spec, struct catalog_job *row, struct reel_error *err) {
-    fill_row(job->kind, spec, row);
+    fill_row(job->jobs, job->kind, spec, row);
     row->lane = job->lane;
     row->state = JOB_RUNNING;
     row->again = true; /* that one may have read the catalog before this request writes it */
@@ -205,7 +208,7 @@ bool jobs_add(struct jobs *jobs, const struct job_spec *spec, char id[JOB_ID_TEX
     if (!kind) {
         return reel_fail(err, REEL_ARGUMENT, "no kind of job is called %s", spec->kind);
     }
-    fill_row(kind, spec, &row);
+    fill_row(jobs, kind, spec, &row);
     if (!catalog_job_add(jobs->catalog, &row, &added, err)) {
         return false;
     }
@@ -375,8 +378,10 @@ struct jobs *jobs_open(const struct jobs_options *options, struct reel_error *er
     monotonic_cond(&jobs->beat_wake);
     open_lanes(jobs, n < 1 ? 1 : n > SCANS_MAX ? SCANS_MAX : n);
     (void)gethostname(host, sizeof host - 1);
-    bool good = catalog_make_id(id, err) && catalog_jobs_free(jobs->catalog, true, err);
-    snprintf(jobs->owner, sizeof jobs->owner, "%s:%.16s", host, id);
+    snprintf(jobs->home, sizeof jobs->home, "%s", options->home ? options->home : "");
+    bool alone = !jobs->home[0]; /* else other servers have leases, too */
+    bool good = catalog_make_id(id, err) && catalog_jobs_free(jobs->catalog, alone, jobs->home, err);
+    snprintf(jobs->owner, sizeof jobs->owner, "%.40s:%.16s", alone ? host : jobs->home, id);
     jobs->has_beat = good && pthread_create(&jobs->beat, NULL, beat_run, jobs) == 0;
     if (!jobs->has_beat) {
         if (good) {

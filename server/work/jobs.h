@@ -41,6 +41,7 @@ struct job_kind {
     bool again;         /* added while it runs it is run once more: there is new work for it */
     bool quiet;         /* its end is not in the change feed */
     bool brief;         /* it leaves no row when it succeeds */
+    bool here;          /* only the server that added it can run it: it is about its files */
     const char *result; /* a link shown when it is done; NULL: none */
     bool (*run)(struct app *app, const struct job_call *call, struct reel_error *err);
 };
@@ -58,6 +59,7 @@ struct jobs_options {
     unsigned scan_threads;
     const struct job_kind *kinds;                                  /* name NULL at the end; must outlive the jobs */
     void (*ended)(struct app *app, const struct catalog_job *job); /* on the job's thread; NULL: none */
+    const char *home;                                              /* of this server, among several of this catalog; "": it is alone */
 };
 struct jobs *jobs_open(const struct jobs_options *options, struct reel_error *err);
 /* Without this call only scans and upkeep are claimed, as a command needs them; from now on all jobs, and the schedule is followed (kind

@@ -52,6 +52,7 @@ struct jobs {
     const struct job_kind *kinds;
     void (*ended)(struct app *app, const struct catalog_job *job);
     char owner[64];                                     /* of leases: this process */
+    char home[JOB_HOME_TEXT];                           /* "": the only server */
     _Atomic uint64_t ends[KINDS_MAX][3], ms[KINDS_MAX]; /* done, failed, cancelled */
     atomic_bool closing, stopping;
     pthread_mutex_t mutex;  /* guards what follows */

@@ -6,10 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "catalog/locks.h"
+#include "wire/clock.h"
 #include "wire/hex.h"
 
+enum { PAUSE_MS = 2, PAUSE_MAX_MS = 100 };
+static const int64_t PATIENCE_NS = INT64_C(15000000000);
+
 struct locks {
+    struct catalog *shared; /* NULL: this is the only server */
     pthread_mutex_t mutex;
     pthread_cond_t released;
     struct key_lock *held;
@@ -45,6 +52,60 @@ static void make_key(char key[LOCK_KEY], const char *what, const char *name) {
     }
 }
 
+void locks_share(struct locks *locks, struct catalog *catalog) {
+    locks->shared = catalog;
+}
+
+/* ---- among servers; the lock of this process is held */
+
+static bool is_shared(const struct locks *locks, const struct key_lock *lock) {
+    return locks->shared && strncmp(lock->key, "here-", 5) != 0;
+}
+
+static int64_t number_of(const char *key) {
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    int64_t number;
+    SHA256((const uint8_t *)key, strlen(key), digest);
+    memcpy(&number, digest, sizeof number);
+    return number;
+}
+
+static void sleep_ms(unsigned ms) {
+    nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
+}
+
+static void take_shared(struct locks *locks, struct key_lock *lock) {
+    struct reel_error ignored;
+    int64_t failing_since_ns = 0;
+    lock->number = number_of(lock->key);
+    for (unsigned pause = PAUSE_MS; !lock->shared; pause = pause < PAUSE_MAX_MS / 2 ? 2 * pause : PAUSE_MAX_MS) {
+        if (catalog_lock_try(locks->shared, lock->number, &lock->shared, &ignored)) {
+            failing_since_ns = 0;
+        } else if (!failing_since_ns) {
+            failing_since_ns = clock_ns();
+        } else if (clock_ns() - failing_since_ns > PATIENCE_NS) {
+            lock->alone = true;
+            catalog_lock_missing(true);
+            return;
+        }
+        if (!lock->shared) {
+            sleep_ms(pause);
+        }
+    }
+}
+
+static void give_shared(struct locks *locks, struct key_lock *lock) {
+    if (lock->shared) {
+        catalog_unlock(locks->shared, lock->number);
+    }
+    if (lock->alone) {
+        catalog_lock_missing(false);
+    }
+    lock->shared = lock->alone = false;
+}
+
+/* ---- in this process */
+
 /* The mutex is held. */
 static bool is_held(const struct locks *locks, const char *key) {
     const struct key_lock *l = locks->held;
@@ -71,6 +132,9 @@ void lock_take(struct locks *locks, struct key_lock *lock, const char *what, con
     }
     put_in(locks, lock);
     pthread_mutex_unlock(&locks->mutex);
+    if (is_shared(locks, lock)) {
+        take_shared(locks, lock);
+    }
 }
 
 bool lock_try(struct locks *locks, struct key_lock *lock, const char *what, const char *name) {
@@ -84,6 +148,14 @@ bool lock_try(struct locks *locks, struct key_lock *lock, const char *what, cons
         put_in(locks, lock);
     }
     pthread_mutex_unlock(&locks->mutex);
+    if (is_free && is_shared(locks, lock)) {
+        struct reel_error ignored;
+        lock->number = number_of(lock->key);
+        if (!catalog_lock_try(locks->shared, lock->number, &lock->shared, &ignored) || !lock->shared) {
+            lock_release(lock);
+            return false;
+        }
+    }
     return is_free;
 }
 
@@ -92,6 +164,7 @@ void lock_release(struct key_lock *lock) {
     if (!locks) {
         return;
     }
+    give_shared(locks, lock);
     pthread_mutex_lock(&locks->mutex);
     struct key_lock **at = &locks->held;
     while (*at != lock) {

@@ -5,17 +5,24 @@
 #define SERVER_WORK_LOCKS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "reel/error.h"
 
 struct locks; /* of one process */
+struct catalog;
 struct locks *locks_new(struct reel_error *err);
 void locks_free(struct locks *locks); /* no lock is held; NULL is fine */
+/* From now on each lock is also taken among all servers of this catalog, but those whose `what` begins with "here-". A server that cannot
+ * be asked for PATIENCE seconds lets the work go on, whose transactions fail then. */
+void locks_share(struct locks *locks, struct catalog *catalog);
 
 enum { LOCK_KEY = 96 }; /* longer keys are hashed */
 struct key_lock {
     struct locks *locks; /* NULL: not held */
     char key[LOCK_KEY];
+    int64_t number;     /* of the key, among servers */
+    bool shared, alone; /* shared: it is held among servers; alone: it could not be had there */
     struct key_lock *next;
 };
 /* `locks` NULL: the process has one thread, as some commands, and nothing is locked. */

@@ -188,7 +188,7 @@ static struct job *claim(struct lane *lane) {
     struct jobs *jobs = lane->jobs;
     struct catalog_job row;
     struct reel_error why = {0};
-    if (!catalog_job_claim(jobs->catalog, lane->number, jobs->owner, JOB_LEASE_NS, &row, &why)) {
+    if (!catalog_job_claim(jobs->catalog, lane->number, jobs->home, jobs->owner, JOB_LEASE_NS, &row, &why)) {
         return NULL; /* none, or the catalog cannot be written now: the heartbeat asks again */
     }
     const struct job_kind *kind = jobs_kind(jobs, row.kind);

@@ -435,13 +435,24 @@ CREATE TABLE uploads (
     content BLOB NOT NULL, -- SHA-256 once it is known, else empty
     recording BLOB NOT NULL, -- id of the recording it became, else empty
     created_ns INTEGER NOT NULL,
-    expires_ns INTEGER NOT NULL
+    expires_ns INTEGER NOT NULL,
+    note TEXT NOT NULL, -- what of it is in S3, as JSON (server/store/bucket/send.h); '' nothing, or the store is a folder
+    turn INTEGER NOT NULL -- counted by each writer: one that has missed a turn is out
 ) STRICT;
 
 CREATE UNIQUE INDEX uploads_key ON uploads (owner, idempotency_key) WHERE idempotency_key <> '';
 CREATE INDEX uploads_expires ON uploads (expires_ns);
 CREATE INDEX uploads_owner ON uploads (owner);
 CREATE INDEX uploads_open ON uploads (length, confirmed) WHERE state = 0;
+
+-- Which object in S3 has a content, when the store is a bucket.
+CREATE TABLE objects (
+    sha256 BLOB NOT NULL PRIMARY KEY CHECK (length(sha256) = 32),
+    location TEXT NOT NULL, -- objects/<id> below the store's prefix; s3://BUCKET/KEY: of others, only read
+    etag TEXT NOT NULL, -- of an object of others; else ''
+    size INTEGER NOT NULL CHECK (size >= 0)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX objects_location ON objects (location);
 
 -- The first response to each Idempotency-Key of uploads in one request.
 CREATE TABLE responses (
@@ -542,7 +553,8 @@ CREATE TABLE jobs (
     problem TEXT NOT NULL DEFAULT '',
     created_ns INTEGER NOT NULL,
     started_ns INTEGER NOT NULL DEFAULT 0,
-    ended_ns INTEGER NOT NULL DEFAULT 0
+    ended_ns INTEGER NOT NULL DEFAULT 0,
+    home TEXT NOT NULL DEFAULT '' -- the server that can run it, where several share the catalog: its files are there; '' any
 ) STRICT;
 
 CREATE UNIQUE INDEX jobs_key ON jobs (kind, key) WHERE state < 2;

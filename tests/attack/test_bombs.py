@@ -6,7 +6,7 @@ import struct
 import threading
 from functools import lru_cache
 
-from harness import API, Case, eventually, files_below, reel
+from harness import API, Case, eventually, files_below, in_a_folder, reel
 from samples import bag, lab_messages
 
 PIECE = 45 << 20
@@ -85,6 +85,7 @@ class Bombs(Case):
         answer = self.put('dark.bag', dark(0), self.one)
         self.assertEqual((answer.status, answer.json()['messages'], answer.json()['payload_bytes']), (201, 1, DARK * PIECE), answer)
 
+    @in_a_folder
     def test_another_small_file_does_not_wait(self):
         ended, before = [], self.blobs()
 

@@ -2,7 +2,7 @@
 import json
 import re
 
-from harness import API, Case, Server, reel
+from harness import API, Case, Server, in_a_folder, reel
 from samples import bag, lab_messages
 
 FILE = bag(lab_messages(1))
@@ -63,6 +63,7 @@ class RemadeToken(Case):
         self.assertEqual(self.ask('DELETE', lab, limited).status, 204)
         self.assertEqual(self.ask('DELETE', secret, self.boss).status, 204)
 
+    @in_a_folder
     def test_reserved_bytes_count(self):
         free = json.loads(self.ask('GET', API, self.boss).body)['free_bytes']
         robot = token(self.server, 'upload', 'robot3')

@@ -6,7 +6,7 @@ import tempfile
 import time
 import unittest
 
-from harness import API, Server, eventually, files_below
+from harness import API, Server, eventually, files_below, in_a_folder
 from samples import bag, lab_messages
 
 BIG = bag(lab_messages(10, 300000))  # more than the sockets' buffers hold
@@ -58,6 +58,7 @@ class ShorterFile(unittest.TestCase):
         self.assertLess(cpu_seconds(self.server) - before, 0.5)
         return self.server.get(path)
 
+    @in_a_folder
     def test_stored_file(self):
         ident = self.server.added('big.bag', BIG)
         blob = max(files_below(os.path.join(self.server.data, 'blobs')), key=os.path.getsize)
@@ -65,6 +66,7 @@ class ShorterFile(unittest.TestCase):
         self.assertEqual(again.status, 410, again)
         self.assertEqual(again.headers.get_content_type(), 'application/problem+json')
 
+    @in_a_folder
     def test_referenced_file(self):
         path = os.path.join(self.folder, 'big.bag')
         with open(path, 'wb') as f:
@@ -75,6 +77,7 @@ class ShorterFile(unittest.TestCase):
         again = self.check_cut('%s/recordings/%s/file/x.bag' % (API, items[0]['id']), path)
         self.assertEqual(again.status, 410, again)
 
+    @in_a_folder
     def test_small_stored_file(self):
         ident = self.server.added('small.bag', SMALL)
         blob = max(files_below(os.path.join(self.server.data, 'blobs')), key=os.path.getsize)
@@ -82,6 +85,7 @@ class ShorterFile(unittest.TestCase):
         answer = self.server.get('%s/recordings/%s/file/x.bag' % (API, ident))
         self.assertEqual(answer.status, 410, answer)
 
+    @in_a_folder
     def test_shutdown_is_not_held(self):
         ident = self.server.added('big.bag', BIG)
         self.start_download('%s/recordings/%s/file/x.bag' % (API, ident))  # stays open

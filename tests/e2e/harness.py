@@ -17,6 +17,8 @@ import time
 import unittest
 import urllib.parse
 
+from s3 import S3
+
 REEL = os.path.abspath(os.environ.get('REEL', 'build/release/reel'))
 QUICK = os.environ.get('REEL_TESTS_QUICK') == '1'
 API = '/api/v1'
@@ -54,6 +56,16 @@ def catalog_of(data):
     return ['--catalog', '%s/%s' % (CATALOG, name)]
 
 
+STORE = os.environ.get('REEL_TEST_STORE')  # s3://BUCKET: each data folder has a prefix of its own there; AWS_… are set
+
+
+def store_of(data):
+    """The options for a server's store."""
+    if not STORE or os.path.exists(os.path.join(data, 'store-bucket')) or os.path.exists(os.path.join(data, 'blobs')):
+        return []
+    return ['--store', '%s/%s' % (STORE, hashlib.md5(os.path.realpath(data).encode()).hexdigest()[:16])]
+
+
 def catalog_sql(data, sql):
     """Runs a statement in the catalog of a data folder, behind the server's back; the rows, as texts."""
     if CATALOG:
@@ -66,7 +78,19 @@ def catalog_sql(data, sql):
     return [tuple(row) for row in json.loads(done.stdout)]
 
 
+def stored(data, folder, name):
+    """A file that the server keeps for a lost catalog: ('manifests', content) or ('notes', 'collections.json'); bytes."""
+    if os.path.exists(os.path.join(data, 'store-bucket')):
+        with open(os.path.join(data, 'store-bucket')) as f:
+            bucket, _, prefix = f.read().strip()[len('s3://'):].partition('/')
+        return S3.of_environment().get(bucket, '%s/%s/%s' % (prefix, folder, name))
+    path, = [f for f in files_below(data) if f.endswith('/' + name + ('.json' if folder == 'manifests' else ''))]
+    with open(path, 'rb') as f:
+        return f.read()
+
+
 in_a_file = unittest.skipIf(CATALOG, 'the catalog is not a file')
+in_a_folder = unittest.skipIf(STORE, 'the store is not a folder')
 
 
 class Server:
@@ -75,7 +99,7 @@ class Server:
         self.data = data or tempfile.mkdtemp(prefix='reel-e2e-')
         with tempfile.NamedTemporaryFile() as file:  # opened twice: reading through the server's descriptor would move its write position
             writes, self.log = open(file.name, 'ab'), open(file.name, 'rb')
-        command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *([] if '--catalog' in args else catalog_of(self.data)), *args]
+        command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *([] if '--catalog' in args else catalog_of(self.data)), *store_of(self.data), *args]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writes, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
         writes.close()
         atexit.register(self.process.kill)  # should the tests end in the middle

@@ -13,7 +13,7 @@ import time
 import unittest
 
 import legacy
-from harness import API, Server, eventually, files_below, in_a_file, reel
+from harness import API, Server, eventually, files_below, in_a_file, in_a_folder, reel
 from samples import bag, lab_messages, nanover, nanover_messages
 
 TRAJ, STATE = legacy.pair(salt=9)
@@ -78,6 +78,7 @@ class Imports(unittest.TestCase):
 
     # ---- by request
 
+    @in_a_folder
     def test_copy(self):
         self.start()
         data = bag(lab_messages(2))
@@ -121,6 +122,7 @@ class Imports(unittest.TestCase):
         self.assertGreater(self.metric('reel_import_read_bytes_total'), read)
         self.assertEqual([r['revision'] for r in self.rows() if r['name'] == 'a.bag'], [2, 1])
 
+    @in_a_folder
     def test_move(self):
         self.start()
         data = bag(lab_messages(2))
@@ -180,6 +182,7 @@ class Imports(unittest.TestCase):
                      {'path': '.', 'collection': 'a/b'}, {'path': '.', 'tags': 3}, {'path': 'a\0b'}):
             self.ask(body, status=400)
 
+    @in_a_folder
     def test_the_archive_itself_is_not_imported(self):
         self.data = os.path.join(self.root, 'data')
         self.write('a.bag', bag(lab_messages(1)))
@@ -252,6 +255,7 @@ class Imports(unittest.TestCase):
 
     # ---- references
 
+    @in_a_folder
     def test_reference(self):
         self.start('--rescan-interval', '1')
         data = bag(lab_messages(2))
@@ -306,6 +310,7 @@ class Imports(unittest.TestCase):
             self.assertEqual(f.read(), data)
         self.assertEqual(files_below(os.path.join(self.data, 'blobs')), [])
 
+    @in_a_folder
     def test_a_reference_outlives_the_catalog_file(self):
         """The reference to the file is in the store, next to the manifest."""
         self.start()
@@ -325,6 +330,7 @@ class Imports(unittest.TestCase):
         for r in self.rows():
             self.assertEqual(len(self.read(r['id']).rows()), 100)
 
+    @in_a_folder
     def test_an_upload_heals_a_reference(self):
         self.start()
         data = bag(lab_messages(2))
@@ -339,6 +345,7 @@ class Imports(unittest.TestCase):
         os.unlink(path)
         self.assertEqual(self.server.get(one + '/file/a.bag').body, data)
 
+    @in_a_folder
     @in_a_file
     def test_a_lost_catalog(self):
         self.start()
@@ -373,6 +380,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.take(path='.')['failed'], 0)
         self.assertEqual(self.failures(), [])
 
+    @in_a_folder
     def test_odd_names(self):
         self.start()
         for name in (b'\xff.bag', b'new\nline.bag', b'x' * 250 + b'.bag', '\u00e4 \u2603 #?%.bag'.encode()):
@@ -459,6 +467,7 @@ class Imports(unittest.TestCase):
         self.write('sub/b.bag', bag(lab_messages(1, salt=1)))
         self.assertTrue(eventually(lambda: self.names() == ['sub/a.bag', 'sub/b.bag'], 20))
 
+    @in_a_folder
     def test_watch_move_and_reference(self):
         other = os.path.join(self.folder, 'other')
         os.mkdir(other)
@@ -506,6 +515,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.take(path='tree')['failed'], 0)
         self.assertEqual(len(self.rows()), 60)
 
+    @in_a_folder
     def test_killed_in_the_middle(self):
         for i in range(40):
             self.write('tree/%02d.bag' % i, bag(lab_messages(6, salt=i)))

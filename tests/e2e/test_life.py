@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from harness import API, REEL, Server, eventually, files_below
+from harness import API, REEL, Server, eventually, files_below, in_a_folder
 from samples import bag, lab_messages, nanover, nanover_messages
 
 
@@ -93,6 +93,7 @@ class Life(unittest.TestCase):
         self.assertEqual([r['id'] for r in server.get(API + '/recordings').json()['items']], [kept])
         self.assertEqual([f for f in files_below(self.data) if '/blobs/' in f or '/incoming/' in f], before)
 
+    @in_a_folder
     def test_vanished_file_is_missing_not_a_crash(self):
         server = self.start()
         data = bag(lab_messages(2))

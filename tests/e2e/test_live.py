@@ -12,7 +12,7 @@ import unittest
 
 import msgpack
 
-from harness import API, REEL, Case, Server, eventually, files_below, reel
+from harness import API, REEL, Case, Server, eventually, files_below, in_a_folder, reel
 from samples import T0, bag, lab_messages
 
 
@@ -264,6 +264,7 @@ class Killed(unittest.TestCase):
             self.assertNotIn(folder, json.dumps([live.row(), server.get(API + '/jobs').json()]))
             server.stop()
 
+    @in_a_folder
     def test_a_lost_catalog(self):
         with tempfile.TemporaryDirectory() as folder:
             server = Server(folder)

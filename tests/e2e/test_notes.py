@@ -10,7 +10,7 @@ import tempfile
 import threading
 import unittest
 
-from harness import API, Case, Server, catalog_sql, eventually, files_below
+from harness import API, Case, Server, catalog_sql, eventually, files_below, stored
 from legacy import pair
 from samples import SECOND, T0, bag, lab_messages, nanover, nanover_messages
 
@@ -28,10 +28,7 @@ def wait_for_manifests(data_folder):
 def manifest(data_folder, content):
     """Of these bytes: the entries of its recordings, by id."""
     wait_for_manifests(data_folder)
-    name = hashlib.sha256(content).hexdigest() + '.json'
-    path, = [f for f in files_below(data_folder) if f.endswith(name)]
-    with open(path) as f:
-        return {r['id']: r for r in json.load(f)['recordings']}
+    return {r['id']: r for r in json.loads(stored(data_folder, 'manifests', hashlib.sha256(content).hexdigest()))['recordings']}
 
 
 class Notes(Case):
@@ -368,8 +365,7 @@ class Notes(Case):
                          (2, len(data) + len(more), 2 * r['messages'], r['start'], r['end'], ''))
         self.assertAlmostEqual(zoo['duration_s'], 2 * int(r['duration_ns']) / 1e9, 2)
         self.assertEqual(self.ask('PATCH', '/collections/zoo', {'description': 'animals'})['description'], 'animals')
-        with open(os.path.join(self.server.data, 'collections.json')) as f:
-            self.assertEqual(json.load(f)['descriptions']['zoo'], 'animals')
+        self.assertEqual(json.loads(stored(self.server.data, 'notes', 'collections.json'))['descriptions']['zoo'], 'animals')
         names, path = [], API + '/collections?limit=1'
         while path:
             answer = self.get(path)
@@ -438,9 +434,7 @@ class Lasting(unittest.TestCase):
         r = server.get('%s/recordings/%s' % (API, one)).json()
         self.assertEqual((r['tags'], r['notes'], len(r['parts'])), ({'robot': 'r1'}, 1, 2))
         wait_for_manifests(self.data)
-        path, = [f for f in files_below(self.data) if f.endswith(r['content'].split(':')[1] + '.json')]
-        with open(path) as f:
-            entry, = json.load(f)['recordings']
+        entry, = json.loads(stored(self.data, 'manifests', r['content'].split(':')[1]))['recordings']
         self.assertEqual((entry['tags'], entry['notes'][0]['text']), ({'robot': 'r1'}, 'n'))
 
     def test_manifests_left_behind_are_made_good(self):

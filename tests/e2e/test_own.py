@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import unittest
 
-from harness import API, Server, files_below, reel
+from harness import API, Server, files_below, reel, in_a_folder
 from samples import bag, lab_messages
 
 NOBODY = 65534
@@ -56,6 +56,7 @@ class Own(unittest.TestCase):
         server.stop()
         return sorted(names)
 
+    @in_a_folder
     def test_commands_of_root_leave_nothing_of_root(self):
         token = re.search(r'reel_[\w-]+', self.reel('token', 'create', '--role', 'admin', '--name', 'me')).group()
         self.reel('token', 'rotate')

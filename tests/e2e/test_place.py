@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import API, PATIENCE, REEL, Server, in_a_file, reel
+from harness import API, PATIENCE, REEL, Server, in_a_file, in_a_folder, reel
 from samples import bag, lab_messages
 
 
@@ -33,6 +33,7 @@ class Place(unittest.TestCase):
     def catalogs(self, folder):
         return [os.path.basename(p) for p in sorted(glob.glob(os.path.join(folder, 'catalog.db*'))) if not p.endswith(('-wal', '-shm'))]
 
+    @in_a_folder
     def test_said_once_and_known_to_every_command(self):
         server = self.start('--catalog', self.local)
         server.added('a.bag', bag(lab_messages(1)))

@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from harness import API, PATIENCE, Server, files_below
+from harness import API, PATIENCE, Server, files_below, in_a_folder
 from run_tests import release_only
 from samples import bag, lab_messages, nanover, nanover_messages
 
@@ -102,12 +102,15 @@ class Reads(unittest.TestCase):
     def test_mcap_cut(self):
         self.check(self.lab, 'x.mcap?start=%2B1s&topic=/camera')
 
+    @in_a_folder
     def test_bag(self):
         self.check(self.lab, 'x.bag?version=1.2')
 
+    @in_a_folder
     def test_nanover_sums_once(self):
         self.check(self.sim, 'x.nanover.zip', plan_reads_payload=True)
 
+    @in_a_folder
     def test_mcap_of_nanover(self):
         self.check(self.sim, 'x.mcap')
 

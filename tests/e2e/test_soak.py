@@ -4,7 +4,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import PATIENCE, REEL
+from harness import PATIENCE, REEL, in_a_file
 from run_tests import release_only
 
 SOAK = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bench', 'soak.py')
@@ -29,6 +29,7 @@ class Soak(unittest.TestCase):
         self.assertEqual(self.verdict(leak_kb=10), {'anon': False, 'fds': False, 'threads': True, 'rest': True})  # half a KB a request
 
     @release_only
+    @in_a_file
     def test_it_runs(self):
         done = subprocess.run(['/usr/bin/python3', SOAK, '0.2', '--reel', REEL, '--seed', '3'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=5 * PATIENCE)
         output = done.stdout.decode()

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import API, Server, eventually, files_below, reel
+from harness import API, Server, eventually, files_below, in_a_folder, reel
 from samples import bag, lab_messages
 
 BIG = bag(lab_messages(10, 100000))
@@ -50,6 +50,7 @@ class Tls(unittest.TestCase):
             f.write(BIG)
         return json.loads(self.curl(API + '/recordings/by-name/lab/', '-T', path).stdout)['id']
 
+    @in_a_folder
     def test_transfers(self):
         self.assertTrue(self.server.base.startswith('https://'))
         ident = self.upload()
@@ -62,6 +63,7 @@ class Tls(unittest.TestCase):
         os.truncate(max(files_below(os.path.join(self.server.data, 'blobs')), key=os.path.getsize), 1000)
         self.assertIn(b'410', self.curl(path, check=False).stderr)
 
+    @in_a_folder
     def test_a_shorter_file_is_cut(self):
         ident = self.upload()
         context = ssl.create_default_context(cafile=self.first[0])

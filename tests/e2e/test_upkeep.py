@@ -12,7 +12,7 @@ import time
 import unittest
 from random import Random
 
-from harness import API, REEL, Case, Server, catalog_sql, eventually, files_below, in_a_file, reel
+from harness import API, REEL, Case, Server, catalog_sql, eventually, files_below, in_a_file, in_a_folder, reel
 from samples import bag, lab_messages
 
 
@@ -65,6 +65,7 @@ class Upkeep(unittest.TestCase):
         notes = server.get('%s/recordings/%s/notes' % (API, rid)).json()['items']
         return [r['name'], r['collection'], r['revision'], r['state'], r['messages'], r['tags'], r['description'], [n['text'] for n in notes]]
 
+    @in_a_folder
     @in_a_file
     def test_backup_under_load_and_restore(self):
         server = self.start('--backup-dir', os.path.join(self.folder, 'backups'))
@@ -117,6 +118,7 @@ class Upkeep(unittest.TestCase):
         self.assertEqual(again.returncode, 1)
         self.assertIn(b'not empty', again.stderr)
 
+    @in_a_folder
     @in_a_file
     def test_a_backup_is_brought_up_to_date(self):
         own = os.path.join(self.folder, 'own')
@@ -132,6 +134,7 @@ class Upkeep(unittest.TestCase):
         restored.stop()
         self.fsck(data=own)
 
+    @in_a_folder
     @in_a_file
     def test_an_older_catalog_loses_nothing(self):
         own = os.path.join(self.folder, 'own')
@@ -154,6 +157,7 @@ class Upkeep(unittest.TestCase):
         self.assertEqual(server.request('POST', API + '/admin/backup').status, 422)
         self.assertEqual(server.get(API + '/admin/backup/last').status, 404)
 
+    @in_a_folder
     def test_scrub_finds_a_flipped_byte(self):
         server = self.start()
         good, bad = bag(lab_messages(5)), bag(lab_messages(50))
@@ -188,6 +192,7 @@ class Upkeep(unittest.TestCase):
         self.assertIsNone(server.get('%s/recordings/%s' % (API, rid)).json()['problem'])
         self.assertEqual(reel('scrub', '--data', self.data).returncode, 0)
 
+    @in_a_folder
     def test_a_corrupted_index_pack_is_rebuilt(self):
         server = self.start()
         body = bag(lab_messages(50))
@@ -254,6 +259,7 @@ class Upkeep(unittest.TestCase):
         self.assertEqual([last['state'], last['files'], last['size']], ['done', 5, sum(map(len, bodies))])
         self.assertIn(b'resumed' if before['files'] else b'', done.stdout)
 
+    @in_a_folder
     def test_fsck_both_ways(self):
         server = self.start()
         one, two = bag(lab_messages(5)), bag(lab_messages(6))
@@ -279,6 +285,7 @@ class Upkeep(unittest.TestCase):
         self.assertEqual(server.get('%s/recordings/%s/file/kept' % (API, kept)).body, two)
         self.assertIn('no archive', self.fsck(data=os.path.join(self.folder, 'nowhere'), code=2))
 
+    @in_a_folder
     def test_fsck_checks_referenced_files(self):
         root = os.path.join(self.folder, 'root')
         os.mkdir(root)
@@ -329,6 +336,7 @@ class Upkeep(unittest.TestCase):
             self.assertTrue(self.fsck()['clean'])
         return check
 
+    @in_a_folder
     @in_a_file
     def test_a_damaged_catalog_is_made_again(self):
         def damage(path):
@@ -342,6 +350,7 @@ class Upkeep(unittest.TestCase):
         self.assertEqual([made['old_catalog'], made['recordings']], ['catalog.db.old-1', 2])
         check()
 
+    @in_a_folder
     @in_a_file
     def test_a_deleted_catalog_comes_back_by_itself(self):
         check = self.lose(os.remove)
@@ -352,6 +361,7 @@ class Upkeep(unittest.TestCase):
         hooks = server.get(API + '/webhooks').json()['items']
         return [retention['rules'], retention['quotas'], [(h['id'], h['url'], h['events'], h['collections'], h['created']) for h in hooks]]
 
+    @in_a_folder
     @in_a_file
     def test_what_was_set_outlives_the_catalog(self):
         own, file = os.path.join(self.folder, 'own'), os.path.join(self.data, 'settings.json')

@@ -4,7 +4,7 @@ import os
 import socket
 import time
 
-from harness import API, Case, curl, digest_header, eventually, files_below
+from harness import API, Case, curl, digest_header, eventually, files_below, in_a_folder
 from samples import bag, lab_messages
 
 SMALL = bag(lab_messages(2))
@@ -63,6 +63,7 @@ class Upload(Case):
         self.assertEqual(second.json()['id'], first.json()['id'])
         self.unchanged(before)
 
+    @in_a_folder
     def test_same_content_under_another_name_is_a_new_recording_on_the_same_blob(self):
         data = bag(lab_messages(2, salt=5))
         one = self.server.put('one.bag', data)

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-from harness import API, PATIENCE, QUICK, REEL, Case, Server, curl, digest_header, eventually, files_below
+from harness import API, PATIENCE, QUICK, REEL, Case, Server, curl, digest_header, eventually, files_below, in_a_folder
 from samples import bag, lab_messages
 
 TUS = {'Tus-Resumable': '1.0.0'}
@@ -493,6 +493,7 @@ class Uploads(Case):
         self.assertEqual(empty.body, bytes(1024))
         self.assertProblem(self.server.get(API + '/recordings.tar?nonsense=1'), 400)
 
+    @in_a_folder
     def test_tar_says_what_it_leaves_out(self):
         for name, salt in (('here.bag', 160), ('gone.bag', 161), ('short.bag', 162)):
             self.server.added(name, bag(lab_messages(2, salt=salt)), collection='holes')

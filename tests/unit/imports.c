@@ -11,6 +11,7 @@
 
 #include "ingest/import.h"
 #include "ingest/references.h"
+#include "store/inspect.h"
 #include "unit/ingest_trial.h"
 #include "wire/cleanup.h"
 
@@ -303,7 +304,7 @@ static ino_t stored_inode(const struct reported *h) {
     struct stat st;
     char path[PATH_MAX];
     assert_true(catalog_get(app.catalog, h->ids[0], &r, &err));
-    assert_true(store_blob_path(app.store, r.content, path, sizeof path));
+    assert_true(store_file_path(app.store, r.content, "", path, sizeof path));
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_nlink, 1);
     assert_int_equal(st.st_mode & 0777, 0600);

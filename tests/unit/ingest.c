@@ -10,6 +10,7 @@
 
 #include "ingest/local.h"
 #include "ingest/scanning.h"
+#include "store/inspect.h"
 #include "unit/ingest_trial.h"
 #include "wire/cleanup.h"
 
@@ -303,14 +304,14 @@ static void leftovers_are_swept_at_start(void **state) {
     char hex[SHA256_HEX], path[4096], lost[4096];
     memcpy(hex, r.recording.content, sizeof hex); /* another blob of the same folder, which no row knows */
     hex[63] = hex[63] == '0' ? '1' : '0';
-    assert_true(store_blob_path(app.store, hex, path, sizeof path));
+    assert_true(store_file_path(app.store, hex, "", path, sizeof path));
     put_file(path);
-    assert_true(store_pack_path(app.store, hex, path, sizeof path));
+    assert_true(store_file_path(app.store, hex, ".reel", path, sizeof path));
     put_file(path);
     strcat(path, ".tmp-a1B2c3");
     put_file(path);
     put_file(DATA "/incoming/half");
-    assert_true(store_blob_path(app.store, other.recording.content, lost, sizeof lost));
+    assert_true(store_file_path(app.store, other.recording.content, "", lost, sizeof lost));
     assert_int_equal(remove(lost), 0);
     assert_int_equal(stored_files(), 9);
     app_down();

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/inspect.h"
 #include "unit/ingest_trial.h"
 
 static const int64_t WAIT_NS = 2000000000;
@@ -35,7 +36,7 @@ static int unmake(void **state) {
 }
 static void remove_pack(void) {
     char path[4096];
-    assert_true(store_pack_path(app.store, made.recording.content, path, sizeof path));
+    assert_true(store_file_path(app.store, made.recording.content, ".reel", path, sizeof path));
     assert_int_equal(remove(path), 0);
 }
 
@@ -69,7 +70,7 @@ static void a_lost_pack_is_made_again(void **state) {
 static void a_broken_pack_is_made_again(void **state) {
     (void)state;
     char path[4096];
-    assert_true(store_pack_path(app.store, made.recording.content, path, sizeof path));
+    assert_true(store_file_path(app.store, made.recording.content, ".reel", path, sizeof path));
     FILE *f = fopen(path, "r+");
     fputs("broken", f);
     fclose(f);
@@ -81,7 +82,7 @@ static void a_broken_pack_is_made_again(void **state) {
 
 static void flip_first_segment(void) {
     char path[4096];
-    assert_true(store_pack_path(app.store, made.recording.content, path, sizeof path));
+    assert_true(store_file_path(app.store, made.recording.content, ".reel", path, sizeof path));
     FILE *f = fopen(path, "r+");
     fseek(f, 16, SEEK_SET); /* after the header */
     fputc(0xff, f);
@@ -137,7 +138,7 @@ static void a_corrupted_pack_is_gone_after_a_restart(void **state) {
 static void a_lost_file_is_missing(void **state) {
     (void)state;
     char path[4096];
-    assert_true(store_blob_path(app.store, made.recording.content, path, sizeof path));
+    assert_true(store_file_path(app.store, made.recording.content, "", path, sizeof path));
     assert_int_equal(remove(path), 0);
     assert_null(get());
     assert_int_equal(err.code, REEL_NOT_FOUND);
@@ -153,7 +154,7 @@ static void a_lost_file_is_missing(void **state) {
 static void a_changed_file_is_missing(void **state) {
     (void)state;
     char path[4096];
-    assert_true(store_blob_path(app.store, made.recording.content, path, sizeof path));
+    assert_true(store_file_path(app.store, made.recording.content, "", path, sizeof path));
     assert_int_equal(truncate(path, 3), 0);
     assert_null(get());
     assert_int_equal(err.code, REEL_CHANGED);

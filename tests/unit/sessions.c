@@ -11,6 +11,7 @@
 
 #include "ingest/sessions_internal.h"
 #include "reel/time.h"
+#include "store/inspect.h"
 #include "unit/ingest_trial.h"
 
 #define EXPIRY_S 3600
@@ -203,8 +204,12 @@ static void an_end_that_was_cut_off(void **state) {
     restart();
     assert_int_equal(offset_of(id), 7);
     assert_true(catalog_purge_at(app.catalog, result.ingest.recording.id, CATALOG_ANY_VERSION, &err));
+    struct catalog_upload now;
+    assert_true(catalog_upload_get(app.catalog, id, &now, &err));
+    u.turn = now.turn;
+    catalog_upload_done(&now);
     assert_true(catalog_upload_update(app.catalog, &u, &err)); /* now it is not: only the blob is */
-    assert_true(store_blob_path(app.store, u.content, blob, sizeof blob));
+    assert_true(store_file_path(app.store, u.content, "", blob, sizeof blob));
     restart();
     snprintf(part, sizeof part, DATA "/incoming/%s.part", id);
     assert_int_equal(access(part, F_OK), 0);
@@ -273,6 +278,11 @@ static void a_session_in_use_is_not_ended(void **state) {
     }
     assert_true(session_end(w, &now, &err));
     assert_int_equal(now.offset, 10);
+    session_finish(&app, &full, INT64_MAX, &result, &err); /* with a row that has been written since */
+    assert_int_equal(result.ingest.outcome, INGEST_REFUSED);
+    assert_true(result.again);
+    session_result_done(&result);
+    full.turn = now.turn;
     catalog_upload_done(&now);
     session_finish(&app, &full, INT64_MAX, &result, &err);
     assert_int_equal(result.ingest.outcome, INGEST_CREATED);
@@ -348,11 +358,7 @@ static void a_key_makes_one_session_also_at_the_same_time(void **state) {
 }
 
 static void set_expiry(const char *id, int64_t expires_ns) {
-    struct catalog_upload u;
-    assert_true(catalog_upload_get(app.catalog, id, &u, &err));
-    u.expires_ns = expires_ns;
-    assert_true(catalog_upload_update(app.catalog, &u, &err));
-    catalog_upload_done(&u);
+    assert_true(catalog_upload_extend(app.catalog, id, expires_ns, &err));
 }
 
 static void the_sweeper_looks_again(void **state) {

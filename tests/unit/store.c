@@ -16,6 +16,7 @@
 
 #include "catalog/catalog.h"
 #include "ingest/manifest_entry.h"
+#include "store/inspect.h"
 #include "store/manifest.h"
 #include "store/store.h"
 
@@ -72,7 +73,7 @@ static void an_upload_becomes_a_blob(void **state) {
     char sha256[65], path[4096];
     struct store_upload *u = upload("abc", 3, 1, sha256);
     assert_string_equal(sha256, ABC);
-    assert_true(store_blob_path(store, sha256, path, sizeof path));
+    assert_true(store_file_path(store, sha256, "", path, sizeof path));
     assert_int_not_equal(access(path, F_OK), 0); /* nothing is visible yet */
     assert_null(store_open_blob(store, sha256, "a.bag", &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
@@ -104,7 +105,7 @@ static void a_blob_that_was_cut_is_repaired(void **state) {
     struct store_upload *u = upload("abc", 3, 3, sha256);
     assert_true(store_upload_keep(u, &err));
     store_upload_free(u);
-    assert_true(store_blob_path(store, sha256, path, sizeof path));
+    assert_true(store_file_path(store, sha256, "", path, sizeof path));
     assert_int_equal(truncate(path, 1), 0);
     u = upload("abc", 3, 3, sha256);
     assert_true(store_upload_keep(u, &err));
@@ -178,10 +179,10 @@ static void addresses_are_checked(void **state) {
     const char *bad[] = {"", "ab", "../../../../../../../../../../../../../../../../../../etc/passwd00",
                          "zz7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", ABC "0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_false(store_blob_path(store, bad[i], path, sizeof path));
+        assert_false(store_file_path(store, bad[i], "", path, sizeof path));
         assert_false(store_remove_content(store, bad[i], &err));
     }
-    assert_false(store_blob_path(store, ABC, path, 20));
+    assert_false(store_file_path(store, ABC, "", path, 20));
     assert_true(store_has_room(store, 1));
     assert_false(store_has_room(store, UINT64_MAX));
 }

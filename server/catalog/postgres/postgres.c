@@ -40,6 +40,7 @@ struct pg_db {
     void *context;
     pthread_mutex_t words_mutex; /* guards what follows */
     sqlite3 *words;              /* an empty database, for its tokenizer */
+    struct pg_locks *locks;
 };
 
 static struct pg_db *own(struct db *db) {
@@ -275,6 +276,7 @@ static void pg_close(struct db *base) {
     }
     handle_close(db->writer);
     sqlite3_close(db->words);
+    pg_locks_free(db->locks);
     pthread_cond_destroy(&db->returned);
     pthread_mutex_destroy(&db->words_mutex);
     pthread_mutex_destroy(&db->mutex);
@@ -299,7 +301,7 @@ static struct db *pg_open(const char *where, bool readonly, struct reel_error *e
     struct db_handle *h = NULL;
     if (sqlite3_open(":memory:", &db->words) != SQLITE_OK || text_register(db->words) != SQLITE_OK) {
         reel_fail_memory(err);
-    } else {
+    } else if ((db->locks = pg_locks_new(err))) {
         h = db_read_once(&db->base, err);
     }
     if (!h) {
@@ -405,6 +407,16 @@ static bool pg_set_tables(struct db_handle *h, uint64_t version, struct reel_err
     return pg_run(((struct pg_handle *)h)->link, sql, err);
 }
 
+static bool lock_try(struct db *db, int64_t key, bool *got, struct reel_error *err) {
+    return pg_locks_try(own(db)->locks, own(db)->where, key, got, err);
+}
+static void unlock(struct db *db, int64_t key, uint64_t generation) {
+    pg_locks_release(own(db)->locks, own(db)->where, key, generation);
+}
+static uint64_t lock_generation(struct db *db) {
+    return pg_locks_generation(own(db)->locks);
+}
+
 const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,
                                       .n_migrations = &sql_postgres_migrations_count,
                                       .check_address = pg_check_address,
@@ -415,6 +427,9 @@ const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,
                                       .end = pg_end,
                                       .version = pg_version,
                                       .watch = pg_watch,
+                                      .lock_try = lock_try,
+                                      .unlock = unlock,
+                                      .lock_generation = lock_generation,
                                       .copy = pg_copy,
                                       .single_file = pg_single_file,
                                       .tables = pg_tables,

@@ -82,6 +82,15 @@ struct pg_handle {
     struct pg_statement *own; /* by the position in sql_queries */
 };
 
+/* ---- locks.c */
+
+struct pg_locks;
+struct pg_locks *pg_locks_new(struct reel_error *err);
+void pg_locks_free(struct pg_locks *l); /* NULL is fine */
+uint64_t pg_locks_generation(const struct pg_locks *l);
+bool pg_locks_try(struct pg_locks *l, const char *where, int64_t key, bool *got, struct reel_error *err);
+void pg_locks_release(struct pg_locks *l, const char *where, int64_t key, uint64_t generation);
+
 /* A new connection in place of one that is lost, outside of a transaction. */
 bool pg_reconnect(struct pg_handle *h, struct reel_error *err);
 void pg_forget_statements(struct pg_handle *h); /* with the connection that they were prepared in */

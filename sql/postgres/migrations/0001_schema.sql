@@ -509,13 +509,24 @@ CREATE TABLE uploads (
     content bytea NOT NULL, -- SHA-256 once it is known, else empty
     recording bytea NOT NULL, -- id of the recording it became, else empty
     created_ns int8 NOT NULL,
-    expires_ns int8 NOT NULL
+    expires_ns int8 NOT NULL,
+    note text COLLATE "C" NOT NULL, -- what of it is in S3, as JSON (server/store/bucket/send.h); '' nothing, or the store is a folder
+    turn int8 NOT NULL -- counted by each writer: one that has missed a turn is out
 );
 
 CREATE UNIQUE INDEX uploads_key ON uploads (owner, idempotency_key) WHERE idempotency_key <> '';
 CREATE INDEX uploads_expires ON uploads (expires_ns);
 CREATE INDEX uploads_owner ON uploads (owner);
 CREATE INDEX uploads_open ON uploads (length, confirmed) WHERE state = 0;
+
+-- Which object in S3 has a content, when the store is a bucket.
+CREATE TABLE objects (
+    sha256 bytea NOT NULL PRIMARY KEY CHECK (length(sha256) = 32),
+    location text COLLATE "C" NOT NULL, -- objects/<id> below the store's prefix; s3://BUCKET/KEY: of others, only read
+    etag text COLLATE "C" NOT NULL, -- of an object of others; else ''
+    size int8 NOT NULL CHECK (size >= 0)
+);
+CREATE UNIQUE INDEX objects_location ON objects (location);
 
 -- The first response to each Idempotency-Key of uploads in one request.
 CREATE TABLE responses (
@@ -624,7 +635,8 @@ CREATE TABLE jobs (
     problem text COLLATE "C" NOT NULL DEFAULT '',
     created_ns int8 NOT NULL,
     started_ns int8 NOT NULL DEFAULT 0,
-    ended_ns int8 NOT NULL DEFAULT 0
+    ended_ns int8 NOT NULL DEFAULT 0,
+    home text COLLATE "C" NOT NULL DEFAULT '' -- the server that can run it, where several share the catalog: its files are there; '' any
 );
 
 CREATE UNIQUE INDEX jobs_key ON jobs (kind, key) WHERE state < 2;

@@ -1,0 +1,17 @@
+/* Which object in S3 has a content: the rows behind struct store_directory. Any thread may call. */
+#ifndef SERVER_CATALOG_OBJECTS_H
+#define SERVER_CATALOG_OBJECTS_H
+
+#include "catalog/catalog.h"
+#include "store/directory.h"
+
+/* The catalog as the store's directory; it must outlive the store. */
+struct store_directory catalog_directory(struct catalog *c);
+/* The first content after `after` ("": all) that has an object and is used by no recording; `out` may be `after`. REEL_NOT_FOUND. */
+bool catalog_object_unused(struct catalog *c, const char *after, char out[SHA256_HEX], struct reel_error *err);
+/* Whether an open upload session needs this object, whose name is hex digits. */
+bool catalog_object_in_session(struct catalog *c, const char *name, bool *needed, struct reel_error *err);
+/* Whether a content has the object at this location. */
+bool catalog_object_known(struct catalog *c, const char *location, bool *known, struct reel_error *err);
+
+#endif

@@ -1,0 +1,127 @@
+/* A store in a bucket. The file store-bucket of the data folder remembers its address: without it a server that is started without --store
+ * would open an empty archive. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/bucket/bucket.h"
+#include "store/store_internal.h"
+#include "wire/cleanup.h"
+
+enum { ADDRESS_MAX = 1200 };
+static const char mark[] = "store-bucket";
+
+static bool read_mark(const struct store *store, char out[ADDRESS_MAX], struct reel_error *err) {
+    char path[STORE_PATH];
+    out[0] = '\0';
+    AUTO_FD int fd = store_path(store, path, "%s", mark) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENAMETOOLONG, -1);
+    if (fd < 0) {
+        return errno == ENOENT || reel_fail_errno(err, "the file %s cannot be read", mark);
+    }
+    ssize_t n = read(fd, out, ADDRESS_MAX - 1);
+    out[n > 0 ? n : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    return n >= 0 || reel_fail_errno(err, "the file %s cannot be read", mark);
+}
+
+static bool is_content(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+    (void)hex, (void)written_ns;
+    *(bool *)context = *(bool *)context || strcmp(suffix, ".reel") != 0;
+    return !*(bool *)context;
+}
+
+static bool write_mark(struct store *store, const char *address, struct reel_error *err) {
+    char line[ADDRESS_MAX + 2];
+    bool own = false;
+    if (!store_each(store, is_content, &own, err)) {
+        return false;
+    }
+    if (own) {
+        return reel_fail(err, REEL_CONFLICT,
+                         "the data folder has recordings of its own; use an empty folder, or move them: reel migrate --help");
+    }
+    return ((size_t)snprintf(line, sizeof line, "%s\n", address) < sizeof line ||
+            reel_fail(err, REEL_ARGUMENT, "the address is too long")) &&
+           store_write_text(store, mark, NULL, line, err);
+}
+
+bool store_use_bucket(struct store *store, const char *address, uint64_t cache_bytes, struct reel_error *err) {
+    char known[ADDRESS_MAX], folder[STORE_PATH];
+    if (!read_mark(store, known, err)) {
+        return false;
+    }
+    if (!known[0] && !address) {
+        return true;
+    }
+    if (known[0] && address && strcmp(known, address) != 0) {
+        return reel_fail(err, REEL_CONFLICT, "the data folder belongs to the store %s, not to %s", known, address);
+    }
+    bool reads_only = store->lock < 0; /* a server may be using its cache */
+    if (!store_path(store, folder, reads_only ? "objects.command" : "objects")) {
+        return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
+    }
+    struct bucket *b = bucket_open(address ? address : known, reads_only, folder, cache_bytes, err);
+    if (!b || (!known[0] && !write_mark(store, address, err))) {
+        bucket_close(b);
+        return false;
+    }
+    store->bucket = b;
+    return reads_only || store_sweep_incoming(store, err); /* files of sessions, too: they are copies */
+}
+
+bool store_is_bucket(const struct store *store) {
+    return store->bucket;
+}
+
+void store_set_directory(struct store *store, const struct store_directory *directory) {
+    bucket_set_directory(store->bucket, directory);
+}
+
+char *store_archive_id(struct store *store, const char *id, struct reel_error *err) {
+    return id ? bucket_first_text(store->bucket, "notes", "archive-id", id, err)
+              : bucket_get_text(store->bucket, "notes", "archive-id", 4096, err);
+}
+
+bool store_count(struct store *store, struct s3_figures *requests, struct blocks_figures *cache) {
+    if (store->bucket) {
+        s3_count(bucket_s3(store->bucket), requests);
+        blocks_count(bucket_blocks(store->bucket), cache);
+    }
+    return store->bucket;
+}
+
+/* ---- what uploads have left */
+
+struct leftovers {
+    struct bucket *bucket;
+    int64_t before_s;
+    bool (*needed)(void *context, const char *name);
+    void *context;
+};
+
+static bool visit_tail(void *context, const char *name, const struct s3_object *object) {
+    const struct leftovers *l = context;
+    struct reel_error ignored;
+    if (object->modified_s < l->before_s && !l->needed(l->context, name)) {
+        bucket_delete(l->bucket, "incoming", name, &ignored);
+    }
+    return true;
+}
+
+static bool visit_upload(void *context, const char *name, const char *upload, int64_t begun_s) {
+    const struct leftovers *l = context;
+    struct reel_error ignored;
+    char key[S3_KEY_MAX + 1];
+    if (begun_s < l->before_s && !l->needed(l->context, name)) {
+        s3_abort(bucket_s3(l->bucket), bucket_name(l->bucket, "objects", name, key), upload, &ignored);
+    }
+    return true;
+}
+
+bool store_sweep_sent(struct store *store, int64_t before_s, bool (*needed)(void *context, const char *name), void *context,
+                      struct reel_error *err) {
+    struct leftovers l = {.bucket = store->bucket, .before_s = before_s, .needed = needed, .context = context};
+    return bucket_each(store->bucket, "incoming", visit_tail, &l, err) && bucket_each_upload(store->bucket, visit_upload, &l, err);
+}

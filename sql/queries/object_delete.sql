@@ -1,0 +1,1 @@
+DELETE FROM objects WHERE sha256 = :sha256;

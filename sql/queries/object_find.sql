@@ -1,0 +1,1 @@
+SELECT location, etag, size FROM objects WHERE sha256 = :sha256;

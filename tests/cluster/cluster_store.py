@@ -1,0 +1,253 @@
+"""Files in a bucket and several servers over them: uploads that go from one to another, kills, faults of S3, caches, claims, rebuilding."""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from databases import make_database
+from faulty import Faulty
+from harness import API, CATALOG, REEL, STORE, Server, eventually, files_below, reel
+from s3 import S3
+from samples import bag, lab_messages
+
+TUS = {'Tus-Resumable': '1.0.0'}
+BYTES = {**TUS, 'Content-Type': 'application/offset+octet-stream'}
+BIG = bag(lab_messages(40, blob=300000, salt=7))  # more than three parts
+
+
+@unittest.skipUnless(CATALOG and STORE, 'there is no S3 gateway')
+class Cluster(unittest.TestCase):
+    def setUp(self):
+        self.s3, self.bucket = S3.of_environment(), STORE[len('s3://'):]
+        self.prefix = 'c' + hashlib.md5(self.id().encode() + str(time.time()).encode()).hexdigest()[:12]
+        self.database = make_database(self.prefix)
+        self.folders, self.servers = [], []
+
+    def tearDown(self):
+        for server in self.servers:
+            server.stop(None)
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def folder(self):
+        self.folders.append(tempfile.mkdtemp(prefix='reel-cluster-'))
+        return self.folders[-1]
+
+    def options(self):
+        return ['--catalog', self.database, '--store', 's3://%s/%s' % (self.bucket, self.prefix)]
+
+    def start(self, *args, data=None, env=None):
+        server = Server(data or self.folder(), *self.options(), *args, env=env)
+        self.servers.append(server)
+        return server
+
+    def keys(self, folder):
+        return sorted(k[len(self.prefix) + 1:] for k in self.s3.keys(self.bucket, '%s/%s/' % (self.prefix, folder)))
+
+    def create(self, server, length, name, collection='lab'):
+        meta = 'name %s,collection %s' % tuple(subprocess.run(['base64', '-w0'], input=v.encode(), stdout=subprocess.PIPE).stdout.decode() for v in (name, collection))
+        answer = server.request('POST', API + '/uploads', headers={**TUS, 'Upload-Length': str(length), 'Upload-Metadata': meta})
+        self.assertEqual(answer.status, 201, answer)
+        return answer.headers['Location']
+
+    def offset(self, server, path):
+        answer = server.request('HEAD', path, headers=TUS)
+        self.assertEqual(answer.status, 200, answer)
+        return int(answer.headers['Upload-Offset'])
+
+    def upload_by_turns(self, servers, data, name, step):
+        """Each piece through another server; the path of the finished upload."""
+        path, turn = self.create(servers[0], len(data), name), 0
+        at = 0
+        while at < len(data):
+            turn += 1
+            server = servers[turn % len(servers)]
+            self.assertEqual(self.offset(server, path), at)
+            answer = server.request('PATCH', path, data[at:at + step], {**BYTES, 'Upload-Offset': str(at)})
+            self.assertEqual(answer.status, 204, answer)
+            at = int(answer.headers['Upload-Offset'])
+        return path
+
+    def check_file(self, server, name, data):
+        found, = [r for r in server.get(API + '/recordings?limit=100').json()['items'] if r['name'] == name]
+        self.assertEqual((found['state'], found['content']), ('ready', 'sha256:' + hashlib.sha256(data).hexdigest()), found)
+        path = '%s/recordings/%s/file/%s' % (API, found['id'], name)
+        self.assertEqual(server.get(path).body, data)
+        self.assertEqual(server.get(path, Range='bytes=%d-%d' % (len(data) // 2, len(data) // 2 + 99)).body, data[len(data) // 2:len(data) // 2 + 100])
+        return found['id']
+
+
+class Store(Cluster):
+    def test_the_cache_is_only_a_cache(self):
+        server = self.start('--store-cache-mb', '16')
+        others = [bag(lab_messages(20, blob=300000, salt=20 + i)) for i in range(4)]
+        for i, data in enumerate(others):
+            server.added('c%d.bag' % i, data)
+        for _ in range(2):
+            for i, data in enumerate(others):
+                self.check_file(server, 'c%d.bag' % i, data)
+            used = sum(os.stat(f).st_blocks * 512 for f in files_below(os.path.join(server.data, 'objects')))
+            self.assertLess(used, 20 << 20)
+        server.stop()
+        cached = max(files_below(os.path.join(server.data, 'objects')), key=lambda f: os.stat(f).st_blocks)
+        with open(cached, 'r+b') as f:  # a block that a disk has changed is fetched again
+            f.seek(5 << 20)
+            f.write(b'\xaa' * 4096)
+        server = self.start(data=server.data)
+        for i, data in enumerate(others):
+            self.check_file(server, 'c%d.bag' % i, data)
+        server.stop()
+        for folder in ('objects', 'blobs', 'derived', 'incoming'):
+            shutil.rmtree(os.path.join(server.data, folder))
+        server = self.start(data=server.data)
+        for i, data in enumerate(others):
+            ident = self.check_file(server, 'c%d.bag' % i, data)
+            self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)
+
+    def test_equal_content_is_kept_once_and_goes_with_its_last_recording(self):
+        servers = [self.start() for _ in range(2)]
+        data = bag(lab_messages(3, blob=200000, salt=30))
+        ids = [servers[i % 2].added('same%d.bag' % i, data) for i in range(4)]
+        self.assertEqual(len(self.keys('objects')), 1)
+        for i, ident in enumerate(ids):
+            self.check_file(servers[0], 'same3.bag', data)
+            self.assertIn(servers[i % 2].request('DELETE', '%s/recordings/%s?purge=true' % (API, ident)).status, (200, 204))
+            self.assertEqual(len(self.keys('objects')), 1 if i < 3 else 0)
+        self.assertEqual((self.keys('packs'), self.keys('manifests')), ([], []))
+
+    def test_many_servers_write_the_same_content_at_once(self):
+        servers = [self.start() for _ in range(3)]
+        data, answers = bag(lab_messages(3, blob=200000, salt=31)), []
+
+        def put(i):
+            answers.append(servers[i % 3].put('at-once%d.bag' % i, data).status)
+        threads = [threading.Thread(target=put, args=(i,)) for i in range(9)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(sorted(answers), [201] * 9)
+        self.assertEqual(len(self.keys('objects')), 1)
+        self.assertEqual(len(json.loads(self.s3.get(self.bucket, '%s/%s' % (self.prefix, self.keys('manifests')[0])))['recordings']), 9)
+        self.assertEqual(reel('fsck', '--data', servers[0].data, check=False).returncode, 0)
+
+    def test_a_lost_catalog_is_made_again_from_the_bucket(self):
+        server = self.start()
+        ident = server.added('kept.bag', BIG, '?tag=robot=r1')
+        before = server.get('%s/recordings/%s' % (API, ident)).json()
+        server.stop()
+        old, self.database = self.database, make_database(self.prefix + 'b')
+        with self.assertRaisesRegex(AssertionError, 'does not know'):  # a catalog that knows nothing takes nothing over
+            self.start()
+        folder = self.folder()
+        with open(os.path.join(folder, 'catalog-folder'), 'w') as f:
+            f.write(self.database + '\n')
+        os.mkdir(os.path.join(folder, 'blobs'))
+        with open(os.path.join(folder, 'store-bucket'), 'w') as f:
+            f.write('s3://%s/%s\n' % (self.bucket, self.prefix))
+        done = reel('fsck', '--data', folder, '--repair', check=False)
+        self.assertIn(b'kept.bag', done.stdout + done.stderr)
+        server = self.start()
+        after = server.get('%s/recordings/%s' % (API, ident)).json()
+        self.assertEqual({k: after[k] for k in ('name', 'tags', 'content', 'size')}, {k: before[k] for k in ('name', 'tags', 'content', 'size')})
+        self.check_file(server, 'kept.bag', BIG)
+        server.stop()
+        self.database = old
+
+    def test_nobody_opens_what_belongs_to_another(self):
+        first = self.start()
+        first.added('a.bag', bag(lab_messages(1, salt=40)))
+        prefix, self.prefix = self.prefix, self.prefix + 'x'
+        with self.assertRaisesRegex(AssertionError, 'in another bucket'):
+            self.start()
+        first.stop()
+        self.prefix += 'y'
+        with self.assertRaisesRegex(AssertionError, 'belongs to the store'):
+            self.start(data=first.data)
+        self.prefix = prefix
+        local = self.folder()
+        os.mkdir(os.path.join(local, 'blobs'))  # so that the harness gives it no bucket
+        own = Server(local, '--catalog', make_database(self.prefix + 'l'))
+        own.added('b.bag', bag(lab_messages(1, salt=41)))
+        own.stop()
+        done = subprocess.run([REEL, 'serve', '--data', local, '--store', 's3://%s/%s' % (self.bucket, self.prefix), '--listen', '127.0.0.1:0'], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=60)
+        self.assertIn('recordings of its own', done.stdout)
+        for wrong, words in (({'AWS_SECRET_ACCESS_KEY': 'notthesecret'}, '403'), ({'AWS_ENDPOINT_URL': 'http://127.0.0.1:9'}, 'does not answer')):
+            with self.assertRaises(AssertionError) as raised:
+                self.start(env=wrong)
+            self.assertIn(words, str(raised.exception))
+            self.assertNotIn('notthesecret', str(raised.exception))
+
+    def test_links_of_one_server_hold_at_the_others(self):
+        servers = [self.start() for _ in range(2)]
+        ident = servers[0].added('a.bag', bag(lab_messages(1, salt=42)))
+        keys = [open(os.path.join(s.data, 'link-keys')).read() for s in servers]
+        self.assertEqual(keys[0], keys[1])
+        self.assertEqual(servers[1].get('%s/recordings/%s' % (API, ident)).status, 200)
+
+    def test_a_live_recording_is_written_by_one_server(self):
+        servers = [self.start() for _ in range(2)]
+        made = servers[0].request('POST', API + '/recordings?live=true&name=live.mcap&collection=lab')
+        self.assertEqual(made.status, 201, made)
+        path = '%s/recordings/%s' % (API, made.json()['id'])
+        rows = '\n'.join(json.dumps({'topic': '/a', 'log_time': i, 'data': {'x': i}}) for i in range(1, 4))
+        kind = {'Content-Type': 'application/x-ndjson'}
+        self.assertIn(servers[0].request('POST', path + '/messages', rows, kind).status, (200, 201, 204))
+        refused = servers[1].request('POST', path + '/messages', rows, kind)
+        self.assertEqual(refused.status, 503, refused)
+        self.assertIn('another server', refused.json()['detail'])
+        self.assertEqual(servers[1].request('POST', path + '/finish').status, 503)
+        self.assertIn(servers[0].request('POST', path + '/finish').status, (200, 202))
+        self.assertTrue(eventually(lambda: servers[1].get(path).json()['state'] == 'ready'))
+        self.assertEqual(len(servers[1].get(path + '/messages').rows()), 3)
+
+
+class Faults(Cluster):
+    """S3 behind a proxy that breaks it."""
+    def setUp(self):
+        super().setUp()
+        self.proxy = Faulty(self.s3.host)
+        self.addCleanup(self.proxy.stop)
+        self.through = {'AWS_ENDPOINT_URL': 'http://127.0.0.1:%d' % self.proxy.port}
+
+    def test_errors_and_cuts_are_tried_again(self):
+        server = self.start(env=self.through)
+        for i, mode in enumerate(('http 503', 'cut', 'reset')):
+            self.proxy.set(mode, every=3)  # each third connection
+            data = bag(lab_messages(20, blob=300000, salt=50 + i))
+            server.added('f%d.bag' % i, data)
+            server.stop()
+            shutil.rmtree(os.path.join(server.data, 'objects'))
+            server = self.start(data=server.data, env=self.through)
+            self.check_file(server, 'f%d.bag' % i, data)
+            self.proxy.set('ok')
+
+    def test_while_s3_is_away_requests_get_503_and_nothing_is_lost(self):
+        server = self.start(env=self.through)
+        data = bag(lab_messages(3, blob=300000, salt=60))
+        ident = server.added('before.bag', data)
+        for mode in ('http 500', 'refuse', 'hang'):
+            self.proxy.set(mode)
+            begun = time.monotonic()
+            answer = server.put('during.bag', bag(lab_messages(3, salt=61)))
+            self.assertEqual(answer.status, 503, answer)
+            self.assertTrue(answer.headers['Retry-After'])
+            self.assertLess(time.monotonic() - begun, 60)
+            self.assertEqual(server.get(API + '/recordings').json()['items'][0]['id'], ident)  # the catalog answers
+            self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)  # from the cache
+            self.proxy.set('ok')
+            self.assertEqual(len(server.get(API + '/recordings').json()['items']), 1)
+        server.added('during.bag', bag(lab_messages(3, salt=61)))
+        self.check_file(server, 'before.bag', data)
+        self.assertNotIn(S3.of_environment().secret, server.log_text())
+        self.assertEqual(self.keys('incoming'), [])
+
+
+if __name__ == '__main__':
+    unittest.main()
