@@ -105,8 +105,8 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     bool there = parts_are_there(s->app, r);
     if (r->state == STATE_READY && !there) {
         catalog_set_state(s->app->catalog, r->id, STATE_MISSING, "the stored file is gone", &ignored);
-    } else if (r->state == STATE_MISSING && there) {
-        scan_again(s->app, r, NULL, &ignored); /* its file exists again */
+    } else if (r->state == STATE_MISSING && there && r->n_parts > 0) { /* without parts it was live when its file was lost */
+        scan_again(s->app, r, NULL, &ignored);                         /* its file exists again */
     }
     return go_on(s);
 }

@@ -262,6 +262,13 @@ class Killed(unittest.TestCase):
             self.assertTrue(eventually(lambda: live.row()['state'] == 'missing'))
             self.assertEqual(live.append([row('/a', 2)]).status, 409)
             self.assertNotIn(folder, json.dumps([live.row(), server.get(API + '/jobs').json()]))
+            sweeps = lambda: {j['id'] for j in server.get(API + '/jobs').json()['items'] if (j['kind'], j['state']) == ('sweep', 'done')}
+            before = sweeps()
+            server.stop()
+            server = live.server = Server(folder)  # which checks all recordings once more
+            self.assertTrue(eventually(lambda: sweeps() - before))
+            self.assertNotIn('scan', [j['kind'] for j in server.get(API + '/jobs').json()['items']])  # there is no file
+            self.assertEqual(live.row()['state'], 'missing')
             server.stop()
 
     @in_a_folder
