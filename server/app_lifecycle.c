@@ -17,6 +17,7 @@
 #include "events/feed.h"
 #include "events/webhooks.h"
 #include "http/line.h"
+#include "ingest/import.h"
 #include "ingest/ingest.h"
 #include "ingest/live.h"
 #include "ingest/manifests.h"
@@ -77,7 +78,11 @@ static bool rebuild_catalog(struct app *app, struct reel_error *err) {
 /* Where files may be imported from: the roots and the watched folders. */
 static bool open_roots(struct app *app, struct reel_error *err) {
     const char **watch = app->config.watches.items;
-    bool good = (app->roots = roots_open(app->config.import_roots.items, err));
+    const char **root = app->config.import_roots.items;
+    bool good = (app->roots = roots_open(NULL, err));
+    for (; good && root && *root; root++) {
+        good = import_is_url(*root) || roots_add(app->roots, *root, err);
+    }
     for (; good && watch && *watch; watch++) {
         const char *collection;
         AUTO_MEM char *folder = watch_folder(*watch, &collection);

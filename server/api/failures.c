@@ -27,7 +27,7 @@ static const char *code_name(enum reel_code code) {
 
 /* Below a root that is no longer configured only the file's name is shown. */
 static char *path_of(const struct roots *roots, const struct catalog_failure *f) {
-    const char *below = f->folder[0] ? roots_below(roots, f->folder) : NULL;
+    const char *below = import_is_url(f->folder) ? f->folder : f->folder[0] ? roots_below(roots, f->folder) : NULL;
     char *path = NULL;
     if (below && strcmp(f->name, ".") == 0) { /* the folder itself */
         return strdup(below);

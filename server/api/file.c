@@ -1,10 +1,12 @@
 /* /file: the original bytes. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/common.h"
 #include "api/routes.h"
+#include "ingest/references.h"
 #include "wire/cleanup.h"
 
 /* The part named in the path. For a recording of one file any name is accepted, so that links may end in a name of their own. */
@@ -33,22 +35,51 @@ static struct reel_source *open_part(struct store *store, const struct catalog_p
     return TAKE(source);
 }
 
+/* With --redirect-originals. A condition names the entity tag of this server, which S3 does not know. */
+static bool is_redirected(const struct http_request *r) {
+    static const char *const conditions[] = {"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"};
+    bool plain = http_app(r)->config.redirect_originals && !http_is_head(r);
+    for (unsigned i = 0; plain && i < sizeof conditions / sizeof *conditions; i++) {
+        plain = !http_header(r, conditions[i]);
+    }
+    return plain;
+}
+
+/* False: it cannot be read from the bucket directly. */
+static bool redirect(struct http_request *r, const struct catalog_part *part, const char *file_name) {
+    struct reel_error ignored;
+    AUTO_MEM char *address = malloc(STORE_ADDRESS_MAX);
+    if (!address || !store_sign_address(http_app(r)->store, part->sha256, file_name, address, STORE_ADDRESS_MAX, &ignored)) {
+        return false;
+    }
+    http_add_header(r, "Location", address);
+    http_add_header(r, "Cache-Control", "no-store");
+    http_reply_empty(r, 307);
+    return true;
+}
+
 static void reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part) {
     char etag[64], digest[72];
     struct reel_error err = {0};
+    const char *slash = strrchr(part->file_name, '/'), *name = slash ? slash + 1 : part->file_name;
+    if (is_redirected(r) && redirect(r, part, name)) {
+        return;
+    }
     struct reel_source *source = open_part(http_app(r)->store, part, &err);
     if (!source) {
         bool missing = err.code == REEL_NOT_FOUND || err.code == REEL_CHANGED;
+        if (missing) {
+            references_check_files(http_app(r), row);
+        }
         missing ? http_reply_problem(r, 410, "missing", "%s; upload it again", err.text) : http_reply_error(r, &err);
         return;
     }
-    const char *name = strrchr(part->file_name, '/');
     int fd = reel_source_fd(source) >= 0 ? fcntl(reel_source_fd(source), F_DUPFD_CLOEXEC, 0) : -1;
     api_digest_texts(part->sha256, etag, digest);
     http_reply_file(r, &(struct http_file){.length = part->size,
                                            .etag = etag,
                                            .media_type = "application/octet-stream",
-                                           .file_name = name ? name + 1 : part->file_name,
+                                           .file_name = name,
                                            .repr_digest = digest,
                                            .modified_ns = row->created_ns,
                                            .fd = fd,

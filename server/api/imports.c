@@ -1,4 +1,4 @@
-/* /imports: imports files of the server's machine that are below its import roots. */
+/* /imports: imports files of the server's machine, or objects of a bucket, that are below its import roots. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -46,6 +46,37 @@ static bool read_path(struct http_request *r, const json_t *value, struct import
     return true;
 }
 
+/* The objects of a bucket. */
+static bool read_url(struct http_request *r, const json_t *body, struct import_request *q) {
+    const json_t *url = json_object_get(body, "url"), *glob = json_object_get(body, "glob");
+    const char *text = json_string_value(url);
+    struct reel_error err = {0};
+    if (!text || strlen(text) != json_string_length(url) || !import_is_url(text)) {
+        return refuse_member(r, "url", "must be of the form s3://BUCKET/PREFIX");
+    }
+    if (q->mode != IMPORT_REFERENCE) {
+        return refuse_member(r, "mode", "must be reference: the objects stay where they are");
+    }
+    if (json_object_get(body, "path") || json_object_get(body, "paths") || json_is_true(json_object_get(body, "dry_run"))) {
+        return refuse_member(r, "url", "excludes path, paths and dry_run");
+    }
+    if (glob && (!json_is_string(glob) || json_string_length(glob) > NAME_BYTES_MAX)) {
+        return refuse_member(r, "glob", "must be a text of at most 255 bytes");
+    }
+    if (!import_may_read(http_app(r), text, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    q->paths = calloc(1, sizeof *q->paths);
+    q->glob = strdup(glob ? json_string_value(glob) : "");
+    if (!q->paths || !q->glob || !(q->paths[0] = strdup(text))) {
+        http_reply_no_memory(r);
+        return false;
+    }
+    q->n = 1;
+    return true;
+}
+
 static bool read_paths(struct http_request *r, const json_t *body, struct import_request *q) {
     const json_t *one = json_object_get(body, "path"), *many = json_object_get(body, "paths"), *glob = json_object_get(body, "glob");
     const struct roots *roots = http_app(r)->roots;
@@ -61,7 +92,7 @@ static bool read_paths(struct http_request *r, const json_t *body, struct import
                              many ? "must be a list of 1 to 1000 texts" : "must be a text of at most 255 bytes");
     }
     if (!one && !many && !glob) {
-        return refuse_member(r, "path", "one of path, paths and glob is needed");
+        return refuse_member(r, "path", "one of path, paths, url and glob is needed");
     }
     if (!(q->paths = calloc(n + roots_count(roots) + 1, sizeof *q->paths)) || !(q->glob = strdup(glob ? json_string_value(glob) : ""))) {
         http_reply_no_memory(r);
@@ -124,7 +155,8 @@ static bool read_request(struct http_request *r, const json_t *body, struct impo
         http_reply_error(r, &err);
         return false;
     }
-    return api_may_use(r, q->collection) && read_paths(r, body, q) && read_tags(r, json_object_get(body, "tags"), q);
+    return api_may_use(r, q->collection) && (json_object_get(body, "url") ? read_url : read_paths)(r, body, q) &&
+           read_tags(r, json_object_get(body, "tags"), q);
 }
 
 /* ---- dry runs */
@@ -187,7 +219,7 @@ static void reply_dry(struct http_request *r, const struct import_request *q) {
 }
 
 void api_import(struct http_request *r) {
-    static const char *const known[] = {"path", "paths", "glob", "mode", "dry_run", "collection", "tags", "replace", NULL};
+    static const char *const known[] = {"path", "paths", "url", "glob", "mode", "dry_run", "collection", "tags", "replace", NULL};
     AUTO_STRUCT(import_request_done) struct import_request q = {0};
     struct reel_error err = {0};
     const json_t *body = body_json(r);

@@ -82,7 +82,7 @@ const struct api_route api_routes_export[] = {
      .id = "getFile",
      .tag = "export",
      .headers = "range ifRange",
-     .answers = "200 206:Partial" ERRORS_FILE,
+     .answers = "200 206:Partial 307:InTheBucket" ERRORS_FILE,
      .head = &(const struct api_head){"headFile", "Returns length, digest and entity tag of an original file.", "200:getFile" ERRORS_FILE}},
     {.http = {"GET", BASE "/recordings/{id}/as/{name}", ROLE_READ, convert_params,
               "Exports a recording, converted to the format that the name ends in.", api_convert, NULL, NULL, NULL},

@@ -117,6 +117,27 @@ bool catalog_import_is_known(struct catalog *c, const char *folder, const char *
     return true;
 }
 
+bool catalog_import_find(struct catalog *c, const char *folder, const char *name, struct catalog_import *out, bool *recorded,
+                         struct reel_error *err) {
+    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "import_find", err) : NULL;
+    *out = (struct catalog_import){0};
+    if (!s) {
+        return false;
+    }
+    db_set_path(s, ":folder", folder);
+    db_set_path(s, ":name", name);
+    enum db_step step = db_next(s, err);
+    if (step != DB_ROW) {
+        return step == DB_END && reel_fail(err, REEL_NOT_FOUND, "it was not imported");
+    }
+    db_hex(s, 0, out->fingerprint, sizeof out->fingerprint);
+    db_hex(s, 1, out->content, sizeof out->content);
+    out->failure = db_int(s, 2);
+    *recorded = db_int(s, 3) != 0;
+    return true;
+}
+
 /* `failure` 0: none. */
 static bool put_rows(struct db_handle *h, const char *folder, const struct catalog_import *items, uint32_t n, int64_t failure,
                      struct reel_error *err) {

@@ -28,6 +28,9 @@ void catalog_imports_done(struct catalog_imports *list);
 bool catalog_imports_of_folder(struct catalog *c, const char *folder, struct catalog_imports *out, struct reel_error *err); /* by name */
 bool catalog_imports_of_failure(struct catalog *c, int64_t failure, struct catalog_imports *out, struct reel_error *err);
 bool catalog_import_is_known(struct catalog *c, const char *folder, const char *name, bool *known, struct reel_error *err);
+/* Fingerprint, content and failure of one; *recorded: its recording is there. REEL_NOT_FOUND. */
+bool catalog_import_find(struct catalog *c, const char *folder, const char *name, struct catalog_import *out, bool *recorded,
+                         struct reel_error *err);
 /* Files of a folder that were taken, or passed over; what had failed of them is no failure any more. One transaction. */
 bool catalog_imports_put(struct catalog *c, const char *folder, const struct catalog_import *items, uint32_t n, struct reel_error *err);
 bool catalog_imports_forget(struct catalog *c, const char *folder, const struct catalog_import *items, uint32_t n, struct reel_error *err);

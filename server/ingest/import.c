@@ -60,6 +60,7 @@ void import_unit_free(struct import_unit *u) {
         free(u->files[i].name);
     }
     free(u->locks);
+    free(u->object);
     free(u->files);
     free(u->folder);
     free(u->name);

@@ -54,6 +54,9 @@ struct import_statistics {
  * cancelled or a path is invalid. A file that fails is reported and recorded; the import continues. */
 bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_options *options,
                   const struct reel_progress *progress, struct import_statistics *out, struct reel_error *err);
+/* Paths of the form s3://BUCKET/KEY, which stay where they are: whether this is one, and whether it is below an import root. */
+bool import_is_url(const char *path);
+bool import_may_read(const struct app *app, const char *url, struct reel_error *err);
 /* Retries a failed file. */
 bool import_again(struct app *app, int64_t failure, const struct reel_progress *progress, struct reel_error *err);
 

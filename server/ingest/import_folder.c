@@ -188,7 +188,7 @@ static bool ends_in(const char *name, const char *end) {
     return n > m && strcmp(name + n - m, end) == 0;
 }
 
-static bool is_named_like_a_recording(const char *name) {
+bool import_is_named_like_a_recording(const char *name) {
     for (size_t i = 0; reel_formats[i]; i++) {
         for (size_t k = 0; reel_formats[i]->suffixes[k]; k++) {
             if (ends_in(name, reel_formats[i]->suffixes[k])) {
@@ -244,7 +244,7 @@ static void report_unit(const struct inspection *l, const struct import_unit *u,
 static void pass_over(const struct inspection *l, struct import_unit *u) {
     struct reel_error why = {0};
     const struct folder_file *f = &u->files[0];
-    if (l->run->named || is_named_like_a_recording(f->name)) {
+    if (l->run->named || import_is_named_like_a_recording(f->name)) {
         int fd = openat(l->fd, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         AUTO(reel_source_free) struct reel_source *source = fd >= 0 ? reel_source_from_fd(fd, f->name, &why) : NULL;
         if (fd < 0) {
@@ -286,7 +286,7 @@ static bool send(const struct inspection *l, struct import_unit *u, bool waits) 
     }
     if (go && waits) {
         report_unit(l, u, IMPORT_WAITS);
-    } else if (go && l->run->options->dry && (u->format || l->run->named || is_named_like_a_recording(u->files[0].name))) {
+    } else if (go && l->run->options->dry && (u->format || l->run->named || import_is_named_like_a_recording(u->files[0].name))) {
         report_unit(l, u, u->format ? IMPORT_WOULD : IMPORT_FAILED);
     } else if (go) {
         pass_over(l, u);

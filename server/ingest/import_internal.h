@@ -35,6 +35,8 @@ struct import_unit {
     uint32_t n;
     const struct reel_format *format; /* NULL: none that is known */
     uint64_t size;
+    struct store_object *object; /* in S3, instead of a file; NULL: none */
+    bool named;                  /* the object itself was asked for */
 };
 struct import_unit *import_unit_new(const char *folder, const char *name, uint32_t n);
 void import_unit_free(struct import_unit *unit);
@@ -53,12 +55,24 @@ bool import_is_under_way(struct app *app, const char *folder, const char *name);
 
 /* import_unit.c */
 void import_unit_import(struct import_unit *unit);
+int64_t import_wait_ns(const struct import_unit *unit); /* how long its scan is waited for */
+/* Records and reports what ingesting its files has come to. */
+void import_unit_end(struct import_unit *unit, const struct ingest_file *files, const char (*fingerprints)[65],
+                     struct ingest_result *result, const struct reel_error *why);
+void import_pass_over(struct import_unit *unit, const char fingerprint[65]); /* it is no recording */
 /* Not imported: reported and recorded with the reason. */
 void import_fail(struct import_unit *unit, const struct reel_error *why);
 
 /* import_folder.c: decides about these files of a folder. */
 bool import_inspect(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
                     struct reel_error *err);
+
+bool import_is_named_like_a_recording(const char *name);
+
+/* import_bucket.c */
+void import_object(struct import_unit *unit);
+bool run_objects(struct import_run *run, const char *url, struct reel_error *err);
+bool run_object_again(struct import_run *run, const struct catalog_failure *f, const char *name, struct reel_error *err);
 
 /* import_walk.c: for callers that use a run for many walks; its units may still be under way when a walk returns. */
 bool run_folder(struct import_run *run, const char *folder, struct reel_error *err); /* the files in it, none below */

@@ -91,14 +91,14 @@ static bool on_progress(void *context, uint64_t done, uint64_t total) {
     return run_goes_on(t->unit->run);
 }
 
-static void record_imported(struct import_unit *u, const struct ingest_file *files, const struct store_reference *are,
+static void record_imported(struct import_unit *u, const struct ingest_file *files, const char (*fingerprints)[65],
                             const struct catalog_recording *r) {
     struct app *app = u->run->app;
     struct reel_error ignored;
     AUTO_MEM struct catalog_import *rows = calloc(u->n, sizeof *rows);
     for (uint32_t i = 0; rows && i < u->n; i++) {
         rows[i] = row_of(u, i);
-        memcpy(rows[i].fingerprint, are[i].fingerprint, sizeof rows[i].fingerprint);
+        memcpy(rows[i].fingerprint, fingerprints[i], sizeof rows[i].fingerprint);
         memcpy(rows[i].content, files[i].sha256, sizeof rows[i].content);
         memcpy(rows[i].recording, r->id, sizeof rows[i].recording);
     }
@@ -109,6 +109,38 @@ static void record_imported(struct import_unit *u, const struct ingest_file *fil
     }
 }
 
+int64_t import_wait_ns(const struct import_unit *u) {
+    return u->run->options->wait_for_scans || u->size < LONG_BYTES ? INT64_MAX : LONG_WAIT_NS;
+}
+
+void import_unit_end(struct import_unit *u, const struct ingest_file *files, const char (*fingerprints)[65], struct ingest_result *result,
+                     const struct reel_error *why) {
+    switch (result->outcome) {
+    case INGEST_CREATED:
+    case INGEST_EXISTS:
+    case INGEST_JOINED:
+    case INGEST_SCANNING:
+        record_imported(u, files, fingerprints, &result->recording);
+        report_unit(u,
+                    result->outcome == INGEST_CREATED    ? IMPORT_CREATED
+                    : result->outcome == INGEST_SCANNING ? IMPORT_SCANNING
+                                                         : IMPORT_EXISTS,
+                    &result->recording, NULL);
+        break;
+    case INGEST_REFUSED:
+    case INGEST_KEPT: /* it exists as a failed recording */
+        if (why->code == REEL_CANCELLED) {
+            break;
+        }
+        if (why->code == REEL_CHANGED && u->run->options->watched) { /* later */
+            report_unit(u, IMPORT_WAITS, NULL, why);
+        } else {
+            import_fail(u, why);
+        }
+    }
+    ingest_result_done(result);
+}
+
 static void list_files(struct import_unit *u, const char *const *paths, struct store_reference *are, struct ingest_file *files) {
     const struct import_options *t = u->run->options;
     struct taking taking = {.unit = u};
@@ -117,37 +149,32 @@ static void list_files(struct import_unit *u, const char *const *paths, struct s
         .collection = t->collection, .name = u->name, .annotations = t->annotations, .replace = t->replace || t->watched};
     struct local_options options = {
         .reference = t->mode == IMPORT_REFERENCE, .move = t->mode == IMPORT_MOVE, .seen = true, .are = are, .progress = &progress};
-    options.wait_ns = t->wait_for_scans || u->size < LONG_BYTES ? INT64_MAX : LONG_WAIT_NS;
+    options.wait_ns = import_wait_ns(u);
     struct ingest_result result = {0};
     struct reel_error why = {0};
-    ingest_files(u->run->app, paths, u->n, &q, &options, files, &result, &why);
-    switch (result.outcome) {
-    case INGEST_CREATED:
-    case INGEST_EXISTS:
-    case INGEST_JOINED:
-    case INGEST_SCANNING:
-        record_imported(u, files, are, &result.recording);
-        report_unit(u,
-                    result.outcome == INGEST_CREATED    ? IMPORT_CREATED
-                    : result.outcome == INGEST_SCANNING ? IMPORT_SCANNING
-                                                        : IMPORT_EXISTS,
-                    &result.recording, NULL);
-        break;
-    case INGEST_REFUSED:
-    case INGEST_KEPT: /* it exists as a failed recording */
-        if (why.code == REEL_CANCELLED) {
-            break;
-        }
-        if (why.code == REEL_CHANGED && t->watched) { /* later */
-            report_unit(u, IMPORT_WAITS, NULL, &why);
-        } else {
-            import_fail(u, &why);
-        }
+    AUTO_MEM char(*fingerprints)[65] = calloc(u->n, sizeof *fingerprints);
+    if (fingerprints) {
+        ingest_files(u->run->app, paths, u->n, &q, &options, files, &result, &why);
+    } else {
+        result.outcome = INGEST_REFUSED;
+        reel_fail_memory(&why);
     }
-    ingest_result_done(&result);
+    for (uint32_t i = 0; fingerprints && i < u->n; i++) {
+        memcpy(fingerprints[i], are[i].fingerprint, sizeof fingerprints[i]);
+    }
+    import_unit_end(u, files, (const char(*)[65])fingerprints, &result, &why);
 }
 
-void import_unit_import(struct import_unit *u) {
+void import_pass_over(struct import_unit *u, const char fingerprint[65]) {
+    struct catalog_import row = row_of(u, 0);
+    struct reel_error ignored;
+    row.mode = IMPORT_COPY;
+    memcpy(row.fingerprint, fingerprint, sizeof row.fingerprint);
+    catalog_imports_put(u->run->app->catalog, u->folder, &row, 1, &ignored);
+    report_unit(u, IMPORT_PASSED, NULL, NULL);
+}
+
+static void import_local(struct import_unit *u) {
     struct reel_error why = {0};
     char path[PATH_MAX];
     AUTO_MEM char **paths = calloc(u->n, sizeof *paths);
@@ -167,6 +194,10 @@ void import_unit_import(struct import_unit *u) {
     for (uint32_t i = 0; paths && i < u->n; i++) {
         free(paths[i]);
     }
+}
+
+void import_unit_import(struct import_unit *u) {
+    u->object ? import_object(u) : import_local(u);
 }
 
 /* ---- retry */
@@ -220,6 +251,9 @@ static bool read_options(const struct catalog_failure *f, struct import_options 
 
 static bool push_again(struct import_run *run, const struct catalog_failure *f, const char *name, struct reel_error *err) {
     AUTO_STRUCT(catalog_imports_done) struct catalog_imports files = {0};
+    if (import_is_url(f->folder)) {
+        return run_object_again(run, f, name, err);
+    }
     AUTO_FD int folder = roots_open_file(store_roots(run->app->store), f->folder, O_RDONLY | O_DIRECTORY, err);
     if (folder < 0 || !catalog_imports_of_failure(run->app->catalog, f->row, &files, err)) {
         return false;

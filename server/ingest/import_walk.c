@@ -170,7 +170,7 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
         if (i > 0 && strcmp(paths[i], paths[i - 1]) == 0) {
             continue;
         }
-        good = begin(run, paths[i], &named, of, err);
+        good = import_is_url(paths[i]) ? run_objects(run, paths[i], err) : begin(run, paths[i], &named, of, err);
         if (good && named.n_files > before && before > 0 && strcmp(of, folder) != 0) { /* the first of another folder */
             struct folder_file next = named.files[--named.n_files];
             good = inspect_named(run, folder, &named, err);

@@ -13,6 +13,7 @@
 #include "ingest/scan_job.h"
 #include "ingest/scanning.h"
 #include "reel/time.h"
+#include "store/bucket_reference.h"
 #include "store/manifest.h"
 #include "store/reference.h"
 #include "wire/cleanup.h"
@@ -74,8 +75,10 @@ static bool prepare(struct ingestion *in, struct reel_error *err) {
 static bool keep_files(const struct ingestion *in, struct reel_error *err) {
     for (uint32_t i = 0; i < in->n; i++) {
         const struct ingest_file *file = &in->files[i];
-        if (file->reference ? !store_keep_reference(in->app->store, file->sha256, file->reference, err)
-                            : !content_keep_upload(in->app, file->upload, file->sha256, err)) {
+        bool kept = file->reference ? store_keep_reference(in->app->store, file->sha256, file->reference, err)
+                    : file->object  ? store_keep_object(in->app->store, file->sha256, file->object, err)
+                                    : content_keep_upload(in->app, file->upload, file->sha256, err);
+        if (!kept) {
             return false;
         }
     }

@@ -41,9 +41,11 @@ void ingest_upload(struct app *app, struct store_upload *upload, const char sha2
 /* The same of finished uploads that are the parts of one recording, in this order: one scan, and all of them are added or
  * none. Not with part_of. */
 struct store_reference;
+struct store_object;
 struct ingest_file {
     struct store_upload *upload;
     const struct store_reference *reference; /* instead of an upload: it stays where it is */
+    const struct store_object *object;       /* the same of an object in S3 */
     char sha256[65];
     uint64_t size;
     const char *name; /* of the file */

@@ -80,6 +80,9 @@ bool references_update_state(struct app *app, struct catalog_recording *r) {
 
 void references_observe(struct app *app, struct catalog_recording *r) {
     struct reel_error why = {0};
+    if (store_is_bucket(app->store)) {
+        return; /* each look would be a request to S3; opening the file tells */
+    }
     enum recording_state state = state_of_files(app, r, &why);
     char *problem = state != r->state ? strdup(why.text) : NULL;
     if (problem) {
@@ -223,7 +226,7 @@ void references_note(struct app *app, const char *sha256) {
 
 static void check_one(struct app *app, const char *sha256, const struct reel_progress *progress) {
     struct reel_error why = {0};
-    if (!store_is_reference(app->store, sha256)) {
+    if (store_is_bucket(app->store) || !store_is_reference(app->store, sha256)) { /* objects are checked when they are opened */
         return;
     }
     AUTO_FD int fd = store_open_reference(app->store, sha256, &why);

@@ -95,7 +95,7 @@ static bool parts_are_there(struct app *app, const struct catalog_recording *r) 
 static bool visit_recording(void *context, const struct catalog_recording *r) {
     struct sweep *s = context;
     struct reel_error ignored;
-    if (r->state == STATE_CHANGED || references_has(s->app, r)) {
+    if (r->state == STATE_CHANGED || (!store_is_bucket(s->app->store) && references_has(s->app, r))) {
         struct catalog_recording now = *r;
         now.problem = NULL;
         references_update_state(s->app, &now);

@@ -84,6 +84,11 @@ char *store_archive_id(struct store *store, const char *id, struct reel_error *e
               : bucket_get_text(store->bucket, "notes", "archive-id", 4096, err);
 }
 
+bool store_sign_address(struct store *store, const char *sha256, const char *file_name, char *out, size_t size, struct reel_error *err) {
+    return store->bucket ? bucket_sign_address(store->bucket, sha256, file_name, out, size, err)
+                         : reel_fail(err, REEL_NOT_FOUND, "the files are not in a bucket");
+}
+
 bool store_count(struct store *store, struct s3_figures *requests, struct blocks_figures *cache) {
     if (store->bucket) {
         s3_count(bucket_s3(store->bucket), requests);

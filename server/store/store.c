@@ -349,7 +349,7 @@ struct reel_source *store_open_stored(struct store *store, const char *sha256, s
     char path[STORE_PATH];
     struct store_object o;
     if (store->bucket) {
-        return bucket_check(store->bucket, sha256, &o, err) ? bucket_direct(store->bucket, o.location, o.size, sha256, err) : NULL;
+        return bucket_check(store->bucket, sha256, &o, err) ? bucket_direct(store->bucket, &o, sha256, err) : NULL;
     }
     if (!store_blob_path(store, sha256, path, sizeof path)) {
         reel_fail(err, REEL_ARGUMENT, "not a content address");

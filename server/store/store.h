@@ -89,6 +89,10 @@ bool store_free_bytes(struct store *store, uint64_t *bytes);
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err);
 /* The stored file itself, past every copy. REEL_NOT_FOUND. */
 struct reel_source *store_open_stored(struct store *store, const char *sha256, struct reel_error *err);
+enum { STORE_ADDRESS_MAX = 32 << 10 };
+/* An address in the bucket that answers a GET of the content for some minutes, as a download. REEL_NOT_FOUND: there is no bucket, or the
+ * content is not in an object of this archive. */
+bool store_sign_address(struct store *store, const char *sha256, const char *file_name, char *out, size_t size, struct reel_error *err);
 /* Asks the disk, or S3, whether they are there and unchanged; their size. The same errors. */
 bool store_examine(struct store *store, const char *sha256, uint64_t *size, struct reel_error *err);
 /* Whether there is a stored file, by its name or the directory's word; a reference is none. */

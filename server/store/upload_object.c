@@ -122,7 +122,8 @@ bool store_upload_finish_partial(struct store_upload *u, char **note, struct ree
 }
 
 struct reel_source *store_open_partial(struct store *store, const char *id, const char *note, uint64_t size, struct reel_error *err) {
-    char path[STORE_PATH], location[STORE_LOCATION_MAX];
+    char path[STORE_PATH];
+    struct store_object object = {.size = size};
     if (!store->bucket) {
         if (store_partial_path(store, id, path)) {
             return reel_source_open(path, "part", err);
@@ -130,9 +131,9 @@ struct reel_source *store_open_partial(struct store *store, const char *id, cons
         reel_fail(err, REEL_ARGUMENT, "not an upload's id");
         return NULL;
     }
-    if (!sending_location(note, true, location)) {
+    if (!sending_location(note, true, object.location)) {
         reel_fail(err, REEL_NOT_FOUND, "what was uploaded so far is gone");
         return NULL;
     }
-    return bucket_direct(store->bucket, location, size, "part", err);
+    return bucket_direct(store->bucket, &object, "part", err);
 }

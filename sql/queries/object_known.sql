@@ -1,1 +1,1 @@
-SELECT EXISTS (SELECT 1 FROM objects WHERE location = :location);
+SELECT EXISTS (SELECT 1 FROM objects WHERE location = :location AND etag = '');

@@ -8,6 +8,9 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
 
 from databases import make_database
 from faulty import Faulty
@@ -74,9 +77,9 @@ class Cluster(unittest.TestCase):
         return path
 
     def check_file(self, server, name, data):
-        found, = [r for r in server.get(API + '/recordings?limit=100').json()['items'] if r['name'] == name]
+        found = max((r for r in server.get(API + '/recordings?limit=100').json()['items'] if r['name'] == name), key=lambda r: r['revision'])
         self.assertEqual((found['state'], found['content']), ('ready', 'sha256:' + hashlib.sha256(data).hexdigest()), found)
-        path = '%s/recordings/%s/file/%s' % (API, found['id'], name)
+        path = '%s/recordings/%s/file/%s' % (API, found['id'], urllib.parse.quote(name))
         self.assertEqual(server.get(path).body, data)
         self.assertEqual(server.get(path, Range='bytes=%d-%d' % (len(data) // 2, len(data) // 2 + 99)).body, data[len(data) // 2:len(data) // 2 + 100])
         return found['id']
@@ -183,6 +186,81 @@ class Store(Cluster):
                 self.start(env=wrong)
             self.assertIn(words, str(raised.exception))
             self.assertNotIn('notthesecret', str(raised.exception))
+
+    def test_originals_are_redirected_to_the_bucket(self):
+        server = self.start('--redirect-originals')
+        ident = server.added('räder „x".bag', BIG)
+        path = '%s/recordings/%s/file/x.bag' % (API, ident)
+        answer = server.get(path, Range='bytes=5-9')
+        self.assertEqual((answer.status, answer.body, answer.headers['Cache-Control']), (307, b'', 'no-store'))
+        address = answer.headers['Location']
+        self.assertNotIn(os.environ['AWS_SECRET_ACCESS_KEY'], address)
+        with urllib.request.urlopen(address, timeout=60) as there:
+            self.assertEqual(there.read(), BIG)
+            self.assertIn(urllib.parse.quote('räder „x".bag'), there.headers['Content-Disposition'])
+        with urllib.request.urlopen(urllib.request.Request(address, headers={'Range': 'bytes=100-199'}), timeout=60) as there:
+            self.assertEqual((there.status, there.read()), (206, BIG[100:200]))
+        with self.assertRaises(urllib.error.HTTPError):
+            urllib.request.urlopen(address.replace('/objects/', '/objects/0'), timeout=60)
+        head = server.request('HEAD', path)
+        self.assertEqual((head.status, head.headers['Content-Length']), (200, str(len(BIG))))
+        self.assertEqual(server.get(path, **{'If-None-Match': head.headers['ETag']}).status, 304)
+        same = server.get(path, **{'If-Range': head.headers['ETag'], 'Range': 'bytes=100-199'})
+        self.assertEqual((same.status, same.body), (206, BIG[100:200]))
+        self.assertEqual(self.start().get(path).body, BIG)  # it is each server's own option
+        server.request('DELETE', '%s/recordings/%s' % (API, ident))
+        self.assertEqual(server.get(path).status, 410)
+
+    def put_old(self, name, data):
+        self.s3.put(self.bucket, '%s-old/%s' % (self.prefix, name), data)
+
+    def import_url(self, server, url, **body):
+        answer = server.request('POST', API + '/imports', json.dumps({'url': url, 'mode': 'reference', 'collection': 'lab', **body}))
+        self.assertEqual(answer.status, 202, answer)
+        job = answer.headers['Location']
+        self.assertTrue(eventually(lambda: server.get(job).json()['state'] in ('done', 'failed')))
+        return server.get(job).json()
+
+    def counts(self, job):
+        self.assertEqual(job['state'], 'done', job)
+        return {k: v for k, v in job['outcome'].items() if v}
+
+    def test_an_existing_bucket_is_cataloged_in_place(self):
+        old = 's3://%s/%s-old' % (self.bucket, self.prefix)
+        files = {'2019/a.bag': BIG, '2019/b/ä c.bag': bag(lab_messages(30)), '2019-other/d.bag': bag(lab_messages(31))}
+        for name, data in files.items():
+            self.put_old(name, data)
+        self.put_old('2019/notes.txt', b'nothing that can be played')
+        self.put_old('2019/bad.bag', b'#ROSBAG V2.0\nnot really')
+        server = self.start('--import-root', old + '/2019')
+        self.assertEqual(server.request('POST', API + '/imports', json.dumps({'url': old + '/2019-other/', 'mode': 'reference'})).status, 404)
+        self.assertEqual(server.request('POST', API + '/imports', json.dumps({'url': old + '/2019/'})).status, 400)
+        self.assertEqual(self.counts(self.import_url(server, old + '/2019/', tags={'robot': 'r1'})), {'created': 2, 'no_recording': 1, 'failed': 1})
+        self.assertEqual(self.keys('objects'), [])  # nothing was copied
+        self.check_file(server, 'a.bag', BIG)
+        ident = self.check_file(server, 'b/ä c.bag', files['2019/b/ä c.bag'])
+        self.assertEqual(server.get('%s/recordings/%s' % (API, ident)).json()['tags'], {'robot': 'r1'})
+        self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)
+        self.assertEqual([(f['path'], f['code']) for f in server.get(API + '/failures').json()['items']], [(old + '/2019/bad.bag', 'damaged')])
+        self.assertEqual(self.counts(self.import_url(server, old + '/2019')), {'unchanged': 3, 'failed': 1})
+        other = self.start()  # another server reads them, too
+        self.check_file(other, 'a.bag', BIG)
+
+        now = bag(lab_messages(32))
+        self.put_old('2019/b/ä c.bag', now)  # it is overwritten
+        self.assertEqual(other.get('%s/recordings/%s/file/x.bag' % (API, ident)).status, 410)
+        self.assertTrue(eventually(lambda: other.get('%s/recordings/%s' % (API, ident)).json()['state'] == 'changed'))
+        self.assertEqual(self.counts(self.import_url(server, old + '/2019/', replace=True)), {'created': 1, 'unchanged': 2, 'failed': 1})
+        self.check_file(server, 'b/ä c.bag', now)
+        self.s3.delete(self.bucket, '%s-old/2019/a.bag' % self.prefix)
+        self.import_url(server, old + '/2019/b')
+        gone, = [r for r in server.get(API + '/recordings').json()['items'] if r['name'] == 'a.bag']
+        self.assertEqual(other.get('%s/recordings/%s/file/a.bag' % (API, gone['id'])).status, 410)
+        self.assertTrue(eventually(lambda: other.get('%s/recordings/%s' % (API, gone['id'])).json()['state'] == 'missing'))
+
+        for item in server.get(API + '/recordings').json()['items']:  # deleting forgets them, and touches nothing
+            self.assertEqual(server.request('DELETE', '%s/recordings/%s?purge=true' % (API, item['id'])).status, 204)
+        self.assertEqual(self.s3.get(self.bucket, '%s-old/2019/b/ä c.bag' % self.prefix), now)
 
     def test_links_of_one_server_hold_at_the_others(self):
         servers = [self.start() for _ in range(2)]

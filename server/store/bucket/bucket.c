@@ -14,7 +14,7 @@
 #include "wire/cleanup.h"
 #include "wire/hex.h"
 
-enum { SENDERS = 8, PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10 };
+enum { SENDERS = 8, PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, SIGNED_S = 300 };
 
 struct bucket {
     char name[S3_BUCKET_MAX], prefix[S3_KEY_MAX + 1]; /* prefix: "" or with its slash */
@@ -61,12 +61,24 @@ static bool is_ours(const struct store_object *o) {
     return strncmp(o->location, "s3://", 5) != 0;
 }
 
+bool bucket_owns(const struct bucket *b, const char *bucket, const char *key) {
+    static const char *const folders[] = {"objects/", "packs/", "manifests/", "notes/", "incoming/"};
+    size_t n = strlen(b->prefix);
+    bool owns = false;
+    if (strcmp(bucket, b->name) == 0 && strncmp(key, b->prefix, n) == 0) {
+        for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++) {
+            owns = owns || strncmp(key + n, folders[i], strlen(folders[i])) == 0;
+        }
+    }
+    return owns;
+}
+
 /* ---- contents */
 
 struct reel_source *bucket_source(struct bucket *b, const char *sha256, const char *name, struct reel_error *err) {
     struct store_object o;
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    if (!b->directory.find(b->directory.context, sha256, &o, err)) {
+    if (!b->directory.find(b->directory.context, sha256, &o, err) || (!is_ours(&o) && !bucket_check(b, sha256, &o, err))) {
         return NULL;
     }
     struct s3_name at = bucket_located(b, o.location, bucket, key);
@@ -78,19 +90,19 @@ struct reel_source *bucket_source(struct bucket *b, const char *sha256, const ch
 struct object_source {
     struct reel_source source;
     struct s3 *s3;
-    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1], name[];
+    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1], etag[STORE_ETAG_MAX], name[]; /* etag "": any */
 };
 
 static bool object_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     const struct object_source *s = (const struct object_source *)source;
-    return s3_get(s->s3, (struct s3_name){s->bucket, s->key}, NULL, offset, buffer, size, err);
+    return s3_get(s->s3, (struct s3_name){s->bucket, s->key}, s->etag[0] ? s->etag : NULL, offset, buffer, size, err);
 }
 static void object_free(struct reel_source *source) {
     free(source);
 }
 static const struct reel_source_ops object_ops = {.read = object_read, .free = object_free};
 
-struct reel_source *bucket_direct(struct bucket *b, const char *location, uint64_t size, const char *name, struct reel_error *err) {
+struct reel_source *bucket_direct(struct bucket *b, const struct store_object *o, const char *name, struct reel_error *err) {
     size_t name_size = strlen(name) + 1;
     struct object_source *s = calloc(1, sizeof *s + name_size);
     if (!s) {
@@ -98,9 +110,10 @@ struct reel_source *bucket_direct(struct bucket *b, const char *location, uint64
         return NULL;
     }
     memcpy(s->name, name, name_size);
-    s->source = (struct reel_source){.ops = &object_ops, .size = size, .name = s->name};
+    s->source = (struct reel_source){.ops = &object_ops, .size = o->size, .name = s->name};
     s->s3 = b->s3;
-    bucket_located(b, location, s->bucket, s->key);
+    memcpy(s->etag, o->etag, sizeof s->etag);
+    bucket_located(b, o->location, s->bucket, s->key);
     return &s->source;
 }
 
@@ -119,6 +132,18 @@ bool bucket_is_borrowed(struct bucket *b, const char *sha256) {
     struct store_object o;
     struct reel_error ignored;
     return b->directory.find(b->directory.context, sha256, &o, &ignored) && !is_ours(&o);
+}
+
+bool bucket_sign_address(struct bucket *b, const char *sha256, const char *file_name, char *out, size_t size, struct reel_error *err) {
+    struct store_object o;
+    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
+    if (!b->directory.find(b->directory.context, sha256, &o, err)) {
+        return false;
+    }
+    if (!is_ours(&o)) { /* it may have changed */
+        return reel_fail(err, REEL_NOT_FOUND, "the object is one of others");
+    }
+    return s3_presign(b->s3, bucket_located(b, o.location, bucket, key), file_name, "application/octet-stream", SIGNED_S, out, size, err);
 }
 
 bool bucket_remove(struct bucket *b, const char *sha256, struct reel_error *err) {

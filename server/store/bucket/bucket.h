@@ -27,9 +27,12 @@ struct s3_name bucket_located(const struct bucket *b, const char *location, char
 /* The bytes of a content. REEL_NOT_FOUND: the directory does not know it. */
 struct reel_source *bucket_source(struct bucket *b, const char *sha256, const char *name, struct reel_error *err);
 /* Those of an object, past the cache. */
-struct reel_source *bucket_direct(struct bucket *b, const char *location, uint64_t size, const char *name, struct reel_error *err);
+struct reel_source *bucket_direct(struct bucket *b, const struct store_object *o, const char *name, struct reel_error *err);
+bool bucket_owns(const struct bucket *b, const char *bucket, const char *key); /* whether this object belongs to the archive */
 /* REEL_NOT_FOUND: the content, or its object, is not there; REEL_CHANGED: the object of others has changed. */
 bool bucket_check(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err);
+/* An address that answers a GET of the content for some minutes. REEL_NOT_FOUND: the object is one of others, or there is none. */
+bool bucket_sign_address(struct bucket *b, const char *sha256, const char *file_name, char *out, size_t size, struct reel_error *err);
 bool bucket_is_borrowed(struct bucket *b, const char *sha256); /* its object is one of others, which is only read */
 /* Removes the object of a content, unless it is one of others, and its entry in the directory. */
 bool bucket_remove(struct bucket *b, const char *sha256, struct reel_error *err);

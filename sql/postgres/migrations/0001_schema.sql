@@ -526,7 +526,7 @@ CREATE TABLE objects (
     etag text COLLATE "C" NOT NULL, -- of an object of others; else ''
     size int8 NOT NULL CHECK (size >= 0)
 );
-CREATE UNIQUE INDEX objects_location ON objects (location);
+CREATE UNIQUE INDEX objects_location ON objects (location) WHERE etag = ''; -- an object of others that was overwritten is another content
 
 -- The first response to each Idempotency-Key of uploads in one request.
 CREATE TABLE responses (
