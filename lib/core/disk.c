@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "reel/cleanup.h"
 #include "wire/cleanup.h"
+
+enum { COPY_BYTES = 8 << 20 };
 
 bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err) {
     int n = snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
@@ -55,4 +58,45 @@ bool disk_sync_folder(const char *folder, struct reel_error *err) {
 bool disk_sync_folder_of(const char *path, struct reel_error *err) {
     char folder[PATH_MAX];
     return disk_folder_of(path, folder) ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the path is too long");
+}
+
+static bool copy_bytes(int from, int to, struct reel_error *err) {
+    ssize_t n;
+    AUTO_MEM char *buffer = NULL;
+    while ((n = copy_file_range(from, NULL, to, NULL, COPY_BYTES, 0)) > 0) {
+    }
+    if (n == 0) {
+        return true;
+    }
+    if (errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) {
+        return reel_fail_errno(err, "a file cannot be copied");
+    }
+    if (!(buffer = malloc(COPY_BYTES))) {
+        return reel_fail_memory(err);
+    }
+    while ((n = read(from, buffer, COPY_BYTES)) > 0) {
+        if (!disk_write_all(to, buffer, (size_t)n)) {
+            break;
+        }
+    }
+    return n == 0 || reel_fail_errno(err, "a file cannot be copied"); /* read, or written */
+}
+
+bool disk_copy(const char *from, const char *to, bool *gone, struct reel_error *err) {
+    char part[PATH_MAX];
+    AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
+    *gone = in < 0 && errno == ENOENT;
+    if (in < 0) {
+        return *gone || reel_fail_errno(err, "a file cannot be copied");
+    }
+    snprintf(part, sizeof part, "%.*s.part", (int)sizeof part - 8, to);
+    AUTO_FD int out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (out < 0) {
+        return reel_fail_errno(err, "a file cannot be copied");
+    }
+    bool good = copy_bytes(in, out, err) && (rename(part, to) == 0 || reel_fail_errno(err, "a file cannot be copied"));
+    if (!good) {
+        unlink(part);
+    }
+    return good;
 }

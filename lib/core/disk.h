@@ -11,6 +11,8 @@ bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct 
 bool disk_folder_of(const char *path, char out[PATH_MAX]); /* the folder that holds `path`; false: its path is too long */
 /* Writes all of it, in several calls if the system needs them; false with errno. */
 bool disk_write_all(int fd, const void *data, size_t size);
+/* Copies a file, whole or not at all; *gone: there is none. */
+bool disk_copy(const char *from, const char *to, bool *gone, struct reel_error *err);
 /* Renames unless `to` exists; false with errno. On file systems without RENAME_NOREPLACE a name that is taken meanwhile is replaced. */
 bool disk_rename_new(const char *from, const char *to);
 /* Makes its names durable: after a file was created in it, renamed or removed. */

@@ -17,6 +17,8 @@ enum { DB_READERS_MAX = 16 };
 
 /* `where`: the path of a file of SQLite, or the address of a PostgreSQL server (postgresql://…). */
 bool db_is_server(const char *where);
+/* How many connections servers and commands have to it; a file: none. */
+bool db_count_others(const char *where, unsigned *n, struct reel_error *err);
 bool db_check_address(const char *where, struct reel_error *err); /* REEL_ARGUMENT: it is none, or has a password in it */
 struct db *db_open(const char *where, struct reel_error *err);
 struct db *db_open_readonly(const char *where,

@@ -17,6 +17,11 @@ bool db_is_server(const char *where) {
     return strncmp(where, "postgresql://", 13) == 0 || strncmp(where, "postgres://", 11) == 0;
 }
 
+bool db_count_others(const char *where, unsigned *n, struct reel_error *err) {
+    *n = 0;
+    return !db_is_server(where) || db_postgres.count_others(where, n, err);
+}
+
 bool db_check_address(const char *where, struct reel_error *err) {
     return db_postgres.check_address(where, err);
 }

@@ -26,6 +26,7 @@ struct db_engine {
     const struct sql_text *migrations;
     const size_t *n_migrations;
 
+    bool (*count_others)(const char *where, unsigned *n, struct reel_error *err); /* NULL: there are none */
     bool (*check_address)(const char *where, struct reel_error *err); /* NULL: it has none */
     struct db *(*open)(const char *where, bool readonly, struct reel_error *err);
     void (*close)(struct db *db);

@@ -15,51 +15,7 @@
 #include "wire/cleanup.h"
 #include "wire/hex.h"
 
-enum { COPY_BYTES = 8 << 20 };
-
 /* ---- one file */
-
-static bool copy_bytes(int from, int to, struct reel_error *err) {
-    ssize_t n;
-    AUTO_MEM char *buffer = NULL;
-    while ((n = copy_file_range(from, NULL, to, NULL, COPY_BYTES, 0)) > 0) {
-    }
-    if (n == 0) {
-        return true;
-    }
-    if (errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS) {
-        return reel_fail_errno(err, "a file cannot be copied");
-    }
-    if (!(buffer = malloc(COPY_BYTES))) {
-        return reel_fail_memory(err);
-    }
-    while ((n = read(from, buffer, COPY_BYTES)) > 0) {
-        if (!disk_write_all(to, buffer, (size_t)n)) {
-            break;
-        }
-    }
-    return n == 0 || reel_fail_errno(err, "a file cannot be copied"); /* read, or written */
-}
-
-/* *gone: there is no such file any more. */
-static bool copy_file(const char *from, const char *to, bool *gone, struct reel_error *err) {
-    char part[PATH_MAX];
-    AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
-    *gone = in < 0 && errno == ENOENT;
-    if (in < 0) {
-        return *gone || reel_fail_errno(err, "a file cannot be copied");
-    }
-    snprintf(part, sizeof part, "%.*s.part", (int)sizeof part - 8, to);
-    AUTO_FD int out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (out < 0) {
-        return reel_fail_errno(err, "a file cannot be copied");
-    }
-    bool good = copy_bytes(in, out, err) && (rename(part, to) == 0 || reel_fail_errno(err, "a file cannot be copied"));
-    if (!good) {
-        unlink(part);
-    }
-    return good;
-}
 
 static bool link_file(const char *from, const char *to, bool *gone, struct reel_error *err) {
     unlink(to); /* one of an earlier backup */
@@ -82,7 +38,7 @@ static bool copy_stored(struct backup_files *f, const char *hex, const char *suf
     if (!*suffix && store_file_size(f->to, hex, suffix, &there) && store_file_size(f->from, hex, suffix, &size) && size == there) {
         return true;
     }
-    return store_make_bucket(f->to, hex, err) && (f->blobs == BACKUP_LINK_BLOBS ? link_file : copy_file)(from, to, gone, err);
+    return store_make_bucket(f->to, hex, err) && (f->blobs == BACKUP_LINK_BLOBS ? link_file : disk_copy)(from, to, gone, err);
 }
 
 /* ---- all of them */
@@ -161,7 +117,7 @@ static bool copy_content(void *context, const struct catalog_recording *r) {
 static bool copy_side_files(const struct backup_files *f, const char *folder, const char *name, struct reel_error *err) {
     char from[PATH_MAX], to[PATH_MAX];
     bool gone;
-    return disk_join(from, store_folder(f->from), name, err) && disk_join(to, folder, name, err) && copy_file(from, to, &gone, err);
+    return disk_join(from, store_folder(f->from), name, err) && disk_join(to, folder, name, err) && disk_copy(from, to, &gone, err);
 }
 
 static bool copy_contents(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {

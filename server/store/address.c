@@ -11,19 +11,18 @@
 #include "wire/cleanup.h"
 
 enum { ADDRESS_MAX = 1200 };
-static const char mark[] = "store-bucket";
 
 static bool read_mark(const struct store *store, char out[ADDRESS_MAX], struct reel_error *err) {
     char path[STORE_PATH];
     out[0] = '\0';
-    AUTO_FD int fd = store_path(store, path, "%s", mark) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENAMETOOLONG, -1);
+    AUTO_FD int fd = store_path(store, path, STORE_MARK) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENAMETOOLONG, -1);
     if (fd < 0) {
-        return errno == ENOENT || reel_fail_errno(err, "the file %s cannot be read", mark);
+        return errno == ENOENT || reel_fail_errno(err, "the file %s cannot be read", STORE_MARK);
     }
     ssize_t n = read(fd, out, ADDRESS_MAX - 1);
     out[n > 0 ? n : 0] = '\0';
     out[strcspn(out, "\n")] = '\0';
-    return n >= 0 || reel_fail_errno(err, "the file %s cannot be read", mark);
+    return n >= 0 || reel_fail_errno(err, "the file %s cannot be read", STORE_MARK);
 }
 
 static bool is_content(void *context, const char *hex, const char *suffix, int64_t written_ns) {
@@ -32,8 +31,14 @@ static bool is_content(void *context, const char *hex, const char *suffix, int64
     return !*(bool *)context;
 }
 
-static bool write_mark(struct store *store, const char *address, struct reel_error *err) {
+bool store_mark_bucket(struct store *store, const char *address, struct reel_error *err) {
     char line[ADDRESS_MAX + 2];
+    return ((size_t)snprintf(line, sizeof line, "%s\n", address) < sizeof line ||
+            reel_fail(err, REEL_ARGUMENT, "the address is too long")) &&
+           store_write_text(store, STORE_MARK, NULL, line, err);
+}
+
+static bool write_mark(struct store *store, const char *address, struct reel_error *err) {
     bool own = false;
     if (!store_each(store, is_content, &own, err)) {
         return false;
@@ -42,9 +47,7 @@ static bool write_mark(struct store *store, const char *address, struct reel_err
         return reel_fail(err, REEL_CONFLICT,
                          "the data folder has recordings of its own; use an empty folder, or move them: reel migrate --help");
     }
-    return ((size_t)snprintf(line, sizeof line, "%s\n", address) < sizeof line ||
-            reel_fail(err, REEL_ARGUMENT, "the address is too long")) &&
-           store_write_text(store, mark, NULL, line, err);
+    return store_mark_bucket(store, address, err);
 }
 
 bool store_use_bucket(struct store *store, const char *address, uint64_t cache_bytes, struct reel_error *err) {

@@ -41,6 +41,10 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
 /* Writes a new file that replaces blobs/ab/<name><suffix> or, without a suffix, `name` in the data folder. */
 bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err);
 
+#define STORE_MARK "store-bucket" /* in the data folder: the address of its bucket */
+#define STORE_MOVING "moving"     /* switch.h */
+bool store_mark_bucket(struct store *store, const char *address, struct reel_error *err);
+
 void store_init_locks(struct store *store); /* manifest.c */
 
 #endif

@@ -156,3 +156,16 @@ PGconn *pg_connect(const char *where, struct reel_error *err) {
     PQfinish(link);
     return NULL;
 }
+
+bool pg_count_others(const char *where, unsigned *n, struct reel_error *err) {
+    PGconn *link = pg_connect(where, err);
+    PGresult *result = link ? pg_query(link,
+                                       "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                                       "application_name = 'reel' AND pid <> pg_backend_pid()",
+                                       PG_WAIT_MS, err)
+                            : NULL;
+    *n = result ? (unsigned)strtoul(PQgetvalue(result, 0, 0), NULL, 10) : 0;
+    PQclear(result);
+    PQfinish(link);
+    return result;
+}

@@ -419,6 +419,7 @@ static uint64_t lock_generation(struct db *db) {
 
 const struct db_engine db_postgres = {.migrations = sql_postgres_migrations,
                                       .n_migrations = &sql_postgres_migrations_count,
+                                      .count_others = pg_count_others,
                                       .check_address = pg_check_address,
                                       .open = pg_open,
                                       .close = pg_close,

@@ -16,6 +16,7 @@ enum { PG_BOOL = 16, PG_BYTEA = 17, PG_INT8 = 20, PG_INT2 = 21, PG_INT4 = 23, PG
 
 enum { PG_WAIT_MS = 12000, PG_PATIENT_MS = 3600000 }; /* for one statement; the server ends it after 10 s, or not at all */
 
+bool pg_count_others(const char *where, unsigned *n, struct reel_error *err);
 bool pg_check_address(const char *where, struct reel_error *err);
 /* NULL: err, REEL_BUSY when the server does not answer or takes no more connections. */
 PGconn *pg_connect(const char *where, struct reel_error *err);
