@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalog/objects.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
 #include "wire/cleanup.h"
@@ -218,7 +219,13 @@ bool scan_drop_unused(struct app *app, const char *content, struct reel_error *e
     if (!catalog_content_used(app->catalog, content, &content_used, err) || !catalog_blob_used(app->catalog, content, &blob_used, err)) {
         return false;
     }
-    return (content_used || store_remove_content(app->store, content, err)) && (blob_used || store_remove_blob(app->store, content, err));
+    /* What was sent into a bucket by an upload that did not end, and may go on at any server, is nowhere else. */
+    bool needed = false;
+    if (!blob_used && store_is_bucket(app->store) && !catalog_content_in_session(app->catalog, content, &needed, err)) {
+        return false;
+    }
+    return (content_used || store_remove_content(app->store, content, err)) &&
+           (blob_used || needed || store_remove_blob(app->store, content, err));
 }
 
 void scan_tidy(struct app *app, const char *content) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ingest/scanning.h"
 #include "ingest/sessions_internal.h"
 #include "ingest/upload_options.h"
 #include "wire/cleanup.h"
@@ -11,6 +12,13 @@
 /* ---- removed */
 
 /* The row may have changed before the mutex was taken: it is read again. */
+/* Of an upload that is no more: in a bucket, what it had sent may have become the object of its content. */
+static void tidy(struct app *app, const char *content) {
+    if (content[0] && store_is_bucket(app->store)) {
+        scan_tidy(app, content);
+    }
+}
+
 static bool sweep_locked(struct app *app, struct live *l, int64_t expired_ns, struct reel_error *err) {
     AUTO_STRUCT(catalog_upload_done) struct catalog_upload u = {0};
     struct reel_error none = {0};
@@ -27,6 +35,7 @@ static bool sweep_locked(struct app *app, struct live *l, int64_t expired_ns, st
         return false;
     }
     live_remove(app, l, u.note);
+    tidy(app, u.content);
     return true;
 }
 
@@ -142,6 +151,7 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
     if (!out->again) {
         catalog_upload_remove(app->catalog, u->id, &ignored);
         live_remove(app, l, u->note);
+        tidy(app, u->content);
     } else if (store_is_bucket(app->store)) {
         live_close(l); /* it may be an object already: the row and the directory know */
     }

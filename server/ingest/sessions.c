@@ -111,9 +111,23 @@ static bool open_again(struct app *app, struct live *l, const struct catalog_upl
                                                   : reel_error_pass(err, &none);
 }
 
+static bool fail_stale(struct reel_error *err) {
+    return reel_fail(err, REEL_CONFLICT, "another request has written to this upload meanwhile; ask for its offset");
+}
+
+/* The row was read before its session was locked: what it says may be gone by now. */
+static bool is_stale(struct app *app, const struct catalog_upload *row) {
+    AUTO_STRUCT(catalog_upload_done) struct catalog_upload now = {0};
+    struct reel_error ignored;
+    return catalog_upload_get(app->catalog, row->id, &now, &ignored) && now.turn != row->turn;
+}
+
 bool live_open(struct app *app, struct live *l, const struct catalog_upload *row, struct reel_error *err) {
     if (l->removed) {
         return reel_fail(err, REEL_NOT_FOUND, "the upload has been removed");
+    }
+    if (l->file && l->turn > row->turn && store_is_bucket(app->store)) {
+        return fail_stale(err);
     }
     if (l->file && l->turn != row->turn && store_is_bucket(app->store)) {
         l->writer = NULL;
@@ -122,9 +136,11 @@ bool live_open(struct app *app, struct live *l, const struct catalog_upload *row
     if (l->file) {
         return true;
     }
+    struct reel_error why = {0};
     l->turn = row->turn;
     l->sure = row->offset;
-    return open_again(app, l, row, err);
+    return open_again(app, l, row, &why) ||
+           (why.code == REEL_NOT_FOUND && is_stale(app, row) ? fail_stale(err) : reel_error_pass(err, &why));
 }
 
 void live_remove(struct app *app, struct live *l, const char *note) {

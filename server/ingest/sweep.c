@@ -12,6 +12,7 @@
 #include "ingest/references.h"
 #include "ingest/scan_job.h"
 #include "ingest/scanning.h"
+#include "store/bucket_reference.h"
 #include "store/manifest.h"
 #include "wire/cleanup.h"
 
@@ -136,6 +137,40 @@ static bool sweep_objects(struct sweep *s, struct reel_error *err) {
     return s->stopped || none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
 }
 
+/* Its objects, or some of them, are not there; or it has no manifest. */
+static bool restores_nothing(struct app *app, const char *content) {
+    struct reel_error why = {0};
+    size_t i;
+    json_t *part;
+    json_auto_t *manifest = store_load_manifest(app->store, content, &why);
+    bool known = manifest || why.code == REEL_NOT_FOUND, whole = manifest;
+    json_array_foreach(json_object_get(manifest, "parts"), i, part) {
+        const char *object = json_string_value(json_object_get(part, "object"));
+        bool has = false;
+        known = known && (!object || store_has_object(app->store, object, &has, &why));
+        whole = whole && has;
+    }
+    return known && !whole;
+}
+
+/* Packs and manifests in the bucket, of a purge or an upload of several files that was cut off. What could restore a recording stays. Who
+ * writes them holds the lock. */
+static bool visit_content(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+    struct sweep *s = context;
+    struct app *app = s->app;
+    struct reel_error ignored;
+    bool used = true;
+    (void)suffix, (void)written_ns;
+    if (catalog_content_used(app->catalog, hex, &used, &ignored) && !used) {
+        AUTO_STRUCT(lock_release) struct key_lock lock = {0};
+        if (lock_try(app->locks, &lock, CONTENT_LOCK, hex) && catalog_content_used(app->catalog, hex, &used, &ignored) && !used &&
+            restores_nothing(app, hex)) {
+            store_remove_content(app->store, hex, &ignored);
+        }
+    }
+    return go_on(s);
+}
+
 static bool is_needed(void *context, const char *name) {
     const struct sweep *s = context;
     struct reel_error ignored;
@@ -145,8 +180,9 @@ static bool is_needed(void *context, const char *name) {
 
 static bool sweep_files(struct sweep *s, struct reel_error *err) {
     int64_t yesterday_s = reel_now_ns() / 1000000000 - 24 * 3600;
-    return store_is_bucket(s->app->store) ? sweep_objects(s, err) && store_sweep_sent(s->app->store, yesterday_s, is_needed, s, err)
-                                          : store_each(s->app->store, visit_file, s, err);
+    return !store_is_bucket(s->app->store) ? store_each(s->app->store, visit_file, s, err)
+                                           : sweep_objects(s, err) && (s->stopped || store_each(s->app->store, visit_content, s, err)) &&
+                                                 (s->stopped || store_sweep_sent(s->app->store, yesterday_s, is_needed, s, err));
 }
 
 bool sweep_run(struct app *app, const struct job_call *call, struct reel_error *err) {

@@ -3,6 +3,7 @@
 N passed, N failed, N skipped."""
 import argparse
 import os
+import random
 import subprocess
 import sys
 
@@ -15,6 +16,9 @@ def main():
     parser.add_argument('--reel', default='build/release/reel')
     parser.add_argument('--whole', action='store_true', help='also the end-to-end tests on this profile')
     parser.add_argument('--smoke', action='store_true', help='only cluster_smoke.py')
+    parser.add_argument('--faults', action='store_true', help='instead of them fault_*.py: servers, database and S3 fail under load')
+    parser.add_argument('--long', action='store_true', help='with --faults: many times over')
+    parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(1 << 31), help='with --faults: of what is random; printed')
     parser.add_argument('filter', nargs='?', default='', help='only tests whose name holds this')
     args = parser.parse_args()
     os.environ['REEL'] = os.path.abspath(args.reel)
@@ -38,7 +42,10 @@ def main():
         if args.whole:
             return subprocess.run([sys.executable, os.path.join(E2E, 'run.py'), '--reel', args.reel, args.filter]).returncode
         from run_tests import run  # the runner of the end-to-end tests
-        return run([HERE], 'cluster_smoke' if args.smoke else 'cluster_', args.filter)
+        if args.faults:
+            os.environ.update(REEL_FAULTS_LONG='1' if args.long else '0', REEL_FAULTS_SEED=str(args.seed))
+            print('faults: seed %d%s' % (args.seed, ', long' if args.long else ''), flush=True)
+        return run([HERE], 'fault_' if args.faults else 'cluster_smoke' if args.smoke else 'cluster_', args.filter)
     finally:
         server.stop()
         if store:
