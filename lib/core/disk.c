@@ -55,6 +55,11 @@ bool disk_sync_folder(const char *folder, struct reel_error *err) {
     return (fd >= 0 && fsync(fd) == 0) || reel_fail_errno(err, "a folder cannot be written to disk");
 }
 
+bool disk_sync_all(const char *folder) {
+    AUTO_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 && syncfs(fd) == 0;
+}
+
 bool disk_sync_folder_of(const char *path, struct reel_error *err) {
     char folder[PATH_MAX];
     return disk_folder_of(path, folder) ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the path is too long");

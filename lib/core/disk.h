@@ -15,6 +15,8 @@ bool disk_write_all(int fd, const void *data, size_t size);
 bool disk_copy(const char *from, const char *to, bool *gone, struct reel_error *err);
 /* Renames unless `to` exists; false with errno. On file systems without RENAME_NOREPLACE a name that is taken meanwhile is replaced. */
 bool disk_rename_new(const char *from, const char *to);
+/* Makes all that was written to the file system of a folder durable; false with errno. */
+bool disk_sync_all(const char *folder);
 /* Makes its names durable: after a file was created in it, renamed or removed. */
 bool disk_sync_folder(const char *folder, struct reel_error *err);
 bool disk_sync_folder_of(const char *path, struct reel_error *err); /* the one that holds `path` */

@@ -6,6 +6,7 @@
 
 #include "api/common.h"
 #include "api/routes.h"
+#include "ingest/names.h"
 #include "ingest/references.h"
 #include "wire/cleanup.h"
 
@@ -61,7 +62,7 @@ static bool redirect(struct http_request *r, const struct catalog_part *part, co
 static void reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part) {
     char etag[64], digest[72];
     struct reel_error err = {0};
-    const char *slash = strrchr(part->file_name, '/'), *name = slash ? slash + 1 : part->file_name;
+    const char *name = names_file(part->file_name);
     if (is_redirected(r) && redirect(r, part, name)) {
         return;
     }

@@ -46,6 +46,10 @@ static bool read_path(struct http_request *r, const json_t *value, struct import
     return true;
 }
 
+static bool is_glob(const json_t *glob) {
+    return !glob || (json_is_string(glob) && json_string_length(glob) <= NAME_BYTES_MAX);
+}
+
 /* The objects of a bucket. */
 static bool read_url(struct http_request *r, const json_t *body, struct import_request *q) {
     const json_t *url = json_object_get(body, "url"), *glob = json_object_get(body, "glob");
@@ -60,7 +64,7 @@ static bool read_url(struct http_request *r, const json_t *body, struct import_r
     if (json_object_get(body, "path") || json_object_get(body, "paths") || json_is_true(json_object_get(body, "dry_run"))) {
         return refuse_member(r, "url", "excludes path, paths and dry_run");
     }
-    if (glob && (!json_is_string(glob) || json_string_length(glob) > NAME_BYTES_MAX)) {
+    if (!is_glob(glob)) {
         return refuse_member(r, "glob", "must be a text of at most 255 bytes");
     }
     if (!import_may_read(http_app(r), text, &err)) {
@@ -86,8 +90,7 @@ static bool read_paths(struct http_request *r, const json_t *body, struct import
     if (one && many) {
         return refuse_member(r, "paths", "path and paths exclude each other");
     }
-    if ((many && (!json_is_array(many) || n == 0 || n > IMPORT_PATHS_MAX)) ||
-        (glob && (!json_is_string(glob) || json_string_length(glob) > NAME_BYTES_MAX))) {
+    if ((many && (!json_is_array(many) || n == 0 || n > IMPORT_PATHS_MAX)) || !is_glob(glob)) {
         return refuse_member(r, many ? "paths" : "glob",
                              many ? "must be a list of 1 to 1000 texts" : "must be a text of at most 255 bytes");
     }

@@ -85,6 +85,7 @@ bool catalog_get_named(struct catalog *c, const char *collection, const char *na
                        struct reel_error *err); /* newest revision, not trashed */
 bool catalog_content_used(struct catalog *c, const char *content, bool *used, struct reel_error *err);
 bool catalog_blob_used(struct catalog *c, const char *sha256, bool *used, struct reel_error *err);
+bool catalog_upload_has(struct catalog *c, const char *sha256, bool *has, struct reel_error *err); /* one that is about to end */
 
 struct catalog_range {
     bool has_min, has_max;

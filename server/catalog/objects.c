@@ -95,17 +95,3 @@ bool catalog_object_in_session(struct catalog *c, const char *name, bool *needed
 bool catalog_object_known(struct catalog *c, const char *location, bool *known, struct reel_error *err) {
     return exists(c, "object_known", ":location", location, known, err);
 }
-
-bool catalog_content_in_session(struct catalog *c, const char *sha256, bool *has, struct reel_error *err) {
-    AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_of_content", err) : NULL;
-    if (!s) {
-        return false;
-    }
-    db_set_hex(s, ":sha256", sha256);
-    if (db_next(s, err) != DB_ROW) {
-        return false;
-    }
-    *has = db_int(s, 0) != 0;
-    return true;
-}

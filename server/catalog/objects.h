@@ -11,8 +11,6 @@ struct store_directory catalog_directory(struct catalog *c);
 bool catalog_object_unused(struct catalog *c, const char *after, char out[SHA256_HEX], struct reel_error *err);
 /* Whether an open upload session needs this object, whose name is hex digits. */
 bool catalog_object_in_session(struct catalog *c, const char *name, bool *needed, struct reel_error *err);
-/* Whether an upload that is about to end has this content. */
-bool catalog_content_in_session(struct catalog *c, const char *sha256, bool *has, struct reel_error *err);
 /* Whether a content has the object at this location. */
 bool catalog_object_known(struct catalog *c, const char *location, bool *known, struct reel_error *err);
 

@@ -163,6 +163,10 @@ bool catalog_blob_used(struct catalog *c, const char *sha256, bool *used, struct
     return is_used(c, "blob_used", sha256, used, err);
 }
 
+bool catalog_upload_has(struct catalog *c, const char *sha256, bool *has, struct reel_error *err) {
+    return is_used(c, "upload_of_content", sha256, has, err);
+}
+
 /* ---- writing */
 
 /* Is (collection, name) free for r's content? */

@@ -1,5 +1,6 @@
 /* Imports objects of a bucket, which stay where they are: s3://BUCKET/KEY is one, s3://BUCKET/PREFIX/ all below it. An object that is known
  * by its ETag is not read again. */
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 #include "reel/format.h"
 #include "reel/iterate.h"
 #include "store/bucket_reference.h"
-#include "store/sha256.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
 
@@ -40,11 +40,8 @@ bool import_may_read(const struct app *app, const char *url, struct reel_error *
 
 /* What the table of imports has instead of a hash of the first and last bytes. */
 static void fingerprint_of(const char *etag, char out[65]) {
-    struct sha256 hash;
-    uint8_t digest[32];
-    sha256_start(&hash);
-    sha256_add(&hash, etag, strlen(etag));
-    sha256_end(&hash, digest);
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    SHA256((const uint8_t *)etag, strlen(etag), digest);
     hex_write(digest, sizeof digest, out);
 }
 
@@ -159,43 +156,25 @@ static bool visit(void *context, const char *key, const struct s3_object *is) {
 
 bool run_objects(struct import_run *run, const char *url, struct reel_error *err) {
     struct objects o = {.run = run};
-    if (!import_may_read(run->app, url, err) || !s3_address(url, o.bucket, o.key, err)) {
-        return false;
-    }
-    if (!store_each_object(run->app->store, url, visit, &o, err)) {
+    if (!import_may_read(run->app, url, err) || !s3_address(url, o.bucket, o.key, err) ||
+        !store_each_object(run->app->store, url, visit, &o, err)) {
         return false;
     }
     return !run_goes_on(run) ? reel_fail(err, REEL_CANCELLED, "cancelled")
                              : o.found > 0 || reel_fail(err, REEL_NOT_FOUND, "there is no object at %.300s", url);
 }
 
-struct again {
-    struct objects objects;
-    const char *folder, *name;
-    bool pushed;
-};
-
-static bool visit_again(void *context, const char *key, const struct s3_object *is) {
-    struct again *a = context;
-    if (strcmp(key, a->objects.key) == 0) {
-        struct import_unit *u = object_unit(&a->objects, a->folder, a->name, key, is);
-        a->pushed = u && run_push(a->objects.run, u);
-        a->objects.found++;
-    }
-    return false; /* it is the first in order */
-}
-
 bool run_object_again(struct import_run *run, const struct catalog_failure *f, const char *name, struct reel_error *err) {
-    struct again a = {.objects = {.run = run, .named = true}, .folder = f->folder, .name = name};
+    struct objects o = {.run = run, .named = true};
+    struct s3_object is;
     char url[S3_BUCKET_MAX + S3_KEY_MAX + 8];
     if ((size_t)snprintf(url, sizeof url, "%s/%s", f->folder, f->name) >= sizeof url) {
         return reel_fail(err, REEL_ARGUMENT, "the key is too long");
     }
-    if (!import_may_read(run->app, url, err) || !s3_address(url, a.objects.bucket, a.objects.key, err)) {
+    if (!import_may_read(run->app, url, err) || !s3_address(url, o.bucket, o.key, err) ||
+        !store_find_object(run->app->store, url, &is, err)) {
         return false;
     }
-    bool listed = store_each_object(run->app->store, url, visit_again, &a, err);
-    return a.pushed || (a.objects.found > 0 ? reel_fail(err, REEL_CANCELLED, "cancelled")
-                        : listed            ? reel_fail(err, REEL_NOT_FOUND, "the object is gone")
-                                            : false);
+    struct import_unit *u = object_unit(&o, f->folder, name, o.key, &is);
+    return u ? run_push(run, u) || reel_fail(err, REEL_CANCELLED, "cancelled") : reel_fail_memory(err);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalog/objects.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
 #include "wire/cleanup.h"
@@ -221,7 +220,7 @@ bool scan_drop_unused(struct app *app, const char *content, struct reel_error *e
     }
     /* What was sent into a bucket by an upload that did not end, and may go on at any server, is nowhere else. */
     bool needed = false;
-    if (!blob_used && store_is_bucket(app->store) && !catalog_content_in_session(app->catalog, content, &needed, err)) {
+    if (!blob_used && store_is_bucket(app->store) && !catalog_upload_has(app->catalog, content, &needed, err)) {
         return false;
     }
     return (content_used || store_remove_content(app->store, content, err)) &&

@@ -126,10 +126,10 @@ bool live_open(struct app *app, struct live *l, const struct catalog_upload *row
     if (l->removed) {
         return reel_fail(err, REEL_NOT_FOUND, "the upload has been removed");
     }
-    if (l->file && l->turn > row->turn && store_is_bucket(app->store)) {
-        return fail_stale(err);
-    }
     if (l->file && l->turn != row->turn && store_is_bucket(app->store)) {
+        if (l->turn > row->turn) {
+            return fail_stale(err);
+        }
         l->writer = NULL;
         live_close(l);
     }

@@ -146,8 +146,9 @@ static bool restores_nothing(struct app *app, const char *content) {
     bool known = manifest || why.code == REEL_NOT_FOUND, whole = manifest;
     json_array_foreach(json_object_get(manifest, "parts"), i, part) {
         const char *object = json_string_value(json_object_get(part, "object"));
-        bool has = false;
-        known = known && (!object || store_has_object(app->store, object, &has, &why));
+        struct s3_object there;
+        bool has = object && store_find_object(app->store, object, &there, &why);
+        known = known && (has || !object || why.code == REEL_NOT_FOUND);
         whole = whole && has;
     }
     return known && !whole;

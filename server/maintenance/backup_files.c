@@ -149,8 +149,7 @@ static bool prune_one(void *context, const char *hex, const char *suffix, int64_
 }
 
 static bool sync_all(const char *folder, struct reel_error *err) {
-    AUTO_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return (fd >= 0 && syncfs(fd) == 0) || reel_fail_errno(err, "the backup cannot be written to disk");
+    return disk_sync_all(folder) || reel_fail_errno(err, "the backup cannot be written to disk");
 }
 
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {

@@ -1,7 +1,6 @@
 /* See move_files.h. */
 #include "maintenance/move_files.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,11 +246,6 @@ static bool move_notes(struct move *m, struct reel_error *err) {
            (!settings || store_write_settings(m->to, settings, err));
 }
 
-static bool sync_all(struct store *store, struct reel_error *err) {
-    AUTO_FD int fd = open(store_folder(store), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return (fd >= 0 && syncfs(fd) == 0) || reel_fail_errno(err, "the files cannot be written to disk");
-}
-
 /* ---- whose bucket it is */
 
 /* A bucket that another archive uses is refused. The id that this one is about to have there is kept until the switch. */
@@ -274,7 +268,7 @@ static bool claim(struct catalog *c, struct store *to, char id[RECORDING_ID_TEXT
 static bool run(struct move *m, struct reel_error *err) {
     uint64_t files;
     return catalog_parts_total(m->catalog, &files, &m->total, err) && move_all(m, err) && move_contents(m, err) && move_notes(m, err) &&
-           sync_all(m->to, err);
+           (disk_sync_all(store_folder(m->to)) || reel_fail_errno(err, "the files cannot be written to disk"));
 }
 
 /* What has to be done again when this is interrupted is done by the same call. */
@@ -321,6 +315,5 @@ bool move_files(const char *data, const char *to, const struct reel_progress *pr
     if (store_is_bucket(from) == (to != NULL)) {
         return reel_fail(err, REEL_CONFLICT, "the files are in %s already", to ? "a bucket" : "the data folder");
     }
-    bool good = to ? into_bucket(&m, to, err) : into_folder(&m, err);
-    return good;
+    return to ? into_bucket(&m, to, err) : into_folder(&m, err);
 }

@@ -43,12 +43,9 @@ struct reel_source *store_open_object(struct store *store, const struct store_ob
     return has_bucket(store, err) ? bucket_direct(store->bucket, object, name, err) : NULL;
 }
 
-bool store_has_object(struct store *store, const char *location, bool *has, struct reel_error *err) {
+bool store_find_object(struct store *store, const char *location, struct s3_object *out, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    struct s3_object there;
-    struct reel_error why = {0};
-    *has = has_bucket(store, err) && s3_head(bucket_s3(store->bucket), bucket_located(store->bucket, location, bucket, key), &there, &why);
-    return store->bucket && (*has || why.code == REEL_NOT_FOUND || reel_error_pass(err, &why));
+    return has_bucket(store, err) && s3_head(bucket_s3(store->bucket), bucket_located(store->bucket, location, bucket, key), out, err);
 }
 
 bool store_keep_object(struct store *store, const char *sha256, const struct store_object *object, struct reel_error *err) {

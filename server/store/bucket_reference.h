@@ -14,8 +14,8 @@ bool store_each_object(struct store *store, const char *url, bool (*visit)(void 
                        void *context, struct reel_error *err);
 /* Its bytes, past the cache. Reading fails with REEL_CHANGED once it has another etag. */
 struct reel_source *store_open_object(struct store *store, const struct store_object *object, const char *name, struct reel_error *err);
-/* *has: whether it is there; `location` as in struct store_object. */
-bool store_has_object(struct store *store, const char *location, bool *has, struct reel_error *err);
+/* `location` as in struct store_object. REEL_NOT_FOUND. */
+bool store_find_object(struct store *store, const char *location, struct s3_object *out, struct reel_error *err);
 /* Reads all of it, several ranges at a time. REEL_CHANGED; REEL_CANCELLED by the progress, which may be NULL. */
 bool store_hash_object(struct store *store, const struct store_object *object, const struct reel_progress *progress, char sha256[65],
                        struct reel_error *err);

@@ -28,7 +28,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return remove(path);
 }
 
-/* With all that is in it. What cannot be removed stays, and is in nobody's way. */
+/* With all that is in it. What cannot be removed stays, and does no harm. */
 static void remove_folder(const struct store *store, const char *name) {
     char path[STORE_PATH];
     if (store_path(store, path, "%s", name)) {

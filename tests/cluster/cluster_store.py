@@ -252,6 +252,11 @@ class Store(Cluster):
         self.assertTrue(eventually(lambda: other.get('%s/recordings/%s' % (API, ident)).json()['state'] == 'changed'))
         self.assertEqual(self.counts(self.import_url(server, old + '/2019/', replace=True)), {'created': 1, 'unchanged': 2, 'failed': 1})
         self.check_file(server, 'b/ä c.bag', now)
+        self.put_old('2019/bad.bag', bag(lab_messages(33)))  # it is mended, and tried again
+        failure, = server.get(API + '/failures').json()['items']
+        job = server.request('POST', '%s/failures/%d/retry' % (API, failure['id'])).headers['Location']
+        self.assertTrue(eventually(lambda: server.get(job).json()['state'] == 'done'))
+        self.check_file(server, 'bad.bag', bag(lab_messages(33)))
         self.s3.delete(self.bucket, '%s-old/2019/a.bag' % self.prefix)
         self.import_url(server, old + '/2019/b')
         gone, = [r for r in server.get(API + '/recordings').json()['items'] if r['name'] == 'a.bag']

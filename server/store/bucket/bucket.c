@@ -75,10 +75,20 @@ bool bucket_owns(const struct bucket *b, const char *bucket, const char *key) {
 
 /* ---- contents */
 
+static bool is_unchanged(struct bucket *b, const struct store_object *o, struct reel_error *err) {
+    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
+    struct s3_object there;
+    if (!s3_head(b->s3, bucket_located(b, o->location, bucket, key), &there, err)) {
+        return false;
+    }
+    bool same = there.size == o->size && (!o->etag[0] || strcmp(there.etag, o->etag) == 0);
+    return same || reel_fail(err, REEL_CHANGED, "the object %s in bucket %s is not what it was", key, bucket);
+}
+
 struct reel_source *bucket_source(struct bucket *b, const char *sha256, const char *name, struct reel_error *err) {
     struct store_object o;
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    if (!b->directory.find(b->directory.context, sha256, &o, err) || (!is_ours(&o) && !bucket_check(b, sha256, &o, err))) {
+    if (!b->directory.find(b->directory.context, sha256, &o, err) || (!is_ours(&o) && !is_unchanged(b, &o, err))) {
         return NULL;
     }
     struct s3_name at = bucket_located(b, o.location, bucket, key);
@@ -118,14 +128,7 @@ struct reel_source *bucket_direct(struct bucket *b, const struct store_object *o
 }
 
 bool bucket_check(struct bucket *b, const char *sha256, struct store_object *out, struct reel_error *err) {
-    char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    struct s3_object there;
-    if (!b->directory.find(b->directory.context, sha256, out, err) ||
-        !s3_head(b->s3, bucket_located(b, out->location, bucket, key), &there, err)) {
-        return false;
-    }
-    bool same = there.size == out->size && (!out->etag[0] || strcmp(there.etag, out->etag) == 0);
-    return same || reel_fail(err, REEL_CHANGED, "the object %s in bucket %s is not what it was", key, bucket);
+    return b->directory.find(b->directory.context, sha256, out, err) && is_unchanged(b, out, err);
 }
 
 bool bucket_is_borrowed(struct bucket *b, const char *sha256) {
