@@ -49,8 +49,9 @@ static bool open_frames(const struct reel_channel *channel, void **state, struct
         f->inner[f->count].type = channel->schemas[f->count].name;
         f->inner[f->count].encoding = encoding ? encoding : "";
         if (!(f->decoders[f->count] = reel_decoder_open(&f->inner[f->count], err))) {
+            reel_error_at(err, "frame %u", f->count);
             close_frames(f);
-            return reel_error_at(err, "frame %u", f->count);
+            return false;
         }
     }
     *state = f;
