@@ -254,7 +254,7 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
                   in->q->name);
         return refuse(in);
     }
-    if (!keep_files(in, err) || (in->n > 1 && !store_make_bucket(in->app->store, in->r.content, err))) {
+    if (!keep_files(in, err) || (in->n > 1 && !store_make_place(in->app->store, in->r.content, err))) {
         return refuse(in);
     }
     struct reel_error none;
@@ -263,7 +263,10 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
         reel_fail(err, REEL_CONFLICT, "this content is stored as %s already", reel_index_info(index)->format->name);
         return refuse(in);
     }
-    return index ? add_ready(in, index, err) : scan_and_add(in, wait_ns, err);
+    if (!index) {
+        return scan_and_add(in, wait_ns, err);
+    }
+    return store_renew_pack(in->app->store, in->r.content, err) ? add_ready(in, index, err) : refuse(in);
 }
 
 static bool check_request(const struct ingest_request *q, const struct reel_format **format, struct reel_error *err) {

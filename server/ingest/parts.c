@@ -196,7 +196,7 @@ static bool join_locked(struct joining *j, const char *content, struct reel_erro
         return reel_fail(err, REEL_CONFLICT, "\"%.200s\" is being changed by others; send it again", j->q->part_of);
     }
     j->kept = j->kept || content_keep_upload(j->app, j->upload, j->sha256, err);
-    return j->kept && belongs(j, err) && store_make_bucket(j->app->store, content, err) && scan_together(j, err);
+    return j->kept && belongs(j, err) && store_make_place(j->app->store, content, err) && scan_together(j, err);
 }
 
 /* The recording is read once to determine the locks, and again while they are held. */

@@ -51,7 +51,8 @@ static bool go_back_locked(const struct scanned *s, struct reel_error *err) {
     }
     bool ours = strcmp(r.content, s->content) == 0, back = !ours; /* another request has changed the content: nothing to do */
     AUTO(reel_index_free) struct reel_index *index = ours ? scan_open_pack(s->app, s->before, err) : NULL;
-    if (index && without_last(&r, s->before, err) && scan_fill(&r, index, err) && manifest_write(s->app->store, &r, NULL, err)) {
+    if (index && store_renew_pack(s->app->store, s->before, err) && without_last(&r, s->before, err) && scan_fill(&r, index, err) &&
+        manifest_write(s->app->store, &r, NULL, err)) {
         back = catalog_set_parts(s->app->catalog, &r, index, NULL, err);
         manifests_forget(s->app, back ? s->content : s->before, r.id);
     }

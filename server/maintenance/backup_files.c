@@ -38,7 +38,7 @@ static bool copy_stored(struct backup_files *f, const char *hex, const char *suf
     if (!*suffix && store_file_size(f->to, hex, suffix, &there) && store_file_size(f->from, hex, suffix, &size) && size == there) {
         return true;
     }
-    return store_make_bucket(f->to, hex, err) && (f->blobs == BACKUP_LINK_BLOBS ? link_file : disk_copy)(from, to, gone, err);
+    return store_make_place(f->to, hex, err) && (f->blobs == BACKUP_LINK_BLOBS ? link_file : disk_copy)(from, to, gone, err);
 }
 
 /* ---- all of them */

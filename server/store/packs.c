@@ -11,7 +11,7 @@
 #include "wire/cleanup.h"
 
 bool store_pack_place(struct store *store, const char *content, char *out, size_t size, struct reel_error *err) {
-    return store_content_path(store, content, ".reel", out, size) ? store_make_bucket(store, content, err)
+    return store_content_path(store, content, ".reel", out, size) ? store_make_place(store, content, err)
                                                                   : reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 
@@ -21,13 +21,21 @@ bool store_keep_pack(struct store *store, const char *content, struct reel_error
            (store_content_path(store, content, ".reel", path, sizeof path) && bucket_put_file(store->bucket, "packs", content, path, err));
 }
 
+bool store_renew_pack(struct store *store, const char *content, struct reel_error *err) {
+    struct reel_error why = {0};
+    if (!store->bucket || bucket_has(store->bucket, "packs", content, &why)) {
+        return true;
+    }
+    return why.code == REEL_NOT_FOUND ? store_keep_pack(store, content, err) : (reel_error_pass(err, &why), false);
+}
+
 static bool fetch(struct store *store, const char *content, const char *to, struct reel_error *err) {
     char from[STORE_PATH];
     AUTO_FD int fd = store_new_file(store, from, err);
     if (fd < 0) {
         return false;
     }
-    bool good = bucket_get_file(store->bucket, "packs", content, fd, err) && store_make_bucket(store, content, err) &&
+    bool good = bucket_get_file(store->bucket, "packs", content, fd, err) && store_make_place(store, content, err) &&
                 (rename(from, to) == 0 || reel_fail_errno(err, "an index cannot be kept"));
     if (!good) {
         unlink(from);

@@ -71,7 +71,7 @@ bool store_make_folder(const char *path, const char *parent, struct reel_error *
     return errno == EEXIST || reel_fail_errno(err, "the store cannot make a folder");
 }
 
-bool store_make_bucket(const struct store *store, const char *hex, struct reel_error *err) {
+bool store_make_place(const struct store *store, const char *hex, struct reel_error *err) {
     char path[STORE_PATH], parent[STORE_PATH];
     return store_path(store, path, "blobs/%.2s", hex) && store_path(store, parent, "blobs")
                ? store_make_folder(path, parent, err)
@@ -101,7 +101,7 @@ bool store_publish(const struct store *store, const char *from, const char *hex,
     if (!store_content_path(store, hex, suffix, to, sizeof to)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
-    if (!store_make_bucket(store, hex, err)) {
+    if (!store_make_place(store, hex, err)) {
         return false;
     }
     if (rename(from, to) != 0) {

@@ -98,10 +98,12 @@ bool store_examine(struct store *store, const char *sha256, uint64_t *size, stru
 /* Whether there is a stored file, by its name or the directory's word; a reference is none. */
 bool store_has_blob(struct store *store, const char *sha256);
 /* Makes the folder blobs/ab/ of a content durable, for a pack whose content has no blob: one of several parts. */
-bool store_make_bucket(const struct store *store, const char *content, struct reel_error *err);
+bool store_make_place(const struct store *store, const char *content, struct reel_error *err);
 /* Where the index pack of a content is written; store_keep_pack() then makes it last. */
 bool store_pack_place(struct store *store, const char *content, char *out, size_t size, struct reel_error *err);
 bool store_keep_pack(struct store *store, const char *content, struct reel_error *err);
+/* The same for a pack that was here before: another server may have removed it from the bucket with the last recording of the content. */
+bool store_renew_pack(struct store *store, const char *content, struct reel_error *err);
 /* Its path, where there may be none. With a bucket it is fetched if it is not here, or `again`, after another server has replaced it:
  * REEL_NOT_FOUND. */
 bool store_find_pack(struct store *store, const char *content, bool again, char *out, size_t size, struct reel_error *err);

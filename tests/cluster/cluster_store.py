@@ -122,6 +122,9 @@ class Store(Cluster):
             self.assertIn(servers[i % 2].request('DELETE', '%s/recordings/%s?purge=true' % (API, ident)).status, (200, 204))
             self.assertEqual(len(self.keys('objects')), 1 if i < 3 else 0)
         self.assertEqual((self.keys('packs'), self.keys('manifests')), ([], []))
+        again = servers[0].added('again.bag', data)  # by the index that this server still has: the bucket gets it too
+        self.assertEqual(len(self.keys('packs')), 1)
+        self.assertEqual(self.start().get('%s/recordings/%s/messages?limit=1' % (API, again)).status, 200)
 
     def test_many_servers_write_the_same_content_at_once(self):
         servers = [self.start() for _ in range(3)]

@@ -176,6 +176,12 @@ char *bucket_get_text(struct bucket *b, const char *folder, const char *name, si
     return s3_get_all(b->s3, bucket_name(b, folder, name, key), max, &size, NULL, err);
 }
 
+bool bucket_has(struct bucket *b, const char *folder, const char *name, struct reel_error *err) {
+    char key[S3_KEY_MAX + 1];
+    struct s3_object there;
+    return s3_head(b->s3, bucket_name(b, folder, name, key), &there, err);
+}
+
 bool bucket_delete(struct bucket *b, const char *folder, const char *name, struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
     return s3_delete(b->s3, bucket_name(b, folder, name, key), err);
