@@ -120,6 +120,21 @@ def first_byte(connection, path, headers, status):
     return first, whole, body
 
 
+def download(lab, server, path, size):
+    """Seconds, by a client that costs less than curl."""
+    got = json.loads(lab.tool('drain', server.port, path))
+    if got['status'] != 200 or got['bytes'] != size:
+        raise BenchError('%s: %d, %d of %d bytes' % (path, got['status'], got['bytes'], size))
+    return got['seconds']
+
+
+def requests_per_second(lab, address):
+    out = run('wrk', '-c64', '-t2', '-d%ds' % (1 if lab.quick else 3), address)
+    if 'Non-2xx' in out or 'Socket errors' in out:
+        raise BenchError('%s under wrk: %s' % (address, out))
+    return float(re.search(r'Requests/sec:\s*([\d.]+)', out).group(1))
+
+
 class Process:
     """A server that was started here, and nothing else, ends here."""
 

@@ -2,18 +2,18 @@
 import json
 import os
 import random
-import re
 import time
 from urllib.parse import quote
 
 import background
+import cluster
 import page
 import play
 import record
 import catalog
 import decoding
 import memory
-from lab import API, BenchError, curl, first_byte, in_turn, measured, median, quantile, run, timed
+from lab import API, BenchError, curl, download, first_byte, in_turn, measured, median, quantile, requests_per_second, run, timed
 from row import Row, at_most, size_name, throughput
 
 RANGES, SLICES = 300, 60  # requests of each kind, for p99 and p50
@@ -136,14 +136,6 @@ def uploads(lab, reel, nginx):
         yield throughput('PUT %s, %s messages | nginx PUT + sync' % (size_name(lab.big), name), os.path.getsize(path), a, b, 0.7)
 
 
-def download(lab, server, path, size):
-    """Seconds, by a client that costs less than curl."""
-    got = json.loads(lab.tool('drain', server.port, path))
-    if got['status'] != 200 or got['bytes'] != size:
-        raise BenchError('%s: %d, %d of %d bytes' % (path, got['status'], got['bytes'], size))
-    return got['seconds']
-
-
 def against_sendfile(lab, reel, nginx, what, path, file, limit):
     """Reel's `path` against the same bytes as a file of nginx."""
     size = os.path.getsize(file)
@@ -230,13 +222,6 @@ def slices(lab, reel, short, long):
 
 # ---- many clients
 
-def requests_per_second(lab, address):
-    out = run('wrk', '-c64', '-t2', '-d%ds' % (1 if lab.quick else 3), address)
-    if 'Non-2xx' in out or 'Socket errors' in out:
-        raise BenchError('%s under wrk: %s' % (address, out))
-    return float(re.search(r'Requests/sec:\s*([\d.]+)', out).group(1))
-
-
 def many_clients(lab, reel, nginx):
     path, _ = lab.bag('1.2', 2000, 100, 1000)
     _, recording = reel.put(path, 'tiny.bag')
@@ -273,3 +258,4 @@ def all_rows(lab):
     yield 'page', page.page(lab)
     yield 'play', play.play(lab)
     yield 'record', record.record(lab)
+    yield 'cluster', cluster.cluster(lab)

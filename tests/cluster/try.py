@@ -4,53 +4,11 @@ import argparse
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'e2e')]
-NGINX = '''worker_processes 1;
-daemon off;
-pid %(folder)s/nginx.pid;
-error_log %(folder)s/nginx.log;
-events { worker_connections 1024; }
-http {
-    access_log off;
-    client_body_temp_path %(folder)s/body;
-    proxy_temp_path %(folder)s/proxy;
-    fastcgi_temp_path %(folder)s/fastcgi;
-    uwsgi_temp_path %(folder)s/uwsgi;
-    scgi_temp_path %(folder)s/scgi;
-    upstream reel {
-        %(servers)s
-        keepalive 16;
-    }
-    server {
-        listen 127.0.0.1:%(port)d;
-        location / {
-            proxy_pass http://reel;
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
-            proxy_set_header Host $host:$server_port;
-            client_max_body_size 0;
-            proxy_request_buffering off;
-            proxy_buffering off;
-            proxy_connect_timeout 1s;
-            proxy_read_timeout 1h;
-            proxy_next_upstream error timeout;
-        }
-    }
-}
-'''
-
-
-def start_nginx(folder, port, servers):
-    path = os.path.join(folder, 'nginx.conf')
-    lines = '\n        '.join('server 127.0.0.1:%d max_fails=1 fail_timeout=2s;' % s.port for s in servers)
-    with open(path, 'w') as f:
-        f.write(NGINX % {'folder': folder, 'servers': lines, 'port': port})
-    return subprocess.Popen(['nginx', '-c', path, '-p', folder], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def main():
@@ -62,6 +20,7 @@ def main():
     os.environ['REEL'] = os.path.abspath(args.reel)
     import gateway
     import postgres
+    import proxy
     folder = tempfile.mkdtemp(prefix='reel-try-')
     running = []
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -80,7 +39,7 @@ def main():
             options = ['--catalog', database.address + '/reel', '--store', 's3://reel/archive', '--host', '127.0.0.1:%d' % args.port]
             servers.append(Server(os.path.join(folder, 'server%d' % (i + 1)), *options))
             running.append(lambda s=servers[-1]: s.stop(None))
-        nginx = start_nginx(folder, args.port, servers)
+        nginx = proxy.start_nginx(folder, args.port, servers)
         running.append(lambda: (nginx.terminate(), nginx.wait()))
         print('Reel is at http://127.0.0.1:%d, behind it %s' % (args.port, ', '.join('%s (process %d)' % (s.base, s.process.pid) for s in servers)))
         print('PostgreSQL: PGPASSWORD=%s psql %s/reel' % (database.password, database.address))
