@@ -51,7 +51,10 @@ static void file_free(struct reel_source *source) {
     close(((struct file_source *)source)->fd);
     free(source);
 }
-static const struct reel_source_ops file_ops = {.read = file_read, .free = file_free};
+static int file_fd(struct reel_source *source) {
+    return ((const struct file_source *)source)->fd;
+}
+static const struct reel_source_ops file_ops = {.read = file_read, .free = file_free, .fd = file_fd};
 
 static bool memory_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     (void)err;
@@ -150,8 +153,8 @@ bool reel_source_read(struct reel_source *source, uint64_t offset, void *buffer,
     return source_holds(source, offset, size, err) && (size == 0 || source->ops->read(source, offset, buffer, size, err));
 }
 
-int reel_source_fd(const struct reel_source *source) {
-    return source->ops == &file_ops ? ((const struct file_source *)source)->fd : -1;
+int reel_source_fd(struct reel_source *source) {
+    return source->ops->fd ? source->ops->fd(source) : -1;
 }
 
 void reel_source_free(struct reel_source *source) {

@@ -17,6 +17,7 @@ struct reel_source_ops {
     /* Reads exactly `size` bytes at `offset`; the core has checked that they lie inside. */
     bool (*read)(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
     void (*free)(struct reel_source *source);
+    int (*fd)(struct reel_source *source); /* optional: see reel_source_fd() */
 };
 
 /* Kinds of sources put this first in their own struct. */
@@ -42,8 +43,8 @@ struct reel_source *reel_source_slice(struct reel_source *base, uint64_t offset,
 /* Reads exactly `size` bytes; bytes past the end are REEL_DAMAGED ("… exceeds the file"). */
 bool reel_source_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
 
-/* The descriptor of a plain file, or -1. For sendfile only. */
-int reel_source_fd(const struct reel_source *source);
+/* A descriptor of a file that holds the same bytes at the same places while the source lives, or -1. For sendfile and clones of files. */
+int reel_source_fd(struct reel_source *source);
 
 void reel_source_free(struct reel_source *source); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_source, reel_source_free);

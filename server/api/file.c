@@ -75,7 +75,7 @@ static void reply_part(struct http_request *r, const struct catalog_recording *r
         missing ? http_reply_problem(r, 410, "missing", "%s; upload it again", err.text) : http_reply_error(r, &err);
         return;
     }
-    int fd = reel_source_fd(source) >= 0 ? fcntl(reel_source_fd(source), F_DUPFD_CLOEXEC, 0) : -1;
+    int whole = reel_source_fd(source), fd = whole >= 0 ? fcntl(whole, F_DUPFD_CLOEXEC, 0) : -1;
     api_digest_texts(part->sha256, etag, digest);
     http_reply_file(r, &(struct http_file){.length = part->size,
                                            .etag = etag,

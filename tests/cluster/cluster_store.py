@@ -11,6 +11,7 @@ import unittest
 import urllib.error
 import urllib.parse
 import urllib.request
+from http.client import HTTPConnection
 
 from databases import make_database
 from faulty import Faulty
@@ -111,6 +112,22 @@ class Store(Cluster):
         for i, data in enumerate(others):
             ident = self.check_file(server, 'c%d.bag' % i, data)
             self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)
+
+    def test_what_is_being_sent_stays_in_the_cache(self):
+        server = self.start('--store-cache-mb', '32')
+        first, *others = [bag(lab_messages(40, blob=300000, salt=60 + i)) for i in range(5)]  # each is above a third of the cache
+        path = '%s/recordings/%s/file/a.bag' % (API, server.added('a.bag', first))
+        for _ in range(2):  # then it is whole in the cache, and sent from its file
+            self.assertEqual(server.get(path).body, first)
+        connection = HTTPConnection('127.0.0.1', server.port, timeout=60)
+        connection.request('GET', path)
+        answer = connection.getresponse()
+        body = answer.read(100000)
+        for i, data in enumerate(others):
+            server.added('o%d.bag' % i, data)
+            self.check_file(server, 'o%d.bag' % i, data)
+        self.assertEqual(body + answer.read(), first)
+        connection.close()
 
     def test_equal_content_is_kept_once_and_goes_with_its_last_recording(self):
         servers = [self.start() for _ in range(2)]

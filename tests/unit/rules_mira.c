@@ -43,7 +43,7 @@ static void counting_free(struct reel_source *source) {
 static void rule_mira_02_reads_are_those_of_blocks_not_of_messages(void **state) {
     (void)state;
     enum { MESSAGES = 400, SIZE = 20000, BLOCKS = MESSAGES * SIZE / (256 << 10) };
-    static const struct reel_source_ops ops = {counting_read, counting_free};
+    static const struct reel_source_ops ops = {.read = counting_read, .free = counting_free};
     static char data[SIZE];
     TAPE t;
     tape_begin(&t, &tape_default);

@@ -7,7 +7,7 @@
 #include "store/bucket/blocks_internal.h"
 #include "wire/cleanup.h"
 
-enum { AHEAD_AFTER = 2, AHEAD_MAX = 8 }; /* blocks: read in order until then, and fetched ahead at most */
+enum { AHEAD_AFTER = 2, AHEAD_PART = 3, AHEAD_MAX = 8 }; /* blocks in order until then; a third of them is fetched ahead, or this many */
 
 /* ---- one block; the object's mutex is held where it says so */
 
@@ -117,7 +117,8 @@ static void note_read(struct block_source *s, uint32_t block) {
     run = block == last + 1 ? atomic_fetch_add_explicit(&s->run, 1, memory_order_relaxed) + 1 : 0;
     atomic_store_explicit(&s->run, run, memory_order_relaxed);
     if (run >= AHEAD_AFTER && !s->source.sparse) {
-        fetch_ahead(s, block + 1, run < AHEAD_MAX ? run : AHEAD_MAX);
+        uint32_t count = run / AHEAD_PART + 1;
+        fetch_ahead(s, block + 1, count < AHEAD_MAX ? count : AHEAD_MAX);
     }
 }
 
@@ -264,8 +265,46 @@ static bool source_read(struct reel_source *source, uint64_t offset, void *buffe
     return true;
 }
 
+/* Whether every block is there and compared; then they are all in use. The object's mutex is held. */
+static bool take_all(struct held *h) {
+    for (uint32_t i = 0; i < h->n_blocks; i++) {
+        if ((h->blocks[i].flags & (BLOCK_GOOD | BLOCK_BUSY)) != BLOCK_GOOD) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < h->n_blocks; i++) {
+        h->blocks[i].flags |= BLOCK_RECENT;
+    }
+    return true;
+}
+
+/* The file itself, when it is whole. Its blocks cannot be given up meanwhile, so at most half the cache is lent. */
+static int source_fd(struct reel_source *source) {
+    struct block_source *s = (struct block_source *)source;
+    pthread_mutex_lock(&s->held->mutex);
+    if (!s->lent && atomic_fetch_add(&s->all->lent_bytes, source->size) + source->size <= s->all->max_bytes / 2 && take_all(s->held)) {
+        s->lent = true;
+        s->held->lent++;
+    } else if (!s->lent) {
+        atomic_fetch_sub(&s->all->lent_bytes, source->size);
+    }
+    int fd = s->lent ? s->held->fd : -1;
+    pthread_mutex_unlock(&s->held->mutex);
+    return fd;
+}
+
+static void end_lending(struct block_source *s) {
+    pthread_mutex_lock(&s->held->mutex);
+    if (s->lent) {
+        s->held->lent--;
+        atomic_fetch_sub(&s->all->lent_bytes, s->source.size);
+    }
+    pthread_mutex_unlock(&s->held->mutex);
+}
+
 static void source_free(struct reel_source *source) {
     struct block_source *s = (struct block_source *)source;
+    end_lending(s);
     stop_ahead(s);
     held_release(s->all, s->held);
     free(s->bucket);
@@ -274,7 +313,7 @@ static void source_free(struct reel_source *source) {
     free(s);
 }
 
-static const struct reel_source_ops ops = {.read = source_read, .free = source_free};
+static const struct reel_source_ops ops = {.read = source_read, .free = source_free, .fd = source_fd};
 
 struct reel_source *blocks_source(struct blocks *all, const struct blocks_object *object, const char *name, struct reel_error *err) {
     size_t name_size = strlen(name) + 1;

@@ -68,7 +68,6 @@ static void close_files(struct held *h) {
         close(h->fd);
         h->fd = -1;
     }
-    free(TAKE(h->blocks));
 }
 
 static void drop_held(struct blocks *all, struct held *h) {
@@ -83,6 +82,7 @@ static void drop_held(struct blocks *all, struct held *h) {
     }
     all->bytes -= h->bytes;
     close_files(h);
+    free(h->blocks);
     pthread_mutex_destroy(&h->mutex);
     pthread_cond_destroy(&h->changed);
     free(h);
@@ -105,29 +105,42 @@ static void *map_sums(int fd, uint32_t n) {
     return at == MAP_FAILED ? NULL : at;
 }
 
+/* What is known of the blocks holds while the files are the same. */
+static bool keep_or_make_blocks(struct held *h, uint64_t size, const struct stat *data, const struct stat *map) {
+    uint32_t n = (uint32_t)((size + BLOCK_BYTES - 1) / BLOCK_BYTES);
+    if (!h->blocks || h->size != size || h->inodes[0] != data->st_ino || h->inodes[1] != map->st_ino || data->st_size != (off_t)size) {
+        free(h->blocks);
+        h->blocks = calloc((size_t)n + 1, sizeof *h->blocks);
+    }
+    h->size = size;
+    h->n_blocks = n;
+    h->inodes[0] = data->st_ino;
+    h->inodes[1] = map->st_ino;
+    return h->blocks;
+}
+
 static bool open_files(struct blocks *all, struct held *h, uint64_t size, struct reel_error *err) {
     char data[PATH_MAX], map[PATH_MAX];
-    struct stat st;
+    struct stat st, map_st;
     if (!path_of(all, h->content, "", data) || !path_of(all, h->content, map_suffix, map)) {
         return reel_fail(err, REEL_ARGUMENT, "the path of the cache is too long");
     }
     if (size / BLOCK_BYTES >= UINT32_MAX) {
         return reel_fail(err, REEL_LIMIT, "the object is too large for the cache");
     }
-    h->size = size;
-    h->n_blocks = (uint32_t)((size + BLOCK_BYTES - 1) / BLOCK_BYTES);
-    h->blocks = calloc((size_t)h->n_blocks + 1, sizeof *h->blocks);
     h->fd = open(data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     AUTO_FD int sums = open(map, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (!h->blocks || h->fd < 0 || sums < 0) {
-        return h->blocks ? reel_fail_errno(err, "the cache cannot open a file") : reel_fail_memory(err);
+    if (h->fd < 0 || sums < 0 || fstat(h->fd, &st) != 0 || fstat(sums, &map_st) != 0) {
+        return reel_fail_errno(err, "the cache cannot open a file");
+    }
+    if (!keep_or_make_blocks(h, size, &st, &map_st)) {
+        return reel_fail_memory(err);
     }
     reel_own_by_folder(h->fd, data);
     reel_own_by_folder(sums, map);
     /* Allocated, not only as long: a mapped page without room would end the process. */
     off_t length = (off_t)h->n_blocks * (off_t)sizeof *h->sums;
-    if (fstat(sums, &st) != 0 ||
-        (st.st_size != length && (ftruncate(sums, 0) != 0 || (length > 0 && posix_fallocate(sums, 0, length) != 0))) ||
+    if ((map_st.st_size != length && (ftruncate(sums, 0) != 0 || (length > 0 && posix_fallocate(sums, 0, length) != 0))) ||
         ftruncate(h->fd, (off_t)size) != 0) {
         return reel_fail_errno(err, "the cache cannot make a file");
     }
@@ -190,7 +203,7 @@ static struct held *oldest_unused(struct blocks *all) {
 static bool free_blocks(struct blocks *all, struct held *h, uint64_t wanted) {
     bool enough = false;
     pthread_mutex_lock(&h->mutex);
-    for (uint32_t i = 0; !enough && i < h->n_blocks; i++) {
+    for (uint32_t i = 0; !enough && h->lent == 0 && i < h->n_blocks; i++) {
         struct block *b = &h->blocks[i];
         if (h->sums[i] == 0 || b->pins > 0 || (b->flags & BLOCK_BUSY)) {
             continue;

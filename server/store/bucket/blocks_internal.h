@@ -23,18 +23,20 @@ struct block {
 
 struct held { /* an object in the cache */
     char content[CONTENT_TEXT];
-    uint64_t size, bytes; /* bytes: on the disk; guarded by blocks->mutex, as are users, used_ns, gone and next */
+    uint64_t size, bytes; /* bytes: on the disk; guarded by blocks->mutex, as are users, used_ns, gone, inodes and next */
     unsigned users;
     int64_t used_ns;
     bool gone; /* its files have been removed */
     struct held *next;
+    ino_t inodes[2]; /* of its files: `blocks` is about them */
+    uint32_t n_blocks;
+    struct block *blocks;
     /* While it has users: */
     int fd;
-    uint32_t n_blocks;
     uint32_t *sums;        /* mapped; 0: the block is not there */
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
-    struct block *blocks;
+    unsigned lent;     /* sources that have lent the file: all blocks stay */
     uint64_t failures; /* of fetches, the last one's error: */
     struct reel_error failed;
 };
@@ -45,6 +47,7 @@ struct block_source {
     struct held *held;
     char *bucket, *key, *etag;       /* etag NULL: any */
     atomic_uint_least32_t last, run; /* the block read last, and how many were read in order until then */
+    bool lent;                       /* guarded by the object's mutex */
     char name[];
 };
 
@@ -57,7 +60,7 @@ struct blocks {
     char *folder;
     uint64_t max_bytes;
     struct s3 *s3;
-    _Atomic uint64_t hits, misses;
+    _Atomic uint64_t hits, misses, lent_bytes;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t wake;   /* of the fetchers */
     pthread_cond_t idle;   /* a fetcher has ended a block */
