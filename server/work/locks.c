@@ -13,7 +13,7 @@
 #include "wire/hex.h"
 
 enum { PAUSE_MS = 2, PAUSE_MAX_MS = 100 };
-static const int64_t PATIENCE_NS = INT64_C(15000000000);
+static const int64_t PATIENCE_NS = INT64_C(12000000000);
 
 struct locks {
     struct catalog *shared; /* NULL: this is the only server */
@@ -79,11 +79,10 @@ static void take_shared(struct locks *locks, struct key_lock *lock) {
     int64_t failing_since_ns = 0;
     lock->number = number_of(lock->key);
     for (unsigned pause = PAUSE_MS; !lock->shared; pause = pause < PAUSE_MAX_MS / 2 ? 2 * pause : PAUSE_MAX_MS) {
-        if (catalog_lock_try(locks->shared, lock->number, &lock->shared, &ignored)) {
-            failing_since_ns = 0;
-        } else if (!failing_since_ns) {
-            failing_since_ns = clock_ns();
-        } else if (clock_ns() - failing_since_ns > PATIENCE_NS) {
+        int64_t begun_ns = clock_ns();
+        bool answered = catalog_lock_try(locks->shared, lock->number, &lock->shared, &ignored);
+        failing_since_ns = answered ? 0 : failing_since_ns ? failing_since_ns : begun_ns;
+        if (!answered && clock_ns() - failing_since_ns > PATIENCE_NS) {
             lock->alone = true;
             catalog_lock_missing(true);
             return;

@@ -13,6 +13,7 @@ import urllib.parse
 import urllib.request
 from http.client import HTTPConnection
 
+from dashboards import check_dashboard
 from databases import make_database
 from faulty import Faulty
 from harness import API, CATALOG, REEL, STORE, Server, eventually, files_below, reel
@@ -112,6 +113,11 @@ class Store(Cluster):
         for i, data in enumerate(others):
             ident = self.check_file(server, 'c%d.bag' % i, data)
             self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)
+
+    def test_the_dashboard_asks_for_what_there_is(self):
+        server = self.start()
+        server.added('a.bag', bag(lab_messages(1, salt=70)))
+        check_dashboard(self, 'cluster.json', server.get('/metrics').body.decode())
 
     def test_what_is_being_sent_stays_in_the_cache(self):
         server = self.start('--store-cache-mb', '32')

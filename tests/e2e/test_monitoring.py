@@ -1,5 +1,4 @@
 """What docker/compose.yaml brings along to watch a server: its dashboard asks for metrics that there are, and the files have what their readers expect."""
-import json
 import os
 import re
 import shutil
@@ -7,10 +6,9 @@ import socket
 import subprocess
 import unittest
 
+from dashboards import DOCKER, check_dashboard
 from harness import API, Case, eventually
 from samples import bag, lab_messages
-
-DOCKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docker')
 
 
 class Monitoring(Case):
@@ -33,17 +31,7 @@ class Monitoring(Case):
         self.assertEqual(self.server.log_text().count('cut=true'), before + 2)
 
     def test_the_dashboard_asks_for_what_there_is(self):
-        metrics = self.get('/metrics').body.decode()
-        with open(os.path.join(DOCKER, 'grafana', 'dashboards', 'server.json')) as f:
-            board = json.load(f)
-        asked = {name for panel in board['panels'] for target in panel['targets'] for name in re.findall(r'reel_\w+', target['expr'])}
-        self.assertGreater(len(asked), 10)
-        for name in asked:
-            self.assertRegex(metrics, r'(?m)^%s[{ ]' % name)
-        for panel in board['panels']:
-            for target in panel['targets']:
-                for label in re.findall(r'{{(\w+)}}', target['legendFormat']):
-                    self.assertRegex(metrics, r'(?m)^%s\S*[{,]%s="' % (re.search(r'reel_\w+', target['expr']).group(), label))
+        check_dashboard(self, 'server.json', self.get('/metrics').body.decode())
 
     def test_prometheus_is_answered_by_the_name_it_uses(self):
         with open(os.path.join(DOCKER, 'prometheus.yml')) as f:

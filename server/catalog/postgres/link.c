@@ -1,6 +1,7 @@
 /* A connection to PostgreSQL. libpq's blocking calls can hang for ever when a peer acknowledges and does not answer, so statements are sent
  * and waited for here, until a deadline; a connection that missed it is not used again. */
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,6 +9,10 @@
 #include "catalog/postgres/postgres.h"
 #include "wire/cleanup.h"
 #include "wire/clock.h"
+
+static const int64_t SILENCE_NS = 2000000000, SLOW_CONNECT_NS = 2500000000;
+/* After a wait that ended with nothing, others do not begin one until then: a request has many statements, and each would wait. */
+static _Atomic int64_t silent_until_ns;
 
 static const struct {
     const char *state;
@@ -29,6 +34,15 @@ bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err) {
     size_t size = strcspn(said ? said : "", "\n");
     return reel_fail(err, code, "catalog: PostgreSQL%s: %.*s", state ? "" : " does not answer", size > 0 ? (int)size : 15,
                      size > 0 ? said : "connection lost");
+}
+
+bool pg_is_silent(struct reel_error *err) {
+    return clock_ns() < atomic_load(&silent_until_ns) &&
+           !reel_fail(err, REEL_BUSY, "catalog: PostgreSQL does not answer: it was asked just now");
+}
+
+static void note_silence(void) {
+    atomic_store(&silent_until_ns, clock_ns() + SILENCE_NS);
 }
 
 /* Until the socket can be read, or also written. False: the deadline has passed. */
@@ -62,6 +76,9 @@ PGresult *pg_await(PGconn *link, int wait_ms, struct reel_error *err) {
     PGresult *last = NULL;
     for (;;) {
         if (!is_ready(link, deadline_ns)) {
+            if (clock_ns() >= deadline_ns) {
+                note_silence();
+            }
             pg_fail(link, NULL, err);
             cut(link);
             PQclear(last);
@@ -134,12 +151,19 @@ PGconn *pg_connect(const char *where, struct reel_error *err) {
     static const char *const names[] = {"application_name",    "connect_timeout",  "tcp_user_timeout", "keepalives_idle",
                                         "keepalives_interval", "keepalives_count", "dbname",           NULL};
     const char *const values[] = {"reel", "3", "10000", "15", "5", "3", where, NULL};
+    if (pg_is_silent(err)) {
+        return NULL;
+    }
+    int64_t begun_ns = clock_ns();
     PGconn *link = PQconnectdbParams(names, values, 1);
     if (!link) {
         reel_fail_memory(err);
         return NULL;
     }
     if (PQstatus(link) != CONNECTION_OK) {
+        if (clock_ns() - begun_ns > SLOW_CONNECT_NS) {
+            note_silence();
+        }
         pg_fail(link, NULL, err);
         PQfinish(link);
         return NULL;

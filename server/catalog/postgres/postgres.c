@@ -99,6 +99,9 @@ static void count_reader_out(struct pg_db *db) {
 
 /* An idle reader, a new one, or the next one returned. */
 static struct pg_handle *take_reader(struct pg_db *db, struct reel_error *err) {
+    if (pg_is_silent(err)) {
+        return NULL;
+    }
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += WAIT_FOR_READER_S;
@@ -126,11 +129,13 @@ static struct pg_handle *take_writer(struct pg_db *db, struct reel_error *err) {
         return NULL;
     }
     pthread_mutex_lock(&db->writing);
-    db->writer = db->writer ? db->writer : handle_open(db, err);
-    if (!db->writer) {
+    bool silent = pg_is_silent(err); /* the one before has waited in vain */
+    db->writer = db->writer || silent ? db->writer : handle_open(db, err);
+    struct pg_handle *h = silent ? NULL : db->writer;
+    if (!h) {
         pthread_mutex_unlock(&db->writing);
     }
-    return db->writer;
+    return h;
 }
 
 /* ---- transactions */

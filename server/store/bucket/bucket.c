@@ -94,7 +94,12 @@ struct reel_source *bucket_source(struct bucket *b, const char *sha256, const ch
     struct s3_name at = bucket_located(b, o.location, bucket, key);
     const struct blocks_object object = {
         .content = sha256, .bucket = at.bucket, .key = at.key, .etag = o.etag[0] ? o.etag : NULL, .size = o.size};
-    return blocks_source(b->blocks, &object, name, err);
+    struct reel_error why = {0};
+    struct reel_source *source = blocks_source(b->blocks, &object, name, &why);
+    if (!source && (why.code == REEL_NO_SPACE || why.code == REEL_IO)) { /* the cache's disk is full or broken: past it */
+        return bucket_direct(b, &o, name, err);
+    }
+    return source ? source : (reel_error_pass(err, &why), NULL);
 }
 
 struct object_source {
