@@ -34,6 +34,21 @@ class Away(unittest.TestCase):
     def names(self):
         return {r['name'] for r in self.server.get(API + '/recordings?limit=1000').json()['items']}
 
+    def test_a_server_reads_on_while_newer_ones_take_over(self):
+        self.assertEqual(self.server.put('before.bag', data(1)).status, 201)
+        self.postgres.sql('UPDATE catalog_state SET version = version + 1', 'archive')
+        for _ in range(2):
+            answer = self.server.put('after.bag', data(2))
+            self.assertEqual((answer.status, answer.json()['type']), (503, '/problems/read-only'), answer)
+            self.assertIn('newer version', answer.json()['detail'])
+            self.assertEqual(self.names(), {'before.bag'})
+        self.server.stop()
+        with self.assertRaisesRegex(AssertionError, 'made by a newer program'):
+            self.start()
+        self.postgres.sql('UPDATE catalog_state SET version = version - 1', 'archive')
+        self.server = self.start()
+        self.assertEqual(self.server.put('after.bag', data(2)).status, 201)
+
     def test_a_restart_costs_503_and_nothing_else(self):
         acknowledged, answers, stop = set(), [], threading.Event()
 

@@ -44,6 +44,10 @@ static void give_up(struct pg_locks *l) {
 /* The answer to a question whose result is a bool. The mutex is held. */
 static bool ask(struct pg_locks *l, const char *where, const char *function, int64_t key, bool *answer, struct reel_error *err) {
     char sql[96];
+    if (l->link && pg_is_silent(err)) {
+        give_up(l);
+        return false;
+    }
     if (!l->link && !(l->link = pg_connect(where, err))) {
         return false;
     }

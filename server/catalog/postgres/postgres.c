@@ -19,6 +19,7 @@ enum { WAIT_FOR_READER_S = 10, LISTEN_MS = 200, LISTEN_AGAIN_MS = 2000 };
 
 /* The lock's number is "Reel". */
 static const char begin_writing[] = "BEGIN; SELECT pg_advisory_xact_lock(1382376812)";
+static const char begin_checked[] = "BEGIN; SELECT pg_advisory_xact_lock(1382376812); SELECT version FROM catalog_state";
 static const char begin_reading[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 static const char commit_writing[] = "UPDATE catalog_state SET commits = commits + 1; NOTIFY reel; COMMIT";
 
@@ -26,6 +27,7 @@ struct pg_db {
     struct db base;
     char *where;
     bool readonly;
+    _Atomic bool has_tables;
     pthread_mutex_t writing; /* held while the writer is in use */
     struct pg_handle *writer;
     pthread_mutex_t mutex; /* guards what follows */
@@ -144,6 +146,27 @@ static bool is_lost(const struct pg_handle *h) {
     return PQstatus(h->link) == CONNECTION_BAD;
 }
 
+/* Another server may have upgraded the catalog since this one was started: then this one only reads. */
+static bool check_version(const struct pg_handle *h, const PGresult *result, struct reel_error *err) {
+    size_t newest = *h->base.db->engine->n_migrations;
+    unsigned long long version = strtoull(PQntuples(result) == 1 ? PQgetvalue(result, 0, 0) : "", NULL, 10);
+    return version <= newest ||
+           reel_fail(err, REEL_READ_ONLY,
+                     "the catalog was upgraded by a newer version of Reel (%llu, this one knows %zu): this server only reads; replace it",
+                     version, newest);
+}
+
+static bool begin_transaction(const struct pg_handle *h, struct reel_error *err) {
+    if (h->use != DB_WRITING) {
+        return pg_run(h->link, begin_reading, err);
+    }
+    bool checked = own(h->base.db)->has_tables;
+    PGresult *result = pg_query(h->link, checked ? begin_checked : begin_writing, PG_WAIT_MS, err);
+    bool good = result && (!checked || check_version(h, result, err));
+    PQclear(result);
+    return good;
+}
+
 static struct db_handle *pg_begin(struct db *db, enum db_use use, struct reel_error *err) {
     struct pg_handle *h = use == DB_WRITING ? take_writer(own(db), err) : take_reader(own(db), err);
     if (!h) {
@@ -154,11 +177,10 @@ static struct db_handle *pg_begin(struct db *db, enum db_use use, struct reel_er
     h->statements = 0;
     h->wait_ms = PG_WAIT_MS;
     h->open = use != DB_READING_ONCE;
-    const char *sql = use == DB_WRITING ? begin_writing : begin_reading;
     struct reel_error why = {0};
-    bool good = !h->open || pg_run(h->link, sql, &why);
+    bool good = !h->open || begin_transaction(h, &why);
     if (!good && is_lost(h)) { /* while it was idle */
-        good = pg_reconnect(h, &why) && pg_run(h->link, sql, &why);
+        good = pg_reconnect(h, &why) && begin_transaction(h, &why);
     }
     if (!good) {
         reel_error_pass(err, &why);
@@ -402,6 +424,7 @@ static bool pg_tables(struct db_handle *h, uint64_t *version, struct reel_error 
         return false;
     }
     *version = (uint64_t)number;
+    own(h->db)->has_tables = number > 0;
     return number > 0 || tables == 0 ||
            reel_fail(err, REEL_UNSUPPORTED, "the database belongs to another program: Reel needs an empty one");
 }
@@ -409,6 +432,7 @@ static bool pg_tables(struct db_handle *h, uint64_t *version, struct reel_error 
 static bool pg_set_tables(struct db_handle *h, uint64_t version, struct reel_error *err) {
     char sql[80];
     snprintf(sql, sizeof sql, "UPDATE catalog_state SET version = %llu", (unsigned long long)version);
+    own(h->db)->has_tables = true;
     return pg_run(((struct pg_handle *)h)->link, sql, err);
 }
 
