@@ -150,26 +150,45 @@ def questions(count, pick):
         ('totals', lambda: '/api/v1/stats', None)]
 
 
+def asked_of(server, count):
+    """questions() with the whole name and the path of each."""
+    deep = json.loads(server.request('GET', '%s?sort=name&limit=1&offset=%d' % (API, count // 2))[1])['next']
+    kind, asked = '', []
+    for what, ask, items in questions(count, random.Random(3)):
+        kind = kind if what.startswith('…') else what
+        asked.append((what.replace('…', kind), ask or (lambda: '%s?limit=100&sort=name&cursor=%s' % (API, deep)), items))
+    return asked
+
+
+def pages(lab):
+    return PAGES // 4 if lab.quick else PAGES
+
+
+def list_row(what, count, taken, ratio, samples):
+    p99, limit = quantile(taken, 0.99), 250 if 'worst' in what else 25
+    return Row('%s, %s recordings, p99 | p50' % (what, count), '%.2f ms' % (p99 * 1e3), '%.2f ms' % (median(taken) * 1e3), ratio, 'p99 <= %d ms' % limit,
+               p99 * 1e3 <= limit, samples)
+
+
+def page_seconds(line, what, path, items):
+    """Of a page that has so many recordings; None: any number."""
+    _, whole, body = first_byte(line, path(), {}, 200)
+    if items is not None and body.count(b'"collection"') != items:
+        raise BenchError('%s: a page of %d has %d recordings' % (what, items, body.count(b'"collection"')))
+    return whole
+
+
 def ask_in_turn(lab, servers, counts):
-    asked = [questions(count, random.Random(3)) for count in counts]
+    asked = [asked_of(server, count) for server, count in zip(servers, counts)]
     lines = [server.connect() for server in servers]
-    deep = [json.loads(server.request('GET', '%s?sort=name&limit=1&offset=%d' % (API, count // 2))[1])['next'] for server, count in zip(servers, counts)]
-    kind = ''
     for k, (what, _, items) in enumerate(asked[1]):
         def one(i):
-            ask = asked[i][k][1] or (lambda: '%s?limit=100&sort=name&cursor=%s' % (API, deep[i]))
-            _, whole, body = first_byte(lines[i], ask(), {}, 200)
-            if i == 1 and items is not None and body.count(b'"collection"') != items:
-                raise BenchError('%s: a page of %d has %d recordings' % (what, items, body.count(b'"collection"')))
-            return whole
+            return page_seconds(lines[i], what, asked[i][k][1], items if i == 1 else None)
 
         for i in (0, 1):
             one(i)
-        few, many = in_turn(PAGES // 4 if lab.quick else PAGES, lambda: one(0), lambda: one(1))
-        p50, p99 = median(many), quantile(many, 0.99)
-        kind = kind if what.startswith('…') else what
-        yield Row('%s, %s recordings, p99 | p50' % (what.replace('…', kind), counts[1]), '%.2f ms' % (p99 * 1e3), '%.2f ms' % (p50 * 1e3), p50 / median(few),
-                  'p99 <= 250 ms' if what.startswith('worst') else 'p99 <= 25 ms', p99 <= (0.25 if what.startswith('worst') else 0.025), {'ours_s': many, 'of_%d_s' % counts[0]: few})
+        few, many = in_turn(pages(lab), lambda: one(0), lambda: one(1))
+        yield list_row(what, counts[1], many, median(many) / median(few), {'ours_s': many, 'of_%d_s' % counts[0]: few})
     for line in lines:
         line.close()
 

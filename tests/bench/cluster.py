@@ -1,6 +1,5 @@
 """The catalog in PostgreSQL and the files in S3, both started here on loopback, against the one-machine profile, rclone, and one server against three."""
 import contextlib
-import json
 import os
 import random
 import shutil
@@ -11,7 +10,7 @@ import time
 from urllib.parse import quote
 
 import catalog
-from lab import API, BenchError, Server, download, first_byte, free_port, in_turn, median, quantile, requests_per_second, run, timed, wait_for
+from lab import API, BenchError, Server, cpu_seconds, download, first_byte, free_port, in_turn, median, quantile, requests_per_second, run, timed, wait_for
 from row import Row, at_most, size_name, throughput
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -42,15 +41,20 @@ class Engines:
         self.started.append(engine)
         return engine
 
-    def archive(self, name):
-        """The address of a new catalog."""
-        self.database.sql('CREATE DATABASE ' + name)
-        return '%s/%s' % (self.database.address, name)
+    def addresses(self, archive):
+        """Of the catalog and of the store."""
+        return '%s/%s' % (self.database.address, archive), 's3://bench/' + archive
 
-    def server(self, archive='main', *options):
+    def archive(self, name):
+        """A new one; its addresses."""
+        self.database.sql('CREATE DATABASE ' + name)
+        return self.addresses(name)
+
+    def server(self, archive='main'):
         """One more server of an archive, with an empty cache."""
         self.count += 1
-        return self.lab.reel('cluster%d' % self.count, '--catalog', '%s/%s' % (self.database.address, archive), '--store', 's3://bench/' + archive, *options)
+        at, store = self.addresses(archive)
+        return self.lab.reel('cluster%d' % self.count, '--catalog', at, '--store', store)
 
     def stop(self):
         for engine in reversed(self.started):
@@ -71,17 +75,11 @@ def uploads(lab, engines, local, there):
     size = os.path.getsize(path)
     to = ':s3,provider=Ceph,env_auth=true,region=default,endpoint="%s":bench/rclone.bag' % engines.store.endpoint
 
-    def ours(reel):
-        run('sync')
-        seconds, recording = reel.put(path, 'upload.bag')
-        reel.purge(recording)
-        return seconds
-
     def rclone():
         run('sync')
         return timed('rclone', '--config', '/dev/null', '--ignore-times', 'copyto', path, to)[0]
 
-    bucket, folder, copies = in_turn(lab.rounds, lambda: ours(there), lambda: ours(local), rclone)
+    bucket, folder, copies = in_turn(lab.rounds, lambda: there.put_and_purge(path), lambda: local.put_and_purge(path), rclone)
     yield throughput('PUT %s to a bucket | rclone copyto' % size_name(size), size, bucket, copies, 0.5)
     yield at_most('… | the same into a folder', median(bucket), median(folder), None, '%.2f s', {'ours_s': bucket, 'peer_s': folder})
 
@@ -169,12 +167,8 @@ class Front(Server):
         self.process.wait()
 
 
-def cpu_seconds(servers):
-    ticks = 0
-    for server in servers:
-        with open('/proc/%d/stat' % server.process.process.pid) as f:
-            ticks += sum(int(n) for n in f.read().rsplit(') ', 1)[1].split()[11:13])
-    return ticks / os.sysconf('SC_CLK_TCK')
+def cpu_seconds_of(servers):
+    return sum(cpu_seconds(server.process.process.pid) for server in servers)
 
 
 def replicas(lab, engines, recording):
@@ -183,9 +177,9 @@ def replicas(lab, engines, recording):
     path = '%s/%s' % (API, recording)
 
     def one(front, some):
-        before, began = cpu_seconds(some), time.perf_counter()
+        before, began = cpu_seconds_of(some), time.perf_counter()
         rate = requests_per_second(lab, front.base + path)
-        return rate, (cpu_seconds(some) - before) / (rate * (time.perf_counter() - began))
+        return rate, (cpu_seconds_of(some) - before) / (rate * (time.perf_counter() - began))
 
     for pair in fronts:
         one(*pair)
@@ -235,25 +229,19 @@ def many_recordings(lab, engines):
     count = 20000 if lab.quick else 1000000
     local, _ = catalog.filled(lab, 'million', count)
     lab.stop(local)
-    data = lab.path('million')
-    engines.archive('million')
-    seconds, _ = timed(lab.program, 'migrate', '--data', data, '--to', '%s/million' % engines.database.address, '--store', 's3://bench/million', timeout=3000)
+    at, store = engines.archive('million')
+    seconds, _ = timed(lab.program, 'migrate', '--data', local.data, '--to', at, '--store', store, timeout=3000)
     yield Row('reel migrate of %d recordings to PostgreSQL' % count, '%.0f s' % seconds, '', None, '', None)
     engines.database.sql('ANALYZE', 'million')
     size = int(engines.database.sql("SELECT pg_database_size('million')")[0]) / count
     yield Row('catalog in PostgreSQL, bytes a recording', '%.0f B' % size, '', None, '', None)
     there = engines.server('million')
     wait_for(lambda: not there.busy(), 'the sweep at start', 900)
-    asked = catalog.questions(count, random.Random(3))
-    deep = json.loads(there.request('GET', '%s?sort=name&limit=1&offset=%d' % (API, count // 2))[1])['next']
     with contextlib.closing(there.connect()) as line:
-        for what, ask, _ in asked:
-            ask = ask or (lambda: '%s?limit=100&sort=name&cursor=%s' % (API, deep))
-            first_byte(line, ask(), {}, 200)
-            taken = [first_byte(line, ask(), {}, 200)[1] for _ in range(25 if lab.quick else catalog.PAGES)]
-            p99, worst = quantile(taken, 0.99), what.startswith('worst')
-            yield Row('PostgreSQL: %s, %d recordings, p99 | p50' % (what, count), '%.1f ms' % (p99 * 1e3), '%.1f ms' % (median(taken) * 1e3), None,
-                      'p99 <= %d ms' % (250 if worst else 25), p99 <= (0.25 if worst else 0.025), {'ours_s': taken})
+        for question in catalog.asked_of(there, count):
+            catalog.page_seconds(line, *question)
+            taken = [catalog.page_seconds(line, *question) for _ in range(catalog.pages(lab))]
+            yield catalog.list_row('PostgreSQL: ' + question[0], count, taken, None, {'ours_s': taken})
     yield crowd(lab, there)
     lab.stop(there)
 

@@ -135,6 +135,12 @@ def requests_per_second(lab, address):
     return float(re.search(r'Requests/sec:\s*([\d.]+)', out).group(1))
 
 
+def cpu_seconds(pid):
+    with open('/proc/%d/stat' % pid) as f:
+        fields = f.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
 class Process:
     """A server that was started here, and nothing else, ends here."""
 
@@ -202,6 +208,13 @@ class Reel(Server):
         if status != '201':
             raise BenchError('PUT %s: %s %s' % (name, status, body[:300]))
         return seconds, json.loads(body)['id']
+
+    def put_and_purge(self, path):
+        """Seconds of an upload with the disk's queue empty, whose recording goes again."""
+        run('sync')
+        seconds, recording = self.put(path, 'upload.bag')
+        self.purge(recording)
+        return seconds
 
     def purge(self, recording):
         self.request('DELETE', '%s/%s?purge=true' % (API, recording), status=(200, 204))

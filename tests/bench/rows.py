@@ -115,12 +115,6 @@ def uploads(lab, reel, nginx):
     for name, (path, _) in (('100-byte', lab.small_messages(lab.big)), ('100-KB', lab.large_messages(lab.big))):
         copy = os.path.join(lab.root, 'dav', 'upload.bag')
 
-        def ours():
-            run('sync')
-            seconds, recording = reel.put(path, 'upload.bag')
-            reel.purge(recording)
-            return seconds
-
         def peer():
             run('sync')
             start = time.perf_counter()
@@ -132,7 +126,7 @@ def uploads(lab, reel, nginx):
             os.unlink(copy)
             return seconds
 
-        a, b = in_turn(lab.rounds, ours, peer)
+        a, b = in_turn(lab.rounds, lambda: reel.put_and_purge(path), peer)
         yield throughput('PUT %s, %s messages | nginx PUT + sync' % (size_name(lab.big), name), os.path.getsize(path), a, b, 0.7)
 
 

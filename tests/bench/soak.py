@@ -24,6 +24,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'e2e'))
 
+from lab import cpu_seconds  # noqa: E402
+
 POPULATION = 150  # recordings that are there at most, so that what grows with them stands still
 OPTIONS = ('--cache-mb', '16', '--derived-mb', '100', '--upload-expiry', '60', '--drain', '5')
 # What may grow over the judged span: a share of its level, and so much more. anon: memory of its own, in KB. rest: the catalog in KB without the feed
@@ -62,12 +64,6 @@ def memory(pid):
     with open('/proc/%d/status' % pid) as f:
         lines = dict(line.split(':', 1) for line in f)
     return {'rss': int(lines['VmRSS'].split()[0]), 'anon': int(lines['RssAnon'].split()[0]), 'threads': int(lines['Threads'])}
-
-
-def spent(pid):
-    with open('/proc/%d/stat' % pid) as f:
-        fields = f.read().rsplit(')', 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def catalog_size(data):
@@ -294,7 +290,7 @@ class Soak:
     def sample(self, begin):
         pid = self.server.process.pid
         one = {'t': time.monotonic() - begin, 'life': self.life, 'fds': len(os.listdir('/proc/%d/fd' % pid)), 'catalog': catalog_size(self.data), 'recordings': len(self.ids),
-               'requests': self.lives[-1]['requests'], 'cpu': spent(pid), **memory(pid)}
+               'requests': self.lives[-1]['requests'], 'cpu': cpu_seconds(pid), **memory(pid)}
         one['rest'] = catalog_rest(self.data) if len(self.samples) % 5 == 0 else None
         self.samples.append(one)
 

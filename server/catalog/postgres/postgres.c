@@ -131,9 +131,10 @@ static struct pg_handle *take_writer(struct pg_db *db, struct reel_error *err) {
         return NULL;
     }
     pthread_mutex_lock(&db->writing);
-    bool silent = pg_is_silent(err); /* the one before has waited in vain */
-    db->writer = db->writer || silent ? db->writer : handle_open(db, err);
-    struct pg_handle *h = silent ? NULL : db->writer;
+    struct pg_handle *h = NULL;
+    if (!pg_is_silent(err)) { /* else the one before has waited in vain */
+        h = db->writer = db->writer ? db->writer : handle_open(db, err);
+    }
     if (!h) {
         pthread_mutex_unlock(&db->writing);
     }
