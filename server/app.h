@@ -6,6 +6,7 @@
 #include "catalog/catalog.h"
 #include "http/http.h"
 #include "ingest/import_totals.h"
+#include "reel/threads.h"
 #include "reel/write.h"
 #include "store/store.h"
 
@@ -38,6 +39,7 @@ struct app {
     struct plays *plays;           /* api/plays.h: running playbacks */
     struct derived_cache *derived; /* api/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
+    struct reel_threads *threads;  /* that large exports are rendered on */
     struct access *access; /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
     int64_t started_ns;

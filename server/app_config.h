@@ -33,4 +33,9 @@ struct app_config {
 #undef NUMBER
 /* clang-format on */
 
+/* The part of --derived-mb for what compressed exports keep; the rest is for named files. */
+static inline uint64_t app_kept_bytes(const struct app_config *config) {
+    return config->derived_bytes / 4;
+}
+
 #endif

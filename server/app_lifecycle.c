@@ -141,13 +141,26 @@ static struct jobs *open_jobs(struct app *app, struct reel_error *err) {
     return jobs_open(&options, err);
 }
 
+static struct derived_cache *open_derived(struct app *app, struct reel_error *err) {
+    const struct derived_options options = {.jobs = app->jobs,
+                                            .memory_bytes = app->config.memory_bytes / 8,
+                                            .disk_bytes = app_kept_bytes(&app->config),
+                                            .folder = store_derived_folder(app->store)};
+    return derived_cache_new(&options, err);
+}
+
+static struct reel_threads *open_threads(const struct app_config *config, struct reel_error *err) {
+    return reel_threads_new(&(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = config->render_threads},
+                            err);
+}
+
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
     bool ok = open_store(app, err) && open_roots(app, err) && open_catalog(app, err) && open_locks(app, err) && rebuild_catalog(app, err) &&
               open_feed(app, err) && (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
               (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
               (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) && (app->plays = plays_new(err)) &&
-              (app->derived = derived_cache_new(app->jobs, config->memory_bytes / 8, err)) && settings_save(app, err) &&
+              (app->derived = open_derived(app, err)) && (app->threads = open_threads(config, err)) && settings_save(app, err) &&
               ingest_resume(app, err);
     if (!ok) {
         app_close(app);
@@ -254,6 +267,7 @@ void app_close(struct app *app) {
     }
     feed_free(app->feed); /* no thread uses it any more */
     derived_cache_free(app->derived);
+    reel_threads_free(app->threads);
     plays_free(app->plays);
     answer_cache_free(app->answers);
     recordings_free(app->recordings);

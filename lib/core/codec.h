@@ -32,6 +32,9 @@ static inline bool codec_measure(enum reel_codec codec, struct reel_source *sour
  * size). On failure `out` keeps its size. */
 bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct grow *out, struct reel_error *err);
 
+/* The most bytes that codec_encode() appends; 0: this codec does not encode, or the run is too long for it. */
+size_t codec_encode_bound(enum reel_codec codec, size_t size);
+
 /* Changes with the versions of the compression libraries, because another version may produce other bytes. */
 uint32_t codec_encode_version(void);
 

@@ -12,8 +12,11 @@
 
 enum { ZSTD_LEVEL = 1, BZIP2_BLOCK = 9, GZIP_BITS = 15 + 16, ZLIB_BITS = 15, DEFLATE_BITS = -15, DEFLATE_MEMORY = 8 };
 
-/* The maximum compressed size; 0: this codec does not encode, or the run is too long for it. */
-static size_t encode_bound(enum reel_codec codec, size_t size, const LZ4F_preferences_t *lz4) {
+/* The only kind of frame that roslz4 reads: independent blocks, a content checksum, no content size and no block checksums. */
+static const LZ4F_preferences_t lz4_frame = {
+    .frameInfo = {.blockSizeID = LZ4F_max1MB, .blockMode = LZ4F_blockIndependent, .contentChecksumFlag = LZ4F_contentChecksumEnabled}};
+
+size_t codec_encode_bound(enum reel_codec codec, size_t size) {
     switch (codec) {
     case REEL_CODEC_NONE:
         return size;
@@ -24,7 +27,7 @@ static size_t encode_bound(enum reel_codec codec, size_t size, const LZ4F_prefer
     case REEL_CODEC_BZIP2: /* from the bzip2 manual: 1 % and 600 bytes more than the input */
         return size > UINT32_MAX / 2 ? 0 : size + size / 100 + 600;
     case REEL_CODEC_LZ4:
-        return LZ4F_compressFrameBound(size, lz4);
+        return LZ4F_compressFrameBound(size, &lz4_frame);
     case REEL_CODEC_ZSTD:
         return ZSTD_compressBound(size);
     case REEL_CODEC_ROWS:
@@ -58,7 +61,7 @@ static bool encode_bzip2(struct reel_bytes raw, uint8_t *out, size_t *room) {
     return good;
 }
 
-static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, struct reel_bytes raw, uint8_t *out, size_t *room) {
+static bool encode_run(enum reel_codec codec, struct reel_bytes raw, uint8_t *out, size_t *room) {
     size_t written = 0;
     switch (codec) {
     case REEL_CODEC_NONE:
@@ -75,7 +78,7 @@ static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, str
     case REEL_CODEC_BZIP2:
         return encode_bzip2(raw, out, room);
     case REEL_CODEC_LZ4:
-        written = LZ4F_compressFrame(out, *room, raw.data, raw.size, lz4);
+        written = LZ4F_compressFrame(out, *room, raw.data, raw.size, &lz4_frame);
         *room = written;
         return !LZ4F_isError(written);
     case REEL_CODEC_ZSTD:
@@ -90,10 +93,7 @@ static bool encode_run(enum reel_codec codec, const LZ4F_preferences_t *lz4, str
 }
 
 bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct grow *out, struct reel_error *err) {
-    /* The only kind of frame that roslz4 reads: independent blocks, a content checksum, no content size and no block checksums. */
-    const LZ4F_preferences_t lz4 = {
-        .frameInfo = {.blockSizeID = LZ4F_max1MB, .blockMode = LZ4F_blockIndependent, .contentChecksumFlag = LZ4F_contentChecksumEnabled}};
-    size_t room = encode_bound(codec, size, &lz4);
+    size_t room = codec_encode_bound(codec, size);
     if (room == 0 && codec != REEL_CODEC_NONE) {
         return reel_fail(err, REEL_UNSUPPORTED, "%zu bytes cannot be compressed as %s in one run", size, codec_name(codec));
     }
@@ -102,7 +102,7 @@ bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct
     if (!at && room > 0) {
         return reel_fail_memory(err);
     }
-    if (!encode_run(codec, &lz4, bytes_of(raw, size), at, &written)) {
+    if (!encode_run(codec, bytes_of(raw, size), at, &written)) {
         /* The output buffer is large enough, so memory is the only reason to fail. */
         out->size = before;
         return reel_fail_memory(err);

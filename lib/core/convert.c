@@ -5,6 +5,7 @@
 
 #include "core/options.h"
 #include "core/output_file.h"
+#include "core/packing.h"
 #include "wire/cleanup.h"
 
 enum { PIECE = 4 << 20 };
@@ -14,20 +15,18 @@ static bool report(const struct reel_progress *progress, uint64_t done, uint64_t
            reel_fail(err, REEL_CANCELLED, "interrupted");
 }
 
-static bool write_streamed(const struct reel_writer *writer, struct reel_stream *stream, const struct reel_write_options *options,
-                           char *buffer, const struct reel_output *output, struct reel_error *err) {
-    AUTO(reel_render_free) struct reel_render *render = reel_render_new(NULL, writer, options, stream, err);
+static bool write_streamed(struct reel_render *render, char *buffer, const struct reel_output *output, struct reel_error *err) {
     for (size_t got = 1; got > 0;) {
-        if (!render || !reel_render_next(render, buffer, PIECE, &got, err) || !output->write(output->context, buffer, got, err)) {
+        if (!reel_render_next(render, buffer, PIECE, &got, err) || !output->write(output->context, buffer, got, err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool write_planned(struct reel_plan *plan, struct reel_render *render, char *buffer, const struct reel_output *output,
+static bool write_planned(struct reel_render *render, uint64_t length, char *buffer, const struct reel_output *output,
                           const struct reel_progress *progress, struct reel_error *err) {
-    uint64_t length = reel_plan_length(plan);
+    reel_render_ahead(render, 0, length);
     for (uint64_t at = 0; at < length;) {
         size_t n = length - at < PIECE ? (size_t)(length - at) : PIECE;
         if (!reel_render_read(render, at, buffer, n, err) || !output->write(output->context, buffer, n, err)) {
@@ -41,27 +40,21 @@ static bool write_planned(struct reel_plan *plan, struct reel_render *render, ch
     return true;
 }
 
-bool reel_convert_to(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n,
-                     const struct reel_selection *selection, const struct reel_write_options *options, const struct reel_output *output,
-                     const struct reel_progress *progress, struct reel_error *err) {
+bool reel_convert_to(struct reel_conversion *c, const struct reel_output *output, const struct reel_progress *progress,
+                     struct reel_error *err) {
+    bool streamed = c->writer->needs & REEL_STREAMED, packs = c->options.compression[0] != '\0';
+    if (packs && (c->writer->needs & REEL_HEAD_FIRST)) {
+        AUTO(reel_plan_free) struct reel_plan *packed = packing_plan(c, NULL, output, progress, err);
+        return packed;
+    }
+    AUTO(reel_plan_free) struct reel_plan *plan = streamed ? NULL : reel_conversion_plan(c, NULL, progress, err);
+    AUTO(reel_render_free) struct reel_render *render = plan || streamed ? reel_conversion_render(c, plan, err) : NULL;
     AUTO_MEM char *buffer = malloc(PIECE);
-    struct reel_stream *stream = buffer ? reel_writer_stream(writer, recordings, n, selection, err) : NULL;
-    if (!stream) {
-        return buffer ? false : reel_fail_memory(err);
+    if (!render || !buffer) {
+        return render ? reel_fail_memory(err) : false;
     }
-    if (writer->needs & REEL_STREAMED) {
-        return write_streamed(writer, stream, options, buffer, output, err); /* takes the stream over */
-    }
-    AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, options, stream, progress, err);
-    reel_stream_free(stream);
-    if (!plan) {
-        return false;
-    }
-    struct reel_selection again = *selection;
-    again.front = reel_plan_front(plan);
-    stream = reel_writer_stream(writer, recordings, n, &again, err);
-    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(plan, writer, options, stream, err) : NULL;
-    return render && write_planned(plan, render, buffer, output, progress, err);
+    return streamed ? write_streamed(render, buffer, output, err)
+                    : write_planned(render, reel_plan_length(plan), buffer, output, progress, err);
 }
 
 /* ---- to a file */
@@ -89,6 +82,13 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
     struct reel_write_options write_options = {
         .compression = o.compression ? o.compression : "", .is_cut = is_cut, .start_ns = is_cut ? all.start_ns : 0};
     struct reel_output output = {.write = output_file_write, .context = &file};
-    return is_accepted(writer, recording, &all, o.loss, err) && output_file_open(&file, path, o.replace, err) &&
-           reel_convert_to(writer, &recording, 1, &all, &write_options, &output, progress, err) && output_file_finish(&file, err);
+    if (!is_accepted(writer, recording, &all, o.loss, err)) {
+        return false;
+    }
+    AUTO(reel_threads_free) struct reel_threads *threads =
+        reel_threads_new(&(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = o.threads}, err);
+    AUTO(reel_conversion_free) struct reel_conversion *conversion =
+        threads ? reel_conversion_new(writer, &recording, 1, &all, &write_options, threads, NULL, err) : NULL;
+    return conversion && output_file_open(&file, path, o.replace, err) && reel_convert_to(conversion, &output, progress, err) &&
+           output_file_finish(&file, err);
 }

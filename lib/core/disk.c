@@ -40,6 +40,34 @@ bool disk_write_all(int fd, const void *data, size_t size) {
     return true;
 }
 
+bool disk_write_at(int fd, const void *data, size_t size, uint64_t offset) {
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pwrite(fd, (const char *)data + done, size - done, (off_t)(offset + done));
+        if (n == 0) {
+            errno = EIO;
+        }
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return false;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+bool disk_read_at(int fd, void *data, size_t size, uint64_t offset) {
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pread(fd, (char *)data + done, size - done, (off_t)(offset + done));
+        if (n == 0) {
+            errno = 0;
+        }
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return false;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
 bool disk_rename_new(const char *from, const char *to) {
     int result = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
     if (result != 0 && errno == EINVAL) {

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "reel/error.h"
 
@@ -11,6 +12,10 @@ bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct 
 bool disk_folder_of(const char *path, char out[PATH_MAX]); /* the folder that holds `path`; false: its path is too long */
 /* Writes all of it, in several calls if the system needs them; false with errno. */
 bool disk_write_all(int fd, const void *data, size_t size);
+/* The same at an offset. */
+bool disk_write_at(int fd, const void *data, size_t size, uint64_t offset);
+/* Reads all of it; false: with errno, or 0 when the file ends before. */
+bool disk_read_at(int fd, void *data, size_t size, uint64_t offset);
 /* Copies a file, whole or not at all; *gone: there is none. */
 bool disk_copy(const char *from, const char *to, bool *gone, struct reel_error *err);
 /* Renames unless `to` exists; false with errno. On file systems without RENAME_NOREPLACE a name that is taken meanwhile is replaced. */

@@ -6,26 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/disk.h"
 #include "reel/cleanup.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/limits.h"
 
 static bool read_at(int fd, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    for (size_t done = 0; done < size;) {
-        ssize_t n = pread(fd, (uint8_t *)buffer + done, size - done, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return reel_fail_errno(err, "could not read the index");
-        }
-        if (n == 0) {
-            return reel_fail(err, REEL_CHANGED, "the index file is too short");
-        }
-        done += (size_t)n;
-    }
-    return true;
+    return disk_read_at(fd, buffer, size, offset) || (errno == 0 ? reel_fail(err, REEL_CHANGED, "the index file is too short")
+                                                                 : reel_fail_errno(err, "could not read the index"));
 }
 
 static bool read_directory(struct reel_index *index, uint64_t size, struct reel_error *err) {

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "core/front.h"
-#include "core/run.h"
+#include "core/kept.h"
+#include "core/plan.h"
 #include "core/transient.h"
 #include "wire/cleanup.h"
 
@@ -16,6 +17,7 @@ void reel_plan_free(struct reel_plan *plan) {
     free(plan->groups);
     free(plan->marks);
     free(plan->tail);
+    kept_free(plan->kept);
     reel_front_free(plan->front);
     arena_free(&plan->arena);
     free(plan);
@@ -43,38 +45,67 @@ struct reel_front *reel_plan_front(const struct reel_plan *plan) {
     return plan->front;
 }
 
-/* Moves the note of the group that just ended to the plan's arena. */
-static bool keep_note(struct run *run, const uint8_t **note, uint32_t *size, struct reel_error *err) {
-    *note = NULL;
-    *size = (uint32_t)run->note.size;
-    if (run->note.size > 0 && !(*note = arena_copy(&run->plan->arena, run->note.data, run->note.size))) {
-        return reel_fail_memory(err);
+uint64_t reel_plan_kept(const struct reel_plan *plan) {
+    return plan->kept ? kept_bytes(plan->kept) : 0;
+}
+void reel_plan_forget(struct reel_plan *plan) {
+    if (plan->kept) {
+        kept_forget(plan->kept);
     }
-    return true;
 }
 
-static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error *err) {
-    struct reel_plan *plan = run->plan;
-    if (!GROW_ARRAY(plan->groups, plan->n_groups, plan->cap_groups) || !GROW_ARRAY(plan->marks, plan->n_groups, plan->cap_marks)) {
-        return reel_fail_memory(err);
-    }
-    struct reel_group group = {.offset = out->pos, .first = plan->messages};
-    run_begin_group(run, plan->n_groups, UINT32_MAX);
+/* A note that lives as long as the plan. */
+static bool keep_note(struct reel_plan *plan, struct reel_bytes note, const uint8_t **kept, uint32_t *size, struct reel_error *err) {
+    *kept = NULL;
+    *size = (uint32_t)note.size;
+    return note.size == 0 || (*kept = arena_copy(&plan->arena, note.data, note.size)) || reel_fail_memory(err);
+}
+
+bool plan_lay(struct run *run, uint64_t group, struct reel_sink *out, struct planned *p, struct reel_error *err) {
+    uint64_t from = out->pos;
+    run_begin_group(run, group, UINT32_MAX);
     if (!run->w.writer->messages(&run->w, out, err)) {
         return false;
     }
     if (run->taken == 0) {
         return reel_fail(err, REEL_ARGUMENT, "the %s writer made a group without messages", run->w.writer->name);
     }
-    group.size = out->pos - group.offset;
-    group.count = (uint32_t)run->taken;
-    if (!keep_note(run, &group.note, &group.note_size, err)) {
+    *p = (struct planned){.first = run->first, .count = (uint32_t)run->taken, .packs = run->packs, .size = out->pos - from};
+    return true;
+}
+
+bool plan_place(struct reel_plan *plan, const struct planned *p, struct reel_bytes note, struct reel_error *err) {
+    if (!GROW_ARRAY(plan->groups, plan->n_groups, plan->cap_groups) || !GROW_ARRAY(plan->marks, plan->n_groups, plan->cap_marks)) {
+        return reel_fail_memory(err);
+    }
+    struct reel_group *group = &plan->groups[plan->n_groups];
+    *group = (struct reel_group){.offset = plan->length, .size = p->size, .first = plan->messages, .count = p->count};
+    if (!keep_note(plan, note, &group->note, &group->note_size, err)) {
         return false;
     }
-    plan->messages += run->taken;
-    plan->marks[plan->n_groups] = run->first;
-    plan->groups[plan->n_groups++] = group;
+    plan->marks[plan->n_groups++] = p->first;
+    plan->messages += p->count;
+    plan->length += p->size;
     return true;
+}
+
+/* Plans one group; one that is packed is read here, and again when it is rendered. */
+static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error *err) {
+    struct reel_plan *plan = run->plan;
+    struct planned p;
+    if (!plan_lay(run, plan->n_groups, out, &p, err)) {
+        return false;
+    }
+    if (p.packs) {
+        struct reel_sink packed = {.pos = 0};
+        run->stream_group = UINT64_MAX;
+        if (!run_pack(run, plan->n_groups, &p.first, p.count, &packed, err)) {
+            return false;
+        }
+        p.size = packed.pos;
+        out->pos = plan->length + p.size;
+    }
+    return plan_place(plan, &p, bytes_of(run->note.data, run->note.size), err);
 }
 
 static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total, const struct reel_progress *progress,
@@ -96,10 +127,9 @@ static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total
     }
 }
 
-static bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error *err) {
+bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error *err) {
     struct reel_plan *plan = run->plan;
     const struct reel_writer *writer = run->w.writer;
-    plan->length = out->pos;
     run->stream_group = UINT64_MAX;
     uint64_t parts = !writer->tail ? 0 : writer->tail_parts ? writer->tail_parts(&run->w) : 1;
     for (uint64_t i = 0; i < parts; i++) {
@@ -112,7 +142,7 @@ static bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error 
             return false;
         }
         part.size = out->pos - part.offset;
-        if (!keep_note(run, &part.note, &part.note_size, err)) {
+        if (!keep_note(plan, bytes_of(run->note.data, run->note.size), &part.note, &part.note_size, err)) {
             return false;
         }
         plan->tail[plan->n_tail++] = part;
@@ -121,7 +151,7 @@ static bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error 
     return true;
 }
 
-static uint64_t count_messages(const struct reel_stream *s) {
+uint64_t plan_messages_of(const struct reel_stream *s) {
     uint64_t total = 0;
     for (uint32_t i = 0; i < s->n_sources; i++) {
         total += reel_index_info(reel_recording_index(reel_reader_recording(s->readers[i])))->messages;
@@ -129,8 +159,8 @@ static uint64_t count_messages(const struct reel_stream *s) {
     return total;
 }
 
-struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
-                                const struct reel_progress *progress, struct reel_error *err) {
+struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_write_options *options, const struct reel_stream *stream,
+                           struct reel_error *err) {
     AUTO(reel_plan_free) struct reel_plan *plan = calloc(1, sizeof *plan);
     if (!plan) {
         reel_fail_memory(err);
@@ -144,16 +174,30 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
         return NULL;
     }
     plan->front = stream->front ? reel_front_ref(stream->front) : NULL;
+    return TAKE(plan);
+}
+
+bool plan_head(struct run *run, struct reel_stream *stream, struct reel_sink *out, struct reel_error *err) {
+    struct reel_plan *plan = run->plan;
+    if (!run_open(run, plan->writer, &plan->options, stream, plan->totals, true, err) || !plan->writer->head(&run->w, out, err)) {
+        return false;
+    }
+    plan->head_size = plan->length = out->pos;
+    return true;
+}
+
+struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
+                                const struct reel_progress *progress, struct reel_error *err) {
+    AUTO(reel_plan_free) struct reel_plan *plan = plan_new(writer, options, stream, err);
+    if (!plan) {
+        return NULL;
+    }
     struct run run = {.plan = plan};
     struct reel_sink out = {.hashing = (writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0};
     struct transient_watch watch;
     transient_watch_begin(&watch);
-    bool good = run_open(&run, writer, &plan->options, stream, plan->totals, true, err);
-    if (good) {
-        good = writer->head(&run.w, &out, err);
-        plan->head_size = out.pos;
-        good = good && plan_messages(&run, &out, count_messages(stream), progress, err) && plan_tail(&run, &out, err);
-    }
+    bool good = plan_head(&run, stream, &out, err) && plan_messages(&run, &out, plan_messages_of(stream), progress, err) &&
+                plan_tail(&run, &out, err);
     run_close(&run);
     return transient_watch_end(&watch, good, err) ? TAKE(plan) : NULL;
 }

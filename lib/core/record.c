@@ -14,14 +14,7 @@
 #include "wire/limits.h"
 
 bool recorder_patch(struct reel_recorder *r, uint64_t offset, const void *data, size_t size, struct reel_error *err) {
-    for (size_t done = 0; done < size;) {
-        ssize_t n = pwrite(r->fd, (const uint8_t *)data + done, size - done, (off_t)(offset + done));
-        if (n < 0 && errno != EINTR) {
-            return reel_fail_errno(err, "could not write the recording");
-        }
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
+    return disk_write_at(r->fd, data, size, offset) || reel_fail_errno(err, "could not write the recording");
 }
 
 bool recorder_put(struct reel_recorder *r, const void *data, size_t size, struct reel_error *err) {

@@ -7,23 +7,15 @@
 
 enum { PIECE = 256 << 10 };
 
-static bool copy_texts(const char *const **copy, const char *const *texts, uint32_t n, struct arena *arena) {
-    const char **copies = arena_alloc(arena, (n + 1) * sizeof *copies);
-    for (uint32_t i = 0; copies && i < n; i++) {
-        if (!(copies[i] = arena_text(arena, texts[i]))) {
-            return false;
-        }
-    }
-    *copy = copies;
-    return copies != NULL;
+static bool copy_texts(const char *const **texts, uint32_t n, struct arena *arena) {
+    return !*texts || (*texts = arena_texts(arena, *texts, n));
 }
 
 bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources, struct arena *arena) {
     *copy = *options;
     copy->compression = arena_text(arena, options->compression ? options->compression : "");
-    return copy->compression && (!options->fields || copy_texts(&copy->fields, options->fields, options->n_fields, arena)) &&
-           (!options->compress_topics || copy_texts(&copy->compress_topics, options->compress_topics, options->n_compress_topics, arena)) &&
-           (!options->source_ids || copy_texts(&copy->source_ids, options->source_ids, n_sources, arena));
+    return copy->compression && copy_texts(&copy->fields, options->n_fields, arena) &&
+           copy_texts(&copy->compress_topics, options->n_compress_topics, arena) && copy_texts(&copy->source_ids, n_sources, arena);
 }
 
 bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
@@ -52,6 +44,7 @@ void run_begin_group(struct run *run, uint64_t group, uint64_t quota) {
     run->taken = 0;
     run->quota = quota;
     run->note.size = 0;
+    run->packs = false;
 }
 
 enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, struct reel_error *err) {
@@ -79,6 +72,28 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
     run->pending = *m;
     run->has_pending = true;
     run->taken--;
+}
+
+bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, uint64_t count, struct reel_sink *out,
+              struct reel_error *err) {
+    if (run->stream_group != group && !reel_stream_seek(run->w.stream, first, err)) {
+        return false;
+    }
+    bool planning = run->w.planning;
+    run->stream_group = UINT64_MAX;
+    run->has_pending = false;
+    run_begin_group(run, group, count);
+    run->w.planning = false;
+    run->w.packing = true;
+    bool good = run->w.writer->messages(&run->w, out, err);
+    run->w.packing = false;
+    run->w.planning = planning;
+    if (good && run->taken != count) {
+        return reel_fail(err, REEL_CHANGED, "a group has %llu messages, planned were %llu", (unsigned long long)run->taken,
+                         (unsigned long long)count);
+    }
+    run->stream_group = good ? group + 1 : UINT64_MAX;
+    return good;
 }
 
 bool run_has_more(struct run *run, bool *more, struct reel_error *err) {
@@ -166,11 +181,15 @@ int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m
 
 bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err) {
     struct run *run = (struct run *)w;
-    if (!w->planning) {
+    if (!w->planning && !w->packing) {
         return true;
     }
     grow_put(&run->note, data, size);
     return !run->note.failed || reel_fail_memory(err);
+}
+
+void reel_write_pack(struct reel_write *w) {
+    ((struct run *)w)->packs = w->planning;
 }
 
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err) {

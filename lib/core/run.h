@@ -12,6 +12,8 @@ struct tail_part {
     uint32_t note_size;
 };
 
+struct kept; /* core/kept.h */
+
 struct reel_plan {
     _Atomic uint32_t references;
     const struct reel_writer *writer;
@@ -26,6 +28,7 @@ struct reel_plan {
     size_t n_tail, cap_tail;
     uint64_t length, messages;
     struct reel_front *front;
+    struct kept *kept; /* bytes of packed groups; NULL: none */
 };
 
 struct run {
@@ -36,7 +39,8 @@ struct run {
     uint64_t taken, quota;  /* messages of this group: so far, at most */
     struct reel_mark first; /* mark of this group's first message */
     uint8_t *scratch;       /* payload pieces for hashing */
-    struct grow note;       /* planning: note of the current group */
+    struct grow note;       /* planning and packing: note of the current group */
+    bool packs;             /* planning: the writer has called reel_write_pack() for this group */
     uint64_t stream_group;  /* the message group at which the stream is positioned; UINT64_MAX = unknown */
 };
 
@@ -47,6 +51,8 @@ bool run_open(struct run *run, const struct reel_writer *writer, const struct re
               void *totals, bool planning, struct reel_error *err);
 void run_close(struct run *run); /* does not free the stream */
 void run_begin_group(struct run *run, uint64_t group, uint64_t quota);
+/* Emits group `group` of a writer that packs it; its note is then in run->note. */
+bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, uint64_t count, struct reel_sink *out, struct reel_error *err);
 /* Sets *more when another message follows; that message is kept as pending. */
 bool run_has_more(struct run *run, bool *more, struct reel_error *err);
 /* Puts a pending message back into the stream, so that stream and writer are at the same position. */

@@ -61,8 +61,8 @@ static bool no_tmpfile(int error) {
     return error == EOPNOTSUPP || error == EISDIR || error == ENOENT || error == EINVAL;
 }
 
-static int open_unlinked(struct reel_error *err) {
-    const char *folder = getenv("TMPDIR");
+int spool_open(const char *folder, struct reel_error *err) {
+    folder = folder ? folder : getenv("TMPDIR");
     folder = folder && *folder ? folder : "/tmp";
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && no_tmpfile(errno)) {
@@ -82,7 +82,7 @@ static struct reel_source *source_of_fd(int *fd, const char *name, struct reel_e
 }
 
 static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {
-    AUTO_FD int fd = open_unlinked(err);
+    AUTO_FD int fd = spool_open(NULL, err);
     if (fd < 0 || !codec_decode_chunk_to_fd(chunk, part, fd, err)) {
         return NULL;
     }
@@ -90,7 +90,7 @@ static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct
 }
 
 struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max, struct reel_error *err) {
-    AUTO_FD int fd = open_unlinked(err);
+    AUTO_FD int fd = spool_open(NULL, err);
     if (fd < 0 || !codec_unpack_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, max, &chunk->raw, err)) {
         return NULL;
     }

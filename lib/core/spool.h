@@ -1,9 +1,12 @@
-/* A compressed chunk as a source of its raw bytes: in memory when small, in a file when not. */
+/* A compressed chunk as a source of its raw bytes: in memory when small, in a file when not. Temporary files. */
 #ifndef REEL_CORE_SPOOL_H
 #define REEL_CORE_SPOOL_H
 
 #include "reel/model.h"
 #include "reel/source.h"
+
+/* An unlinked file in `folder`, NULL: in that of temporary files. -1: it failed. */
+int spool_open(const char *folder, struct reel_error *err);
 
 /* The chunk's raw bytes decoded to a file: `path` (written under a temporary name and renamed; an existing file of the right size is
  * reused), or NULL: an unlinked temporary file. */

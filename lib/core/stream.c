@@ -173,6 +173,10 @@ static void stream_free(struct reel_stream *base) {
 
 static const struct reel_stream_ops stream_ops = {.next = stream_next, .seek = stream_seek, .free = stream_free};
 
+bool stream_is_plain(const struct reel_stream *base) {
+    return base->ops == &stream_ops;
+}
+
 bool stream_can_count(const struct reel_stream *base) {
     const struct stream *s = (const struct stream *)base;
     return base->ops == &stream_ops && s->every_n <= 1 && s->every_ns <= 0 && (!s->front || s->front->n_messages == 0);

@@ -18,6 +18,7 @@
 #include "reel/rows.h"
 #include "reel/series.h"
 #include "reel/split.h"
+#include "reel/threads.h"
 #include "reel/tide.h"
 #include "reel/time.h"
 #include "reel/version.h"

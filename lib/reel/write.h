@@ -23,6 +23,7 @@ enum {
     REEL_KEEPS_TOPICS = 16,         /* topics mean something to this target: they get no prefix when recordings are merged */
     REEL_SETS_BLOCKS = 64,          /* options.block_bytes, compress_from and compress_topics mean something */
     REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
+    REEL_HEAD_FIRST = 128,          /* head() does not depend on what follows: an output with packed groups is written in one pass */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
@@ -109,6 +110,7 @@ struct reel_group {
     uint32_t count; /* messages */
     uint32_t note_size;
     const uint8_t *note; /* what the writer left with reel_write_note() while planning */
+    bool kept;           /* its bytes are kept (struct reel_keep) */
 };
 
 struct reel_write {
@@ -118,7 +120,9 @@ struct reel_write {
     void *totals; /* shared by all runs; written only while planning */
     void *run;    /* this run's own */
     bool planning;
-    uint64_t group; /* the message group being emitted, 0 … ; valid in messages() */
+    bool packing;    /* messages() renders a group for which planning has called reel_write_pack() */
+    uint64_t group;  /* the message group being emitted, 0 … ; valid in messages() */
+    uint64_t before; /* REEL_STREAMED: messages of the groups before this one; in tail(): of all */
 };
 
 /* The next message of this group. REEL_STEP_END: close the group (end of stream, or as many as were planned). */
@@ -133,7 +137,13 @@ bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachm
 /* m's time, rebased when the writer says so. */
 int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m);
 
-/* While planning, in messages() or tail(): keeps bytes with this group. While rendering it does nothing. */
+/* While planning, in messages(): the size of this group is known only when it is rendered, because it is compressed. Planning has then only
+ * decided which messages it has, without reading them, and emits at least as many bytes as it can have. The group is rendered once more
+ * to be planned (`packing`): it emits its bytes, whatever their number, and leaves its note. That happens on other threads, for several
+ * groups at a time and while later ones are planned, so it reads of the totals only what planning this group or an earlier one has set and
+ * changes nothing in them; the output's position is not known. The bytes are kept where possible, else rendered again. */
+void reel_write_pack(struct reel_write *w);
+/* While planning or packing, in messages() or tail(): keeps bytes with this group. While rendering it does nothing. */
 bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err);
 /* Memory that lives with the plan (for totals), zeroed. */
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err);
@@ -169,7 +179,17 @@ uint64_t reel_plan_length(const struct reel_plan *plan);
 struct reel_front *
 reel_plan_front(const struct reel_plan *plan); /* for the selection of a stream to render with; NULL = none. Not a new reference */
 uint64_t reel_plan_memory(const struct reel_plan *plan); /* bytes it occupies, for caches */
+uint64_t reel_plan_kept(const struct reel_plan *plan);   /* bytes of packed groups that are kept (struct reel_keep) */
+void reel_plan_forget(struct reel_plan *plan);           /* keeps them no longer; what is being rendered goes on reading them */
 REEL_DEFINE_AUTO(struct reel_plan, reel_plan_free);
+
+/* Where a plan keeps the bytes of packed groups, so that they are compressed once: an unlinked file. */
+struct reel_keep {
+    const char *folder;
+    bool (*take)(void *context, uint64_t bytes); /* reserves room; false: there is none, and nothing more is kept */
+    void (*give)(void *context, uint64_t bytes); /* gives it back, on any thread */
+    void *context;
+};
 
 /* One reader's run over a plan: its own stream (taken over, also on failure), opened like the one planned with. plan NULL: REEL_STREAMED.
  */

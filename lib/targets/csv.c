@@ -29,7 +29,6 @@ struct csv_run {
     bool *schemas;           /* by channel: it has fields */
     struct grow values, row; /* contents of the cells; the line */
     bool topics, whole;      /* columns topic and data exist */
-    struct rows_position position;
     struct reel_write *w; /* of the cell, and its message */
     const struct reel_message *message;
 };
@@ -370,7 +369,7 @@ static bool csv_head(struct reel_write *w, struct reel_sink *out, struct reel_er
 }
 
 static bool csv_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    return rows_group(w, &((struct csv_run *)w->run)->position, put_line, out, err);
+    return rows_group(w, &((struct csv_run *)w->run)->rows, put_line, out, err);
 }
 
 const struct reel_writer reel_writer_csv = {

@@ -23,7 +23,6 @@ struct rows_run {
     struct grow row;         /* the current row, up to the payload or complete */
     struct reel_mark row_of; /* message of that row, so that another window on it does not decode it again */
     bool row_decoded;
-    struct rows_position position;
     bool any;                    /* a channel has been written */
     bool ended;                  /* the tail has been written */
     char next[REEL_CURSOR_ROOM]; /* cursor to continue a limited stream, or empty */
@@ -199,7 +198,7 @@ static void put_row_end(const struct reel_write *w, struct reel_sink *out) {
 
 static bool put_row(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
     struct rows_run *run = w->run;
-    put_row_start(w, out, run->position.count == 0 && !run->any);
+    put_row_start(w, out, run->rows.count == 0 && !run->any);
     if (!put_object(w, m, out, err)) {
         return false;
     }
@@ -242,14 +241,14 @@ static bool rows_head(struct reel_write *w, struct reel_sink *out, struct reel_e
 }
 
 static bool rows_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    return rows_group(w, &((struct rows_run *)w->run)->position, put_row, out, err);
+    return rows_group(w, &((struct rows_run *)w->run)->rows, put_row, out, err);
 }
 
 /* When the limit ended the rows early: the cursor of the next row. */
 static bool find_next(struct reel_write *w, struct reel_error *err) {
     struct rows_run *run = w->run;
     struct reel_message m;
-    if (run->ended || !rows_limit_met(w, run->position.count)) {
+    if (run->ended || !rows_limit_met(w, w->before)) {
         return true;
     }
     run->ended = true;
@@ -270,9 +269,9 @@ static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out
             return false;
         }
         char count[24];
-        snprintf(count, sizeof count, "%llu", (unsigned long long)run->position.count);
+        snprintf(count, sizeof count, "%llu", (unsigned long long)w->before);
         put_text(out, is_events(w) ? "event: end\n" : "");
-        put_row_start(w, out, run->position.count == 0 && !run->any);
+        put_row_start(w, out, w->before == 0 && !run->any);
         put_text(out, "{\"$end\":{\"complete\":true,\"messages\":");
         put_text(out, count);
         put_text(out, ",\"next\":");

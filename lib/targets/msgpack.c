@@ -183,7 +183,6 @@ struct msgpack_run {
     struct field_picker picker;
     struct pack_out out;
     struct grow row, time;
-    struct rows_position position;
 };
 
 static struct reel_visitor *open_field(void *context, uint32_t column) {
@@ -333,7 +332,7 @@ static void msgpack_close(struct reel_write *w) {
     free(run->time.data);
 }
 static bool msgpack_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    return rows_group(w, &((struct msgpack_run *)w->run)->position, put_row, out, err);
+    return rows_group(w, &((struct msgpack_run *)w->run)->rows, put_row, out, err);
 }
 
 const struct reel_writer reel_writer_msgpack = {

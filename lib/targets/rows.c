@@ -119,18 +119,12 @@ bool rows_limit_met(const struct reel_write *w, uint64_t count) {
     return w->options->limit > 0 && count >= w->options->limit;
 }
 
-bool rows_group(struct reel_write *w, struct rows_position *position,
+bool rows_group(struct reel_write *w, struct rows *rows,
                 bool (*put)(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err),
                 struct reel_sink *out, struct reel_error *err) {
     enum { GROUP_BYTES = 64 << 10, GROUP_MESSAGES = 512 };
-    if (!position->began || position->group != w->group) {
-        position->began = true;
-        position->group = w->group;
-        position->before = position->count;
-    }
-    position->count = position->before;
-    uint64_t start = out->pos, most = w->options->prompt ? 1 : GROUP_MESSAGES;
-    while (!rows_limit_met(w, position->count) && position->count - position->before < most && out->pos - start < GROUP_BYTES) {
+    uint64_t start = out->pos, end = w->before + (w->options->prompt ? 1 : GROUP_MESSAGES);
+    for (rows->count = w->before; !rows_limit_met(w, rows->count) && rows->count < end && out->pos - start < GROUP_BYTES; rows->count++) {
         struct reel_message m;
         enum reel_step step = reel_write_next(w, &m, err);
         if (step != REEL_STEP_MESSAGE) {
@@ -139,7 +133,6 @@ bool rows_group(struct reel_write *w, struct rows_position *position,
         if (!put(w, &m, out, err)) {
             return false;
         }
-        position->count++;
     }
     return true;
 }

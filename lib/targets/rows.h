@@ -23,6 +23,7 @@ struct rows {
     struct reel_decoder **decoders; /* by channel; NULL: not opened yet, or cannot be decoded */
     bool *tried;
     uint32_t n_channels;
+    uint64_t count; /* messages before the one that is being written */
 };
 
 bool rows_open(struct rows *rows, const struct reel_write *w, struct reel_error *err);
@@ -40,11 +41,6 @@ bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_mess
 /* The set of options->fields; NULL when none are requested. */
 bool rows_fields(const struct reel_write *w, struct field_set **out, struct reel_error *err);
 
-/* Position in the rows. A group that is rendered again (for another window on it) begins at the same position. */
-struct rows_position {
-    uint64_t group, before, count;
-    bool began;
-};
 /* The value of a row {"$channel": …}: how a channel is defined. */
 void rows_visit_channel(struct reel_visitor *v, const struct reel_channel *channel);
 /* Calls put() with each channel that has a name, if options->channels asks for them. */
@@ -52,8 +48,8 @@ bool rows_channels(struct reel_write *w,
                    bool (*put)(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out, struct reel_error *err),
                    struct reel_sink *out, struct reel_error *err);
 bool rows_limit_met(const struct reel_write *w, uint64_t count);
-/* messages() of these writers: put() writes one message, number `count`. */
-bool rows_group(struct reel_write *w, struct rows_position *position,
+/* messages() of these writers: put() writes one message. */
+bool rows_group(struct reel_write *w, struct rows *rows,
                 bool (*put)(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err),
                 struct reel_sink *out, struct reel_error *err);
 /* Default accepts(), and an empty head() and tail(). */

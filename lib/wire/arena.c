@@ -84,6 +84,16 @@ const char *arena_text(struct arena *a, const char *text) {
     return (const char *)arena_copy(a, text, strlen(text) + 1);
 }
 
+const char *const *arena_texts(struct arena *a, const char *const *texts, size_t n) {
+    const char **copies = arena_alloc(a, (n + 1) * sizeof *copies);
+    for (size_t i = 0; copies && i < n; i++) {
+        if (!(copies[i] = arena_text(a, texts[i]))) {
+            return NULL;
+        }
+    }
+    return copies;
+}
+
 /* Size of the character at p if it is allowed in model text unescaped, else 0. */
 static size_t arena_utf8_plain(const uint8_t *p, size_t left) {
     return *p == 0 ? 0 : utf8_length(p, left);

@@ -24,6 +24,7 @@ enum {
     CHANNEL_MEMORY = 350,    /* of a channel of a stream and its writer */
     SEGMENT_MEMORY = 100,    /* of an index segment of a stream */
     BLOCK_MEMORY = 8 << 20,  /* of a payload that is copied: at most this much is held at once */
+    THREAD_MEMORY = 8 << 20, /* of a thread that renders ahead */
     DECODED_MEMORY = 4,      /* times the size of a payload: its values or their text */
 };
 static const int64_t PACK_WAIT_NS = 2000000000;
@@ -164,7 +165,7 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
     return true;
 }
 
-bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes) {
+static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t n, bool decodes) {
     uint64_t bytes = STREAM_MEMORY;
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
@@ -173,7 +174,19 @@ bool api_reserve_stream(struct http_request *r, struct reel_recording *const *re
         bytes += info->n_channels * CHANNEL_MEMORY + info->messages / REEL_SEGMENT_ENTRIES * SEGMENT_MEMORY +
                  largest * (decodes ? DECODED_MEMORY : 1);
     }
-    return http_reserve(r, bytes);
+    return bytes;
+}
+
+bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes) {
+    return http_reserve(r, stream_memory(recordings, n, decodes));
+}
+
+bool api_reserve_threads(struct http_request *r, struct reel_conversion *c) {
+    uint64_t each = stream_memory(c->recordings, c->n_recordings, c->writer->needs & REEL_STREAMED) + THREAD_MEMORY;
+    uint64_t most = http_app(r)->config.memory_bytes / 4 / each; /* others need memory, too */
+    unsigned threads = reel_conversion_threads(c);
+    c->max_threads = threads < most ? threads : most > 1 ? (unsigned)most : 1;
+    return threads == 0 || c->max_threads == 1 || http_reserve(r, c->max_threads * each);
 }
 
 bool api_open_messages(struct http_request *r, struct api_recording *out) {

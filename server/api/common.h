@@ -3,7 +3,7 @@
 #define SERVER_API_COMMON_H
 
 #include "app.h"
-#include "reel/write.h"
+#include "reel/convert.h"
 
 /* A recording found and opened for one request. */
 struct api_recording {
@@ -25,6 +25,8 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
 bool api_open_messages(struct http_request *r, struct api_recording *out);
 /* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values. False: replied. */
 bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes);
+/* The same for the threads that it is rendered on; where there is little memory, on fewer. False: replied. */
+bool api_reserve_threads(struct http_request *r, struct reel_conversion *conversion);
 
 enum { API_GLOBS_MAX = 64 };
 

@@ -17,7 +17,7 @@
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 
-enum { MERGE_MAX = 64, NAME_ROOM = 1024 };
+enum { MERGE_MAX = 64, NAME_ROOM = 1024, CLIENT_ROOM = 192 };
 
 struct inputs { /* the recordings of one request */
     struct api_recording items[MERGE_MAX];
@@ -204,46 +204,46 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
 static bool read_planned(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     return reel_render_read(context, offset, buffer, size, err);
 }
+static bool read_ahead(void *context, uint64_t offset, uint64_t end) {
+    return reel_render_ahead(context, offset, end);
+}
+static bool next_streamed(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
+    return reel_render_next(context, buffer, size, got, err);
+}
 static void free_render(void *context) {
     reel_render_free(context);
 }
 
-struct streamed { /* outlives the request's handler */
-    struct reel_render *render;
-    char ids[MERGE_MAX][RECORDING_ID_TEXT];
-    const char *source_ids[MERGE_MAX];
-};
-
-static bool next_streamed(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
-    return reel_render_next(((struct streamed *)context)->render, buffer, size, got, err);
-}
-static void free_streamed(void *context) {
-    struct streamed *s = context;
-    reel_render_free(s->render);
-    free(s);
-}
-
-static void reply_streamed(struct http_request *r, struct conversion *c, struct reel_stream *stream) {
+/* The conversion, with the threads that there is memory for. NULL: replied. */
+static struct reel_conversion *open_conversion(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
-    struct streamed *s = calloc(1, sizeof *s);
-    if (!s) {
-        reel_stream_free(stream);
-        http_reply_no_memory(r);
-        return;
-    }
+    struct app *app = http_app(r);
+    const char *ids[MERGE_MAX];
+    char client[CLIENT_ROOM];
     for (uint32_t i = 0; i < c->in->n; i++) {
-        memcpy(s->ids[i], c->in->items[i].row.id, sizeof s->ids[i]);
-        s->source_ids[i] = s->ids[i];
+        ids[i] = c->in->items[i].row.id;
     }
-    c->options.source_ids = c->in->merged ? s->source_ids : NULL;
-    s->render = reel_render_new(NULL, c->writer, &c->options, stream, &err);
-    if (!s->render) {
-        free_streamed(s);
+    c->options.source_ids = c->in->merged ? ids : NULL;
+    snprintf(client, sizeof client, "%.80s %.80s", http_peer(r), http_caller(r)->name);
+    AUTO(reel_conversion_free)
+    struct reel_conversion *conversion =
+        reel_conversion_new(c->writer, c->in->recordings, c->in->n, &c->q.selection, &c->options, app->threads, client, &err);
+    if (!conversion) {
+        http_reply_error(r, &err);
+        return NULL;
+    }
+    return api_reserve_threads(r, conversion) ? TAKE(conversion) : NULL;
+}
+
+static void reply_streamed(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {
+    struct reel_error err = {0};
+    struct reel_render *render = reel_conversion_render(conversion, NULL, &err);
+    if (!render) {
         http_reply_error(r, &err);
         return;
     }
     http_reply_stream(
-        r, &(struct http_stream){.media_type = c->writer->media_type, .next = next_streamed, .free = free_streamed, .context = s});
+        r, &(struct http_stream){.media_type = c->writer->media_type, .next = next_streamed, .free = free_render, .context = render});
 }
 
 static int64_t modified_ns(const struct inputs *in) {
@@ -282,15 +282,10 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
                                            .context = archive});
 }
 
-static void reply_planned(struct http_request *r, struct conversion *c) {
+static void reply_planned(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {
     struct reel_error err = {0};
     char job[33] = "";
-    struct plan_request q = {.key = c->etag,
-                             .writer = c->writer,
-                             .options = c->options,
-                             .recordings = c->in->recordings,
-                             .n_recordings = c->in->n,
-                             .selection = c->q.selection};
+    struct plan_request q = {.key = c->etag, .conversion = conversion};
     if (c->split) {
         reply_parts(r, c, &q);
         return;
@@ -300,9 +295,7 @@ static void reply_planned(struct http_request *r, struct conversion *c) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
     }
-    c->q.selection.front = plan ? reel_plan_front(plan) : NULL;
-    struct reel_stream *stream = plan ? reel_writer_stream(c->writer, c->in->recordings, c->in->n, &c->q.selection, &err) : NULL;
-    struct reel_render *render = stream ? reel_render_new(plan, c->writer, &c->options, stream, &err) : NULL;
+    struct reel_render *render = plan ? reel_conversion_render(conversion, plan, &err) : NULL;
     if (!render) {
         http_reply_error(r, &err);
         return;
@@ -314,6 +307,7 @@ static void reply_planned(struct http_request *r, struct conversion *c) {
                                            .modified_ns = modified_ns(c->in),
                                            .fd = -1,
                                            .read = read_planned,
+                                           .ahead = read_ahead,
                                            .free = free_render,
                                            .context = render});
 }
@@ -336,9 +330,8 @@ static void reply(struct http_request *r, struct inputs *in) {
         return;
     }
     struct reel_selection plain = c.q.selection;
-    bool streamed = c.writer->needs & REEL_STREAMED; /* else the part before the messages is written with the plan, once */
-    plain.state_at_cut = streamed && plain.state_at_cut;
-    plain.last_per_topic = streamed && plain.last_per_topic;
+    bool streamed = c.writer->needs & REEL_STREAMED;
+    plain.state_at_cut = plain.last_per_topic = false; /* the part before the messages is made once, with the plan or the rows */
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     if (!stream || !loss || !make_etag(&c, stream->view_version)) {
@@ -357,10 +350,11 @@ static void reply(struct http_request *r, struct inputs *in) {
         return;
     } else if (streamed && c.split) {
         http_reply_bad_param(r, "split", "%s exports are not split: their length is not known before they are written", c.writer->name);
-    } else if (streamed) {
-        reply_streamed(r, &c, TAKE(stream));
     } else {
-        reply_planned(r, &c);
+        AUTO(reel_conversion_free) struct reel_conversion *conversion = open_conversion(r, &c);
+        if (conversion) {
+            (streamed ? reply_streamed : reply_planned)(r, &c, conversion);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #include "api/derived_cache.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,20 +24,20 @@ struct entry {
 
 struct derived_cache {
     pthread_mutex_t lock;
-    struct jobs *jobs;
-    uint64_t budget, memory, clock;
+    struct derived_options options;
+    uint64_t memory, clock;
+    _Atomic uint64_t disk; /* bytes kept on disk */
     struct entry *first;
 };
 
-struct derived_cache *derived_cache_new(struct jobs *jobs, uint64_t budget_bytes, struct reel_error *err) {
+struct derived_cache *derived_cache_new(const struct derived_options *options, struct reel_error *err) {
     struct derived_cache *cache = calloc(1, sizeof *cache);
     if (!cache) {
         reel_fail_memory(err);
         return NULL;
     }
     pthread_mutex_init(&cache->lock, NULL);
-    cache->jobs = jobs;
-    cache->budget = budget_bytes;
+    cache->options = *options;
     return cache;
 }
 
@@ -81,7 +82,7 @@ static void drop(struct derived_cache *cache, struct entry **at) {
 
 /* Drops the least recently used until the budget holds. */
 static void trim(struct derived_cache *cache) {
-    while (cache->memory > cache->budget) {
+    while (cache->memory > cache->options.memory_bytes) {
         struct entry **oldest = NULL;
         for (struct entry **k = &cache->first; *k; k = &(*k)->next) {
             if ((*k)->object && (!oldest || (*k)->used_at < (*oldest)->used_at)) {
@@ -93,6 +94,45 @@ static void trim(struct derived_cache *cache) {
         }
         drop(cache, oldest);
     }
+}
+
+/* ---- bytes on disk */
+
+/* Makes the least recently used object forget what it keeps. False: none keeps anything. */
+static bool forget_oldest(struct derived_cache *cache) {
+    struct entry *oldest = NULL;
+    for (struct entry *k = cache->first; k; k = k->next) {
+        if (k->object && k->kind->kept && k->kind->kept(k->object) > 0 && (!oldest || k->used_at < oldest->used_at)) {
+            oldest = k;
+        }
+    }
+    if (oldest) {
+        oldest->kind->forget(oldest->object);
+    }
+    return oldest;
+}
+
+static bool take_disk(void *context, uint64_t bytes) {
+    struct derived_cache *cache = context;
+    uint64_t most = cache->options.disk_bytes;
+    pthread_mutex_lock(&cache->lock); /* others only give bytes back meanwhile */
+    while (bytes <= most && atomic_load(&cache->disk) > most - bytes && forget_oldest(cache)) {
+    }
+    bool room = bytes <= most && atomic_load(&cache->disk) <= most - bytes;
+    if (room) {
+        atomic_fetch_add(&cache->disk, bytes);
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return room;
+}
+
+/* Is called with the lock held, too. */
+static void give_disk(void *context, uint64_t bytes) {
+    atomic_fetch_sub(&((struct derived_cache *)context)->disk, bytes);
+}
+
+struct reel_keep derived_keep(struct derived_cache *cache) {
+    return (struct reel_keep){.folder = cache->options.folder, .take = take_disk, .give = give_disk, .context = cache};
 }
 
 /* ---- the job */
@@ -154,7 +194,7 @@ static struct job *start(struct derived_cache *cache, struct lookup *q, struct r
     q->context = NULL;
     const struct job_work work = {
         .kind = q->kind->job, .lane = LANE_PLANS, .subject = q->subject, .run = run, .free = free_computation, .context = computation};
-    if (!(k->job = job_start(cache->jobs, &work, err))) {
+    if (!(k->job = job_start(cache->options.jobs, &work, err))) {
         free_entry(k);
         return NULL;
     }

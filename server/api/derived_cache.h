@@ -1,8 +1,10 @@
 /* A cache of objects that are expensive to derive from recordings (plans, columns), by key. Each is computed once, by a job; requests
- * with the same key wait for the same job. The least recently used objects are dropped when the budget is exceeded. */
+ * with the same key wait for the same job. The least recently used objects are dropped when the budget of memory is exceeded; objects may
+ * also keep bytes on disk, and the least recently used ones forget them when that budget is exceeded. */
 #ifndef SERVER_API_DERIVED_CACHE_H
 #define SERVER_API_DERIVED_CACHE_H
 
+#include "reel/write.h"
 #include "work/jobs.h"
 
 struct derived_cache;
@@ -14,10 +16,21 @@ struct derived_kind {
     void (*free_context)(void *context);
     void *(*ref)(void *object);
     void (*unref)(void *object);
+    /* Optional: bytes that the object keeps on disk, and to forget them. */
+    uint64_t (*kept)(const void *object);
+    void (*forget)(void *object);
 };
 
-struct derived_cache *derived_cache_new(struct jobs *jobs, uint64_t budget_bytes, struct reel_error *err);
+struct derived_options {
+    struct jobs *jobs;
+    uint64_t memory_bytes, disk_bytes; /* at most */
+    const char *folder;                /* for unlinked files; must outlive the cache */
+};
+struct derived_cache *derived_cache_new(const struct derived_options *options, struct reel_error *err);
 void derived_cache_free(struct derived_cache *cache); /* after the jobs have ended */
+
+/* Where an object may keep bytes on disk, while there is room. */
+struct reel_keep derived_keep(struct derived_cache *cache);
 
 /* A new reference to the object. Owns `context` from then on (NULL: no memory). NULL with job[0] set: not ready after wait_ns (503,
  * Retry-After). NULL with err: it failed. `subject` is shown with the job. */

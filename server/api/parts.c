@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/plans_internal.h"
+#include "api/plans.h"
 #include "api/ustar.h"
 #include "wire/cleanup.h"
 
@@ -32,20 +32,20 @@ void parts_free(struct parts *parts) {
 /* ---- planning */
 
 struct request { /* the job's */
-    struct making *making;
+    struct reel_conversion *conversion;
     struct reel_split_rule rule;
 };
 
 static void free_request(void *context) {
     struct request *q = context;
     if (q) {
-        plans_free_making(q->making);
+        reel_conversion_free(q->conversion);
         free(q);
     }
 }
 
 /* What a part is rendered from: the selection and options of `m` with its times. */
-static void set_part(const struct making *m, const struct reel_split_part *range, struct reel_selection *selection,
+static void set_part(const struct reel_conversion *m, const struct reel_split_part *range, struct reel_selection *selection,
                      struct reel_write_options *options) {
     *selection = m->selection;
     selection->start_ns = range->selection.start_ns;
@@ -58,7 +58,7 @@ static void set_part(const struct making *m, const struct reel_split_part *range
 
 static bool plan_parts(struct parts *parts, const struct request *q, const struct reel_progress *progress, uint64_t *memory,
                        struct reel_error *err) {
-    const struct making *m = q->making;
+    const struct reel_conversion *m = q->conversion;
     struct reel_selection selection;
     struct reel_write_options options;
     parts->ranges =
@@ -110,14 +110,11 @@ struct parts *parts_get(struct derived_cache *cache, const struct plan_request *
     static const struct derived_kind kind = {
         .job = "plan", .make = make_parts, .free_context = free_request, .ref = ref_parts, .unref = unref_parts};
     struct request *request = calloc(1, sizeof *request);
-    if (request && !(request->making = plans_copy_request(q))) {
-        free(request);
-        request = NULL;
-    }
     if (request) {
+        request->conversion = reel_conversion_ref(q->conversion);
         request->rule = *rule;
     }
-    return derived_get(cache, &kind, q->key, q->writer->name, request, wait_ns, job, err);
+    return derived_get(cache, &kind, q->key, q->conversion->writer->name, request, wait_ns, job, err);
 }
 
 /* ---- the archive */
@@ -127,7 +124,7 @@ struct member {
     size_t head_size;
 };
 struct parts_archive {
-    struct making *making;
+    struct reel_conversion *conversion;
     struct parts *parts;
     struct member *members;
     char *stem;
@@ -142,7 +139,7 @@ void parts_archive_free(void *archive) {
     if (a) {
         reel_render_free(a->render);
         parts_free(a->parts);
-        plans_free_making(a->making);
+        reel_conversion_free(a->conversion);
         free(a->members);
         free(a->stem);
         free(a);
@@ -152,7 +149,7 @@ REEL_DEFINE_AUTO(struct parts_archive, parts_archive_free);
 
 static size_t put_head(const struct parts_archive *a, uint32_t part, uint8_t out[USTAR_HEAD_MAX]) {
     char name[USTAR_NAME_MAX];
-    snprintf(name, sizeof name, "%.900s_%04u%s", a->stem, part, a->making->writer->extension);
+    snprintf(name, sizeof name, "%.900s_%04u%s", a->stem, part, a->conversion->writer->extension);
     return ustar_head(name, reel_plan_length(a->parts->plans[part]), a->modified_s, out);
 }
 
@@ -160,11 +157,12 @@ struct parts_archive *parts_archive_new(struct parts *parts, const struct plan_r
                                         struct reel_error *err) {
     AUTO(parts_archive_free) struct parts_archive *a = calloc(1, sizeof *a);
     uint8_t head[USTAR_HEAD_MAX];
-    if (!a || !(a->making = plans_copy_request(q)) || !(a->members = calloc(parts->count, sizeof *a->members)) ||
+    if (!a || !(a->members = calloc(parts->count, sizeof *a->members)) ||
         !(a->stem = strdup(stem))) {
         reel_fail_memory(err);
         return NULL;
     }
+    a->conversion = reel_conversion_ref(q->conversion);
     a->parts = ref_parts(parts);
     a->modified_s = modified_ns / 1000000000;
     for (uint32_t i = 0; i < parts->count; i++) {
@@ -191,11 +189,11 @@ static bool open_part(struct parts_archive *a, uint32_t part, struct reel_error 
     reel_render_free(a->render);
     a->render = NULL;
     a->rendered = part;
-    set_part(a->making, &a->parts->ranges[part], &selection, &options);
+    set_part(a->conversion, &a->parts->ranges[part], &selection, &options);
     struct reel_plan *plan = a->parts->plans[part];
     selection.front = reel_plan_front(plan);
-    struct reel_stream *stream = reel_writer_stream(a->making->writer, a->making->recordings, a->making->n_recordings, &selection, err);
-    return stream && (a->render = reel_render_new(plan, a->making->writer, &options, stream, err));
+    struct reel_stream *stream = reel_writer_stream(a->conversion->writer, a->conversion->recordings, a->conversion->n_recordings, &selection, err);
+    return stream && (a->render = reel_render_new(plan, a->conversion->writer, &options, stream, err));
 }
 
 /* Reads up to `size` bytes from `offset` that belong together: of a head, of a part, or of padding. *got is at least 1. */

@@ -5,16 +5,12 @@
 #include <stdint.h>
 
 #include "api/derived_cache.h"
+#include "reel/convert.h"
 #include "reel/split.h"
 
-/* The input of a plan; everything is copied or referenced. */
 struct plan_request {
     const char *key; /* the ETag's text: same key, same bytes */
-    const struct reel_writer *writer;
-    struct reel_write_options options;
-    struct reel_recording *const *recordings;
-    uint32_t n_recordings;
-    struct reel_selection selection;
+    struct reel_conversion *conversion;
 };
 
 /* A reference to the plan (reel_plan_free). NULL with job[0] set: not ready after wait_ns (503, Retry-After). NULL with err: it failed. */

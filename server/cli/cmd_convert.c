@@ -21,6 +21,7 @@ struct conversion {
     struct option_list compress_topics;
     bool report, force, raw;
     uint64_t jobs;        /* conversions at once, into a folder */
+    uint64_t threads;     /* of a conversion; 0: one for each core */
     uint64_t run;         /* of a NanoVer recording, or NO_RUN */
     int align, prefixing; /* enum reel_align, enum reel_prefixing */
     struct cli_recordings files;
@@ -171,6 +172,16 @@ static bool report_losses(const struct conversion *c, struct reel_error *err) {
 
 /* ---- writing */
 
+static bool convert_to(const struct conversion *c, const struct reel_output *output, const struct reel_progress *progress,
+                       struct reel_error *err) {
+    const struct reel_threads_options options = {.size = sizeof options, .threads = (unsigned)c->threads};
+    AUTO(reel_threads_free) struct reel_threads *threads = reel_threads_new(&options, err);
+    AUTO(reel_conversion_free)
+    struct reel_conversion *conversion =
+        threads ? reel_conversion_new(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options, threads, NULL, err) : NULL;
+    return conversion && reel_convert_to(conversion, output, progress, err);
+}
+
 static bool write_output(struct conversion *c, const char *path, struct reel_error *err) {
     AUTO(output_file_done) struct output_file out = {.fd = -1};
     if (!cli_output_open(&out, path, c->force, err)) {
@@ -178,8 +189,7 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
     }
     struct cli_progress progress;
     cli_progress_start(&progress, "converting", cli_file_name(path));
-    bool good = reel_convert_to(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options,
-                                &(struct reel_output){.write = cli_output_write, .context = &out}, &progress.report, err);
+    bool good = convert_to(c, &(struct reel_output){.write = cli_output_write, .context = &out}, &progress.report, err);
     cli_progress_end(&progress);
     return good && output_file_finish(&out, err);
 }
@@ -321,6 +331,7 @@ static int run(int argc, char **argv) {
         {.name = "prefix", .kind = CLI_CHOICE, .to = &c.prefixing, .value = "WHEN", .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic", .choices = prefixes},
         {.name = "run", .kind = CLI_UINT, .to = &c.run, .value = "N", .help = "only the N-th run of a NanoVer recording: from the N-th reset to the next; 0: before the first reset"},
         {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &c.jobs, .value = "N", .least = 1, .most = JOBS_MAX, .initial = "1", .help = "recordings converted at once, when OUT is a folder"},
+        {.name = "render-threads", .kind = CLI_UINT, .to = &c.threads, .value = "N", .most = 256, .initial = "0", .help = "threads that a conversion of more than 64 MiB is rendered on; 0: one for each core"},
         {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "print what would be lost or changed; write nothing"},
         {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT if it exists"},
         {0},

@@ -22,6 +22,7 @@ struct file_body {
     struct http_file file;
     struct read_ahead *ahead; /* for the piece being sent */
     uint64_t ahead_offset;    /* its position in the file */
+    const struct piece *works_ahead; /* the piece for which the file's read() does that itself */
     size_t count;
     struct piece pieces[];
 };
@@ -61,6 +62,16 @@ static bool file_read(const struct http_file *file, uint64_t offset, char *buffe
     return true;
 }
 
+static void read_ahead(struct file_body *body, const struct piece *piece, uint64_t offset) {
+    const struct http_file *file = &body->file;
+    uint64_t end = piece->offset + piece->size;
+    if (file->ahead && file->ahead(file->context, offset, end)) {
+        body->works_ahead = piece;
+    } else {
+        body->ahead = read_ahead_start(file, offset, end);
+    }
+}
+
 /* Reads bytes of the file for the piece, by read-ahead for long pieces. Returns how many; 0 on failure. */
 static size_t piece_read(struct file_body *body, const struct piece *piece, uint64_t position, char *buffer, size_t size,
                          struct reel_error *err) {
@@ -68,8 +79,9 @@ static size_t piece_read(struct file_body *body, const struct piece *piece, uint
     if (body->ahead && body->ahead_offset != offset) { /* it was for another piece */
         read_ahead_stop(TAKE(body->ahead));
     }
-    if (!body->ahead && body->file.fd < 0 && position >= READ_AHEAD_AFTER && piece->size - position >= READ_AHEAD_MIN) {
-        body->ahead = read_ahead_start(&body->file, offset, piece->offset + piece->size);
+    if (!body->ahead && body->works_ahead != piece && body->file.fd < 0 && position >= READ_AHEAD_AFTER &&
+        piece->size - position >= READ_AHEAD_MIN) {
+        read_ahead(body, piece, offset);
     }
     if (body->ahead) {
         size = read_ahead_take(body->ahead, buffer, size, err);

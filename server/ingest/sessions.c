@@ -504,7 +504,7 @@ bool sessions_run(struct app *app, const struct job_call *call, struct reel_erro
         ok = ok && (call->progress->report(call->progress->context, 0, 0) || reel_fail(err, REEL_CANCELLED, "cancelled"));
     }
     return ok && (none.code == REEL_NOT_FOUND || reel_error_pass(err, &none)) && catalog_responses_expire(app->catalog, err) &&
-           store_trim_derived(app->store, app->config.derived_bytes, err);
+           store_trim_derived(app->store, app->config.derived_bytes - app_kept_bytes(&app->config), err);
 }
 
 int64_t sessions_every_ns(struct app *app) {

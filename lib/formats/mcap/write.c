@@ -1,6 +1,6 @@
 /* The MCAP writer: head and chunks. A group of messages becomes one chunk and its message indexes. Without compression, planning reads no
- * message; with compression, planning compresses each chunk and keeps its size, and rendering compresses it again. The plan's note of a
- * chunk holds the values of the fields before its messages. */
+ * message; a chunk that is to be compressed is packed (reel_write_pack()). The plan's note of a chunk holds the values of the fields before
+ * its messages. */
 #include "formats/mcap/write.h"
 #include "core/codec.h"
 #include "wire/bytes.h"
@@ -189,17 +189,6 @@ static bool gather(struct mcap_run *run, struct chunk *chunk, uint64_t size, str
     return true;
 }
 
-/* Planning emits only what is compressed, rendering emits everything. */
-static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out,
-                         struct reel_error *err) {
-    struct mcap_run *run = w->run;
-    uint64_t size = MCAP_MESSAGE_HEAD + (uint64_t)m->size;
-    if (w->planning && run->codec != REEL_CODEC_NONE && chunk->records == 0 && size <= MCAP_PACKED_MAX && !gather(run, chunk, size, err)) {
-        return false;
-    }
-    return (w->planning && !chunk->gathered) || put_message(w, m, time_ns, chunk->gathered ? &chunk->raw : out, err);
-}
-
 static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
     const struct mcap_run *run = w->run;
     while (run->positions.count < MCAP_CHUNK_MESSAGES) {
@@ -217,7 +206,8 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
             return true;
         }
         uint64_t time_ns = 0;
-        if (!book(w, chunk, &m, &time_ns, err) || !emit_message(w, chunk, &m, time_ns, out, err)) {
+        if (!book(w, chunk, &m, &time_ns, err) ||
+            (!w->planning && !put_message(w, &m, time_ns, chunk->gathered ? &chunk->raw : out, err))) {
             return false;
         }
         chunk->records += size;
@@ -241,30 +231,37 @@ static void count_chunk(struct reel_write *w) {
     totals->messages += p->count;
 }
 
-/* Counts the chunk and stores its note in the plan. */
-static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
+static bool put_note(struct reel_write *w, const struct mcap_note *is, struct reel_error *err) {
     struct mcap_run *run = w->run;
     const struct mcap_positions *p = &run->positions;
     uint8_t *note = p->index; /* large enough: a row is smaller than an index entry, and the head than three entries */
     _Static_assert(MCAP_NOTE_HEAD + MCAP_CHUNK_MESSAGES * MCAP_NOTE_ROW <= MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY, "a note fits");
-    if (chunk->gathered && !compress(run, chunk, err)) {
-        return false;
-    }
-    struct mcap_note is = {.records = chunk->records, .stored = chunk->records};
-    is.stored = chunk->gathered && run->packed.size < chunk->records ? run->packed.size : chunk->records;
-    store_u64le(note, p->start_ns);
-    store_u64le(note + 8, p->end_ns);
-    store_u64le(note + 16, is.records);
-    store_u64le(note + 24, is.stored);
+    store_u64le(note, is->start_ns);
+    store_u64le(note + 8, is->end_ns);
+    store_u64le(note + 16, is->records);
+    store_u64le(note + 24, is->stored);
     uint8_t *row = note + MCAP_NOTE_HEAD;
     for (uint32_t i = 0; i < p->n_touched; i++, row += MCAP_NOTE_ROW) {
         uint32_t channel = p->touched[i];
         store_u16le(row, (uint16_t)channel);
         store_u32le(row + 2, p->counts[channel]);
     }
-    count_chunk(w);
-    reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + strlen(mcap_compression(w, &is)) + is.stored + mcap_positions_size(p));
     return reel_write_note(w, note, (size_t)(row - note), err);
+}
+
+/* Counts the chunk and stores its note in the plan, unless it is to be compressed. */
+static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
+    const struct mcap_run *run = w->run;
+    const struct mcap_positions *p = &run->positions;
+    struct mcap_note is = {.start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
+    bool packs = run->codec != REEL_CODEC_NONE && chunk->records <= MCAP_PACKED_MAX;
+    count_chunk(w);
+    reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + (packs ? strlen(w->options->compression) : 0) + is.stored + mcap_positions_size(p));
+    if (packs) {
+        reel_write_pack(w);
+        return true;
+    }
+    return put_note(w, &is, err);
 }
 
 /* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks those are. */
@@ -285,6 +282,32 @@ static bool as_planned(const struct reel_write *w, const char *what, uint64_t is
                                       (unsigned long long)is, what, (unsigned long long)planned);
 }
 
+/* The whole of a chunk whose records have been gathered. */
+static void put_gathered(struct reel_write *w, const struct mcap_note *note, struct reel_sink *out) {
+    struct mcap_run *run = w->run;
+    put_chunk_head(w, out, note, libdeflate_crc32(0, run->raw, (size_t)note->records));
+    if (note->stored < note->records) {
+        reel_sink_put(out, run->packed.data, run->packed.size);
+    } else {
+        reel_sink_put(out, run->raw, (size_t)note->records);
+    }
+}
+
+static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct mcap_run *run = w->run;
+    const struct mcap_positions *p = &run->positions;
+    struct chunk chunk = {.records = 0};
+    if (!gather(run, &chunk, MCAP_PACKED_MAX, err) || !take_messages(w, &chunk, out, err) || !compress(run, &chunk, err)) {
+        return false;
+    }
+    struct mcap_note is = {.start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk.records, .stored = chunk.records};
+    is.stored = run->packed.size < chunk.records ? run->packed.size : chunk.records;
+    put_gathered(w, &is, out);
+    bool good = put_note(w, &is, err); /* before the positions are put, which uses the same memory */
+    mcap_positions_put(&run->positions, out);
+    return good;
+}
+
 /* Here the chunk's messages are rendered first: its CRC and compressed bytes depend on them. */
 static bool render_packed(struct reel_write *w, struct chunk *chunk, const struct mcap_note *note, struct reel_sink *out,
                           struct reel_error *err) {
@@ -294,8 +317,7 @@ static bool render_packed(struct reel_write *w, struct chunk *chunk, const struc
         !as_planned(w, "compressed bytes", run->packed.size, note->stored, err)) {
         return false;
     }
-    put_chunk_head(w, out, note, libdeflate_crc32(0, run->raw, (size_t)chunk->records));
-    reel_sink_put(out, run->packed.data, run->packed.size);
+    put_gathered(w, note, out);
     return true;
 }
 
@@ -324,7 +346,9 @@ static bool mcap_messages(struct reel_write *w, struct reel_sink *out, struct re
     struct mcap_run *run = w->run;
     struct chunk chunk = {0};
     mcap_positions_forget(&run->positions); /* left over from a chunk that failed */
-    bool good = w->planning ? take_messages(w, &chunk, out, err) && plan_chunk(w, &chunk, out, err) : render_chunk(w, out, err);
+    bool good = w->planning  ? take_messages(w, &chunk, out, err) && plan_chunk(w, &chunk, out, err)
+                : w->packing ? pack_chunk(w, out, err)
+                             : render_chunk(w, out, err);
     mcap_positions_forget(&run->positions);
     return good;
 }
@@ -334,7 +358,7 @@ const struct reel_writer reel_writer_mcap = {
     .extension = ".mcap",
     .media_type = "application/vnd.mcap",
     .compressions = "zstd lz4",
-    .needs = REEL_COMPRESSES,
+    .needs = REEL_COMPRESSES | REEL_HEAD_FIRST,
     .version = 4,
     .view = mcap_grouped,
     .totals_size = sizeof(struct mcap_totals),

@@ -1,7 +1,6 @@
 /* Writes ROS bags 2.0 as ROS' own recorders do: chunks of 768 KiB, a connection record in the chunk before its first message, index data
  * after each chunk, all connections and chunk infos at the end. A group of messages is one chunk with its index data. Without
- * compression, planning reads no message. With compression, a chunk is compressed while planning, which keeps only its size, and again
- * when it is rendered, so that nothing is stored and any byte range can be rendered. */
+ * compression, planning reads no message; a chunk that is to be compressed is packed (reel_write_pack()). */
 #include "formats/rosbag2_0/write.h"
 #include "core/ros_write.h"
 #include "wire/bytes.h"
@@ -313,16 +312,12 @@ static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_er
     return true;
 }
 
-/* Counts the chunk and stores its note. */
-static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+/* Leaves the note of the chunk, and emits its head. */
+static bool put_note(struct reel_write *w, const struct chunk *chunk, uint64_t stored, struct reel_sink *out, struct reel_error *err) {
     struct rosbag2_0_write_run *run = w->run;
-    struct chunk chunk = {.codec = run->codec, .gather = run->codec != REEL_CODEC_NONE};
-    if (!take_messages(w, &chunk, out, err) || (chunk.gather && !pack(w, &chunk, err))) {
-        return false;
-    }
-    struct rosbag2_0_note note = {.raw = chunk.records, .stored = chunk.gather ? run->packed.size : chunk.records, .codec = chunk.codec};
-    store_u64le(run->note, chunk.start);
-    store_u64le(run->note + 8, chunk.end);
+    struct rosbag2_0_note note = {.raw = chunk->records, .stored = stored, .codec = chunk->codec};
+    store_u64le(run->note, chunk->start);
+    store_u64le(run->note + 8, chunk->end);
     store_u64le(run->note + 16, note.raw);
     store_u64le(run->note + 24, note.stored);
     run->note[32] = (uint8_t)note.codec;
@@ -332,8 +327,37 @@ static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
         store_u32le(row + 4, run->counts[run->touched[i]]);
     }
     rosbag2_0_put_chunk_head(out, &note);
-    reel_sink_zeros(out, 0, note.stored + rosbag2_0_index_size(run->n_touched, chunk.count));
     return reel_write_note(w, run->note, (size_t)(row - run->note), err);
+}
+
+/* Counts the chunk and stores its note, unless it is to be compressed. */
+static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct rosbag2_0_write_run *run = w->run;
+    struct chunk chunk = {.codec = run->codec};
+    if (!take_messages(w, &chunk, out, err)) {
+        return false;
+    }
+    bool packs = chunk.codec != REEL_CODEC_NONE;
+    uint64_t stored = packs ? codec_encode_bound(chunk.codec, (size_t)chunk.records) : chunk.records;
+    if (!put_note(w, &chunk, stored, out, err)) {
+        return false;
+    }
+    reel_sink_zeros(out, 0, stored + rosbag2_0_index_size(run->n_touched, chunk.count));
+    if (packs) {
+        reel_write_pack(w);
+    }
+    return true;
+}
+
+static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct rosbag2_0_write_run *run = w->run;
+    struct chunk chunk = {.codec = run->codec, .gather = true};
+    if (!take_messages(w, &chunk, out, err) || !pack(w, &chunk, err) || !put_note(w, &chunk, run->packed.size, out, err)) {
+        return false;
+    }
+    reel_sink_put(out, run->packed.data, run->packed.size);
+    rosbag2_0_put_index(run, chunk.count, chunk.disordered, out);
+    return true;
 }
 
 static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
@@ -365,7 +389,7 @@ static void forget_chunk(struct rosbag2_0_write_run *run) {
 
 static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     forget_chunk(w->run); /* left over from a chunk that failed */
-    bool good = w->planning ? plan_chunk(w, out, err) : render_chunk(w, out, err);
+    bool good = w->planning ? plan_chunk(w, out, err) : w->packing ? pack_chunk(w, out, err) : render_chunk(w, out, err);
     forget_chunk(w->run);
     return good;
 }

@@ -1,0 +1,32 @@
+/* Threads that large conversions share. They are started when the first of them needs one. */
+#ifndef REEL_THREADS_H
+#define REEL_THREADS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reel/cleanup.h"
+#include "reel/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct reel_threads_options {
+    size_t size;         /* sizeof(struct reel_threads_options) */
+    unsigned threads;    /* 0: one for each core */
+    uint64_t from_bytes; /* smaller conversions do not use them; 0: 64 MiB */
+};
+
+struct reel_threads;
+struct reel_threads *reel_threads_new(const struct reel_threads_options *options, struct reel_error *err); /* options NULL: all 0 */
+void reel_threads_free(struct reel_threads *threads); /* after everything that uses them; NULL is fine */
+unsigned reel_threads_count(const struct reel_threads *threads);
+uint64_t reel_threads_from(const struct reel_threads *threads); /* options.from_bytes */
+REEL_DEFINE_AUTO(struct reel_threads, reel_threads_free);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
