@@ -13,8 +13,8 @@ enum {
     AHEAD_PIECE_MIN = 1 << 20,
     AHEAD_ALL = 64 << 20, /* … so that all pieces have about so many bytes */
     AHEAD_GROUPS = 16,    /* packed groups in a piece, at most */
-    AHEAD_ROWS = 1 << 20,    /* payload bytes of a piece of rows … */
-    AHEAD_ROWS_MAX = 16384,  /* … of at most so many messages */
+    AHEAD_ROWS = 2 << 20,    /* payload bytes of a piece of rows … */
+    AHEAD_ROWS_MAX = 32768,  /* … of at most so many messages */
     AHEAD_TEXT_MAX = 16 << 20, /* the rows of a piece; one with more is rendered by the reader, in windows */
 };
 

@@ -208,6 +208,10 @@ static bool open_segment(struct merge *m, const struct merge_segment *s, struct 
         close_lane(m, lane);
         return false;
     }
+    int64_t from;
+    if (!__builtin_sub_overflow(m->from.key.time_ns, s->shift_ns, &from)) {
+        pack_cursor_skip(&lane->cursor, from);
+    }
     while (lane_next(lane)) {
         struct pack_key key = pack_key_of(&lane->entry);
         if (compare_positions(&key, s->source, &m->from.key, m->from.source) >= 0) {

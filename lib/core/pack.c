@@ -181,6 +181,23 @@ bool pack_cursor_open(struct pack_cursor *c, struct reel_bytes data, uint32_t co
     return at == end;
 }
 
+void pack_cursor_skip(struct pack_cursor *c, int64_t time_ns) {
+    struct pack_column times = c->columns[0];
+    uint32_t n = 0;
+    while (n < c->left && (int64_t)column_next(&times) < time_ns) {
+        c->columns[0] = times;
+        n++;
+    }
+    c->left -= n;
+    for (unsigned i = 1; i < PACK_ENTRY_COLUMNS; i++) {
+        struct pack_column column = c->columns[i];
+        for (uint32_t k = 0; k < n && column.mode != MODE_CONSTANT; k++) {
+            column_next(&column);
+        }
+        c->columns[i] = column;
+    }
+}
+
 bool pack_cursor_next(struct pack_cursor *c, struct reel_entry *out) {
     if (c->left == 0) {
         return false;

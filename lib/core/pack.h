@@ -81,6 +81,8 @@ struct pack_cursor {
 };
 /* `data` must stay valid while the cursor is used. False when the columns do not fit the bytes. */
 bool pack_cursor_open(struct pack_cursor *c, struct reel_bytes data, uint32_t count, uint32_t channel);
+/* Skips the entries before `time_ns`: other columns than that of the times are only summed up. */
+void pack_cursor_skip(struct pack_cursor *c, int64_t time_ns);
 /* The next entry; false at the end. Reads beyond the data yield zero; the CRC was checked before. */
 bool pack_cursor_next(struct pack_cursor *c, struct reel_entry *out);
 
