@@ -39,8 +39,8 @@ struct app {
     struct plays *plays;           /* api/plays.h: running playbacks */
     struct derived_cache *derived; /* api/derived_cache.h: plans of conversions and columns of series, bounded */
     struct reel_cache *cache;
-    struct reel_threads *threads;  /* that large exports are rendered on */
-    struct access *access; /* access/access.h: tokens, signed links, audit; while it serves */
+    struct reel_threads *threads; /* that large exports are rendered on */
+    struct access *access;        /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
     int64_t started_ns;
     struct import_totals imports;

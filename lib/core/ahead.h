@@ -1,5 +1,6 @@
 /* Parts of an output rendered ahead of its reader, on the threads that its conversion shares, and taken in order. Memory is bounded: there
- * are a few more pieces than threads, each with the bytes of one task. A failed piece fails when it is its turn; later ones are not begun. */
+ * are a few more pieces than threads, each with the bytes of one task. A failed piece fails when it is its turn; later ones are not begun.
+ */
 #ifndef REEL_CORE_AHEAD_H
 #define REEL_CORE_AHEAD_H
 
@@ -9,12 +10,12 @@
 #include "wire/grow.h"
 
 enum {
-    AHEAD_PIECE = 4 << 20,     /* intended size of a piece, less for many threads … */
+    AHEAD_PIECE = 4 << 20, /* intended size of a piece, less for many threads … */
     AHEAD_PIECE_MIN = 1 << 20,
-    AHEAD_ALL = 64 << 20, /* … so that all pieces have about so many bytes */
-    AHEAD_GROUPS = 16,    /* packed groups in a piece, at most */
-    AHEAD_ROWS = 2 << 20,    /* payload bytes of a piece of rows … */
-    AHEAD_ROWS_MAX = 32768,  /* … of at most so many messages */
+    AHEAD_ALL = 64 << 20,      /* … so that all pieces have about so many bytes */
+    AHEAD_GROUPS = 16,         /* packed groups in a piece, at most */
+    AHEAD_ROWS = 2 << 20,      /* payload bytes of a piece of rows … */
+    AHEAD_ROWS_MAX = 32768,    /* … of at most so many messages */
     AHEAD_TEXT_MAX = 16 << 20, /* the rows of a piece; one with more is rendered by the reader, in windows */
 };
 

@@ -85,9 +85,11 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
     if (!is_accepted(writer, recording, &all, o.loss, err)) {
         return false;
     }
-    AUTO(reel_threads_free) struct reel_threads *threads =
+    AUTO(reel_threads_free)
+    struct reel_threads *threads =
         reel_threads_new(&(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = o.threads}, err);
-    AUTO(reel_conversion_free) struct reel_conversion *conversion =
+    AUTO(reel_conversion_free)
+    struct reel_conversion *conversion =
         threads ? reel_conversion_new(writer, &recording, 1, &all, &write_options, threads, NULL, err) : NULL;
     return conversion && output_file_open(&file, path, o.replace, err) && reel_convert_to(conversion, &output, progress, err) &&
            output_file_finish(&file, err);

@@ -13,8 +13,8 @@
 #include "wire/limits.h"
 
 static bool read_at(int fd, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    return disk_read_at(fd, buffer, size, offset) || (errno == 0 ? reel_fail(err, REEL_CHANGED, "the index file is too short")
-                                                                 : reel_fail_errno(err, "could not read the index"));
+    return disk_read_at(fd, buffer, size, offset) ||
+           (errno == 0 ? reel_fail(err, REEL_CHANGED, "the index file is too short") : reel_fail_errno(err, "could not read the index"));
 }
 
 static bool read_directory(struct reel_index *index, uint64_t size, struct reel_error *err) {

@@ -1,5 +1,5 @@
-/* See packing.h. The reader's thread decides which messages each group has; the groups are packed ahead (core/ahead.h), and get their places
- * in order. */
+/* See packing.h. The reader's thread decides which messages each group has; the groups are packed ahead (core/ahead.h), and get their
+ * places in order. */
 #include "core/packing.h"
 
 #include <stdlib.h>
@@ -76,7 +76,8 @@ static bool pack_group(struct reel_render *render, struct ahead_piece *piece, ui
         return false;
     }
     if (out.pos > room) {
-        return reel_fail(err, REEL_ARGUMENT, "the %s writer packed a group into more bytes than it had planned", render->run.w.writer->name);
+        return reel_fail(err, REEL_ARGUMENT, "the %s writer packed a group into more bytes than it had planned",
+                         render->run.w.writer->name);
     }
     g->size = out.pos;
     piece->size += (size_t)out.pos;
@@ -137,8 +138,7 @@ static bool place_groups(struct packing *p, const struct ahead_piece *piece, str
     for (uint32_t i = 0; i < piece->n_groups; i++) {
         const struct planned *g = &piece->groups[i];
         const struct reel_bytes note = bytes_of(piece->notes.data + piece->note[i].at, piece->note[i].size);
-        if (!plan_place(p->plan, g, note, err) ||
-            !put_group(p, &p->plan->groups[p->plan->n_groups - 1], g->packs ? data : NULL, err)) {
+        if (!plan_place(p->plan, g, note, err) || !put_group(p, &p->plan->groups[p->plan->n_groups - 1], g->packs ? data : NULL, err)) {
             return false;
         }
         data += g->packs ? g->size : 0;

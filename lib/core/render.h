@@ -1,5 +1,5 @@
-/* The state of a render, for the files of which it is made: render.c (planned outputs), render_rows.c (rows), render_ahead.c (both, ahead of
- * the reader). */
+/* The state of a render, for the files of which it is made: render.c (planned outputs), render_rows.c (rows), render_ahead.c (both, ahead
+ * of the reader). */
 #ifndef REEL_CORE_RENDER_H
 #define REEL_CORE_RENDER_H
 

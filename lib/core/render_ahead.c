@@ -13,8 +13,8 @@ struct render_ahead {
     struct ahead_piece *piece; /* being read; NULL: none */
     size_t used;               /* bytes read of it */
     struct reel_plan *plan;
-    uint64_t next, end; /* planned: where the next piece begins, and the last one ends */
-    uint64_t at;        /* the next byte to be read */
+    uint64_t next, end;        /* planned: where the next piece begins, and the last one ends */
+    uint64_t at;               /* the next byte to be read */
     struct reel_stream *index; /* rows: finds where sections begin; its payloads are not read */
     struct reel_message first; /* of the next section */
     bool has_first;

@@ -52,7 +52,8 @@ bool run_open(struct run *run, const struct reel_writer *writer, const struct re
 void run_close(struct run *run); /* does not free the stream */
 void run_begin_group(struct run *run, uint64_t group, uint64_t quota);
 /* Emits group `group` of a writer that packs it; its note is then in run->note. */
-bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, uint64_t count, struct reel_sink *out, struct reel_error *err);
+bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, uint64_t count, struct reel_sink *out,
+              struct reel_error *err);
 /* Sets *more when another message follows; that message is kept as pending. */
 bool run_has_more(struct run *run, bool *more, struct reel_error *err);
 /* Puts a pending message back into the stream, so that stream and writer are at the same position. */

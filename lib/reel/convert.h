@@ -47,8 +47,8 @@ REEL_DEFINE_AUTO(struct reel_conversion, reel_conversion_free);
 /* How many threads it is rendered on besides the caller's: 0 when it is too small, by an estimate. */
 unsigned reel_conversion_threads(const struct reel_conversion *conversion);
 /* As reel_plan_new(), but groups that the writer packs are packed on the threads, and kept where `keep` (NULL: nowhere) has room. */
-struct reel_plan *reel_conversion_plan(struct reel_conversion *conversion, const struct reel_keep *keep, const struct reel_progress *progress,
-                                       struct reel_error *err);
+struct reel_plan *reel_conversion_plan(struct reel_conversion *conversion, const struct reel_keep *keep,
+                                       const struct reel_progress *progress, struct reel_error *err);
 /* As reel_render_new(). What it is read of in order is rendered ahead on the threads: rows as soon as they are read, a planned output after
  * reel_render_ahead(). */
 struct reel_render *reel_conversion_render(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_error *err);

@@ -29,7 +29,7 @@ struct csv_run {
     bool *schemas;           /* by channel: it has fields */
     struct grow values, row; /* contents of the cells; the line */
     bool topics, whole;      /* columns topic and data exist */
-    struct reel_write *w; /* of the cell, and its message */
+    struct reel_write *w;    /* of the cell, and its message */
     const struct reel_message *message;
 };
 

@@ -11,6 +11,7 @@
 #include "ingest/references.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"
+#include "wire/cleanup.h"
 #include "wire/limits.h"
 #include "wire/number.h"
 
@@ -25,7 +26,8 @@ enum {
     SEGMENT_MEMORY = 100,    /* of an index segment of a stream */
     BLOCK_MEMORY = 8 << 20,  /* of a payload that is copied: at most this much is held at once */
     THREAD_MEMORY = 8 << 20, /* of a thread that renders ahead */
-    DECODED_MEMORY = 4,      /* times the size of a payload: its values or their text */
+    CLIENT_ROOM = 192,
+    DECODED_MEMORY = 4, /* times the size of a payload: its values or their text */
 };
 static const int64_t PACK_WAIT_NS = 2000000000;
 
@@ -181,12 +183,27 @@ bool api_reserve_stream(struct http_request *r, struct reel_recording *const *re
     return http_reserve(r, stream_memory(recordings, n, decodes));
 }
 
-bool api_reserve_threads(struct http_request *r, struct reel_conversion *c) {
+/* The memory of the threads that render it; where there is little, on fewer of them. False: replied. */
+static bool reserve_threads(struct http_request *r, struct reel_conversion *c) {
     uint64_t each = stream_memory(c->recordings, c->n_recordings, c->writer->needs & REEL_STREAMED) + THREAD_MEMORY;
     uint64_t most = http_app(r)->config.memory_bytes / 4 / each; /* others need memory, too */
     unsigned threads = reel_conversion_threads(c);
     c->max_threads = threads < most ? threads : most > 1 ? (unsigned)most : 1;
     return threads == 0 || c->max_threads == 1 || http_reserve(r, c->max_threads * each);
+}
+
+struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                       uint32_t n, const struct reel_selection *selection, const struct reel_write_options *options) {
+    struct reel_error err = {0};
+    char client[CLIENT_ROOM];
+    snprintf(client, sizeof client, "%.80s %.80s", http_peer(r), http_caller(r)->name);
+    AUTO(reel_conversion_free)
+    struct reel_conversion *c = reel_conversion_new(writer, recordings, n, selection, options, http_app(r)->threads, client, &err);
+    if (!c) {
+        http_reply_error(r, &err);
+        return NULL;
+    }
+    return reserve_threads(r, c) ? TAKE(c) : NULL;
 }
 
 bool api_open_messages(struct http_request *r, struct api_recording *out) {

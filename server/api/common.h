@@ -25,8 +25,9 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
 bool api_open_messages(struct http_request *r, struct api_recording *out);
 /* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values. False: replied. */
 bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes);
-/* The same for the threads that it is rendered on; where there is little memory, on fewer. False: replied. */
-bool api_reserve_threads(struct http_request *r, struct reel_conversion *conversion);
+/* A conversion on the server's threads, with their memory reserved, whose turns are those of the request's client. NULL: replied. */
+struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                       uint32_t n, const struct reel_selection *selection, const struct reel_write_options *options);
 
 enum { API_GLOBS_MAX = 64 };
 

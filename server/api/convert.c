@@ -17,7 +17,7 @@
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 
-enum { MERGE_MAX = 64, NAME_ROOM = 1024, CLIENT_ROOM = 192 };
+enum { MERGE_MAX = 64, NAME_ROOM = 1024 };
 
 struct inputs { /* the recordings of one request */
     struct api_recording items[MERGE_MAX];
@@ -214,25 +214,14 @@ static void free_render(void *context) {
     reel_render_free(context);
 }
 
-/* The conversion, with the threads that there is memory for. NULL: replied. */
+/* NULL: replied. */
 static struct reel_conversion *open_conversion(struct http_request *r, struct conversion *c) {
-    struct reel_error err = {0};
-    struct app *app = http_app(r);
     const char *ids[MERGE_MAX];
-    char client[CLIENT_ROOM];
     for (uint32_t i = 0; i < c->in->n; i++) {
         ids[i] = c->in->items[i].row.id;
     }
     c->options.source_ids = c->in->merged ? ids : NULL;
-    snprintf(client, sizeof client, "%.80s %.80s", http_peer(r), http_caller(r)->name);
-    AUTO(reel_conversion_free)
-    struct reel_conversion *conversion =
-        reel_conversion_new(c->writer, c->in->recordings, c->in->n, &c->q.selection, &c->options, app->threads, client, &err);
-    if (!conversion) {
-        http_reply_error(r, &err);
-        return NULL;
-    }
-    return api_reserve_threads(r, conversion) ? TAKE(conversion) : NULL;
+    return api_conversion(r, c->writer, c->in->recordings, c->in->n, &c->q.selection, &c->options);
 }
 
 static void reply_streamed(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {

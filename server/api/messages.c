@@ -108,7 +108,17 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
     if (!api_read_text(r, &text, &options) || !position(r, stream, &options)) {
         return;
     }
-    struct reel_render *render = reel_render_new(NULL, writer, &options, TAKE(stream), &err);
+    struct reel_render *render = NULL;
+    if (options.limit > 0 || http_param(r, "cursor")) {
+        render = reel_render_new(NULL, writer, &options, TAKE(stream), &err);
+    } else {
+        AUTO(reel_conversion_free)
+        struct reel_conversion *c = api_conversion(r, writer, &a->recording, 1, &q.selection, &options);
+        if (!c) {
+            return;
+        }
+        render = reel_conversion_render(c, NULL, &err);
+    }
     if (!render) {
         http_reply_error(r, &err);
         return;

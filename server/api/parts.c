@@ -157,8 +157,7 @@ struct parts_archive *parts_archive_new(struct parts *parts, const struct plan_r
                                         struct reel_error *err) {
     AUTO(parts_archive_free) struct parts_archive *a = calloc(1, sizeof *a);
     uint8_t head[USTAR_HEAD_MAX];
-    if (!a || !(a->members = calloc(parts->count, sizeof *a->members)) ||
-        !(a->stem = strdup(stem))) {
+    if (!a || !(a->members = calloc(parts->count, sizeof *a->members)) || !(a->stem = strdup(stem))) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -192,7 +191,8 @@ static bool open_part(struct parts_archive *a, uint32_t part, struct reel_error 
     set_part(a->conversion, &a->parts->ranges[part], &selection, &options);
     struct reel_plan *plan = a->parts->plans[part];
     selection.front = reel_plan_front(plan);
-    struct reel_stream *stream = reel_writer_stream(a->conversion->writer, a->conversion->recordings, a->conversion->n_recordings, &selection, err);
+    struct reel_stream *stream =
+        reel_writer_stream(a->conversion->writer, a->conversion->recordings, a->conversion->n_recordings, &selection, err);
     return stream && (a->render = reel_render_new(plan, a->conversion->writer, &options, stream, err));
 }
 

@@ -11,6 +11,7 @@
 #include "core/output_file.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
+#include "reel/threads.h"
 #include "reel/time.h"
 
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
@@ -24,7 +25,8 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_serve, cli_info, cli_cat, cli_play, cli_record, cli_convert, cli_check, cli_import, cli_demo,
-    cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_migrate, cli_rescan, cli_routes;
+    cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_migrate, cli_rescan,
+    cli_routes;
 
 /* ---- options.c: parsing and --help, both from one table */
 
@@ -163,7 +165,14 @@ static inline void reel_auto_cli_select_done(struct cli_select *s) {
     reel_auto_option_list_done(&s->where);
     free(s->channel_ids);
 }
+/* The threads that --render-threads asks for. */
+static inline struct reel_threads *cli_threads(uint64_t n, struct reel_error *err) {
+    return reel_threads_new(&(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = (unsigned)n}, err);
+}
 /* clang-format off */
+#define CLI_THREADS_OPTION(n) \
+    {.name = "render-threads", .kind = CLI_UINT, .to = &(n), .value = "N", .most = 256, .initial = "0", \
+     .help = "threads that output of more than 64 MiB is rendered on; 0: one for each core"}
 #define CLI_SELECT_OPTIONS(s) \
     {.name = "topic", .kind = CLI_LIST, .to = &(s).topics, .value = "GLOB", \
      .help = "only topics that match (*: any characters, ?: one character); may be repeated"}, \

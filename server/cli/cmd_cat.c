@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "reel/write.h"
+#include "reel/convert.h"
 #include "wire/cleanup.h"
 
 enum { FORMAT_RAW = 5, PIECE = 1 << 20 };
@@ -13,7 +13,7 @@ static const char *const time_formats[] = {"rfc3339", "seconds", "milliseconds",
 
 struct request {
     int format, time_format;
-    uint64_t limit;
+    uint64_t limit, threads;
     bool undecoded, channels;
     struct option_list fields;
 };
@@ -53,22 +53,22 @@ static bool put_raw(struct reel_stream *stream, const struct request *q, char *b
     return step != REEL_STEP_ERROR;
 }
 
-static bool put_rows(struct reel_stream *taken, const struct request *q, int64_t zero_ns, char *buffer, struct output_file *out,
-                     struct reel_error *err) {
-    AUTO(reel_stream_free) struct reel_stream *stream = taken;
+static bool put_rows(struct reel_recording *recording, const struct reel_selection *selection, const struct request *q, char *buffer,
+                     struct output_file *out, struct reel_error *err) {
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
     const struct reel_write_options options = {.compression = "",
                                                .time_format = (enum reel_time_format)q->time_format,
                                                .limit = q->limit,
-                                               .start_ns = zero_ns,
+                                               .start_ns = reel_index_info(reel_recording_index(recording))->start_ns,
                                                .channels = q->channels,
                                                .raw = q->undecoded,
                                                .fields = q->fields.items,
                                                .n_fields = q->fields.count};
-    if (!writer || !reel_writer_accepts(writer, stream, NULL, err)) {
-        return false;
-    }
-    AUTO(reel_render_free) struct reel_render *render = reel_render_new(NULL, writer, &options, TAKE(stream), err);
+    AUTO(reel_threads_free) struct reel_threads *threads = cli_threads(q->threads, err);
+    AUTO(reel_conversion_free)
+    struct reel_conversion *conversion =
+        writer && threads ? reel_conversion_new(writer, &recording, 1, selection, &options, threads, NULL, err) : NULL;
+    AUTO(reel_render_free) struct reel_render *render = conversion ? reel_conversion_render(conversion, NULL, err) : NULL;
     size_t got = 0;
     do {
         if (!render || !reel_render_next(render, buffer, PIECE, &got, err) || !cli_output_write(out, buffer, got, err)) {
@@ -85,15 +85,15 @@ static bool put_messages(const char *path, struct cli_select *select, const stru
         return false;
     }
     struct output_file out = {.fd = STDOUT_FILENO};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
     AUTO_MEM char *buffer = malloc(PIECE);
-    if (!stream || !buffer) {
-        return stream ? reel_fail_memory(err) : false;
+    if (!buffer) {
+        return reel_fail_memory(err);
     }
-    if (q->format == FORMAT_RAW) {
-        return put_raw(stream, q, buffer, &out, err);
+    if (q->format != FORMAT_RAW) {
+        return put_rows(recording, &selection, q, buffer, &out, err);
     }
-    return put_rows(TAKE(stream), q, reel_index_info(reel_recording_index(recording))->start_ns, buffer, &out, err);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &selection, err);
+    return stream && put_raw(stream, q, buffer, &out, err);
 }
 
 static int run(int argc, char **argv) {
@@ -117,6 +117,7 @@ static int run(int argc, char **argv) {
          .help = "print only this field of each payload, such as pose.position.x; may be repeated"},
         {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "print payloads as {\"$base64\": …} instead of decoding them"},
         {.name = "channels", .kind = CLI_FLAG, .to = &q.channels, .help = "first, print how each topic is defined; not in CSV"},
+        CLI_THREADS_OPTION(q.threads),
         {.name = "time-format",
          .kind = CLI_CHOICE,
          .to = &q.time_format,

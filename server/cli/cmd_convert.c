@@ -174,8 +174,7 @@ static bool report_losses(const struct conversion *c, struct reel_error *err) {
 
 static bool convert_to(const struct conversion *c, const struct reel_output *output, const struct reel_progress *progress,
                        struct reel_error *err) {
-    const struct reel_threads_options options = {.size = sizeof options, .threads = (unsigned)c->threads};
-    AUTO(reel_threads_free) struct reel_threads *threads = reel_threads_new(&options, err);
+    AUTO(reel_threads_free) struct reel_threads *threads = cli_threads(c->threads, err);
     AUTO(reel_conversion_free)
     struct reel_conversion *conversion =
         threads ? reel_conversion_new(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options, threads, NULL, err) : NULL;
@@ -331,7 +330,7 @@ static int run(int argc, char **argv) {
         {.name = "prefix", .kind = CLI_CHOICE, .to = &c.prefixing, .value = "WHEN", .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic", .choices = prefixes},
         {.name = "run", .kind = CLI_UINT, .to = &c.run, .value = "N", .help = "only the N-th run of a NanoVer recording: from the N-th reset to the next; 0: before the first reset"},
         {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &c.jobs, .value = "N", .least = 1, .most = JOBS_MAX, .initial = "1", .help = "recordings converted at once, when OUT is a folder"},
-        {.name = "render-threads", .kind = CLI_UINT, .to = &c.threads, .value = "N", .most = 256, .initial = "0", .help = "threads that a conversion of more than 64 MiB is rendered on; 0: one for each core"},
+        CLI_THREADS_OPTION(c.threads),
         {.name = "report", .kind = CLI_FLAG, .to = &c.report, .help = "print what would be lost or changed; write nothing"},
         {.name = "force", .kind = CLI_FLAG, .to = &c.force, .help = "replace OUT if it exists"},
         {0},

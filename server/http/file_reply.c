@@ -20,8 +20,8 @@ enum { READ_AHEAD_AFTER = 1 << 20, READ_AHEAD_MIN = 4 << 20 };
 struct file_body {
     struct http_request *request;
     struct http_file file;
-    struct read_ahead *ahead; /* for the piece being sent */
-    uint64_t ahead_offset;    /* its position in the file */
+    struct read_ahead *ahead;        /* for the piece being sent */
+    uint64_t ahead_offset;           /* its position in the file */
     const struct piece *works_ahead; /* the piece for which the file's read() does that itself */
     size_t count;
     struct piece pieces[];

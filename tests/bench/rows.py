@@ -13,6 +13,7 @@ import record
 import catalog
 import decoding
 import memory
+import threads
 from lab import API, BenchError, curl, download, first_byte, in_turn, measured, median, quantile, requests_per_second, run, timed
 from row import Row, at_most, size_name, throughput
 
@@ -241,11 +242,13 @@ def all_rows(lab):
     yield 'downloads', downloads(lab, reel, nginx, large)
     yield 'small messages', small_messages(lab, reel, small)
     (_, short), (_, short_large) = reel.put(lab.small_messages(lab.small)[0], 'short.bag'), reel.put(lab.large_messages(lab.small)[0], 'short-large.bag')
+    yield 'compressed downloads', threads.kept(lab, reel, small)
     yield 'ranges', ranges(lab, reel, {'100-byte': (short, small), '100-KB': (short_large, large)})
     yield 'slices', slices(lab, reel, short, small)
     yield 'lists', catalog.lists(lab)
     yield 'many clients', many_clients(lab, reel, nginx)
     yield 'decoding', decoding.decoding(lab)
+    yield 'threads', threads.threads(lab)
     yield 'series', decoding.series(lab, reel)
     yield 'memory', memory.memory(lab)
     yield 'background', background.background(lab)

@@ -1,0 +1,64 @@
+"""Rows about large conversions on all cores, against one thread; and about compressing once. Written to nowhere, so that no disk is measured."""
+import os
+
+import inputs
+from decoding import ROS_TO_JSON, by_python
+from lab import API, cpu_seconds, in_turn, measured, median, run, timed, warm
+from row import Row, at_most, size_name
+
+LEAST, SMALL = 3 * 10**8, 10**8  # bytes; below 64 MiB of payloads one thread is enough
+
+
+def convert(lab, path, target, *options):
+    """Seconds of `reel convert`, the whole program with its scan."""
+    return measured(lab.program, 'convert', path, '-', '--format', target, *options)[0]
+
+
+def against_one(lab, what, path, target, *options):
+    one, all_of_them = in_turn(lab.rounds, lambda: convert(lab, path, target, '--render-threads', '1', *options), lambda: convert(lab, path, target, *options))
+    ratio, cores = median(one) / median(all_of_them), os.cpu_count() or 1
+    yield Row('%s on %d threads | on one' % (what, cores), '%.3f s' % median(all_of_them), '%.3f s' % median(one), ratio,
+              '>= 1.7 x' if cores > 1 else '', ratio >= 1.7 if cores > 1 else None, {'ours_s': all_of_them, 'peer_s': one})
+
+
+def threads(lab):
+    large = max(lab.big, LEAST)
+    bag, _ = lab.small_messages(large * 3 // 2, '2.0')
+    lz4, plain = lab.converted(bag, '.bag', 'lz4'), lab.converted(bag, '.mcap')
+    size = size_name(large)
+    yield from against_one(lab, 'MCAP to MCAP zstd, %s' % size, plain, 'mcap', '--compression', 'zstd')
+    yield from against_one(lab, 'bag lz4 to MCAP, %s' % size, lz4, 'mcap')
+    # What is compressed once costs about what it costs to render it and to compress it.
+    once, rendered, compressed = in_turn(lab.rounds, lambda: convert(lab, plain, 'mcap', '--compression', 'zstd', '--render-threads', '1'),
+                                         lambda: convert(lab, plain, 'mcap', '--render-threads', '1'),
+                                         lambda: timed('zstd', '-1', '-q', '-c', '--single-thread', '-o', '/dev/null', '-f', plain)[0])
+    peer = [a + b for a, b in zip(rendered, compressed)]
+    yield at_most('MCAP to MCAP zstd, one thread | MCAP to MCAP, and zstd -1 of it', median(once), median(peer), 1.25, '%.3f s',
+                  {'ours_s': once, 'peer_s': peer})
+    for path in lz4, plain:
+        os.unlink(path)
+    robot = lab.path('robot-threads.bag')
+    inputs.robot_bag(robot, large)
+    warm(robot)
+    yield from against_one(lab, 'bag to NDJSON, %s' % size, robot, 'ndjson')
+    os.unlink(robot)
+    robot = lab.path('robot-python.bag')
+    messages = sum(inputs.robot_bag(robot, SMALL).values())
+    warm(robot)
+    ours, theirs = in_turn(lab.rounds, lambda: convert(lab, robot, 'ndjson'), lambda: by_python(ROS_TO_JSON, robot, messages))
+    ratio = median(theirs) / median(ours)
+    yield Row('bag to NDJSON, %s | python3-rosbag, json' % size_name(SMALL), '%.3f s' % median(ours), '%.3f s' % median(theirs), ratio, '>= 24 x', ratio >= 24,
+              {'ours_s': ours, 'peer_s': theirs})
+    os.unlink(robot)
+
+
+def kept(lab, reel, small):
+    """A compressed export is compressed when it is planned; what a download then costs."""
+    path, pid = '%s/%s/as/x.mcap?compression=zstd' % (API, small), reel.process.process.pid
+    began = cpu_seconds(pid)
+    size, _ = reel.planned(path)
+    planned = cpu_seconds(pid)
+    run('curl', '-sSf', '-o', os.devnull, reel.base + path)
+    planning, download = planned - began, cpu_seconds(pid) - planned
+    yield Row('/as/x.mcap?compression=zstd, CPU time of a download | of planning', '%.2f s' % download, '%.2f s' % planning, download / planning, '<= 0.2 x',
+              download <= 0.2 * planning, {'size': size})
