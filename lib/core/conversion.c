@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "core/merge.h"
-#include "core/packing.h"
-#include "core/render.h"
+#include "core/run.h"
 #include "core/selection.h"
 #include "wire/cleanup.h"
 
@@ -105,18 +104,4 @@ bool conversion_shares(const struct reel_conversion *c, uint64_t bytes) {
 
 unsigned reel_conversion_threads(const struct reel_conversion *c) {
     return conversion_threads(c) > 1 && payload_bytes(c) >= (double)reel_threads_from(c->threads) ? conversion_threads(c) : 0;
-}
-
-struct reel_plan *reel_conversion_plan(struct reel_conversion *c, const struct reel_keep *keep, const struct reel_progress *progress,
-                                       struct reel_error *err) {
-    return packing_plan(c, keep, NULL, progress, err);
-}
-
-struct reel_render *reel_conversion_render(struct reel_conversion *c, struct reel_plan *plan, struct reel_error *err) {
-    struct reel_stream *stream = conversion_stream(c, plan ? plan->front : NULL, err);
-    struct reel_render *render = stream ? reel_render_new(plan, c->writer, &c->options, stream, err) : NULL;
-    if (render) {
-        render->conversion = reel_conversion_ref(c);
-    }
-    return render;
 }

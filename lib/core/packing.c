@@ -198,3 +198,8 @@ struct reel_plan *packing_plan(struct reel_conversion *c, const struct reel_keep
     transient_watch_begin(&watch);
     return transient_watch_end(&watch, plan_all(&p, stream, progress, err), err) ? reel_plan_ref(plan) : NULL;
 }
+
+struct reel_plan *reel_conversion_plan(struct reel_conversion *c, const struct reel_keep *keep, const struct reel_progress *progress,
+                                       struct reel_error *err) {
+    return packing_plan(c, keep, NULL, progress, err);
+}

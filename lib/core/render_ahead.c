@@ -52,6 +52,15 @@ static size_t copy_bytes(struct render_ahead *a, uint8_t *to, size_t size) {
     return size;
 }
 
+struct reel_render *reel_conversion_render(struct reel_conversion *c, struct reel_plan *plan, struct reel_error *err) {
+    struct reel_stream *stream = conversion_stream(c, plan ? plan->front : NULL, err);
+    struct reel_render *render = stream ? reel_render_new(plan, c->writer, &c->options, stream, err) : NULL;
+    if (render) {
+        render->conversion = reel_conversion_ref(c);
+    }
+    return render;
+}
+
 /* ---- planned outputs */
 
 static bool next_planned(void *context, struct ahead_piece *piece, struct reel_error *err) {
