@@ -10,7 +10,7 @@
 
 struct kept {
     struct reel_keep keep;
-    int fd;
+    int fd; /* -1: nothing is kept yet, or no longer */
     pthread_mutex_t mutex;
     uint64_t bytes; /* reserved */
     unsigned users;
@@ -23,10 +23,7 @@ struct kept *kept_new(const struct reel_keep *keep) {
         return NULL;
     }
     k->keep = *keep;
-    if ((k->fd = spool_open(keep->folder, NULL)) < 0) {
-        free(k);
-        return NULL;
-    }
+    k->fd = -1;
     pthread_mutex_init(&k->mutex, NULL);
     return k;
 }
@@ -50,7 +47,7 @@ void kept_free(struct kept *k) {
 }
 
 bool kept_put(struct kept *k, uint64_t offset, const void *data, size_t size) {
-    if (!k->keep.take(k->keep.context, size)) {
+    if ((k->fd < 0 && (k->fd = spool_open(k->keep.folder, NULL)) < 0) || !k->keep.take(k->keep.context, size)) {
         return false;
     }
     pthread_mutex_lock(&k->mutex);

@@ -5,9 +5,9 @@
 
 #include "reel/write.h"
 
-struct kept *kept_new(const struct reel_keep *keep); /* NULL: impossible just now */
+struct kept *kept_new(const struct reel_keep *keep); /* NULL: no memory */
 void kept_free(struct kept *kept);                   /* no render uses it any more; NULL is fine */
-/* False: there is no room, or the disk takes nothing. */
+/* While planning. False: there is no room, or the disk takes nothing. */
 bool kept_put(struct kept *kept, uint64_t offset, const void *data, size_t size);
 uint64_t kept_bytes(struct kept *kept);
 void kept_forget(struct kept *kept);
