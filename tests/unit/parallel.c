@@ -362,6 +362,7 @@ struct failing { /* a source of which some bytes cannot be read */
     struct reel_source source;
     const uint8_t *data;
     _Atomic uint64_t from, to;
+    _Atomic uint64_t read; /* bytes so far */
 };
 static bool failing_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     struct failing *f = (struct failing *)source;
@@ -369,19 +370,21 @@ static bool failing_read(struct reel_source *source, uint64_t offset, void *buff
         return reel_fail(err, REEL_IO, "byte %llu", (unsigned long long)f->from);
     }
     memcpy(buffer, f->data + offset, size);
+    atomic_fetch_add(&f->read, size);
     return true;
 }
 static void failing_free(struct reel_source *source) {
     (void)source;
 }
 
+static const struct reel_source_ops failing_ops = {.read = failing_read, .free = failing_free};
+
 static void an_error_comes_where_it_is(void **state) {
     (void)state;
-    static const struct reel_source_ops ops = {.read = failing_read, .free = failing_free};
     struct toy toy = {0};
     struct reel_error err = {0};
     make_toy(&toy, NULL, true);
-    struct failing failing = {.source = {.ops = &ops, .size = toy.size, .name = "test.toy", .sparse = true}, .data = toy.data};
+    struct failing failing = {.source = {.ops = &failing_ops, .size = toy.size, .name = "test.toy", .sparse = true}, .data = toy.data};
     struct reel_source *source = &failing.source;
     assert_true(reel_scan_run(&source, 1, &toy_format, REEL_SCRATCH "/failing.pack", NULL, &err));
     struct reel_recording *r = reel_recording_from_index(reel_index_open(REEL_SCRATCH "/failing.pack", &err), &source, 1, NULL, &err);
@@ -406,6 +409,43 @@ static void an_error_comes_where_it_is(void **state) {
         free(out.data);
         free(whole.data);
     }
+    reel_recording_free(r);
+    toy_free(&toy);
+}
+
+/* A reader that stops is not rendered ahead of for ever: of 200 MB only the pieces that are held. */
+static void memory_is_bounded(void **state) {
+    (void)state;
+    enum { MESSAGES = 2000, SIZE = 100000, THREADS = 2, PIECES = THREADS + 2, PIECE = 4 << 20 };
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    static uint8_t payload[SIZE];
+    toy_start(&toy, REEL_CLOCK_WALL);
+    add_channel(&toy, "/raw", "camera/Image", "bytes");
+    toy_message(&toy, 0, 1, 1, payload, SIZE);
+    for (int64_t i = 2; i <= MESSAGES; i++) {
+        toy_message_again(&toy, 0, i, 200, SIZE - 1000);
+    }
+    struct failing counting = {.source = {.ops = &failing_ops, .size = toy.size, .name = "test.toy", .sparse = true}, .data = toy.data};
+    struct reel_source *source = &counting.source;
+    assert_true(reel_scan_run(&source, 1, &toy_format, REEL_SCRATCH "/counting.pack", NULL, &err));
+    struct reel_recording *r = reel_recording_from_index(reel_index_open(REEL_SCRATCH "/counting.pack", &err), &source, 1, NULL, &err);
+    AUTO(reel_threads_free) struct reel_threads *threads = threads_of(THREADS);
+    AUTO(reel_conversion_free)
+    struct reel_conversion *c =
+        conversion_of(&reel_writer_mcap, r, &reel_select_all, &(struct reel_write_options){.compression = ""}, threads);
+    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(c, NULL, NULL, &err);
+    struct reel_render *render = reel_conversion_render(c, plan, &err);
+    uint8_t byte;
+    atomic_store(&counting.read, 0);
+    assert_true(reel_render_ahead(render, 0, reel_plan_length(plan)) && reel_render_read(render, 0, &byte, 1, &err));
+    uint64_t before = 0;
+    for (int still = 0; still < 20; before = atomic_load(&counting.read)) { /* until the threads have nothing more to do */
+        still = atomic_load(&counting.read) == before ? still + 1 : 0;
+        usleep(10000);
+    }
+    assert_true(before > 2 * PIECE && before <= PIECES * PIECE);
+    reel_render_free(render);
     reel_recording_free(r);
     toy_free(&toy);
 }
@@ -506,6 +546,7 @@ int main(void) {
         cmocka_unit_test(ranges_ahead),
         cmocka_unit_test(left_in_the_middle),
         cmocka_unit_test(an_error_comes_where_it_is),
+        cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(too_small_for_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
