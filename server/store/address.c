@@ -82,6 +82,10 @@ void store_set_directory(struct store *store, const struct store_directory *dire
     bucket_set_directory(store->bucket, directory);
 }
 
+bool store_answers(struct store *store, struct reel_error *err) {
+    return !store->bucket || bucket_answers(store->bucket, err);
+}
+
 char *store_archive_id(struct store *store, const char *id, struct reel_error *err) {
     return id ? bucket_first_text(store->bucket, "notes", "archive-id", id, err)
               : bucket_get_text(store->bucket, "notes", "archive-id", 4096, err);

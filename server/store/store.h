@@ -25,6 +25,8 @@ void store_set_directory(struct store *store, const struct store_directory *dire
 /* The id of the archive in the bucket: the first one that was given; to be freed. `id` NULL: REEL_NOT_FOUND when it has none. */
 char *store_archive_id(struct store *store, const char *id, struct reel_error *err);
 void store_close(struct store *store);
+/* With a bucket, whether S3 answers (REEL_BUSY) and has the archive; bucket/bucket.h. */
+bool store_answers(struct store *store, struct reel_error *err);
 
 /* An incoming file: buffered, written, hashed (SHA-256). */
 struct store_upload *store_upload_begin(struct store *store, struct reel_error *err);

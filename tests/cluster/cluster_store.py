@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -336,6 +337,31 @@ class Faults(Cluster):
             server = self.start(data=server.data, env=self.through)
             self.check_file(server, 'f%d.bag' % i, data)
             self.proxy.set('ok')
+
+    def test_readiness_asks_s3_and_seldom(self):
+        server = self.start(env=self.through)
+        asked = self.requests(server, 'HEAD')
+        for _ in range(20):
+            self.assertEqual(server.get('/readyz').status, 200)
+        self.assertLess(self.requests(server, 'HEAD') - asked, 5)
+        for mode in ('http 500', 'hang'):
+            self.proxy.set(mode)
+
+            def fails():
+                begun = time.monotonic()
+                answer = server.get('/readyz')
+                self.assertLess(time.monotonic() - begun, 4)
+                return answer.status == 503 and answer
+            answer = eventually(fails)
+            self.assertTrue(answer.headers['Retry-After'])
+            self.assertEqual((answer.json()['type'], answer.json()['detail']), ('/problems/not-ready', 'S3 does not answer'))
+            self.assertEqual(server.get('/healthz').status, 200)
+            self.proxy.set('ok')
+            self.assertTrue(eventually(lambda: server.get('/readyz').status == 200))
+
+    def requests(self, server, method):
+        text = server.get('/metrics').body.decode()
+        return float(re.search(r'^reel_s3_requests_total\{method="%s"\} (\S+)' % method, text, re.M).group(1))
 
     def test_while_s3_is_away_requests_get_503_and_nothing_is_lost(self):
         server = self.start(env=self.through)
