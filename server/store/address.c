@@ -103,37 +103,3 @@ bool store_count(struct store *store, struct s3_figures *requests, struct blocks
     }
     return store->bucket;
 }
-
-/* ---- what uploads have left */
-
-struct leftovers {
-    struct bucket *bucket;
-    int64_t before_s;
-    bool (*needed)(void *context, const char *name);
-    void *context;
-};
-
-static bool visit_tail(void *context, const char *name, const struct s3_object *object) {
-    const struct leftovers *l = context;
-    struct reel_error ignored;
-    if (object->modified_s < l->before_s && !l->needed(l->context, name)) {
-        bucket_delete(l->bucket, "incoming", name, &ignored);
-    }
-    return true;
-}
-
-static bool visit_upload(void *context, const char *name, const char *upload, int64_t begun_s) {
-    const struct leftovers *l = context;
-    struct reel_error ignored;
-    char key[S3_KEY_MAX + 1];
-    if (begun_s < l->before_s && !l->needed(l->context, name)) {
-        s3_abort(bucket_s3(l->bucket), bucket_name(l->bucket, "objects", name, key), upload, &ignored);
-    }
-    return true;
-}
-
-bool store_sweep_sent(struct store *store, int64_t before_s, bool (*needed)(void *context, const char *name), void *context,
-                      struct reel_error *err) {
-    struct leftovers l = {.bucket = store->bucket, .before_s = before_s, .needed = needed, .context = context};
-    return bucket_each(store->bucket, "incoming", visit_tail, &l, err) && bucket_each_upload(store->bucket, visit_upload, &l, err);
-}

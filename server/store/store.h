@@ -118,9 +118,6 @@ bool store_remove_blob(struct store *store, const char *sha256, struct reel_erro
 bool store_remove_pack(struct store *store, const char *content, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, derived */
 
-/* With a bucket: removes what uploads left in it before `before_s` (seconds since 1970) and needed() does not want; `name` is hex digits. */
-bool store_sweep_sent(struct store *store, int64_t before_s, bool (*needed)(void *context, const char *name), void *context,
-                      struct reel_error *err);
 /* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", else a leftover), when
  * it was written. Stops when visit() is false. */
 bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,

@@ -13,7 +13,7 @@ import unittest
 
 from cluster_store import Cluster
 from faulty import Faulty
-from harness import API, eventually
+from harness import API, eventually, reel
 from postgres import Postgres
 from s3 import S3
 from samples import bag, lab_messages
@@ -121,6 +121,12 @@ class Kill(Cluster):
                 worker.go_on(1)
             for server in servers:
                 server.stop()
+        for args, codes in ((('--repair',), (0, 1)), ((), (0,))):  # what the kills have left goes, and nothing else
+            done = reel('fsck', '--data', servers[0].data, '--leftover-hours', '0', *args, check=False)
+            self.assertIn(done.returncode, codes, done)
+        server = self.start(data=servers[0].data)
+        CheckBucket(together, server, self.keys).run()
+        server.stop()
         print('  kill: seed %d, %d kills, %d requests answered, longest wait at the next server %.1f s, objects without a recording: %d'
               % (SEED, KILLS, sum(sum(load.answered.values()) for load in loads), longest, check.unknown))
 
