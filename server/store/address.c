@@ -50,6 +50,21 @@ static bool write_mark(struct store *store, const char *address, struct reel_err
     return store_mark_bucket(store, address, err);
 }
 
+struct counting {
+    const struct store *store;
+    struct blocks *blocks;
+};
+
+/* What a server of this folder has fetched before. */
+static bool count_pack(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+    struct counting *c = context;
+    char path[STORE_PATH];
+    if (strcmp(suffix, ".reel") == 0 && store_content_path(c->store, hex, suffix, path, sizeof path)) {
+        blocks_find_file(c->blocks, hex, path, written_ns);
+    }
+    return true;
+}
+
 bool store_use_bucket(struct store *store, const char *address, uint64_t cache_bytes, struct reel_error *err) {
     char known[ADDRESS_MAX], folder[STORE_PATH];
     if (!read_mark(store, known, err)) {
@@ -66,7 +81,8 @@ bool store_use_bucket(struct store *store, const char *address, uint64_t cache_b
         return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
     }
     struct bucket *b = bucket_open(address ? address : known, reads_only, folder, cache_bytes, err);
-    if (!b || (!known[0] && !write_mark(store, address, err))) {
+    struct counting c = {.store = store, .blocks = b ? bucket_blocks(b) : NULL};
+    if (!b || (!known[0] && !write_mark(store, address, err)) || (!reads_only && !store_each(store, count_pack, &c, err))) {
         bucket_close(b);
         return false;
     }

@@ -115,6 +115,34 @@ class Store(Cluster):
             ident = self.check_file(server, 'c%d.bag' % i, data)
             self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)
 
+    def packs(self, server):
+        return {os.path.basename(f)[:-5] for f in files_below(os.path.join(server.data, 'blobs')) if f.endswith('.reel')}
+
+    def test_indexes_are_trimmed_with_the_cache(self):
+        server = self.start('--store-cache-mb', '16')
+        data = bag(lab_messages(1, salt=71))
+        path, content = '%s/recordings/%s/messages?limit=1' % (API, server.added('a.bag', data)), hashlib.sha256(data).hexdigest()
+        others = [bag(lab_messages(20, blob=300000, salt=72 + i)) for i in range(4)]
+
+        def fill():
+            for i, other in enumerate(others):
+                server.added('o%d.bag' % i, other)
+                self.check_file(server, 'o%d.bag' % i, other)
+        self.assertEqual(server.get(path).status, 200)
+        for _ in range(2):
+            fill()
+        self.assertIn(content, self.packs(server))  # it is open
+        server.stop()
+        server = self.start('--store-cache-mb', '16', data=server.data)
+        for _ in range(2):
+            fill()
+        self.assertNotIn(content, self.packs(server))
+        self.assertLess(float(re.search(r'^reel_store_cache_bytes (\S+)', server.get('/metrics').body.decode(), re.M).group(1)), 20 << 20)
+        jobs = server.get(API + '/jobs?limit=1000').json()['items']
+        self.assertEqual(server.get(path).status, 200)  # fetched again, not made again
+        self.assertIn(content, self.packs(server))
+        self.assertEqual({j['id'] for j in server.get(API + '/jobs?limit=1000').json()['items']}, {j['id'] for j in jobs})
+
     def test_the_dashboard_asks_for_what_there_is(self):
         server = self.start()
         server.added('a.bag', bag(lab_messages(1, salt=70)))
