@@ -47,8 +47,8 @@ class Cluster(unittest.TestCase):
     def options(self):
         return ['--catalog', self.database, '--store', 's3://%s/%s' % (self.bucket, self.prefix)]
 
-    def start(self, *args, data=None, env=None):
-        server = Server(data or self.folder(), *self.options(), *args, env=env)
+    def start(self, *args, data=None, **how):
+        server = Server(data or self.folder(), *self.options(), *args, **how)
         self.servers.append(server)
         return server
 

@@ -12,9 +12,10 @@ import time
 import unittest
 
 from cluster_store import Cluster
+from cut import Network
 from faulty import Faulty
 from harness import API, eventually, reel
-from postgres import Postgres
+from postgres import Impossible, Postgres
 from s3 import S3
 from samples import bag, lab_messages
 
@@ -28,6 +29,8 @@ KILLS = 200 if LONG else 8
 FAULTY_S = 60 if LONG else 12  # that S3 is faulty for
 RESTARTS = 10 if LONG else 2
 SERVERS = 3
+LEASE_S = 30  # of jobs: JOB_LEASE_NS
+CUTS_S = (5, 20, 90) if LONG else (8,)
 
 
 class Together:
@@ -229,6 +232,52 @@ class Away(Cluster):
                 database.thaw(frozen)
         time.sleep(1)
         self.check(load, servers, 'the database crashed or frozen %d times' % RESTARTS, 20)  # one statement's 12 s, and a slow machine
+
+    def test_the_network_of_a_server_is_cut(self):
+        try:
+            network = Network()
+        except Impossible as e:
+            self.skipTest('no network can be cut here: %s' % e)
+        self.addCleanup(network.close)
+        database = Postgres(network.ours)
+        self.addCleanup(database.stop)
+        database.sql('CREATE DATABASE archive')
+        password = {'PGPASSWORD': database.password}
+        self.database = database.address + '/archive'
+        others = [self.start(env=password) for _ in range(SERVERS - 1)]
+        self.database = self.database.replace('127.0.0.1', network.ours)
+        lone = self.start('--insecure-open', env={**password, 'AWS_ENDPOINT_URL': 'http://' + network.service(self.s3.host)}, wrapper=network.wrapper,
+                          host=network.server)
+        load, longest = Uploaders([lone, *others], workers=2 * SERVERS), 0
+        for cut_s in CUTS_S:
+            time.sleep(1)
+            job = lone.put('long%d.bag' % cut_s, bag(lab_messages(20000, salt=cut_s)), Prefer='respond-async').json()
+            load.acknowledged['long%d.bag' % cut_s] = job['content'][7:]
+            network.cut()
+            self.addCleanup(network.heal)
+            end = time.monotonic() + cut_s
+            refused, good = 0, len(load.acknowledged)
+            while time.monotonic() < end:
+                for path in ('/readyz', API + '/recordings'):
+                    begun = time.monotonic()
+                    answer = lone.get(path)
+                    longest = max(longest, time.monotonic() - begun)
+                    self.assertEqual((answer.status, bool(answer.headers['Retry-After'])), (503, True), answer)
+                    refused += 1
+                self.assertEqual(lone.get('/healthz').status, 200)
+            if cut_s > LEASE_S:  # others have its jobs
+                self.assertEqual(others[0].get('%s/recordings/%s' % (API, job['id'])).json()['state'], 'ready')
+            self.assertGreater(len(load.acknowledged), good)  # the others went on
+            network.heal()
+            healed = time.monotonic()
+            self.assertTrue(eventually(lambda: lone.get('/readyz').status == 200, 30))
+            back = time.monotonic() - healed
+            self.assertTrue(eventually(lambda: others[0].get('%s/recordings/%s' % (API, job['id'])).json()['state'] == 'ready'))
+            print('  cut for %d s: %d requests refused, the longest after %.1f s, ready again after %.1f s, its scan done after %.1f s'
+                  % (cut_s, refused, longest, back, time.monotonic() - healed))
+        time.sleep(1)
+        self.assertLess(longest, 20)
+        self.check(load, [*others, lone], 'the network of a server was cut %d times' % len(CUTS_S), 60)
 
     def test_the_disk_of_the_cache_is_full(self):
         if why := fault_space.why_not():
