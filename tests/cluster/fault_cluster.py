@@ -247,7 +247,7 @@ class Away(Cluster):
         except Impossible as e:
             self.skipTest('no network can be cut here: %s' % e)
         self.addCleanup(network.close)
-        database = Postgres(network.ours)
+        database = Postgres(listen=(network.ours,))
         self.addCleanup(database.stop)
         database.sql('CREATE DATABASE archive')
         password = {'PGPASSWORD': database.password}
