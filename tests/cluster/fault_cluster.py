@@ -1,5 +1,5 @@
 """Three servers on one catalog and one bucket under faults: servers are killed while others go on with their uploads; the database is restarted and frozen;
-S3 answers errors, cuts, hangs. What was acknowledged is there, what was refused said 503, and nothing stays stuck."""
+S3 answers errors, cuts, hangs; a network is cut; disks are slow or full. What was acknowledged is there, what was refused said 503, and nothing stays stuck."""
 import json
 import os
 import random
