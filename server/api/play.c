@@ -240,7 +240,8 @@ static bool start(struct player *p, struct api_recording *a, const struct reel_p
     return writer && (!options->follow || reel_carla_has_actor(a->recording, options->actor, err)) &&
            (p->play = reel_play_new(options, err)) && open_stream(p, a, options->latch, err) &&
            (p->render = reel_render_new(NULL, writer, write, p->stream, err)) &&
-           (p->entry = plays_add(p->plays, http_app(p->r)->id, &a->row, p->play, reel_index_info(reel_recording_index(a->recording))->clock, err));
+           (p->entry =
+                plays_add(p->plays, http_app(p->r)->id, &a->row, p->play, reel_index_info(reel_recording_index(a->recording))->clock, err));
 }
 
 static void reply_play(struct http_request *r, struct api_recording *a, const struct play_media *media) {

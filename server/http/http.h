@@ -191,12 +191,12 @@ struct http_stream {
     void *context;
 };
 void http_reply_stream(struct http_request *r, const struct http_stream *stream);
-/* The answer of another server, which has set its headers by http_add_header(): those that each answer gets are set here, and the ones added
- * for them ignored. media_type NULL: it has none. `length`: of the body; UINT64_MAX: not known. */
+/* The answer of another server, which has set its headers by http_add_header(): those that each answer gets are set here, and the ones
+ * added for them ignored. media_type NULL: it has none. `length`: of the body; UINT64_MAX: not known. */
 void http_reply_passed(struct http_request *r, unsigned status, uint64_t length, const struct http_stream *stream);
 bool http_was_passed_on(const struct http_request *r); /* http_reply_passed() was called */
-bool http_is_gone(const struct http_request *r);     /* the client has closed the connection */
-bool http_is_stopping(const struct http_request *r); /* the server is shutting down: long streams must end */
+bool http_is_gone(const struct http_request *r);       /* the client has closed the connection */
+bool http_is_stopping(const struct http_request *r);   /* the server is shutting down: long streams must end */
 
 /* ---- the server */
 /* Time that the calling thread has spent on one kind of work, in total; lists end with a NULL name. */
@@ -235,7 +235,7 @@ struct http_options {
     struct app *app;
 };
 struct http_server *http_server_start(const struct http_options *options, struct reel_error *err);
-const char *http_server_url(const struct http_server *server); /* "http://127.0.0.1:8040", with the real port */
+const char *http_server_url(const struct http_server *server);         /* "http://127.0.0.1:8040", with the real port */
 bool http_server_listens_everywhere(const struct http_server *server); /* on all addresses of the machine */
 bool http_server_is_tls(const struct http_server *server);
 bool http_server_reload(struct http_server *server, struct reel_error *err); /* reads the certificate again; false: the old one stays */

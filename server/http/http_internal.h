@@ -153,10 +153,10 @@ struct http_request {
     uint64_t memory; /* reserved */
     int64_t started_ms, started_ns;
     int64_t elapsed_ns[HTTP_ELAPSED_MAX]; /* by this thread, before this request */
-    const void *kept_body; /* http_keep_body() */
+    const void *kept_body;                /* http_keep_body() */
     size_t kept_size;
     char remote[HTTP_REMOTE];
-    char error[160];                      /* the reason of a server-side failure, for the log */
+    char error[160]; /* the reason of a server-side failure, for the log */
 };
 
 struct http_connection {

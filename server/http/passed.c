@@ -77,8 +77,8 @@ bool passed_check(struct http_request *r) {
 
 /* What reply_take() sets by itself. */
 static bool is_ours(const char *name) {
-    static const char *const names[] = {"X-Request-Id", "X-Content-Type-Options", "Referrer-Policy", "Server-Timing",
-                                        "Date",         "Cross-Origin-Resource-Policy", "Content-Type", NULL};
+    static const char *const names[] = {"X-Request-Id", "X-Content-Type-Options",       "Referrer-Policy", "Server-Timing",
+                                        "Date",         "Cross-Origin-Resource-Policy", "Content-Type",    NULL};
     for (const char *const *n = names; *n; n++) {
         if (strcasecmp(*n, name) == 0) {
             return true;

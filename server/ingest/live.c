@@ -172,8 +172,7 @@ static bool fill_row(const struct app *app, const struct live_request *q, struct
     r->group = strdup(q->group ? q->group : "");
     r->home = strdup(app->id);
     r->parts = calloc(1, sizeof *r->parts);
-    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->group || !r->home ||
-        !r->parts) {
+    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->group || !r->home || !r->parts) {
         return reel_fail_memory(err);
     }
     return (!q->annotations || catalog_annotations_copy(q->annotations, &r->annotations) || reel_fail_memory(err)) &&

@@ -53,7 +53,7 @@ static bool take_all_back(struct app *app, struct reel_error *err) {
 static bool open_again(void *context, const struct catalog_recording *r) {
     struct live *live = context;
     struct reel_error ignored;
-    if (strcmp(r->home, live->app->id) == 0) {
+    if (!live->app->shared || strcmp(r->home, live->app->id) == 0) {
         jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, NULL,
                  &ignored);
     }
@@ -92,7 +92,8 @@ bool live_unattended_run(struct app *app, const struct job_call *call, struct re
             char text[256 + SERVER_ADDRESS_MAX];
             bool known = catalog_server_find(app->catalog, found[i].home, &server, NULL) && server.address[0];
             snprintf(text, sizeof text,
-                     "the server %s%s%s%s, which has its file, has shown no sign of life for %lld minutes; the recording is live again when that "
+                     "the server %s%s%s%s, which has its file, has shown no sign of life for %lld minutes; the recording is live again "
+                     "when that "
                      "server comes back with its data folder",
                      found[i].home, known ? " (" : "", known ? server.address : "", known ? ")" : "",
                      (long long)((reel_now_ns() - since) / 60000000000));

@@ -19,6 +19,7 @@ enum {
     SLICE_MS = 500,
     ASK_MS = 10000, /* whether the other server still lives, while it says nothing */
     QUIET_MS = 3600000,
+    MEMORY = 256 << 10, /* of one request that is passed on: the buffers here, of the library and of the answer */
 };
 #define RETRY_AFTER_S "5"
 
@@ -239,13 +240,17 @@ static void reply(struct passing *p) {
     http_catch_problems(r, NULL); /* this is the answer to the whole request */
     take_headers(p, &length, &media_type);
     length = status == 204 ? 0 : length;
-    http_reply_passed(r, (unsigned)status, length, &(struct http_stream){.media_type = media_type, .next = next_bytes, .free = passing_free, .context = p});
+    http_reply_passed(r, (unsigned)status, length,
+                      &(struct http_stream){.media_type = media_type, .next = next_bytes, .free = passing_free, .context = p});
 }
 
 static void pass(struct http_request *r, const struct catalog_server *server, int64_t wait_ns) {
     struct reel_error err = {0};
-    struct passing *p = calloc(1, sizeof *p);
     char why[400];
+    if (!http_reserve(r, MEMORY)) {
+        return;
+    }
+    struct passing *p = calloc(1, sizeof *p);
     if (!p) {
         http_reply_no_memory(r);
         return;

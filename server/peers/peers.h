@@ -1,8 +1,8 @@
 /* The servers of one archive among themselves. Each keeps a row of itself in the catalog, and passes requests on that only another one can
  * answer: a live recording is a file of the server that began it, a playback runs in one process.
  *
- * A request is passed on as it came, with one header more (passage.c): the address it came from, and a signature by the keys of signed links,
- * which all servers of the archive share. It is passed on once.
+ * A request is passed on as it came, with one header more (passage.c): the address it came from, and a signature by the keys of signed
+ * links, which all servers of the archive share. It is passed on once.
  *
  * Threads: every function may be called from any thread, peers_beat() from one. */
 #ifndef SERVER_PEERS_PEERS_H
