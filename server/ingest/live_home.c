@@ -8,8 +8,6 @@
 #include "ingest/live_internal.h"
 #include "ingest/manifests.h"
 #include "peers/peers.h"
-#include "reel/time.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 enum { ABANDONED_AT_ONCE = 64 };
@@ -78,6 +76,18 @@ bool live_home_check(struct live *live, const char *id, struct catalog_recording
     return true;
 }
 
+static bool give_up(struct app *app, const struct catalog_unattended *lost, int64_t since, struct reel_error *err) {
+    struct catalog_server server;
+    char text[256 + SERVER_ADDRESS_MAX];
+    struct reel_error ignored;
+    catalog_server_find(app->catalog, lost->home, &server, &ignored);
+    const char *address = server.address;
+    snprintf(text, sizeof text,
+             "the server %s%s%s%s, which has its file, has shown no sign of life for an hour; it is live again when that server is back",
+             lost->home, address[0] ? " (" : "", address, address[0] ? ")" : "");
+    return catalog_abandon(app->catalog, lost->id, since, text, err);
+}
+
 bool live_unattended_run(struct app *app, const struct job_call *call, struct reel_error *err) {
     struct catalog_unattended found[ABANDONED_AT_ONCE];
     uint32_t n;
@@ -88,16 +98,7 @@ bool live_unattended_run(struct app *app, const struct job_call *call, struct re
             return false;
         }
         for (uint32_t i = 0; i < n; i++) {
-            struct catalog_server server;
-            char text[256 + SERVER_ADDRESS_MAX];
-            bool known = catalog_server_find(app->catalog, found[i].home, &server, NULL) && server.address[0];
-            snprintf(text, sizeof text,
-                     "the server %s%s%s%s, which has its file, has shown no sign of life for %lld minutes; the recording is live again "
-                     "when that "
-                     "server comes back with its data folder",
-                     found[i].home, known ? " (" : "", known ? server.address : "", known ? ")" : "",
-                     (long long)((reel_now_ns() - since) / 60000000000));
-            if (!catalog_abandon(app->catalog, found[i].id, since, text, err)) {
+            if (!give_up(app, &found[i], since, err)) {
                 return false;
             }
         }

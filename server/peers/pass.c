@@ -72,6 +72,7 @@ static void passing_free(void *context) {
     struct passing *p = context;
     if (p->handle.multi && p->handle.curl) {
         curl_multi_remove_handle(p->handle.multi, p->handle.curl);
+        curl_easy_reset(p->handle.curl); /* nothing of *p is left in it; its connection stays */
     }
     curl_slist_free_all(p->headers);
     give_handle(p->app->peers, p->handle);
@@ -117,7 +118,6 @@ static bool begin(struct passing *p, struct reel_error *err) {
         return false;
     }
     CURL *c = p->handle.curl;
-    curl_easy_reset(c); /* keeps its connection */
     curl_easy_setopt(c, CURLOPT_URL, p->server.address);
     curl_easy_setopt(c, CURLOPT_REQUEST_TARGET, http_target(p->r));
     curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");

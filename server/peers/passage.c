@@ -1,6 +1,6 @@
-/* The header of a request that is passed on: "X-Reel-Passed: FROM SECONDS REMOTE SEAL". FROM: the id of the server, SECONDS: the time,
- * REMOTE: the address that the request came from, SEAL: the signature of all of that, of the addressee's id, and of the request but its
- * body. So whoever reads it on the way can send the same request again for a minute, to the same server, and nothing else. */
+/* The header of a request that is passed on: "X-Reel-Passed: SECONDS REMOTE SEAL". SECONDS: the time, REMOTE: the address that the request
+ * came from, SEAL: the signature of both, of the addressee's id, and of the request but its body. So whoever reads it on the way can send
+ * the same request again for a minute, with any body, to the same server, and nothing else. */
 #include "peers/peers_internal.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 enum { SECONDS_OFF = 60 };
 
 struct passage {
-    char from[RECORDING_ID_TEXT], remote[HTTP_REMOTE], seal[LINK_MAC_TEXT];
+    char remote[HTTP_REMOTE], seal[LINK_MAC_TEXT];
     long long seconds;
 };
 
@@ -26,12 +26,11 @@ static void put_line(void *context, const char *name, const char *value) {
     fprintf(context, "%s: %s\n", name, value);
 }
 
-/* The text that is signed, but for the headers; `remote` is the last word before the request. */
+/* The text that is signed, but for the headers. */
 static FILE *open_text(const struct http_request *r, const struct passage *p, const char *to, char **text, size_t *size) {
     FILE *out = open_memstream(text, size);
     if (out) {
-        fprintf(out, "%s\n%s\n%lld\n%s\n%s %s\nHost: %s\n", p->from, to, p->seconds, p->remote, http_method(r), http_target(r),
-                http_header(r, "Host"));
+        fprintf(out, "%s\n%lld\n%s\n%s %s\nHost: %s\n", to, p->seconds, p->remote, http_method(r), http_target(r), http_header(r, "Host"));
     }
     return out;
 }
@@ -51,12 +50,12 @@ static void add(struct outgoing *o, const char *line) {
 }
 
 static void add_header(struct outgoing *o, const char *name, const char *value) {
-    char *line = NULL;
-    if (asprintf(&line, value[0] ? "%s: %s" : "%s;", name, value) < 0) { /* as the library wants one without a value */
+    AUTO_MEM char *line = NULL;
+    bool empty = value[0] == '\0'; /* written "NAME;" for the library */
+    if (asprintf(&line, "%s%s%s", name, empty ? ";" : ": ", value) < 0) {
         line = NULL;
     }
     add(o, line);
-    free(line);
 }
 
 static void take_header(void *context, const char *name, const char *value) {
@@ -68,8 +67,8 @@ static void take_header(void *context, const char *name, const char *value) {
 }
 
 static void add_seal(struct outgoing *o, const struct passage *p) {
-    char value[256];
-    snprintf(value, sizeof value, "%s %lld %s %s", p->from, p->seconds, p->remote, p->seal);
+    char value[160];
+    snprintf(value, sizeof value, "%lld %s %s", p->seconds, p->remote, p->seal);
     add_header(o, PASSED, value);
 }
 
@@ -78,7 +77,6 @@ struct curl_slist *passage_headers(const struct http_request *r, const char *to,
     struct passage p = {.seconds = reel_now_ns() / 1000000000};
     AUTO_MEM char *text = NULL;
     size_t size;
-    memcpy(p.from, app->id, sizeof p.from);
     snprintf(p.remote, sizeof p.remote, "%s", http_remote(r));
     struct outgoing o = {.text = open_text(r, &p, to, &text, &size)};
     if (!o.text) {
@@ -112,8 +110,7 @@ struct curl_slist *passage_headers(const struct http_request *r, const char *to,
 
 static bool read_passage(const char *header, struct passage *p) {
     int end = 0;
-    return sscanf(header, "%32[0-9a-f] %lld %63[0-9a-fA-F.:] %43[A-Za-z0-9_-]%n", p->from, &p->seconds, p->remote, p->seal, &end) == 4 &&
-           header[end] == '\0';
+    return sscanf(header, "%lld %63[0-9a-fA-F.:] %43[A-Za-z0-9_-]%n", &p->seconds, p->remote, p->seal, &end) == 3 && header[end] == '\0';
 }
 
 enum http_passage peers_passed(const struct http_request *r, char remote[HTTP_REMOTE]) {
@@ -128,8 +125,9 @@ enum http_passage peers_passed(const struct http_request *r, char remote[HTTP_RE
     if (http_header_count(r, PASSED) != 1 || !read_passage(header, &p)) {
         return HTTP_FORGED;
     }
-    long long off = reel_now_ns() / 1000000000 - p.seconds;
-    FILE *out = off >= -SECONDS_OFF && off <= SECONDS_OFF ? open_text(r, &p, app->id, &text, &size) : NULL;
+    long long now = reel_now_ns() / 1000000000;
+    bool recent = p.seconds >= now - SECONDS_OFF && p.seconds <= now + SECONDS_OFF;
+    FILE *out = recent ? open_text(r, &p, app->id, &text, &size) : NULL;
     if (!out) {
         return HTTP_FORGED;
     }
