@@ -45,6 +45,13 @@ class Elsewhere(Cluster):
             self.assertIn(word, answer.json()['detail'])
 
 
+    def check_cut_off(self, follower, server):
+        """Its answer, of `server`, does not look complete."""
+        follower.join(60)
+        self.assertFalse(follower.is_alive())
+        self.assertTrue(eventually(lambda: any('cut=true' in line and '/messages' in line for line in server.log_text().splitlines())), server.log_text())
+
+
 class Everywhere(Elsewhere):
     def test_appended_followed_and_finished_at_any_server(self):
         servers = self.start_several(3)
@@ -156,8 +163,7 @@ class Away(Elsewhere):
         owner.process.kill()
         owner.process.wait()
         owner.stop(None)
-        follower.join(20)
-        self.assertFalse(follower.is_alive() or follower.ended)
+        self.check_cut_off(follower, other)
         self.at(live, other)
         self.check_away(live.append([row('/a', 20)]), ident, 'cannot be reached')
         self.check_away(other.get(live.path('/messages')), ident, 'cannot be reached')
@@ -184,8 +190,7 @@ class Away(Elsewhere):
             begun = time.monotonic()
             self.check_away(live.append([row('/a', 2)]), ident, 'has not answered')
             self.assertLess(time.monotonic() - begun, 20)
-            follower.join(60)
-            self.assertFalse(follower.is_alive() or follower.ended)
+            self.check_cut_off(follower, other)
             begun = time.monotonic()
             self.check_away(live.append([row('/a', 2)]), ident, 'sign of life')
             self.assertLess(time.monotonic() - begun, 2)
