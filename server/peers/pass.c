@@ -134,6 +134,9 @@ static bool begin(struct passing *p, struct reel_error *err) {
     curl_easy_setopt(c, CURLOPT_HEADERDATA, p);
     curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_data);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, p);
+    if (p->app->config.tls_cert) { /* besides the system's authorities: the same certificate, or one of the same issuer */
+        curl_easy_setopt(c, CURLOPT_CAINFO, p->app->config.tls_cert);
+    }
     set_method(p);
     return curl_multi_add_handle(p->handle.multi, c) == CURLM_OK || reel_fail_memory(err);
 }
@@ -142,9 +145,14 @@ static bool begin(struct passing *p, struct reel_error *err) {
 
 static void step(struct passing *p) {
     int running = 0, left;
-    if (curl_multi_perform(p->handle.multi, &running) == CURLM_OK && running > 0 && p->size == 0 && !p->paused) {
+    CURLMcode code = curl_multi_perform(p->handle.multi, &running);
+    if (code == CURLM_OK && running > 0 && p->size == 0 && !p->paused) {
         curl_multi_poll(p->handle.multi, NULL, 0, SLICE_MS, NULL);
-        curl_multi_perform(p->handle.multi, &running);
+        code = curl_multi_perform(p->handle.multi, &running);
+    }
+    if (code != CURLM_OK) {
+        p->over = true;
+        p->result = CURLE_OUT_OF_MEMORY;
     }
     for (CURLMsg *m; (m = curl_multi_info_read(p->handle.multi, &left));) {
         if (m->msg == CURLMSG_DONE) {

@@ -286,6 +286,21 @@ class Safe(Elsewhere):
         self.assertEqual(ask(owner, live.path('/messages?limit=2'), []), 421)
         self.assertEqual(ask(owner, live.path('/messages?limit=1'), [('X-Remote-User', 'root')]), 421)
 
+    def test_servers_that_speak_tls(self):
+        folder = self.folder()
+        cert, key = os.path.join(folder, 'cert.pem'), os.path.join(folder, 'key.pem')
+        for name in ('127.0.0.1', '127.0.0.9'):  # the second is no address of the first server
+            subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=reel', '-addext',
+                            'subjectAltName=IP:' + name, '-keyout', key, '-out', cert], check=True, stderr=subprocess.DEVNULL)
+            servers = self.start_several(2, '--tls-cert', cert, '--tls-key', key)
+            ask = lambda server, *more: json.loads(subprocess.run(['curl', '-sk', *more[1:], server.base + API + more[0]], stdout=subprocess.PIPE, check=True).stdout)
+            live = '/recordings/%s/messages' % ask(servers[0], '/recordings?live=true&name=%s&collection=lab' % name, '-X', 'POST')['id']
+            answers = [ask(s, live, '-H', 'Content-Type: application/json', '-d', json.dumps(row('/a', 1))) for s in servers]
+            self.assertEqual([a.get('appended', a.get('status')) for a in answers], [1, 1 if name == '127.0.0.1' else 503], answers)
+            for server in servers:
+                server.stop()
+                self.servers.remove(server)
+
     def listen_instead_of(self, owner, other, live):
         """The headers that `other` passes on to `owner`, which gets them, too late."""
         import socket

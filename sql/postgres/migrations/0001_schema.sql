@@ -647,7 +647,7 @@ CREATE INDEX jobs_queued ON jobs (lane, row) WHERE state = 0;
 CREATE INDEX jobs_running ON jobs (lease_until_ns) WHERE state = 1;
 CREATE INDEX jobs_ended ON jobs (ended_ns) WHERE state > 1;
 
--- The servers of this catalog, where there are several: each renews its row. Their number is small, and rows that are silent for a month go.
+-- The servers of this catalog, where there are several: each renews its row. What has been silent for a month goes when one starts.
 CREATE TABLE servers (
     id text COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(id) = 32), -- of its data folder, in hex
     address text COLLATE "C" NOT NULL, -- where the others reach it, as http://10.0.0.5:8040; '' they cannot
