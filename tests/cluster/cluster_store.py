@@ -329,22 +329,6 @@ class Store(Cluster):
         self.assertEqual(keys[0], keys[1])
         self.assertEqual(servers[1].get('%s/recordings/%s' % (API, ident)).status, 200)
 
-    def test_a_live_recording_is_written_by_one_server(self):
-        servers = [self.start() for _ in range(2)]
-        made = servers[0].request('POST', API + '/recordings?live=true&name=live.mcap&collection=lab')
-        self.assertEqual(made.status, 201, made)
-        path = '%s/recordings/%s' % (API, made.json()['id'])
-        rows = '\n'.join(json.dumps({'topic': '/a', 'log_time': i, 'data': {'x': i}}) for i in range(1, 4))
-        kind = {'Content-Type': 'application/x-ndjson'}
-        self.assertIn(servers[0].request('POST', path + '/messages', rows, kind).status, (200, 201, 204))
-        refused = servers[1].request('POST', path + '/messages', rows, kind)
-        self.assertEqual(refused.status, 503, refused)
-        self.assertIn('another server', refused.json()['detail'])
-        self.assertEqual(servers[1].request('POST', path + '/finish').status, 503)
-        self.assertIn(servers[0].request('POST', path + '/finish').status, (200, 202))
-        self.assertTrue(eventually(lambda: servers[1].get(path).json()['state'] == 'ready'))
-        self.assertEqual(len(servers[1].get(path + '/messages').rows()), 3)
-
 
 class Faults(Cluster):
     """S3 behind a proxy that breaks it."""
