@@ -20,6 +20,7 @@ import urllib.parse
 from s3 import S3
 
 REEL = os.path.abspath(os.environ.get('REEL', 'build/release/reel'))
+LONG = bool(os.environ.get('REEL_TESTS_LONG'))  # ./dev test --long: all of what is else sampled
 QUICK = os.environ.get('REEL_TESTS_QUICK') == '1'
 API = '/api/v1'
 PATIENCE = 60  # seconds: longer than anything here takes, sanitizers included
