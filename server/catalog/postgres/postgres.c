@@ -340,14 +340,11 @@ static struct db *pg_open(const char *where, bool readonly, struct reel_error *e
     return &db->base;
 }
 
-char *pg_search_text(struct db *base, bool needle, const char *const *arguments, unsigned n, struct reel_error *err) {
+char *pg_search_text(struct db *base, const char *sql, const char *const *arguments, unsigned n, struct reel_error *err) {
     struct pg_db *db = own(base);
     sqlite3_stmt *s = NULL;
     char *text = NULL;
     pthread_mutex_lock(&db->words_mutex);
-    const char *sql = needle   ? "SELECT search_needle(?, CAST(? AS INTEGER))"
-                      : n == 1 ? "SELECT search_text(?)"
-                               : "SELECT search_text(?, ?)";
     if (sqlite3_prepare_v2(db->words, sql, -1, &s, NULL) == SQLITE_OK) {
         for (unsigned i = 0; i < n; i++) {
             sqlite3_bind_text(s, (int)i + 1, arguments[i], -1, SQLITE_STATIC);
