@@ -85,6 +85,10 @@ bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *s
     bool good = true;
     struct transient_watch watch;
     transient_watch_begin(&watch);
+    for (size_t i = 0; stream->losses && i < stream->losses->count; i++) {
+        const struct reel_loss_item *item = &stream->losses->items[i];
+        reel_loss_add(list, item->kind, item->channel ? &(struct reel_channel){.name = item->channel} : NULL, "%s", item->text);
+    }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         good &= writer->accepts(stream->channels[i], list);
     }

@@ -30,6 +30,10 @@ uint64_t reel_plan_length(const struct reel_plan *plan) {
     return plan->length;
 }
 
+uint64_t reel_plan_left_out(const struct reel_plan *plan) {
+    return plan->left_out;
+}
+
 uint64_t reel_plan_memory(const struct reel_plan *plan) {
     uint64_t front = 0;
     for (size_t i = 0; plan->front && i < plan->front->n_messages; i++) {
@@ -152,7 +156,9 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     if (good) {
         good = writer->head(&run.w, &out, err);
         plan->head_size = out.pos;
-        good = good && plan_messages(&run, &out, count_messages(stream), progress, err) && plan_tail(&run, &out, err);
+        good = good && plan_messages(&run, &out, count_messages(stream), progress, err);
+        plan->left_out = stream->left_out ? *stream->left_out : 0;
+        good = good && plan_tail(&run, &out, err);
     }
     run_close(&run);
     return transient_watch_end(&watch, good, err) ? TAKE(plan) : NULL;

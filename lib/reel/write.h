@@ -79,6 +79,8 @@ struct reel_writer {
     size_t totals_size; /* zeroed struct of what is known after planning (write->totals) */
     size_t run_size;    /* zeroed struct of one run (write->run) */
 
+    const char *encoding; /* optional: messages are converted to it where they can be, unless the selection names another one */
+
     /* Optional: what the target sees instead of the stream (messages of other bytes, of other channels). Takes `source` over, also when it
      * fails; gives it back as it is when nothing is to be changed. */
     struct reel_stream *(*view)(struct reel_stream *source, struct reel_error *err);
@@ -166,6 +168,7 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
 struct reel_plan *reel_plan_ref(struct reel_plan *plan);
 void reel_plan_free(struct reel_plan *plan); /* gives one reference back */
 uint64_t reel_plan_length(const struct reel_plan *plan);
+uint64_t reel_plan_left_out(const struct reel_plan *plan); /* messages that do not fit their definition and could not be converted */
 struct reel_front *
 reel_plan_front(const struct reel_plan *plan); /* for the selection of a stream to render with; NULL = none. Not a new reference */
 uint64_t reel_plan_memory(const struct reel_plan *plan); /* bytes it occupies, for caches */

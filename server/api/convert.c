@@ -71,6 +71,9 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
             (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
             s->sources ? (int)s->prefixing : -1);
+    if (s->encoding) {
+        fprintf(f, "~%s\n", s->encoding);
+    }
     for (uint32_t i = 0; i < s->n_topics; i++) {
         fprintf(f, "+%zu:%s\n", strlen(s->topics[i]), s->topics[i]);
     }
@@ -164,6 +167,18 @@ static bool read_split(struct http_request *r, struct conversion *c) {
     return true;
 }
 
+/* ros and wrap. False: replied. */
+static bool read_encoding(struct http_request *r, struct reel_selection *s) {
+    const char *ros = http_param(r, "ros");
+    bool wrap = false;
+    if (http_param_bool(r, "wrap", &wrap) && wrap && ros) {
+        http_reply_bad_param(r, "wrap", "with ros the messages are converted, not wrapped");
+        return false;
+    }
+    s->encoding = ros ? (strcmp(ros, "2") == 0 ? "cdr" : "ros1") : wrap ? "" : NULL;
+    return true;
+}
+
 /* Writer, selection and options of the request. False: replied. */
 static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
@@ -193,6 +208,9 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     http_param_bool(r, "raw", &raw);
     c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
     c->q.selection.view = c->q.selection.view && raw ? c->q.selection.view->raw : c->q.selection.view;
+    if (!read_encoding(r, &c->q.selection)) {
+        return false;
+    }
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};

@@ -35,6 +35,13 @@ static const struct http_param tar_params[] = {
              "foxglove adds topics that viewers draw: scenes, transforms, logs and plots. Channels that viewers cannot read are JSON, or " \
              "are left out."},                                                                                                             \
         {.name = "raw", .type = HTTP_BOOL, .help = "With view=foxglove: keeps all channels as they were recorded."},                       \
+        {.name = "ros",                                                                                                                    \
+         .type = HTTP_CHOICE,                                                                                                              \
+         .choices = CHOICES("1", "2"),                                                                                                     \
+         .help = "Converts messages of ROS 1 to those of ROS 2, or of ROS 2 to those of ROS 1. ROS bags get ROS 1 without it."},           \
+        {.name = "wrap",                                                                                                                   \
+         .type = HTTP_BOOL,                                                                                                                \
+         .help = "ROS bags: stores messages of ROS 2 unchanged, as std_msgs/UInt8MultiArray, instead of converting them."},                \
         {.name = "report",                                                                                                                 \
          .type = HTTP_BOOL,                                                                                                                \
          .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                       \

@@ -2,6 +2,7 @@
  * header. Only take() takes bytes, and it skips the padding. */
 #include <stdlib.h>
 
+#include "encodings/ros/convert.h"
 #include "encodings/ros/definition.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -223,6 +224,7 @@ const struct reel_encoding reel_encoding_cdr = {
     .close = close_state,
     .decode = decode,
     .fields = ros_definition_fields,
+    .convert = ros_convert_to_ros2,
     .profile = "ros2",
     .languages = (const char *const[]){"ros2", "omg", NULL},
     .is_viewable = true,

@@ -97,7 +97,8 @@ static bool find_near(const struct ros_definition *d, const char *owner, const c
 /* In ROS 1 a bare "Header" is std_msgs/Header, whose package was renamed twice. */
 static bool find_header(const struct ros_definition *d, const char *name, uint32_t *out) {
     return d->dialect == ROS_1 && strcmp(name, "Header") == 0 &&
-           (ros_definition_find(d, "roslib/Header", out) || ros_definition_find(d, "rostools/Header", out) || ros_definition_find(d, "std_msgs/Header", out));
+           (ros_definition_find(d, "roslib/Header", out) || ros_definition_find(d, "rostools/Header", out) ||
+            ros_definition_find(d, "std_msgs/Header", out));
 }
 
 static bool find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out, struct reel_error *err) {

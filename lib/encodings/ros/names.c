@@ -34,7 +34,8 @@ const char *ros_short_name(struct arena *arena, const char *name, struct reel_er
     return kept;
 }
 
-/* Writes `name` in one case, with single "_" and none at the ends, after `prefix` where no letter comes first. */
+/* Writes `name` in one case, with single "_" and none at the ends, after `prefix` where no letter comes first. `room` is ROS_NAME_ROOM at
+ * least. */
 static size_t put_name(struct reel_bytes name, uint8_t (*in_case)(uint8_t c), const char *prefix, char *out, size_t room) {
     size_t n = 0;
     for (size_t i = 0; i < name.size; i++) {
@@ -43,7 +44,7 @@ static size_t put_name(struct reel_bytes name, uint8_t (*in_case)(uint8_t c), co
             continue;
         }
         if (n == 0 && is_digit(c)) {
-            n = (size_t)snprintf(out, room, "%s", prefix);
+            n = strlen(strcpy(out, prefix));
         }
         if (n + 1 < room && (c != '_' || out[n - 1] != '_')) {
             out[n++] = (char)c;
@@ -52,9 +53,8 @@ static size_t put_name(struct reel_bytes name, uint8_t (*in_case)(uint8_t c), co
     while (n > 0 && out[n - 1] == '_') {
         n--;
     }
-    n = n > 0 ? n : (size_t)snprintf(out, room, "%snone", prefix);
     out[n] = '\0';
-    return n;
+    return n > 0 ? n : strlen(strcat(strcpy(out, prefix), "none"));
 }
 
 void ros2_constant_name(struct reel_bytes name, char *out, size_t room) {
