@@ -143,7 +143,8 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     atomic_init(&plan->references, 1);
     plan->writer = writer;
     plan->totals = arena_alloc(&plan->arena, writer->totals_size ? writer->totals_size : 1);
-    if (!plan->totals || !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
+    plan->counts.by_channel = arena_alloc(&plan->arena, ((size_t)stream->n_channels + 1) * sizeof *plan->counts.by_channel);
+    if (!plan->totals || !plan->counts.by_channel || !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
         reel_fail_memory(err);
         return NULL;
     }

@@ -25,6 +25,7 @@ struct reel_plan {
     struct tail_part *tail;
     size_t n_tail, cap_tail;
     uint64_t length, messages, left_out;
+    struct reel_write_counts counts;
     struct reel_front *front;
 };
 

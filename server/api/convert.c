@@ -37,6 +37,7 @@ struct conversion {
     const char *split; /* NULL: one file */
     struct reel_split_rule rule;
     char target[NAME_ROOM]; /* the name, without the ".tar" of an archive of parts */
+    char folder[NAME_ROOM]; /* and without its extension */
     char etag[64];
 };
 
@@ -94,6 +95,9 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     }
     for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
         fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
+    }
+    if (strcmp(c->writer->name, "rosbag2") == 0) {
+        fprintf(f, "metadata %u %s\n", c->options.metadata_version, c->options.name);
     }
     if (c->split) {
         fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);
@@ -167,6 +171,16 @@ static bool read_split(struct http_request *r, struct conversion *c) {
     return true;
 }
 
+/* The folder in an archive: as the file is called. */
+static void read_archive(struct http_request *r, struct conversion *c) {
+    uint64_t version = 0;
+    size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
+    snprintf(c->folder, sizeof c->folder, "%.*s", (int)(stem > extension ? stem - extension : 0), c->target);
+    http_param_u64(r, "metadata_version", &version);
+    c->options.name = c->folder;
+    c->options.metadata_version = (unsigned)version;
+}
+
 /* ros and wrap. False: replied. */
 static bool read_encoding(struct http_request *r, struct reel_selection *s) {
     const char *ros = http_param(r, "ros");
@@ -214,6 +228,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
+    read_archive(r, c);
     return read_blocks(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
 }
 
@@ -300,15 +315,19 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
                                            .context = archive});
 }
 
+static struct plan_request plan_request_of(const struct conversion *c) {
+    return (struct plan_request){.key = c->etag,
+                                 .writer = c->writer,
+                                 .options = c->options,
+                                 .recordings = c->in->recordings,
+                                 .n_recordings = c->in->n,
+                                 .selection = c->q.selection};
+}
+
 static void reply_planned(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
     char job[33] = "";
-    struct plan_request q = {.key = c->etag,
-                             .writer = c->writer,
-                             .options = c->options,
-                             .recordings = c->in->recordings,
-                             .n_recordings = c->in->n,
-                             .selection = c->q.selection};
+    struct plan_request q = plan_request_of(c);
     if (c->split) {
         reply_parts(r, c, &q);
         return;
@@ -334,6 +353,22 @@ static void reply_planned(struct http_request *r, struct conversion *c) {
                                            .read = read_planned,
                                            .free = free_render,
                                            .context = render});
+}
+
+/* Only the plan knows which messages do not fit their definitions. False: replied. */
+static bool count_left_out(struct http_request *r, const struct conversion *c, struct reel_loss *loss) {
+    struct reel_error err = {0};
+    char job[33] = "";
+    struct plan_request q = plan_request_of(c);
+    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    if (!plan && job[0]) {
+        api_reply_busy(r, job, "the messages are being checked; try again");
+    } else if (!plan) {
+        http_reply_error(r, &err);
+    } else {
+        reel_loss_add_left_out(loss, reel_plan_left_out(plan));
+    }
+    return plan;
 }
 
 static void reply_report(struct http_request *r, const struct conversion *c, bool accepted, const struct reel_loss *loss,
@@ -368,6 +403,9 @@ static void reply(struct http_request *r, struct inputs *in) {
     }
     bool accepted = reel_writer_accepts(c.writer, stream, loss, &err);
     if (http_param_bool(r, "report", &report) && report) {
+        if (accepted && stream->left_out && !streamed && !c.split && !count_left_out(r, &c, loss)) {
+            return;
+        }
         reply_report(r, &c, accepted, loss, &err);
     } else if (!accepted) {
         http_reply_problem_with(r, 422, "target-cannot-hold", err.text, json_pack("{s:o}", "report", view_loss(loss)));
