@@ -221,8 +221,6 @@ static bool pair_move(struct compiling *c, const char *type, const struct field 
     set_many(m, a, b);
     if (one && !arrays && same_kind(c, a, b)) {
         if (set_plain(c->from, a, m)) {
-            bool level = strcmp(type, "rcl_interfaces/Log") == 0 && strcmp(in->name, "level") == 0;
-            m->kind = level && m->size == 1 ? RELAY_LEVEL : m->kind;
             return true;
         }
         if (!compile_pair(c, a->type, b->type, &m->body)) {
@@ -365,6 +363,7 @@ static bool match_fields(const struct fields *in, const struct fields *out, int3
 
 struct pairing {
     const char *type; /* in ROS 2 */
+    bool maps_level;  /* a log, which is not one of ROS 2 under the same name in a bag */
     struct fields in, out;
     int32_t *source;
     struct list moves, skips;
@@ -395,8 +394,15 @@ static bool skip_unused(struct compiling *c, struct pairing *p, uint32_t from, u
 }
 
 static bool out_move(struct compiling *c, struct pairing *p, uint32_t out, struct relay_move *m) {
-    return p->source[out] < 0 ? lone_move(c, p->type, NULL, &p->out.items[out], m)
-                              : pair_move(c, p->type, &p->in.items[p->source[out]], &p->out.items[out], m);
+    if (p->source[out] < 0) {
+        return lone_move(c, p->type, NULL, &p->out.items[out], m);
+    }
+    bool level = p->maps_level && strcmp(p->out.items[out].name, "level") == 0;
+    if (!pair_move(c, p->type, &p->in.items[p->source[out]], &p->out.items[out], m)) {
+        return false;
+    }
+    m->kind = level && m->kind == RELAY_NUMBERS && m->size == 1 ? RELAY_LEVEL : m->kind;
+    return true;
 }
 
 static bool pair_ordered(struct compiling *c, struct pairing *p) {
@@ -450,6 +456,8 @@ static bool compile_fields(struct compiling *c, uint32_t from, uint32_t to, uint
         return false;
     }
     rename_old(c, p.type, &p.in, &p.out);
+    const char *ros1 = to_ros2(c) ? c->from->types[from].name : c->to->types[to].name;
+    p.maps_level = strcmp(p.type, "rcl_interfaces/Log") == 0 && strcmp(ros1, p.type) != 0;
     if (!(p.source = arena_alloc(&c->arena, (p.out.count + 1) * sizeof *p.source))) {
         return reel_fail_memory(c->err);
     }
