@@ -51,7 +51,7 @@ function make(all, name) {
         case "time": case "duration": return { sec: random(1000000), nsec: random(1000000000) };
         case "int64": case "uint64": return BigInt(random(1000000));
         case "float32": case "float64": return random(1000) / 8;
-        default: return name.endsWith("/Log") && field.name === "level" ? 2 : random(100);
+        default: return name.endsWith("/Log") && field.name === "level" ? (all === ros1 ? 2 : 20) : random(100);
       }
     };
     const count = field.arrayLength ?? random(4);

@@ -99,11 +99,11 @@ static void put_constant(struct grow *out, const struct ros_line *l) {
     put_text(out, "\n");
 }
 
-/* IDL has no lines, and constants are found there only: the same type of the standard has them. */
-static void find_lines(const struct ros_translating *t, const struct ros_definition **def, uint32_t *type, const char *name) {
+/* The same type of the standard, by the names of its fields: it has its constants, which a text of another program may lack, and IDL. */
+static void find_standard(const struct ros_translating *t, const struct ros_definition **def, uint32_t *type, const char *name) {
     const struct ros_definition_type *own = &t->def->types[*type];
     uint32_t other = 0;
-    bool same = own->text.size == 0 && ros_definition_find(t->standard, name, &other) && t->standard->types[other].count == own->count;
+    bool same = ros_definition_find(t->standard, name, &other) && t->standard->types[other].count == own->count;
     for (uint32_t i = 0; i < own->count && same; i++) {
         same = bytes_equal(t->def->steps[own->first + i].key, t->standard->steps[t->standard->types[other].first + i].key);
     }
@@ -113,9 +113,7 @@ static void find_lines(const struct ros_translating *t, const struct ros_definit
     }
 }
 
-static bool put_lines(struct ros_translating *t, const char *name, uint32_t type, struct grow *out) {
-    const struct ros_definition *def = t->def;
-    find_lines(t, &def, &type, name);
+static bool put_lines(struct ros_translating *t, const struct ros_definition *def, uint32_t type, struct grow *out) {
     const struct ros_definition_type *of = &def->types[type];
     uint32_t field = 0;
     struct ros_line l;
@@ -129,7 +127,7 @@ static bool put_lines(struct ros_translating *t, const char *name, uint32_t type
             return false;
         }
     }
-    for (; field < of->count; field++) { /* without lines */
+    for (; field < of->count; field++) { /* IDL, which has no lines */
         const struct ros_definition_step *s = &def->steps[of->first + field];
         if (!s->hidden && !put_field(t, def, s, out)) {
             return false;
@@ -158,8 +156,13 @@ static bool add_text(struct ros_translating *t, uint32_t type, bool originals) {
         return name;
     }
     const char *original = originals || strcmp(name, "std_msgs/Header") == 0 ? ros1_standard_text(name) : NULL;
+    const struct ros_definition *def = t->def;
+    uint32_t lines = type;
+    if (originals) {
+        find_standard(t, &def, &lines, ros2_name);
+    }
     struct grow text = {0};
-    bool good = original || is_stamp(t->def, type) || put_lines(t, ros2_name, type, &text);
+    bool good = original || is_stamp(t->def, type) || put_lines(t, def, lines, &text);
     original = is_stamp(t->def, type) ? (of->stamp == ROS_TIME ? "time data\n" : "duration data\n") : original;
     good = good && ros_texts_add(t, name, original ? bytes_text(original) : bytes_of(text.data, text.size));
     free(text.data);
