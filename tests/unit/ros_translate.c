@@ -54,9 +54,14 @@ static void check_translated(enum ros_dialect to, const char *type, const char *
 static const char *laid_out(const struct ros_relay *relay, struct reel_bytes payload) {
     static char text[8192];
     struct reel_error err = {0};
-    size_t size = 0;
-    if (!ros_relay_size(relay, payload, &size, &err)) {
+    size_t size = 0, again;
+    bool needs_more;
+    if (!ros_relay_size(relay, payload, payload.size, &size, &needs_more, &err)) {
         return arena_text(&arena, err.text);
+    }
+    for (size_t begin = 0; begin < payload.size; begin++) { /* what its beginning tells is right */
+        bool known = ros_relay_size(relay, bytes_of(payload.data, begin), payload.size, &again, &needs_more, &err);
+        assert_true(known ? again == size : needs_more);
     }
     uint8_t *out = malloc(size > 0 ? size : 1);
     assert_true(size < sizeof text / 2);

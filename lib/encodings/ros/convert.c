@@ -13,7 +13,12 @@
 #include "wire/cleanup.h"
 #include "wire/grow.h"
 
-enum { VERSION = 1 /* part of every ETag: raise it when any output byte changes */, OWN_PAIRS = 5 };
+enum {
+    VERSION = 1, /* part of every ETag: raise it when any output byte changes */
+    OWN_PAIRS = 5,
+    BEGIN_BYTES = 4096,            /* read of a payload to measure it, … */
+    LARGE_BYTES = 4 * BEGIN_BYTES, /* … if it is this large: its size seldom depends on what follows */
+};
 
 #define QOS_KEY "offered_qos_profiles"
 #define HASH_KEY "topic_type_hash"
@@ -45,23 +50,44 @@ static bool convert_owned(struct converted *v, struct reel_message *m, struct re
     return ros_relay_put(v->relays[m->channel], payload, out, size, err);
 }
 
+/* The size that the message's payload will have. *fits: it has one. False: it cannot be read. */
+static bool measure(struct converted *v, struct reel_message *m, size_t *size, bool *fits, struct reel_error *err) {
+    const struct ros_relay *relay = v->relays[m->channel];
+    struct reel_bytes payload;
+    struct reel_error why = {0};
+    bool needs_more = true;
+    if (m->size >= LARGE_BYTES && !m->owned) {
+        uint8_t begin[BEGIN_BYTES];
+        if (!reel_stream_copy(v->below, m, 0, begin, sizeof begin, err)) {
+            return false;
+        }
+        *fits = ros_relay_size(relay, bytes_of(begin, sizeof begin), m->size, size, &needs_more, &why);
+    }
+    if (!needs_more) {
+        return true;
+    }
+    if (!reel_stream_payload(v->below, m, &payload, err)) {
+        return false;
+    }
+    *fits = ros_relay_size(relay, payload, payload.size, size, &needs_more, &why);
+    return !*fits || !m->owned || convert_owned(v, m, payload, *size, err);
+}
+
 static enum reel_step converted_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct converted *v = (struct converted *)base;
     for (;;) {
-        struct reel_bytes payload;
-        struct reel_error why = {0};
+        bool fits;
         size_t size;
         enum reel_step step = reel_stream_next(v->below, m, err);
         if (step != REEL_STEP_MESSAGE || !v->relays[m->channel]) {
             return step;
         }
-        if (!reel_stream_payload(v->below, m, &payload, err)) {
+        if (!measure(v, m, &size, &fits, err)) {
             return REEL_STEP_ERROR;
         }
-        if (ros_relay_size(v->relays[m->channel], payload, &size, &why)) {
-            bool good = !m->owned || convert_owned(v, m, payload, size, err);
+        if (fits) {
             m->size = (uint32_t)size;
-            return good ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
+            return REEL_STEP_MESSAGE;
         }
         v->left_out++;
     }

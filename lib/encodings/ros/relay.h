@@ -17,8 +17,10 @@ REEL_DEFINE_AUTO(struct ros_relay, ros_relay_free);
 /* The fields that the other layout has not: "std_msgs/Header.seq, …"; "" = none. */
 const char *ros_relay_lost(const struct ros_relay *relay);
 
-/* The size of the payload in the other layout, without copying it. REEL_DAMAGED or REEL_LIMIT: it does not fit its definition. */
-bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes payload, size_t *size, struct reel_error *err);
+/* The size in the other layout of a payload of `payload_size` bytes, of which those in `begin` are at hand: the first, or all. False:
+ * REEL_DAMAGED or REEL_LIMIT, it does not fit its definition; or *needs_more, the others decide its size. */
+bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size, bool *needs_more,
+                    struct reel_error *err);
 /* The payload in the other layout, which has `size` bytes; REEL_CHANGED when it has not. */
 bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t size, struct reel_error *err);
 

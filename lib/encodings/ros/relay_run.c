@@ -19,6 +19,9 @@ enum {
 struct relay_run {
     const struct ros_relay *relay;
     struct cursor in;
+    uint64_t after;        /* bytes of the payload behind those of the cursor, which can only be passed */
+    uint64_t passed;       /* how many of them have been */
+    bool needs_more;       /* one of them was to be read */
     const uint8_t *origin; /* what the input is aligned to */
     bool in_cdr, out_cdr, big;
     uint8_t *out; /* NULL: measure */
@@ -30,28 +33,54 @@ struct relay_run {
 /* ---- bytes */
 
 static uint64_t position(const struct relay_run *r) {
-    return (uint64_t)(r->in.at - r->origin);
+    return (uint64_t)(r->in.at - r->origin) + r->passed;
+}
+static uint64_t left(const struct relay_run *r) {
+    return cursor_left(&r->in) + r->after;
+}
+
+/* The bytes before `size` bytes that are aligned. False: they are not all there. */
+static bool pad_of(struct relay_run *r, unsigned align, uint64_t size, uint64_t *pad) {
+    *pad = r->in_cdr ? (align - position(r) % align) % align : 0;
+    return (*pad <= left(r) && size <= left(r) - *pad) ||
+           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes are needed, %llu are left", (unsigned long long)position(r),
+                     (unsigned long long)(*pad + size), (unsigned long long)left(r));
 }
 
 static const uint8_t *take(struct relay_run *r, unsigned align, uint64_t size) {
-    uint64_t pad = r->in_cdr ? (align - position(r) % align) % align : 0, left = cursor_left(&r->in);
-    if (pad > left || size > left - pad) {
-        reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes are needed, %llu are left", (unsigned long long)position(r),
-                  (unsigned long long)(pad + size), (unsigned long long)left);
+    uint64_t pad;
+    if (!pad_of(r, align, size, &pad)) {
+        return NULL;
+    }
+    if (pad + size > cursor_left(&r->in)) {
+        r->needs_more = true;
         return NULL;
     }
     cursor_take(&r->in, pad);
     return cursor_take(&r->in, size);
 }
 
+/* The same for bytes that need not be read. */
+static bool pass(struct relay_run *r, unsigned align, uint64_t size) {
+    uint64_t pad, here;
+    if (!pad_of(r, align, size, &pad)) {
+        return false;
+    }
+    here = pad + size < cursor_left(&r->in) ? pad + size : cursor_left(&r->in);
+    cursor_take(&r->in, here);
+    r->after -= pad + size - here;
+    r->passed += pad + size - here;
+    return true;
+}
+
 /* Room for `size` bytes of output. False: too many. *to is NULL while measuring. */
 static bool give(struct relay_run *r, unsigned align, uint64_t size, uint8_t **to) {
     uint64_t pad = r->out_cdr ? (align - r->pos % align) % align : 0;
+    *to = NULL;
     if (pad + size > r->room - r->pos) {
         return r->out ? reel_fail(r->err, REEL_CHANGED, "a payload is larger than it was planned")
                       : reel_fail(r->err, REEL_LIMIT, "the payload becomes more than %d times larger", GROWTH_OUT);
     }
-    *to = NULL;
     if (r->out) {
         memset(r->out + r->pos, 0, (size_t)pad);
         *to = r->out + r->pos + pad;
@@ -91,17 +120,20 @@ static void copy_turned(uint8_t *to, const uint8_t *from, uint64_t bytes, unsign
 
 static bool move_numbers(struct relay_run *r, const struct relay_move *m, uint64_t n, bool writes) {
     uint64_t bytes = ros_definition_bytes(m->size, n * m->per);
-    const uint8_t *from = bytes > 0 ? take(r, m->size, bytes) : NULL; /* an empty list has no padding */
     uint8_t *to;
-    if (bytes == 0 || !from || !writes) {
-        return bytes == 0 || from;
+    if (bytes == 0) { /* an empty list has no padding */
+        return true;
     }
-    if (!give(r, m->size, bytes, &to)) {
+    if (!writes || !r->out) {
+        return pass(r, m->size, bytes) && (!writes || give(r, m->size, bytes, &to));
+    }
+    const uint8_t *from = take(r, m->size, bytes);
+    if (!from || !give(r, m->size, bytes, &to)) {
         return false;
     }
-    if (to && r->big && m->size > 1) {
+    if (r->big && m->size > 1) {
         copy_turned(to, from, bytes, m->size);
-    } else if (to) {
+    } else {
         memcpy(to, from, (size_t)bytes);
     }
     return true;
@@ -118,15 +150,18 @@ static uint8_t level_of(uint8_t level, bool to_ros2) {
 }
 
 static bool move_bytes(struct relay_run *r, const struct relay_move *m, uint64_t n, bool writes) {
-    const uint8_t *from = n > 0 ? take(r, 1, n) : NULL;
     uint8_t *to;
-    if (n == 0 || !from || !writes) {
-        return n == 0 || from;
+    if (n == 0) {
+        return true;
     }
-    if (!give(r, 1, n, &to)) {
+    if (!writes || !r->out) {
+        return pass(r, 1, n) && (!writes || give(r, 1, n, &to));
+    }
+    const uint8_t *from = take(r, 1, n);
+    if (!from || !give(r, 1, n, &to)) {
         return false;
     }
-    for (uint64_t i = 0; to && i < n; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         to[i] = m->kind == RELAY_BOOL ? from[i] != 0 : level_of(from[i], r->out_cdr);
     }
     return true;
@@ -158,18 +193,24 @@ static bool give_text(struct relay_run *r, const uint8_t *text, uint32_t size) {
     if (!give_u32(r, size + r->out_cdr) || !give(r, 1, (uint64_t)size + r->out_cdr, &to)) {
         return false;
     }
-    if (to) {
+    if (to && size > 0) {
         memcpy(to, text, size);
-        if (r->out_cdr) {
-            to[size] = 0;
-        }
+    }
+    if (to && r->out_cdr) {
+        to[size] = 0;
     }
     return true;
 }
 
 static bool move_text(struct relay_run *r, bool writes) {
     uint32_t size = 0;
-    const uint8_t *text = take_u32(r, &size) ? take(r, 1, size) : NULL;
+    if (!take_u32(r, &size)) {
+        return false;
+    }
+    if (!r->in_cdr && size < UINT32_MAX && (!writes || !r->out)) {
+        return pass(r, 1, size) && (!writes || give_text(r, NULL, size));
+    }
+    const uint8_t *text = take(r, 1, size);
     if (!text) {
         return false;
     }
@@ -290,9 +331,8 @@ static bool count_in(struct relay_run *r, const struct relay_move *m, uint8_t in
     }
     *n = count;
     uint64_t needs = ros_definition_bytes(m->least, count);
-    return needs <= cursor_left(&r->in) ||
-           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %u values need %llu bytes, %zu are left", (unsigned long long)position(r), count,
-                     (unsigned long long)needs, cursor_left(&r->in));
+    return needs <= left(r) || reel_fail(r->err, REEL_DAMAGED, "byte %llu: %u values need %llu bytes, %llu are left",
+                                         (unsigned long long)position(r), count, (unsigned long long)needs, (unsigned long long)left(r));
 }
 
 static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads, bool writes) {
@@ -309,24 +349,34 @@ static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads
            move_values(r, m, in - both, false) && (out == both || (afford(r, m, false, out - both) && fill(r, m, out - both)));
 }
 
+struct spot { /* in the input */
+    const uint8_t *at;
+    uint64_t after, passed;
+};
+static void go_to(struct relay_run *r, const struct spot *spot) {
+    r->in.at = spot->at;
+    r->after = spot->after;
+    r->passed = spot->passed;
+}
+
 /* Where the input has another order, its fields are found first. */
 static bool run_disordered(struct relay_run *r, const struct relay_body *body, bool writes) {
     const struct relay_move *skips = &r->relay->moves[body->first_skip], *moves = &r->relay->moves[body->first];
-    const uint8_t *at[RELAY_SLOTS_MAX];
+    struct spot at[RELAY_SLOTS_MAX], end;
     for (uint32_t i = 0; i < body->n_skips; i++) {
-        at[i] = r->in.at;
+        at[i] = (struct spot){r->in.at, r->after, r->passed};
         if (!run_move(r, &skips[i], true, false)) {
             return false;
         }
     }
-    const uint8_t *end = r->in.at;
+    end = (struct spot){r->in.at, r->after, r->passed};
     for (uint32_t i = 0; i < body->count && writes; i++) {
-        r->in.at = moves[i].slot != RELAY_NO_SLOT ? at[moves[i].slot] : end;
+        go_to(r, moves[i].slot != RELAY_NO_SLOT ? &at[moves[i].slot] : &end);
         if (!run_move(r, &moves[i], moves[i].slot != RELAY_NO_SLOT, true)) {
             return false;
         }
     }
-    r->in.at = end;
+    go_to(r, &end);
     return true;
 }
 
@@ -346,23 +396,22 @@ static bool run_body(struct relay_run *r, uint32_t number, bool reads, bool writ
 /* ---- a payload */
 
 static bool read_head(struct relay_run *r) {
-    const uint8_t *head = cursor_take(&r->in, CDR_HEAD);
+    const uint8_t *head = take(r, 1, CDR_HEAD);
     r->origin = r->in.at;
     r->big = head && head[1] == 0;
-    return (head && head[0] == 0 && head[1] <= 1) || reel_fail(r->err, REEL_DAMAGED, "the payload does not begin as plain CDR does");
+    return head && ((head[0] == 0 && head[1] <= 1) || reel_fail(r->err, REEL_DAMAGED, "the payload does not begin as plain CDR does"));
 }
 
 static bool read_end(struct relay_run *r) {
-    size_t left = cursor_left(&r->in);
-    return left == 0 || (r->in_cdr && left <= CDR_END_PADDING) ||
-           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %zu bytes too many", (unsigned long long)position(r), left);
+    return left(r) == 0 || (r->in_cdr && left(r) <= CDR_END_PADDING) ||
+           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes too many", (unsigned long long)position(r), (unsigned long long)left(r));
 }
 
 static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
     static const uint8_t head[CDR_HEAD] = {0, 1, 0, 0};
     r->in = cursor_of(payload.size > 0 ? payload : bytes_of("", 0));
     r->origin = r->in.at;
-    r->budget = REEL_EMPTY_VALUES_MAX + (uint64_t)payload.size;
+    r->budget = REEL_EMPTY_VALUES_MAX + (uint64_t)payload.size + r->after;
     r->in_cdr = r->relay->from == ROS_2;
     r->out_cdr = !r->in_cdr;
     if (r->out_cdr && r->out) {
@@ -378,9 +427,11 @@ static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
     return (!r->in_cdr || read_head(r)) && run_body(r, r->relay->top, true, true) && read_end(r);
 }
 
-bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes payload, size_t *size, struct reel_error *err) {
-    struct relay_run r = {.relay = relay, .room = (uint64_t)payload.size * GROWTH_OUT + SPARE_OUT, .err = err};
-    bool good = run_payload(&r, payload);
+bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size, bool *needs_more,
+                    struct reel_error *err) {
+    struct relay_run r = {.relay = relay, .room = payload_size * GROWTH_OUT + SPARE_OUT, .after = payload_size - begin.size, .err = err};
+    bool good = run_payload(&r, begin);
+    *needs_more = r.needs_more;
     *size = (size_t)r.pos + (r.out_cdr ? CDR_HEAD : 0);
     return good && (*size <= REEL_MESSAGE_MEMORY_MAX || reel_fail(err, REEL_LIMIT, "the payload becomes %zu bytes large", *size));
 }
