@@ -147,6 +147,7 @@ const struct ros_optional *ros_optional_field(const char *type, struct reel_byte
     static const struct ros_optional known[] = {
         {"std_msgs/Header", "seq", false, NULL, NULL},
         {"rcl_interfaces/Log", "topics", false, NULL, NULL},
+        {"geometry_msgs/TransformStamped", "seq", false, NULL, NULL}, /* of its header: relay.c, swap_frames() */
         {"sensor_msgs/Range", "variance", true, NULL, NULL},
         {"shape_msgs/SolidPrimitive", "polygon", true, NULL, NULL},
         {"visualization_msgs/Marker", "texture_resource", true, NULL, NULL},
