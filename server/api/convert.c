@@ -173,12 +173,11 @@ static bool read_split(struct http_request *r, struct conversion *c) {
 
 /* The folder in an archive: as the file is called. */
 static void read_archive(struct http_request *r, struct conversion *c) {
-    uint64_t version = 0;
+    const char *version = http_param(r, "metadata_version");
     size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
     snprintf(c->folder, sizeof c->folder, "%.*s", (int)(stem > extension ? stem - extension : 0), c->target);
-    http_param_u64(r, "metadata_version", &version);
     c->options.name = c->folder;
-    c->options.metadata_version = (unsigned)version;
+    c->options.metadata_version = version ? (unsigned)(version[0] - '0') : 0;
 }
 
 /* ros and wrap. False: replied. */
