@@ -143,21 +143,25 @@ static struct ros_definition *read_result(struct ros_translating *t, enum ros_di
     return good ? TAKE(d) : NULL;
 }
 
+static bool add_hash(struct ros_translating *t, const struct ros_definition *d) {
+    char md5[MD5_TEXT];
+    if (d->dialect == ROS_2) {
+        t->out->hash = ros_rihs01(t->arena, d, t->err);
+        return t->out->hash;
+    }
+    t->out->hash = ros_md5(t->out->type, t->out->definition, md5, t->err) ? arena_text(t->arena, md5) : "";
+    return t->out->hash ? t->out->hash[0] != '\0' : reel_fail_memory(t->err);
+}
+
 /* Reads the translated definition, computes its hash and compiles the relay. */
 static bool finish(struct ros_translating *t, enum ros_dialect to) {
     AUTO(ros_definition_free) struct ros_definition *d = read_result(t, to);
-    if (!d || !(t->out->relay = ros_relay_new(t->def, t->def->top, d, d->top, t->err))) {
+    AUTO(ros_relay_free) struct ros_relay *relay = d ? ros_relay_new(t->def, t->def->top, d, d->top, t->err) : NULL;
+    if (!relay || !add_hash(t, d)) {
         return false;
     }
-    char md5[MD5_TEXT];
-    if (to == ROS_2) {
-        t->out->hash = ros_rihs01(t->arena, d, t->err);
-    } else if (ros_md5(t->out->type, t->out->definition, md5, t->err)) {
-        t->out->hash = arena_text(t->arena, md5);
-    } else {
-        return false;
-    }
-    return t->out->hash || reel_fail_memory(t->err);
+    t->out->relay = TAKE(relay);
+    return true;
 }
 
 static const char *metadata_of(const struct reel_channel *c, const char *key) {
