@@ -383,7 +383,7 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
 static void reply(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
-    bool report = false;
+    bool report = false, check = false;
     if (!read_conversion(r, in, &c) || !api_reserve_stream(r, in->recordings, in->n, c.writer->needs & REEL_STREAMED)) {
         return;
     }
@@ -402,7 +402,8 @@ static void reply(struct http_request *r, struct inputs *in) {
     }
     bool accepted = reel_writer_accepts(c.writer, stream, loss, &err);
     if (http_param_bool(r, "report", &report) && report) {
-        if (accepted && stream->left_out && !streamed && !c.split && !count_left_out(r, &c, loss)) {
+        bool counts = http_param_bool(r, "check", &check) && check && stream->left_out && !streamed && !c.split;
+        if (accepted && counts && !count_left_out(r, &c, loss)) {
             return;
         }
         reply_report(r, &c, accepted, loss, &err);

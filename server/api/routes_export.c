@@ -50,6 +50,9 @@ static const struct http_param tar_params[] = {
         {.name = "report",                                                                                                                 \
          .type = HTTP_BOOL,                                                                                                                \
          .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                       \
+        {.name = "check",                                                                                                                  \
+         .type = HTTP_BOOL,                                                                                                                \
+         .help = "With report: reads all messages to count those that cannot be converted between ROS 1 and ROS 2."},                      \
         PARAM_DECODING, PARAM_CHANNELS, {                                                                                                  \
         .name = "end_record", .type = HTTP_BOOL, .help = "Ends a text export with {\"$end\": {\"complete\": true, …}}."                  \
     }

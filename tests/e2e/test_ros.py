@@ -77,7 +77,7 @@ class Ros(Case):
         self.assertEqual(self.server.request('HEAD', path).headers['Content-Length'], str(len(answer.body)))
 
     def test_report(self):
-        body = self.get(self.path('walk.mcap?ros=2&report=true')).json()
+        body = self.get(self.path('walk.mcap?ros=2&report=true&check=true')).json()
         self.assertTrue(body['accepted'])
         self.assertIn('%d messages that do not fit' % BROKEN, str(body['report']))
         self.assertEqual(self.get(self.path('walk.bag?report=true')).json()['report'], self.get(self.path('walk.bag?report=true&ros=1')).json()['report'])

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/definition.h"
+#include "core/ros_write.h"
 #include "encodings/ros/translate.h"
 #include "reel/iterate.h"
 #include "reel/write.h"
@@ -146,15 +147,6 @@ static const struct reel_stream_ops converted_ops = {
 
 /* ---- QoS */
 
-static const char *value_of(const struct reel_channel *c, const char *key) {
-    for (size_t i = 0; i < c->metadata.count; i++) {
-        if (strcmp(c->metadata.items[i].key, key) == 0) {
-            return c->metadata.items[i].value;
-        }
-    }
-    return NULL;
-}
-
 /* A list of one profile, as rosbag2 writes it until Humble. */
 static const char *qos_text(struct arena *arena, bool latched) {
     static const char forever[] = "    sec: 9223372036\n    nsec: 854775807\n";
@@ -206,7 +198,7 @@ static const char *original_text(struct converted *v, const struct reel_channel 
 static bool add_ros2_pairs(struct converted *v, const struct reel_channel *c, const struct ros_translation *t, struct reel_pairs *pairs,
                            struct reel_error *err) {
     const struct reel_schema *own = reel_channel_schema(c);
-    const char *original = original_text(v, c, err), *qos = value_of(c, QOS_KEY);
+    const char *original = original_text(v, c, err), *qos = ros_metadata_of(c, QOS_KEY);
     qos = qos ? qos : qos_text(&v->arena, is_latched_topic(v->below, c->name));
     if (!original || !qos) {
         return original ? reel_fail_memory(err) : false;
@@ -279,7 +271,7 @@ static const struct reel_channel *make_channel(struct converted *v, const struct
     c->encoding = ros2 ? "cdr" : "ros1";
     c->schemas = schema;
     c->n_schemas = 1;
-    c->latched = from->latched || (!ros2 && is_transient_local(value_of(from, QOS_KEY)));
+    c->latched = from->latched || (!ros2 && is_transient_local(ros_metadata_of(from, QOS_KEY)));
     return c;
 }
 

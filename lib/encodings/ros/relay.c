@@ -5,23 +5,14 @@
 #include <stdlib.h>
 
 #include "encodings/ros/names.h"
+#include "encodings/ros/relay_fields.h"
 #include "encodings/ros/standard.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"
 #include "wire/limits.h"
 
-enum { NO_BODY = UINT32_MAX, MOVES_MAX = 4 * REEL_DEFINITION_FIELDS_MAX, FLAT_MAX = 8 /* fields of a header */ };
-
-/* A field on one side, or none. */
-struct field {
-    const struct ros_definition_step *step;
-    const char *name; /* in ROS 2 */
-};
-struct fields {
-    struct field *items;
-    uint32_t count;
-};
+enum { NO_BODY = UINT32_MAX, MOVES_MAX = 4 * REEL_DEFINITION_FIELDS_MAX };
 
 /* The body of a type of the input, for one type of the output. */
 struct known {
@@ -39,91 +30,6 @@ struct compiling {
 
 static bool to_ros2(const struct compiling *c) {
     return c->from->dialect == ROS_1;
-}
-
-/* ---- fields by their names in ROS 2 */
-
-static bool list_fields(struct compiling *c, const struct ros_definition *def, uint32_t type, struct fields *out) {
-    const struct ros_definition_type *t = &def->types[type];
-    if (t->count > ROS_TYPE_FIELDS_MAX) {
-        return reel_fail(c->err, REEL_LIMIT, "%.128s has more than %d fields", t->name, ROS_TYPE_FIELDS_MAX);
-    }
-    const char *const *names = def->dialect == ROS_1 ? ros2_field_names(&c->arena, def, type) : NULL;
-    out->items = arena_alloc(&c->arena, ((size_t)t->count + FLAT_MAX) * sizeof *out->items);
-    out->count = t->count;
-    if (!out->items || (def->dialect == ROS_1 && !names)) {
-        return reel_fail_memory(c->err);
-    }
-    for (uint32_t i = 0; i < t->count; i++) {
-        const struct ros_definition_step *s = &def->steps[t->first + i];
-        char *name = names ? NULL : arena_alloc(&c->arena, s->key.size + 1);
-        if (!names && !name) {
-            return reel_fail_memory(c->err);
-        }
-        if (name) {
-            memcpy(name, s->key.data, s->key.size);
-        }
-        out->items[i] = (struct field){.step = s, .name = names ? names[i] : name};
-    }
-    return true;
-}
-
-static struct field *find_field(const struct fields *fields, const char *name) {
-    for (uint32_t i = 0; i < fields->count; i++) {
-        if (strcmp(fields->items[i].name, name) == 0) {
-            return &fields->items[i];
-        }
-    }
-    return NULL;
-}
-
-/* Replaces the header by its fields. False: no memory. */
-static bool flatten_header(struct compiling *c, const struct ros_definition *def, struct fields *fields) {
-    struct field *header = find_field(fields, "header");
-    struct fields inner;
-    if (!header || header->step->kind != ROS_VALUE_TYPE || header->step->many != ROS_ONE ||
-        def->types[header->step->type].count > FLAT_MAX) {
-        return true;
-    }
-    size_t at = (size_t)(header - fields->items);
-    if (!list_fields(c, def, header->step->type, &inner) || inner.count == 0) {
-        return inner.count == 0;
-    }
-    memmove(header + inner.count, header + 1, (fields->count - at - 1) * sizeof *header);
-    memcpy(header, inner.items, inner.count * sizeof *header);
-    fields->count += inner.count - 1;
-    return true;
-}
-
-/* Before 13 August 2009 a transform named its parent in a field of its own and its child in the header. */
-static bool swap_frames(struct compiling *c, const char *type, struct fields *in, struct fields *out) {
-    struct fields *old = to_ros2(c) ? in : out;
-    struct field *parent = find_field(old, "parent_id");
-    if (!parent || strcmp(type, "geometry_msgs/TransformStamped") != 0) {
-        return true;
-    }
-    if (!flatten_header(c, c->from, in) || !flatten_header(c, c->to, out)) {
-        return false;
-    }
-    struct field *child = find_field(old, "frame_id");
-    parent = find_field(old, "parent_id");
-    if (child && parent) {
-        child->name = "child_frame_id";
-        parent->name = "frame_id";
-    }
-    return true;
-}
-
-/* Gives fields of old definitions of ROS 1 the names that they have got. */
-static void rename_old(const struct compiling *c, const char *type, struct fields *in, struct fields *out) {
-    struct fields *ros1 = to_ros2(c) ? in : out, *ros2 = to_ros2(c) ? out : in;
-    for (uint32_t i = 0; i < ros2->count; i++) {
-        const char *old = ros_old_field(type, bytes_text(ros2->items[i].name));
-        struct field *field = old && !find_field(ros1, ros2->items[i].name) ? find_field(ros1, old) : NULL;
-        if (field) {
-            field->name = ros2->items[i].name;
-        }
-    }
 }
 
 /* ---- moves */
@@ -213,7 +119,8 @@ static bool add_move(struct compiling *c, struct relay_move **list, size_t *coun
 }
 
 /* The move of a field that the other side has too. */
-static bool pair_move(struct compiling *c, const char *type, const struct field *in, const struct field *out, struct relay_move *m) {
+static bool pair_move(struct compiling *c, const char *type, const struct relay_field *in, const struct relay_field *out,
+                      struct relay_move *m) {
     const struct ros_definition_step *a = in->step, *b = out->step;
     bool arrays = a->many == ROS_ARRAY && b->many == ROS_ARRAY && a->count != b->count;
     bool one = (a->many == ROS_ONE) == (b->many == ROS_ONE);
@@ -238,8 +145,9 @@ static bool pair_move(struct compiling *c, const char *type, const struct field 
 }
 
 /* The move of a field that only one side has: `in` or `out` is NULL. */
-static bool lone_move(struct compiling *c, const char *type, const struct field *in, const struct field *out, struct relay_move *m) {
-    const struct field *field = in ? in : out;
+static bool lone_move(struct compiling *c, const char *type, const struct relay_field *in, const struct relay_field *out,
+                      struct relay_move *m) {
+    const struct relay_field *field = in ? in : out;
     const struct ros_definition *def = in ? c->from : c->to;
     const struct ros_optional *optional = ros_optional_field(type, bytes_text(field->name), def->dialect == ROS_2);
     if (type[0] && !optional && !field->step->hidden) {
@@ -303,17 +211,17 @@ static bool add_body(struct compiling *c, const struct list *moves, const struct
 
 static bool compile_alone(struct compiling *c, const struct ros_definition *def, uint32_t type, uint32_t *body) {
     uint32_t *known = def == c->from ? &c->alone_in[type] : &c->alone_out[type];
-    struct fields fields;
+    struct relay_fields fields;
     AUTO_STRUCT(list_done) struct list moves = {0};
     *body = *known;
     if (*known != NO_BODY) {
         return true;
     }
-    if (!list_fields(c, def, type, &fields)) {
+    if (!relay_list_fields(&c->arena, def, type, &fields, c->err)) {
         return false;
     }
     for (uint32_t i = 0; i < fields.count; i++) {
-        const struct field *f = &fields.items[i];
+        const struct relay_field *f = &fields.items[i];
         struct relay_move m;
         if (!lone_move(c, "", def == c->from ? f : NULL, def == c->to ? f : NULL, &m) || !push(c, &moves, &m)) {
             return false;
@@ -325,14 +233,14 @@ static bool compile_alone(struct compiling *c, const struct ros_definition *def,
 /* A header or a message that consists of a time, as that time: the type of ROS 1 for a stamp of ROS 2. */
 static bool compile_stamp(struct compiling *c, uint32_t ros1_type, enum ros_stamp stamp, uint32_t *body) {
     const struct ros_definition *def = to_ros2(c) ? c->from : c->to;
-    struct fields fields;
+    struct relay_fields fields;
     AUTO_STRUCT(list_done) struct list moves = {0};
     unsigned found = 0;
-    if (!list_fields(c, def, ros1_type, &fields)) {
+    if (!relay_list_fields(&c->arena, def, ros1_type, &fields, c->err)) {
         return false;
     }
     for (uint32_t i = 0; i < fields.count; i++) {
-        const struct field *f = &fields.items[i];
+        const struct relay_field *f = &fields.items[i];
         bool is_it = stamp_of(def, f->step) == stamp && f->step->many == ROS_ONE && found == 0;
         struct relay_move m = {.kind = stamp == ROS_TIME ? RELAY_TIME : RELAY_DURATION, .slot = RELAY_NO_SLOT, .least = 8};
         found += is_it;
@@ -340,7 +248,7 @@ static bool compile_stamp(struct compiling *c, uint32_t ros1_type, enum ros_stam
             return false;
         }
     }
-    bool header = fields.count == 3 && find_field(&fields, "seq") && find_field(&fields, "frame_id");
+    bool header = fields.count == 3 && relay_find_field(&fields, "seq") && relay_find_field(&fields, "frame_id");
     if (found != 1 || (fields.count != 1 && !header)) {
         return reel_fail(c->err, REEL_UNSUPPORTED, "%.128s is no time", def->types[ros1_type].name);
     }
@@ -348,12 +256,12 @@ static bool compile_stamp(struct compiling *c, uint32_t ros1_type, enum ros_stam
 }
 
 /* Which field of the input each field of the output is; -1: none. True when their order is the same. */
-static bool match_fields(const struct fields *in, const struct fields *out, int32_t *source) {
+static bool match_fields(const struct relay_fields *in, const struct relay_fields *out, int32_t *source) {
     int32_t last = -1;
     bool ordered = true;
     for (uint32_t i = 0; i < out->count; i++) {
-        const struct field *f =
-            i < in->count && strcmp(in->items[i].name, out->items[i].name) == 0 ? &in->items[i] : find_field(in, out->items[i].name);
+        const struct relay_field *f =
+            i < in->count && strcmp(in->items[i].name, out->items[i].name) == 0 ? &in->items[i] : relay_find_field(in, out->items[i].name);
         source[i] = f && !f->step->hidden ? (int32_t)(f - in->items) : -1;
         ordered = ordered && (source[i] < 0 || source[i] > last);
         last = source[i] > last ? source[i] : last;
@@ -364,7 +272,7 @@ static bool match_fields(const struct fields *in, const struct fields *out, int3
 struct pairing {
     const char *type; /* in ROS 2 */
     bool maps_level;  /* a log, which is not one of ROS 2 under the same name in a bag */
-    struct fields in, out;
+    struct relay_fields in, out;
     int32_t *source;
     struct list moves, skips;
 };
@@ -452,10 +360,12 @@ static bool pair_disordered(struct compiling *c, struct pairing *p) {
 static bool compile_fields(struct compiling *c, uint32_t from, uint32_t to, uint32_t *body) {
     AUTO_STRUCT(pairing_done) struct pairing p = {0};
     p.type = ros_short_name(&c->arena, to_ros2(c) ? c->to->types[to].name : c->from->types[from].name, c->err);
-    if (!p.type || !list_fields(c, c->from, from, &p.in) || !list_fields(c, c->to, to, &p.out) || !swap_frames(c, p.type, &p.in, &p.out)) {
+    if (!p.type || !relay_list_fields(&c->arena, c->from, from, &p.in, c->err) ||
+        !relay_list_fields(&c->arena, c->to, to, &p.out, c->err) ||
+        !(to_ros2(c) ? relay_rename_old(&c->arena, p.type, c->from, &p.in, c->to, &p.out, c->err)
+                     : relay_rename_old(&c->arena, p.type, c->to, &p.out, c->from, &p.in, c->err))) {
         return false;
     }
-    rename_old(c, p.type, &p.in, &p.out);
     const char *ros1 = to_ros2(c) ? c->from->types[from].name : c->to->types[to].name;
     p.maps_level = strcmp(p.type, "rcl_interfaces/Log") == 0 && strcmp(ros1, p.type) != 0;
     if (!(p.source = arena_alloc(&c->arena, (p.out.count + 1) * sizeof *p.source))) {

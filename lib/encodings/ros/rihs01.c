@@ -9,16 +9,12 @@
 #include "wire/grow.h"
 #include "wire/sha256.h"
 
-static void put_text(struct grow *out, const char *text) {
-    grow_put(out, text, strlen(text));
-}
-
 /* "pkg/msg/Type" */
 static void put_name(struct grow *out, const char *name) {
     const char *slash = strrchr(name, '/');
     grow_put(out, name, slash ? (size_t)(slash - name) : 0);
-    put_text(out, slash ? "/msg/" : "msg/");
-    put_text(out, slash ? slash + 1 : name);
+    grow_text(out, slash ? "/msg/" : "msg/");
+    grow_text(out, slash ? slash + 1 : name);
 }
 
 static unsigned id_of(const struct ros_definition_step *s) {
@@ -36,31 +32,31 @@ static unsigned id_of(const struct ros_definition_step *s) {
 static void put_field(struct grow *out, const struct ros_definition *def, const struct ros_definition_step *s) {
     char numbers[96];
     bool sized = s->many == ROS_ARRAY || (s->many == ROS_LIST && s->count != UINT32_MAX);
-    put_text(out, "{\"name\": \"");
+    grow_text(out, "{\"name\": \"");
     if (s->hidden) {
-        put_text(out, "structure_needs_at_least_one_member");
+        grow_text(out, "structure_needs_at_least_one_member");
     } else {
         grow_put(out, s->key.data, s->key.size);
     }
     snprintf(numbers, sizeof numbers, "\", \"type\": {\"type_id\": %u, \"capacity\": %u, \"string_capacity\": 0, \"nested_type_name\": \"",
              id_of(s), sized ? s->count : 0);
-    put_text(out, numbers);
+    grow_text(out, numbers);
     if (s->kind == ROS_VALUE_TYPE) {
         put_name(out, def->types[s->type].name);
     }
-    put_text(out, "\"}}");
+    grow_text(out, "\"}}");
 }
 
 static void put_type(struct grow *out, const struct ros_definition *def, uint32_t type) {
     const struct ros_definition_type *t = &def->types[type];
-    put_text(out, "{\"type_name\": \"");
+    grow_text(out, "{\"type_name\": \"");
     put_name(out, t->name);
-    put_text(out, "\", \"fields\": [");
+    grow_text(out, "\", \"fields\": [");
     for (uint32_t i = 0; i < t->count; i++) {
-        put_text(out, i > 0 ? ", " : "");
+        grow_text(out, i > 0 ? ", " : "");
         put_field(out, def, &def->steps[t->first + i]);
     }
-    put_text(out, "]}");
+    grow_text(out, "]}");
 }
 
 static void mark(const struct ros_definition *def, uint32_t type, bool *needed) {
@@ -81,19 +77,19 @@ const char *ros_rihs01(struct arena *arena, const struct ros_definition *def, st
     const char *kept = NULL;
     if (needed) {
         mark(def, def->top, needed);
-        put_text(&text, "{\"type_description\": ");
+        grow_text(&text, "{\"type_description\": ");
         put_type(&text, def, def->top);
-        put_text(&text, ", \"referenced_type_descriptions\": [");
+        grow_text(&text, ", \"referenced_type_descriptions\": [");
         bool first = true;
         for (size_t i = 0; i < def->n_types; i++) { /* "a/msg/B" sorts as "a/B" does */
             uint32_t type = def->by_name[i];
             if (needed[type]) {
-                put_text(&text, first ? "" : ", ");
+                grow_text(&text, first ? "" : ", ");
                 put_type(&text, def, type);
                 first = false;
             }
         }
-        put_text(&text, "]}");
+        grow_text(&text, "]}");
     }
     if (needed && !text.failed) {
         sha256_hex(bytes_of(text.data, text.size), hash + strlen(hash));

@@ -25,20 +25,16 @@ const char *ros1_standard_text(const char *name) {
 
 /* ---- all of them */
 
-static void put_text(struct grow *out, const char *text) {
-    grow_put(out, text, strlen(text));
-}
-
 static void list_types(struct grow *out) {
     for (size_t i = 0; i < ros2_texts_count; i++) {
-        put_text(out, ros2_texts[i].name);
-        put_text(out, " a\n");
+        grow_text(out, ros2_texts[i].name);
+        grow_text(out, " a\n");
     }
     for (size_t i = 0; i < ros2_texts_count; i++) {
-        put_text(out, "===\nMSG: ");
-        put_text(out, ros2_texts[i].name);
-        put_text(out, "\n");
-        put_text(out, ros2_texts[i].text);
+        grow_text(out, "===\nMSG: ");
+        grow_text(out, ros2_texts[i].name);
+        grow_text(out, "\n");
+        grow_text(out, ros2_texts[i].text);
     }
 }
 
@@ -147,7 +143,7 @@ const struct ros_optional *ros_optional_field(const char *type, struct reel_byte
     static const struct ros_optional known[] = {
         {"std_msgs/Header", "seq", false, NULL, NULL},
         {"rcl_interfaces/Log", "topics", false, NULL, NULL},
-        {"geometry_msgs/TransformStamped", "seq", false, NULL, NULL}, /* of its header: relay.c, swap_frames() */
+        {"geometry_msgs/TransformStamped", "seq", false, NULL, NULL}, /* of its header: relay_fields.c */
         {"sensor_msgs/Range", "variance", true, NULL, NULL},
         {"shape_msgs/SolidPrimitive", "polygon", true, NULL, NULL},
         {"visualization_msgs/Marker", "texture_resource", true, NULL, NULL},

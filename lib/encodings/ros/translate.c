@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/ros_md5.h"
+#include "core/ros_write.h"
 #include "encodings/ros/definition.h"
 #include "encodings/ros/definition_link.h"
 #include "encodings/ros/definition_text.h"
@@ -43,10 +44,6 @@ static const struct ros_standard_text *find_text(const struct ros_texts *texts, 
         }
     }
     return NULL;
-}
-
-static void put_text(struct grow *out, const char *text) {
-    grow_put(out, text, strlen(text));
 }
 
 /* The name of the type that a field's word names: with the package of its owner where it has none. */
@@ -99,10 +96,10 @@ static bool join_types_of(struct joining *j, const struct ros_standard_text *own
             continue;
         }
         *joined = true;
-        put_text(&j->out, "\n================================================================================\nMSG: ");
-        put_text(&j->out, needed[i]->name);
-        put_text(&j->out, "\n");
-        put_text(&j->out, needed[i]->text);
+        grow_text(&j->out, "\n================================================================================\nMSG: ");
+        grow_text(&j->out, needed[i]->name);
+        grow_text(&j->out, "\n");
+        grow_text(&j->out, needed[i]->text);
         if (level > REEL_DEPTH_MAX || j->out.size > REEL_SCHEMA_MAX) {
             return reel_fail(j->t->err, REEL_LIMIT, "the translated definition is too large");
         }
@@ -120,7 +117,7 @@ static bool join_texts(struct ros_translating *t, enum ros_dialect dialect) {
         return reel_fail_memory(t->err);
     }
     joined[0] = true;
-    put_text(&j.out, t->texts.items[0].text);
+    grow_text(&j.out, t->texts.items[0].text);
     bool good = join_types_of(&j, &t->texts.items[0], 1);
     const uint8_t *kept = good && !j.out.failed ? arena_copy(t->arena, j.out.data, j.out.size) : NULL;
     t->out->type = t->texts.items[0].name;
@@ -164,18 +161,9 @@ static bool finish(struct ros_translating *t, enum ros_dialect to) {
     return true;
 }
 
-static const char *metadata_of(const struct reel_channel *c, const char *key) {
-    for (size_t i = 0; i < c->metadata.count; i++) {
-        if (strcmp(c->metadata.items[i].key, key) == 0) {
-            return c->metadata.items[i].value;
-        }
-    }
-    return NULL;
-}
-
 /* The definition that the channel had in ROS 1. False: none, or its messages do not fit it; err only for no memory. */
 static bool take_original(struct ros_translating *t, const struct reel_channel *c) {
-    const char *type = metadata_of(c, ROS1_TYPE_KEY), *text = metadata_of(c, ROS1_DEFINITION_KEY);
+    const char *type = ros_metadata_of(c, ROS1_TYPE_KEY), *text = ros_metadata_of(c, ROS1_DEFINITION_KEY);
     struct reel_error *err = t->err, why = {0};
     char name[ROS_NAME_ROOM];
     if (!type || !text || strlen(text) > REEL_SCHEMA_MAX || !ros_type_name(bytes_text(type), false, name)) {

@@ -12,10 +12,6 @@
 #include "wire/cleanup.h"
 #include "wire/grow.h"
 
-static void put_text(struct grow *out, const char *text) {
-    grow_put(out, text, strlen(text));
-}
-
 static bool is_stamp(const struct ros_definition *d, uint32_t type) {
     return d->types[type].stamp != ROS_NO_STAMP;
 }
@@ -45,11 +41,11 @@ static bool put_field(struct ros_translating *t, const struct ros_definition *de
         snprintf(many, sizeof many, s->many == ROS_ARRAY ? "[%u]" : "[]", s->count);
     }
     if (word) {
-        put_text(out, word);
-        put_text(out, many);
-        put_text(out, " ");
+        grow_text(out, word);
+        grow_text(out, many);
+        grow_text(out, " ");
         grow_put(out, s->key.data, s->key.size);
-        put_text(out, "\n");
+        grow_text(out, "\n");
     }
     return word;
 }
@@ -72,31 +68,31 @@ static void put_unquoted(struct grow *out, struct reel_bytes value) {
 static void put_constant(struct grow *out, const struct ros_line *l) {
     bool text = bytes_start(l->word, bytes_text("string")) || bytes_start(l->word, bytes_text("wstring"));
     if (text) {
-        put_text(out, "string");
+        grow_text(out, "string");
     } else {
         grow_put(out, l->word.data, l->word.size);
     }
-    put_text(out, " ");
+    grow_text(out, " ");
     grow_put(out, l->name.data, l->name.size);
-    put_text(out, "=");
+    grow_text(out, "=");
     if (text) {
         put_unquoted(out, l->value);
-        put_text(out, "\n");
+        grow_text(out, "\n");
         return;
     }
     const uint8_t *hash = l->value.size > 0 ? memchr(l->value.data, '#', l->value.size) : NULL;
     struct reel_bytes value = ros_trim(bytes_of(l->value.data, hash ? (size_t)(hash - l->value.data) : l->value.size));
     uint8_t number = value.size == 3 ? (uint8_t)((value.data[0] - '0') * 100 + (value.data[1] - '0') * 10 + (value.data[2] - '0')) : 0;
     if (bytes_is(value, "true") || bytes_is(value, "false")) {
-        put_text(out, bytes_is(value, "true") ? "1" : "0");
+        grow_text(out, bytes_is(value, "true") ? "1" : "0");
     } else if (bytes_is(l->word, "byte") && number > INT8_MAX) { /* which has a sign here */
         char negative[8];
         snprintf(negative, sizeof negative, "%d", (int8_t)number);
-        put_text(out, negative);
+        grow_text(out, negative);
     } else {
         grow_put(out, value.data, value.size);
     }
-    put_text(out, "\n");
+    grow_text(out, "\n");
 }
 
 /* The same type of the standard, by the names of its fields: it has its constants, which a text of another program may lack, and IDL. */

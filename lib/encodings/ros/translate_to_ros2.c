@@ -21,10 +21,6 @@ struct renaming {
     bool *texted;       /* its text is added */
 };
 
-static void put_text(struct grow *out, const char *text) {
-    grow_put(out, text, strlen(text));
-}
-
 /* ---- names of types */
 
 /* Can messages of this type be those of the standard type? False with an error: no memory. */
@@ -92,16 +88,16 @@ static bool name_type(struct renaming *r, uint32_t type) {
 /* ROS 2 cuts comments off before it looks at quotes, so a text with "#" cannot be a constant. */
 static void put_string_constant(struct grow *out, const char *name, struct reel_bytes value, bool *lost) {
     bool possible = (value.size == 0 || !memchr(value.data, '#', value.size)) && utf8_valid(value);
-    put_text(out, possible ? "string " : "# constant not representable: ");
-    put_text(out, name);
-    put_text(out, possible ? "=\"" : " = \"");
+    grow_text(out, possible ? "string " : "# constant not representable: ");
+    grow_text(out, name);
+    grow_text(out, possible ? "=\"" : " = \"");
     for (size_t i = 0; i < value.size && (possible || utf8_valid(value)); i++) {
         if (value.data[i] == '\\' || value.data[i] == '"') {
             grow_u8(out, '\\');
         }
         grow_u8(out, value.data[i]);
     }
-    put_text(out, "\"\n");
+    grow_text(out, "\"\n");
     *lost = *lost || !possible;
 }
 
@@ -130,11 +126,11 @@ static void put_constant(struct grow *out, const struct ros_line *l, bool *lost)
         snprintf(text, sizeof text, "%d", (int)number & 255);
     }
     grow_put(out, l->word.data, l->word.size);
-    put_text(out, " ");
-    put_text(out, name);
-    put_text(out, "=");
-    put_text(out, text);
-    put_text(out, "\n");
+    grow_text(out, " ");
+    grow_text(out, name);
+    grow_text(out, "=");
+    grow_text(out, text);
+    grow_text(out, "\n");
 }
 
 static void put_field(const struct renaming *r, struct grow *out, const struct ros_definition_step *s, const char *name) {
@@ -146,11 +142,11 @@ static void put_field(const struct renaming *r, struct grow *out, const struct r
     if (s->many != ROS_ONE) {
         snprintf(many, sizeof many, s->many == ROS_ARRAY ? "[%u]" : "[]", s->count);
     }
-    put_text(out, word);
-    put_text(out, many);
-    put_text(out, " ");
-    put_text(out, name);
-    put_text(out, "\n");
+    grow_text(out, word);
+    grow_text(out, many);
+    grow_text(out, " ");
+    grow_text(out, name);
+    grow_text(out, "\n");
 }
 
 static bool put_lines(struct renaming *r, uint32_t type, struct grow *out) {
@@ -163,7 +159,7 @@ static bool put_lines(struct renaming *r, uint32_t type, struct grow *out) {
         struct ros_line l;
         if (!ros_line_read(line, &l)) {
             grow_put(out, line.data, utf8_valid(line) ? line.size : 0);
-            put_text(out, utf8_valid(line) ? "\n" : "");
+            grow_text(out, utf8_valid(line) ? "\n" : "");
         } else if (l.is_constant) {
             put_constant(out, &l, &t->out->lost_constants);
         } else if (field < of->count) {

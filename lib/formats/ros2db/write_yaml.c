@@ -10,19 +10,16 @@
 #include "wire/cleanup.h"
 #include "wire/json_out.h"
 
-static void put(struct grow *out, const char *text) {
-    grow_put(out, text, strlen(text));
-}
 static void put_string(struct grow *out, const char *key, const char *value) {
-    put(out, key);
+    grow_text(out, key);
     json_put_string(out, bytes_text(value));
-    put(out, "\n");
+    grow_text(out, "\n");
 }
 static void put_number(struct grow *out, const char *key, uint64_t value) {
     char text[24];
     snprintf(text, sizeof text, "%llu\n", (unsigned long long)value);
-    put(out, key);
-    put(out, text);
+    grow_text(out, key);
+    grow_text(out, text);
 }
 
 bool rosbag2_plays(const struct reel_channel *c) {
@@ -47,27 +44,27 @@ static bool put_profile_line(struct grow *out, const char *line, size_t size) {
     if (!colon || indent >= key || strspn(line + indent, "abcdefghijklmnopqrstuvwxyz_") != key - indent) {
         return false;
     }
-    put(out, "          ");
+    grow_text(out, "          ");
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         bool is_it = strlen(policies[i].key) == key - indent && memcmp(policies[i].key, line + indent, key - indent) == 0;
         if (is_it && size == key + 3 && colon[1] == ' ' && colon[2] >= '0' && colon[2] <= '3') {
             grow_put(out, line, key);
-            put(out, ": ");
-            put(out, policies[i].names[colon[2] - '0']);
-            put(out, "\n");
+            grow_text(out, ": ");
+            grow_text(out, policies[i].names[colon[2] - '0']);
+            grow_text(out, "\n");
             return true;
         }
     }
     grow_put(out, line, size);
-    put(out, "\n");
+    grow_text(out, "\n");
     return true;
 }
 
 static void put_profiles(struct grow *out, const char *qos) {
     static const char key[] = "        offered_qos_profiles:";
     size_t begin = out->size;
-    put(out, key);
-    put(out, "\n");
+    grow_text(out, key);
+    grow_text(out, "\n");
     bool good = qos[0] == '-';
     for (const char *line = qos; good && *line;) {
         size_t size = strcspn(line, "\n");
@@ -76,8 +73,8 @@ static void put_profiles(struct grow *out, const char *qos) {
     }
     if (!good) { /* of another form */
         out->size = begin;
-        put(out, key);
-        put(out, " []\n");
+        grow_text(out, key);
+        grow_text(out, " []\n");
     }
 }
 
@@ -94,7 +91,7 @@ static void put_topic(struct grow *out, const struct rosbag2_yaml *y, const stru
     const char *qos = ros_metadata_of(c, "offered_qos_profiles"), *hash = ros_metadata_of(c, "topic_type_hash");
     put_string(out, "    - topic_metadata:\n        name: ", c->name);
     put_string(out, "        type: ", c->type);
-    put(out, "        serialization_format: cdr\n");
+    grow_text(out, "        serialization_format: cdr\n");
     if (y->version >= 9) {
         put_profiles(out, qos ? qos : "");
     } else {
@@ -119,7 +116,7 @@ static bool put_topics(struct grow *out, const struct rosbag2_yaml *y, struct re
         n += rosbag2_plays(s->channels[i]);
     }
     qsort_r(order, n, sizeof *order, compare_topics, (void *)s);
-    put(out, n > 0 ? "  topics_with_message_count:\n" : "  topics_with_message_count: []\n");
+    grow_text(out, n > 0 ? "  topics_with_message_count:\n" : "  topics_with_message_count: []\n");
     for (uint32_t i = 0, end; i < n; i = end) {
         const struct reel_channel *c = s->channels[order[i]];
         uint64_t messages = 0;
@@ -143,7 +140,7 @@ static uint64_t played(const struct rosbag2_yaml *y) {
 
 bool rosbag2_put_yaml(struct grow *out, const struct rosbag2_yaml *y, struct reel_error *err) {
     uint64_t start = (uint64_t)y->counts->first_ns, duration = (uint64_t)y->counts->last_ns - start, messages = played(y);
-    put(out, "rosbag2_bagfile_information:\n");
+    grow_text(out, "rosbag2_bagfile_information:\n");
     put_number(out, "  version: ", y->version);
     put_string(out, "  storage_identifier: ", y->storage);
     put_number(out, "  duration:\n    nanoseconds: ", duration);
@@ -152,13 +149,13 @@ bool rosbag2_put_yaml(struct grow *out, const struct rosbag2_yaml *y, struct ree
     if (!put_topics(out, y, err)) {
         return false;
     }
-    put(out, "  compression_format: \"\"\n  compression_mode: \"\"\n");
+    grow_text(out, "  compression_format: \"\"\n  compression_mode: \"\"\n");
     put_string(out, "  relative_file_paths:\n    - ", y->file);
     put_string(out, "  files:\n    - path: ", y->file);
     put_number(out, "      starting_time:\n        nanoseconds_since_epoch: ", start);
     put_number(out, "      duration:\n        nanoseconds: ", duration);
     put_number(out, "      message_count: ", messages);
-    put(out, y->version >= 6 ? "  custom_data: ~\n" : "");
-    put(out, y->version >= 8 ? "  ros_distro: \"unknown\"\n" : "");
+    grow_text(out, y->version >= 6 ? "  custom_data: ~\n" : "");
+    grow_text(out, y->version >= 8 ? "  ros_distro: \"unknown\"\n" : "");
     return !out->failed || reel_fail_memory(err);
 }
