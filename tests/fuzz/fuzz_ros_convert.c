@@ -21,7 +21,7 @@ static bool lay_out(const struct ros_relay *relay, struct reel_bytes payload, st
     bool known = ros_relay_size(relay, bytes_of(payload.data, half), payload.size, &again, &needs_more, &err);
     fuzz_must(known ? again == size : needs_more, "the beginning tells the size, or that it does not");
     uint8_t *to = malloc(size > 0 ? size : 1);
-    fuzz_must(to && ros_relay_put(relay, payload, to, size, &err), "what is measured is written");
+    fuzz_must(to && ros_relay_put(relay, payload, to, size, &again, &err) && again == size, "what is measured is written");
     *out = bytes_of(to, size);
     return true;
 }

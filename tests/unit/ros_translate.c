@@ -65,7 +65,11 @@ static const char *laid_out(const struct ros_relay *relay, struct reel_bytes pay
     }
     uint8_t *out = malloc(size > 0 ? size : 1);
     assert_true(size < sizeof text / 2);
-    assert_true(ros_relay_put(relay, payload, out, size, &err));
+    assert_true(ros_relay_put(relay, payload, out, size, &again, &err));
+    assert_int_equal(again, size);
+    assert_true(size == 0 || !ros_relay_put(relay, payload, out, size - 1, &again, &err));
+    assert_true(size == 0 || err.code == REEL_CHANGED);
+    assert_true(ros_relay_put(relay, payload, out, size, &again, &err));
     for (size_t i = 0; i < size; i++) {
         snprintf(text + 2 * i, 3, "%02x", out[i]);
     }

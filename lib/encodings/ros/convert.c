@@ -18,6 +18,7 @@ enum {
     VERSION = 1, /* part of every ETag: raise it when any output byte changes */
     OWN_PAIRS = 5,
     BEGIN_BYTES = 4096,            /* read of a payload to measure it, … */
+    PAYLOAD_ROOM = 64 << 10,       /* at first */
     LARGE_BYTES = 4 * BEGIN_BYTES, /* … if it is this large: its size seldom depends on what follows */
 };
 
@@ -48,7 +49,7 @@ static bool convert_owned(struct converted *v, struct reel_message *m, struct re
         return reel_fail_memory(err);
     }
     m->owned = out;
-    return ros_relay_put(v->relays[m->channel], payload, out, size, err);
+    return ros_relay_put(v->relays[m->channel], payload, out, size, &size, err);
 }
 
 /* The size that the message's payload will have. *fits: it has one. False: it cannot be read. */
@@ -70,7 +71,12 @@ static bool measure(struct converted *v, struct reel_message *m, size_t *size, b
     if (!reel_stream_payload(v->below, m, &payload, err)) {
         return false;
     }
-    *fits = ros_relay_size(relay, payload, payload.size, size, &needs_more, &why);
+    v->holds = false;
+    if (!m->owned && payload.size < LARGE_BYTES && ros_relay_put(relay, payload, v->payload, v->room, size, &why)) {
+        v->held = reel_mark_of(m); /* most likely it is asked for next */
+        return *fits = v->holds = true;
+    }
+    *fits = (why.code == REEL_OK || why.code == REEL_CHANGED) && ros_relay_size(relay, payload, payload.size, size, &needs_more, &why);
     return !*fits || !m->owned || convert_owned(v, m, payload, *size, err);
 }
 
@@ -124,8 +130,13 @@ static bool converted_payload(struct reel_stream *base, const struct reel_messag
         v->room = m->size;
     }
     *out = bytes_of(v->payload, m->size);
+    size_t size;
+    if (!ros_relay_put(v->relays[m->channel], payload, v->payload, m->size, &size, err)) {
+        return false;
+    }
     v->held = mark;
-    return v->holds = ros_relay_put(v->relays[m->channel], payload, v->payload, m->size, err);
+    v->holds = size == m->size;
+    return v->holds || reel_fail(err, REEL_CHANGED, "a payload has another size than was planned");
 }
 
 static void converted_free(struct reel_stream *base) {
@@ -325,7 +336,8 @@ static bool convert_channels(struct converted *v, struct reel_error *err) {
     v->channels = calloc(n, sizeof *v->channels);
     v->relays = calloc(n, sizeof *v->relays);
     v->losses = reel_loss_new();
-    if (!v->channels || !v->relays || !v->losses) {
+    v->payload = malloc(v->room = PAYLOAD_ROOM);
+    if (!v->channels || !v->relays || !v->losses || !v->payload) {
         return reel_fail_memory(err);
     }
     AUTO(ros_definition_free) struct ros_definition *standard = ros2_standard_types(err);

@@ -21,7 +21,8 @@ const char *ros_relay_lost(const struct ros_relay *relay);
  * REEL_DAMAGED or REEL_LIMIT, it does not fit its definition; or *needs_more, the others decide its size. */
 bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size, bool *needs_more,
                     struct reel_error *err);
-/* The payload in the other layout, which has `size` bytes; REEL_CHANGED when it has not. */
-bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t size, struct reel_error *err);
+/* The payload in the other layout, in at most `room` bytes; REEL_CHANGED when it needs more. */
+bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,
+                   struct reel_error *err);
 
 #endif

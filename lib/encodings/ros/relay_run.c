@@ -78,7 +78,7 @@ static bool give(struct relay_run *r, unsigned align, uint64_t size, uint8_t **t
     uint64_t pad = r->out_cdr ? (align - r->pos % align) % align : 0;
     *to = NULL;
     if (pad + size > r->room - r->pos) {
-        return r->out ? reel_fail(r->err, REEL_CHANGED, "a payload is larger than it was planned")
+        return r->out ? reel_fail(r->err, REEL_CHANGED, "a payload has no room in the other layout")
                       : reel_fail(r->err, REEL_LIMIT, "the payload becomes more than %d times larger", GROWTH_OUT);
     }
     if (r->out) {
@@ -416,7 +416,7 @@ static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
     r->out_cdr = !r->in_cdr;
     if (r->out_cdr && r->out) {
         if (r->room < sizeof head) {
-            return reel_fail(r->err, REEL_CHANGED, "a payload is larger than it was planned");
+            return reel_fail(r->err, REEL_CHANGED, "a payload has no room in the other layout");
         }
         memcpy(r->out, head, sizeof head);
     }
@@ -436,7 +436,10 @@ bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint
     return good && (*size <= REEL_MESSAGE_MEMORY_MAX || reel_fail(err, REEL_LIMIT, "the payload becomes %zu bytes large", *size));
 }
 
-bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t size, struct reel_error *err) {
-    struct relay_run r = {.relay = relay, .out = out, .room = size, .err = err};
-    return run_payload(&r, payload) && (r.pos == r.room || reel_fail(err, REEL_CHANGED, "a payload has another size than was planned"));
+bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,
+                   struct reel_error *err) {
+    struct relay_run r = {.relay = relay, .out = out, .room = room, .err = err};
+    bool good = run_payload(&r, payload);
+    *size = (size_t)r.pos + (r.out_cdr ? CDR_HEAD : 0);
+    return good;
 }
