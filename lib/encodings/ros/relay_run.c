@@ -254,11 +254,6 @@ static bool move_wide_text(struct relay_run *r, bool writes) {
 
 /* ---- moves */
 
-/* What a move has on either side, in the direction that runs now. */
-struct sides {
-    uint8_t in, out;
-};
-
 static bool run_body(struct relay_run *r, uint32_t body, bool reads, bool writes);
 
 /* Values that take no bytes of the input are not bounded by its size, so they are counted. */
@@ -336,16 +331,16 @@ static bool count_in(struct relay_run *r, const struct relay_move *m, uint8_t in
 }
 
 static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads, bool writes) {
-    struct sides s = {reads ? m->in : RELAY_ABSENT, writes ? m->out : RELAY_ABSENT};
+    uint8_t from = reads ? m->in : RELAY_ABSENT, to = writes ? m->out : RELAY_ABSENT; /* in the direction that runs now */
     uint64_t in = 0;
-    if (s.in != RELAY_ABSENT && !count_in(r, m, s.in, &in)) {
+    if (from != RELAY_ABSENT && !count_in(r, m, from, &in)) {
         return false;
     }
-    uint64_t out = s.out == ROS_LIST ? in : s.out == ROS_ARRAY ? m->out_count : s.out == ROS_ONE, both = in < out ? in : out;
-    if (s.out == ROS_LIST && out > m->out_count) {
+    uint64_t out = to == ROS_LIST ? in : to == ROS_ARRAY ? m->out_count : to == ROS_ONE, both = in < out ? in : out;
+    if (to == ROS_LIST && out > m->out_count) {
         return reel_fail(r->err, REEL_LIMIT, "a list of %llu values, which may have %u", (unsigned long long)out, m->out_count);
     }
-    return (s.out != ROS_LIST || give_u32(r, (uint32_t)out)) && afford(r, m, s.in != RELAY_ABSENT, in) && move_values(r, m, both, true) &&
+    return (to != ROS_LIST || give_u32(r, (uint32_t)out)) && afford(r, m, from != RELAY_ABSENT, in) && move_values(r, m, both, true) &&
            move_values(r, m, in - both, false) && (out == both || (afford(r, m, false, out - both) && fill(r, m, out - both)));
 }
 
