@@ -57,6 +57,7 @@ bool reel_convert_to(const struct reel_writer *writer, struct reel_recording *co
     if (!plan) {
         return false;
     }
+    reel_loss_add_left_out(output->loss, reel_plan_left_out(plan));
     struct reel_selection again = *selection;
     again.front = reel_plan_front(plan);
     stream = reel_writer_stream(writer, recordings, n, &again, err);
@@ -88,7 +89,7 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
     all.state_at_cut = is_cut && (writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     struct reel_write_options write_options = {
         .compression = o.compression ? o.compression : "", .is_cut = is_cut, .start_ns = is_cut ? all.start_ns : 0};
-    struct reel_output output = {.write = output_file_write, .context = &file};
+    struct reel_output output = {.write = output_file_write, .context = &file, .loss = o.loss};
     return is_accepted(writer, recording, &all, o.loss, err) && output_file_open(&file, path, o.replace, err) &&
            reel_convert_to(writer, &recording, 1, &all, &write_options, &output, progress, err) && output_file_finish(&file, err);
 }

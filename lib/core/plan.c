@@ -30,6 +30,10 @@ uint64_t reel_plan_length(const struct reel_plan *plan) {
     return plan->length;
 }
 
+uint64_t reel_plan_left_out(const struct reel_plan *plan) {
+    return plan->left_out;
+}
+
 uint64_t reel_plan_memory(const struct reel_plan *plan) {
     uint64_t front = 0;
     for (size_t i = 0; plan->front && i < plan->front->n_messages; i++) {
@@ -139,7 +143,8 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     atomic_init(&plan->references, 1);
     plan->writer = writer;
     plan->totals = arena_alloc(&plan->arena, writer->totals_size ? writer->totals_size : 1);
-    if (!plan->totals || !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
+    plan->counts.by_channel = arena_alloc(&plan->arena, ((size_t)stream->n_channels + 1) * sizeof *plan->counts.by_channel);
+    if (!plan->totals || !plan->counts.by_channel || !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -152,7 +157,9 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     if (good) {
         good = writer->head(&run.w, &out, err);
         plan->head_size = out.pos;
-        good = good && plan_messages(&run, &out, count_messages(stream), progress, err) && plan_tail(&run, &out, err);
+        good = good && plan_messages(&run, &out, count_messages(stream), progress, err);
+        plan->left_out = stream->left_out ? *stream->left_out : 0;
+        good = good && plan_tail(&run, &out, err);
     }
     run_close(&run);
     return transient_watch_end(&watch, good, err) ? TAKE(plan) : NULL;

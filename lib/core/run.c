@@ -21,7 +21,9 @@ static bool copy_texts(const char *const **copy, const char *const *texts, uint3
 bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources, struct arena *arena) {
     *copy = *options;
     copy->compression = arena_text(arena, options->compression ? options->compression : "");
-    return copy->compression && (!options->fields || copy_texts(&copy->fields, options->fields, options->n_fields, arena)) &&
+    copy->name = options->name ? arena_text(arena, options->name) : NULL;
+    return copy->compression && (copy->name || !options->name) &&
+           (!options->fields || copy_texts(&copy->fields, options->fields, options->n_fields, arena)) &&
            (!options->compress_topics || copy_texts(&copy->compress_topics, options->compress_topics, options->n_compress_topics, arena)) &&
            (!options->source_ids || copy_texts(&copy->source_ids, options->source_ids, n_sources, arena));
 }
@@ -54,6 +56,17 @@ void run_begin_group(struct run *run, uint64_t group, uint64_t quota) {
     run->note.size = 0;
 }
 
+static void count(struct reel_write_counts *c, const struct reel_message *m) {
+    c->first_ns = c->messages == 0 || m->time_ns < c->first_ns ? m->time_ns : c->first_ns;
+    c->last_ns = c->messages == 0 || m->time_ns > c->last_ns ? m->time_ns : c->last_ns;
+    c->messages++;
+    c->by_channel[m->channel]++;
+}
+
+const struct reel_write_counts *reel_write_counts(const struct reel_write *w) {
+    return &((const struct run *)w)->plan->counts;
+}
+
 enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, struct reel_error *err) {
     struct run *run = (struct run *)w;
     if (run->taken == run->quota) {
@@ -71,6 +84,9 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
     if (run->taken++ == 0) {
         run->first = reel_mark_of(m);
     }
+    if (w->planning) {
+        count(&run->plan->counts, m);
+    }
     return REEL_STEP_MESSAGE;
 }
 
@@ -79,6 +95,10 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
     run->pending = *m;
     run->has_pending = true;
     run->taken--;
+    if (w->planning) { /* its time is counted again with the group that takes it */
+        run->plan->counts.messages--;
+        run->plan->counts.by_channel[m->channel]--;
+    }
 }
 
 bool run_has_more(struct run *run, bool *more, struct reel_error *err) {
@@ -194,7 +214,7 @@ const struct reel_group *reel_write_group(const struct reel_write *w, uint64_t g
 
 uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part) {
     const struct reel_plan *plan = ((const struct run *)w)->plan;
-    return part < plan->n_tail ? plan->tail[part].offset : plan->length;
+    return (part < plan->n_tail ? plan->tail[part].offset : plan->length) - w->base;
 }
 
 bool reel_write_walk(struct reel_write *w, uint64_t group,

@@ -17,6 +17,7 @@
 /* Of one extension the first is used when no version is asked for. */
 #define WRITERS(X)                                                                                                                         \
     X(mcap)                                                                                                                                \
+    X(rosbag2)                                                                                                                             \
     X(rosbag2_0)                                                                                                                           \
     X(rosbag2_0_named)                                                                                                                     \
     X(rosbag12)                                                                                                                            \

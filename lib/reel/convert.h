@@ -26,6 +26,7 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
 struct reel_output {
     bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
     void *context;
+    struct reel_loss *loss; /* NULL, or what only the conversion itself shows is added to it */
 };
 
 /* What reel_convert() is built on: several recordings, any writer, any destination. Set selection.state_at_cut where the writer needs it

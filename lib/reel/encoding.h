@@ -74,6 +74,7 @@ typedef bool (*reel_field_visit)(void *context, const struct reel_field *field);
 
 struct reel_reader;
 struct reel_front;
+struct reel_stream;
 
 /* Everything that depends on the payload: one const table in the encoding's folder, listed in encodings/encodings.c. */
 struct reel_encoding {
@@ -99,6 +100,10 @@ struct reel_encoding {
      * of channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). Encodings that share the function share the state: it is
      * called once for the channels of all of them. */
     bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
+
+    /* Optional: the stream with messages of this encoding in place of those that can be converted to it (ROS 1 and ROS 2). Takes `source`
+     * over, also when it fails; gives it back as it is when there is nothing to convert. */
+    struct reel_stream *(*convert)(struct reel_stream *source, struct reel_error *err);
 
     /* Names in other containers. */
     const char *profile;          /* the middleware that such payloads are of, by MCAP's name: "ros1", "ros2"; NULL: none */

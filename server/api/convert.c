@@ -37,6 +37,7 @@ struct conversion {
     const char *split; /* NULL: one file */
     struct reel_split_rule rule;
     char target[NAME_ROOM]; /* the name, without the ".tar" of an archive of parts */
+    char folder[NAME_ROOM]; /* and without its extension */
     char etag[64];
 };
 
@@ -71,6 +72,9 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
             (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
             s->sources ? (int)s->prefixing : -1);
+    if (s->encoding) {
+        fprintf(f, "~%s\n", s->encoding);
+    }
     for (uint32_t i = 0; i < s->n_topics; i++) {
         fprintf(f, "+%zu:%s\n", strlen(s->topics[i]), s->topics[i]);
     }
@@ -91,6 +95,9 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     }
     for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
         fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
+    }
+    if (strcmp(c->writer->name, "rosbag2") == 0) {
+        fprintf(f, "metadata %u %s\n", c->options.metadata_version, c->options.name);
     }
     if (c->split) {
         fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);
@@ -164,6 +171,27 @@ static bool read_split(struct http_request *r, struct conversion *c) {
     return true;
 }
 
+/* The folder in an archive: as the file is called. */
+static void read_archive(struct http_request *r, struct conversion *c) {
+    const char *version = http_param(r, "metadata_version");
+    size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
+    snprintf(c->folder, sizeof c->folder, "%.*s", (int)(stem > extension ? stem - extension : 0), c->target);
+    c->options.name = c->folder;
+    c->options.metadata_version = version ? (unsigned)(version[0] - '0') : 0;
+}
+
+/* ros and wrap. False: replied. */
+static bool read_encoding(struct http_request *r, struct reel_selection *s) {
+    const char *ros = http_param(r, "ros");
+    bool wrap = false;
+    if (http_param_bool(r, "wrap", &wrap) && wrap && ros) {
+        http_reply_bad_param(r, "wrap", "with ros the messages are converted, not wrapped");
+        return false;
+    }
+    s->encoding = ros ? (strcmp(ros, "2") == 0 ? "cdr" : "ros1") : wrap ? "" : NULL;
+    return true;
+}
+
 /* Writer, selection and options of the request. False: replied. */
 static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
@@ -193,9 +221,13 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     http_param_bool(r, "raw", &raw);
     c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
     c->q.selection.view = c->q.selection.view && raw ? c->q.selection.view->raw : c->q.selection.view;
+    if (!read_encoding(r, &c->q.selection)) {
+        return false;
+    }
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
+    read_archive(r, c);
     return read_blocks(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
 }
 
@@ -282,15 +314,19 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
                                            .context = archive});
 }
 
+static struct plan_request plan_request_of(const struct conversion *c) {
+    return (struct plan_request){.key = c->etag,
+                                 .writer = c->writer,
+                                 .options = c->options,
+                                 .recordings = c->in->recordings,
+                                 .n_recordings = c->in->n,
+                                 .selection = c->q.selection};
+}
+
 static void reply_planned(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
     char job[33] = "";
-    struct plan_request q = {.key = c->etag,
-                             .writer = c->writer,
-                             .options = c->options,
-                             .recordings = c->in->recordings,
-                             .n_recordings = c->in->n,
-                             .selection = c->q.selection};
+    struct plan_request q = plan_request_of(c);
     if (c->split) {
         reply_parts(r, c, &q);
         return;
@@ -318,6 +354,22 @@ static void reply_planned(struct http_request *r, struct conversion *c) {
                                            .context = render});
 }
 
+/* Only the plan knows which messages do not fit their definitions. False: replied. */
+static bool count_left_out(struct http_request *r, const struct conversion *c, struct reel_loss *loss) {
+    struct reel_error err = {0};
+    char job[33] = "";
+    struct plan_request q = plan_request_of(c);
+    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    if (!plan && job[0]) {
+        api_reply_busy(r, job, "the messages are being checked; try again");
+    } else if (!plan) {
+        http_reply_error(r, &err);
+    } else {
+        reel_loss_add_left_out(loss, reel_plan_left_out(plan));
+    }
+    return plan;
+}
+
 static void reply_report(struct http_request *r, const struct conversion *c, bool accepted, const struct reel_loss *loss,
                          const struct reel_error *err) {
     json_t *body = json_pack("{s:s, s:s, s:b, s:o}", "target", c->writer->name, "media_type", c->writer->media_type, "accepted", accepted,
@@ -331,7 +383,7 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
 static void reply(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
-    bool report = false;
+    bool report = false, check = false;
     if (!read_conversion(r, in, &c) || !api_reserve_stream(r, in->recordings, in->n, c.writer->needs & REEL_STREAMED)) {
         return;
     }
@@ -350,6 +402,10 @@ static void reply(struct http_request *r, struct inputs *in) {
     }
     bool accepted = reel_writer_accepts(c.writer, stream, loss, &err);
     if (http_param_bool(r, "report", &report) && report) {
+        bool counts = http_param_bool(r, "check", &check) && check && stream->left_out && !streamed && !c.split;
+        if (accepted && counts && !count_left_out(r, &c, loss)) {
+            return;
+        }
         reply_report(r, &c, accepted, loss, &err);
     } else if (!accepted) {
         http_reply_problem_with(r, 422, "target-cannot-hold", err.text, json_pack("{s:o}", "report", view_loss(loss)));

@@ -31,6 +31,7 @@ void plans_free_making(void *context) {
     free(m->sources);
     free(m->channels);
     free(m->compression);
+    free(m->name);
     free(m);
 }
 
@@ -89,9 +90,11 @@ struct making *plans_copy_request(const struct plan_request *q) {
     m->selection.where = (const char *const *)m->where;
     m->compression = strdup(q->options.compression ? q->options.compression : "");
     m->options.compression = m->compression;
+    m->name = strdup(q->options.name ? q->options.name : "");
+    m->options.name = m->name;
     m->recordings = calloc(q->n_recordings, sizeof(struct reel_recording *));
     if (!copy_sources(m, q) || !copy_channels(m, q) || !m->topics || !m->exclude || !m->renames || !m->where || !m->compress_topics ||
-        !m->compression || !m->recordings) {
+        !m->compression || !m->name || !m->recordings) {
         return NULL;
     }
     for (uint32_t i = 0; i < q->n_recordings; i++) {

@@ -7,7 +7,7 @@
 struct making { /* a request with everything it points at */
     const struct reel_writer *writer;
     struct reel_write_options options;
-    char *compression;
+    char *compression, *name;
     struct reel_recording **recordings;
     uint32_t n_recordings;
     struct reel_selection selection;

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import unittest
+import zipfile
 
 import legacy
 import test_frame
@@ -154,6 +155,10 @@ class Documents(unittest.TestCase):
         for words in ('no problems', 'reel_store_free_bytes', 'cache-mb = 512  # environment REEL_CACHE_MB', 'catalog.db.old-1', 'server-timing'):
             self.assertIn(words, output.replace('Server-Timing', 'server-timing'))
 
+    def test_formats(self):
+        self.script(text_of('docs/formats.md'))
+        self.assertTrue(zipfile.is_zipfile(os.path.join(self.folder, 'demo', 'demo.rosbag2.zip')))
+
     def test_contributing(self):
         self.assertIn('rosbag1', self.script(text_of('docs/contributing.md'), cwd=ROOT, U=self.served()))
 
@@ -169,7 +174,7 @@ class Documents(unittest.TestCase):
     def test_no_chapter_is_forgotten(self):
         run = {'README.md': ('Five minutes', 'Install', 'Build and test'), 'docs/guide.md': GUIDE_OF_A_SERVER + GUIDE_OF_AN_ARCHIVE}
         for document in DOCUMENTS:
-            if document in ('docs/contributing.md', 'docs/operations.md'):
+            if document in ('docs/contributing.md', 'docs/formats.md', 'docs/operations.md'):
                 continue  # run whole
             for title, text in re.findall(r'^## (.*?)\n(.*?)(?=^## |\Z)', text_of(document), re.M | re.S):
                 if title not in run.get(document, ()):

@@ -94,6 +94,7 @@ class Matrix(unittest.TestCase):
         for name, extension, version in self.targets:
             title = name + (' ' + version if version and name != 'rosbag-2.0' else '')
             query = ['version=' + version] if version else []
+            query += ['wrap=true'] if name in ('rosbag-1.2', 'rosbag-2.0', 'rosbag2') else []  # converted between ROS 1 and 2: peer_ros_convert.py
             yield title, name, extension, '&'.join(query)
             for compression in COMPRESSED.get(title, ()) if source in COMPRESSED_SOURCES else ():
                 yield title + ' ' + compression, name, extension, '&'.join(query + ['compression=' + compression])
@@ -171,6 +172,13 @@ class Matrix(unittest.TestCase):
             return []
         self.assertEqual(self.mcap_node.topics(after), topics)
         return ['@mcap/core']
+
+    def peers_of_rosbag2(self, before, after, info, topics):
+        with zipfile.ZipFile(after) as archive:
+            self.assertEqual(archive.testzip(), None)
+            mcap, _ = archive.namelist()
+            archive.extract(mcap, self.folder)
+        return ['zipfile'] + self.peers_of_mcap(before, os.path.join(self.folder, mcap), info, topics)
 
     def peers_of_nanover(self, before, after, info, topics):
         self.assertEqual(readers.nanover_zip(after), topics)

@@ -189,13 +189,24 @@ static bool gather(struct mcap_run *run, struct chunk *chunk, uint64_t size, str
     return true;
 }
 
-/* Planning emits only what is compressed, rendering emits everything. */
+/* While planning, the records of a chunk are gathered to be compressed, or because all bytes are hashed. A message that is too large for
+ * that is alone in its chunk. */
+static bool is_gathered(const struct mcap_run *run, const struct reel_sink *out, uint64_t size) {
+    uint64_t group = MCAP_CHUNK_HEAD + size + MCAP_MESSAGE_INDEX_HEAD + MCAP_MESSAGE_INDEX_ENTRY;
+    return (run->codec != REEL_CODEC_NONE && size <= MCAP_PACKED_MAX) || (out->hashing && group <= REEL_GROUP_WHOLE_MAX);
+}
+
+/* Planning emits only what is gathered or hashed, rendering emits everything. */
 static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out,
                          struct reel_error *err) {
     struct mcap_run *run = w->run;
     uint64_t size = MCAP_MESSAGE_HEAD + (uint64_t)m->size;
-    if (w->planning && run->codec != REEL_CODEC_NONE && chunk->records == 0 && size <= MCAP_PACKED_MAX && !gather(run, chunk, size, err)) {
+    if (w->planning && chunk->records == 0 && is_gathered(run, out, size) && !gather(run, chunk, size, err)) {
         return false;
+    }
+    if (w->planning && !chunk->gathered && out->hashing) {
+        put_chunk_head(w, out, &(struct mcap_note){.start_ns = time_ns, .end_ns = time_ns, .records = size, .stored = size}, 0);
+        return put_message(w, m, time_ns, out, err);
     }
     return (w->planning && !chunk->gathered) || put_message(w, m, time_ns, chunk->gathered ? &chunk->raw : out, err);
 }
@@ -241,17 +252,28 @@ static void count_chunk(struct reel_write *w) {
     totals->messages += p->count;
 }
 
+/* Emits the planned chunk as rendering will; one that is not gathered stands in the output already. */
+static void hash_chunk(struct reel_write *w, const struct chunk *chunk, const struct mcap_note *note, struct reel_sink *out) {
+    struct mcap_run *run = w->run;
+    if (chunk->gathered) {
+        put_chunk_head(w, out, note, libdeflate_crc32(0, run->raw, (size_t)chunk->records));
+        reel_sink_put(out, note->stored < note->records ? run->packed.data : run->raw, (size_t)note->stored);
+    }
+    mcap_positions_put(&run->positions, out);
+}
+
 /* Counts the chunk and stores its note in the plan. */
 static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
     struct mcap_run *run = w->run;
     const struct mcap_positions *p = &run->positions;
     uint8_t *note = p->index; /* large enough: a row is smaller than an index entry, and the head than three entries */
     _Static_assert(MCAP_NOTE_HEAD + MCAP_CHUNK_MESSAGES * MCAP_NOTE_ROW <= MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY, "a note fits");
-    if (chunk->gathered && !compress(run, chunk, err)) {
+    bool packs = chunk->gathered && run->codec != REEL_CODEC_NONE && chunk->records <= MCAP_PACKED_MAX;
+    if (packs && !compress(run, chunk, err)) {
         return false;
     }
-    struct mcap_note is = {.records = chunk->records, .stored = chunk->records};
-    is.stored = chunk->gathered && run->packed.size < chunk->records ? run->packed.size : chunk->records;
+    struct mcap_note is = {.start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
+    is.stored = packs && run->packed.size < chunk->records ? run->packed.size : chunk->records;
     store_u64le(note, p->start_ns);
     store_u64le(note + 8, p->end_ns);
     store_u64le(note + 16, is.records);
@@ -263,8 +285,15 @@ static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct r
         store_u32le(row + 2, p->counts[channel]);
     }
     count_chunk(w);
-    reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + strlen(mcap_compression(w, &is)) + is.stored + mcap_positions_size(p));
-    return reel_write_note(w, note, (size_t)(row - note), err);
+    if (!reel_write_note(w, note, (size_t)(row - note), err)) {
+        return false;
+    }
+    if (out->hashing) {
+        hash_chunk(w, chunk, &is, out);
+    } else {
+        reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + strlen(mcap_compression(w, &is)) + is.stored + mcap_positions_size(p));
+    }
+    return true;
 }
 
 /* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks those are. */
