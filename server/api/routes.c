@@ -1,5 +1,5 @@
 /* Joins the tables of routes_*.c. */
-#include "api/routes.h"
+#include "api/route_params.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -12,6 +12,13 @@ const struct api_route *const api_tables[] = {
     api_routes_export,  api_routes_reports,    api_routes_admin,   api_routes_grafana,     NULL,
 };
 
+/* Methods that an OpenAPI document cannot describe. */
+static const struct http_route dav_routes[] = {
+    {.method = "GET", .path = "/dav/{path...}", .role = ROLE_READ, .params = api_no_params, .handle = api_dav_get},
+    {.method = "PROPFIND", .path = "/dav/{path...}", .role = ROLE_READ, .params = api_no_params, .handle = api_dav_propfind},
+    {.method = "OPTIONS", .path = "/dav/{path...}", .role = ROLE_NONE, .params = api_no_params, .handle = api_dav_options},
+};
+
 enum { ROUTES_MAX = 256 };
 static struct http_route joined[ROUTES_MAX + 1];
 
@@ -21,6 +28,9 @@ static void join(void) {
         for (const struct api_route *row = api_tables[i]; row->id && n < ROUTES_MAX; row++) {
             joined[n++] = row->http;
         }
+    }
+    for (size_t i = 0; i < sizeof dav_routes / sizeof *dav_routes && n < ROUTES_MAX; i++) {
+        joined[n++] = dav_routes[i];
     }
 }
 

@@ -64,6 +64,7 @@ bool http_is_gone(const struct http_request *r) {
 
 void http_reply_stream(struct http_request *r, const struct http_stream *stream) {
     AUTO_MEM char *media_type = strdup(stream->media_type); /* the context may own it */
+    unsigned status = stream->status ? stream->status : 200;
     struct stream_body *body = r->replied ? NULL : malloc(sizeof *body);
     struct MHD_Response *response = NULL;
     if (!body) {
@@ -82,5 +83,5 @@ void http_reply_stream(struct http_request *r, const struct http_stream *stream)
     if (response) {
         reply_header(response, "Content-Type", media_type ? media_type : "application/octet-stream");
     }
-    reply_take(r, 200, response, 0);
+    reply_take(r, status, response, 0);
 }
