@@ -7,9 +7,10 @@ import unittest
 import xml.etree.ElementTree as ET
 from urllib.parse import unquote
 
-from harness import API, Case, Server
+from harness import API, Case, Server, eventually
 from samples import bag, lab_messages, nanover, nanover_messages
 
+CAN_MOUNT = os.geteuid() == 0 and os.path.exists('/dev/fuse')
 DATA = bag(lab_messages(3, blob=2000))
 D = '{DAV:}'
 
@@ -125,6 +126,42 @@ class Dav(Case):
                 self.assertEqual(f.read(), DATA)
             with open(os.path.join(folder, 'walk.bag.as', 'walk.mcap'), 'rb') as f:
                 self.assertEqual(f.read(), self.get('/dav/lab/walk.bag.as/walk.mcap').body)
+
+    def read_in(self, folder):
+        """An original, a part of it and an export, through a mount."""
+        with open(os.path.join(folder, 'lab', 'walk.bag'), 'rb') as f:
+            self.assertEqual(f.read(), DATA)
+            f.seek(1000)
+            self.assertEqual(f.read(10), DATA[1000:1010])
+        with open(os.path.join(folder, 'lab', 'walk.bag.as', 'walk.mcap'), 'rb') as f:
+            self.assertEqual(f.read(), self.get('/dav/lab/walk.bag.as/walk.mcap').body)
+
+    @unittest.skipUnless(CAN_MOUNT and shutil.which('rclone') and shutil.which('fusermount3'), 'rclone cannot mount here')
+    def test_rclone_mount(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mount = subprocess.Popen(['rclone', '--config', '/dev/null', 'mount', '--read-only', ':webdav,url="%s/dav":' % self.server.base, folder], stderr=subprocess.PIPE, text=True)
+            try:
+                self.assertTrue(eventually(lambda: os.path.ismount(folder) or mount.poll() is not None))
+                self.assertIsNone(mount.poll())
+                self.assertIn('walk.bag.as', os.listdir(os.path.join(folder, 'lab')))
+                self.read_in(folder)
+            finally:
+                subprocess.run(['fusermount3', '-uz', folder], check=False)
+                mount.terminate()
+                mount.communicate()
+
+    @unittest.skipUnless(CAN_MOUNT and shutil.which('mount.davfs'), 'davfs2 cannot mount here')
+    def test_davfs2(self):
+        with tempfile.TemporaryDirectory() as folder:
+            at, conf = os.path.join(folder, 'at'), os.path.join(folder, 'conf')
+            os.mkdir(at)
+            with open(conf, 'w') as f:
+                f.write('ask_auth 0\nuse_locks 0\n')
+            subprocess.run(['mount.davfs', '-o', 'ro,conf=' + conf, self.server.base + '/dav/', at], stdin=subprocess.DEVNULL, check=True, timeout=30)
+            try:
+                self.read_in(at)  # no listing: davfs2 1.6 cannot list any server's folders on Linux 6.18
+            finally:
+                subprocess.run(['umount', at], check=True, timeout=30, stdout=subprocess.DEVNULL)
 
 
 class Access(unittest.TestCase):
