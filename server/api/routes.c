@@ -1,22 +1,16 @@
 /* Joins the tables of routes_*.c. */
-#include "api/route_params.h"
+#include "api/routes.h"
 
 #include <pthread.h>
 #include <string.h>
 
 extern const struct api_route api_routes_service[], api_routes_recordings[], api_routes_uploads[], api_routes_annotations[],
     api_routes_contents[], api_routes_export[], api_routes_reports[], api_routes_admin[], api_routes_grafana[];
+extern const struct http_route api_routes_dav[]; /* whose methods an OpenAPI document cannot describe */
 
 const struct api_route *const api_tables[] = {
     api_routes_service, api_routes_recordings, api_routes_uploads, api_routes_annotations, api_routes_contents,
     api_routes_export,  api_routes_reports,    api_routes_admin,   api_routes_grafana,     NULL,
-};
-
-/* Methods that an OpenAPI document cannot describe. */
-static const struct http_route dav_routes[] = {
-    {.method = "GET", .path = "/dav/{path...}", .role = ROLE_READ, .params = api_no_params, .handle = api_dav_get},
-    {.method = "PROPFIND", .path = "/dav/{path...}", .role = ROLE_READ, .params = api_no_params, .handle = api_dav_propfind},
-    {.method = "OPTIONS", .path = "/dav/{path...}", .role = ROLE_NONE, .params = api_no_params, .handle = api_dav_options},
 };
 
 enum { ROUTES_MAX = 256 };
@@ -29,8 +23,8 @@ static void join(void) {
             joined[n++] = row->http;
         }
     }
-    for (size_t i = 0; i < sizeof dav_routes / sizeof *dav_routes && n < ROUTES_MAX; i++) {
-        joined[n++] = dav_routes[i];
+    for (const struct http_route *row = api_routes_dav; row->path && n < ROUTES_MAX; row++) {
+        joined[n++] = *row;
     }
 }
 
