@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "api/common.h"
+#include "api/exports.h"
 #include "api/plans.h"
 #include "api/routes.h"
 #include "api/views.h"
@@ -25,6 +26,7 @@ struct inputs { /* the recordings of one request */
     struct reel_source_option sources[MERGE_MAX]; /* of a merge */
     uint32_t n;
     bool merged;
+    const char *name; /* of the export */
 };
 
 struct conversion {
@@ -155,7 +157,7 @@ static bool read_blocks(struct http_request *r, struct conversion *c) {
 /* split, and the name of the file or of the archive of its parts. False: replied. */
 static bool read_split(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
-    const char *name = http_segment(r, "name");
+    const char *name = c->in->name;
     size_t size = strlen(name), tar = size > 4 && strcmp(name + size - 4, ".tar") == 0 ? 4 : 0;
     c->split = http_param(r, "split");
     if (c->split && !reel_split_parse(c->split, &c->rule, &err)) {
@@ -306,7 +308,7 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
     http_reply_file(r, &(struct http_file){.length = parts_archive_length(archive),
                                            .etag = c->etag,
                                            .media_type = "application/x-tar",
-                                           .file_name = http_segment(r, "name"),
+                                           .file_name = c->in->name,
                                            .modified_ns = modified_ns(c->in),
                                            .fd = -1,
                                            .read = parts_archive_read,
@@ -326,7 +328,7 @@ static struct plan_request plan_request_of(const struct conversion *c) {
 static void reply_planned(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
     char job[33] = "";
-    struct plan_request q = plan_request_of(c);
+    const struct plan_request q = plan_request_of(c);
     if (c->split) {
         reply_parts(r, c, &q);
         return;
@@ -346,7 +348,7 @@ static void reply_planned(struct http_request *r, struct conversion *c) {
     http_reply_file(r, &(struct http_file){.length = reel_plan_length(plan),
                                            .etag = c->etag,
                                            .media_type = c->writer->media_type,
-                                           .file_name = http_segment(r, "name"),
+                                           .file_name = c->in->name,
                                            .modified_ns = modified_ns(c->in),
                                            .fd = -1,
                                            .read = read_planned,
@@ -430,11 +432,13 @@ static void inputs_done(struct inputs *in) {
 }
 REEL_DEFINE_AUTO(struct inputs, inputs_done);
 
-static struct inputs *inputs_new(struct http_request *r) {
+static struct inputs *inputs_new(struct http_request *r, const char *name) {
     struct inputs *in = calloc(1, sizeof *in);
     if (!in) {
         http_reply_no_memory(r);
+        return NULL;
     }
+    in->name = name;
     return in;
 }
 
@@ -448,11 +452,41 @@ static bool add_input(struct http_request *r, struct inputs *in, const char *key
     return true;
 }
 
-void api_convert(struct http_request *r) {
-    AUTO(inputs_done) struct inputs *in = inputs_new(r);
-    if (in && add_input(r, in, http_segment(r, "id"))) {
+void api_export(struct http_request *r, const char *key, const char *name) {
+    AUTO(inputs_done) struct inputs *in = inputs_new(r, name);
+    if (in && add_input(r, in, key)) {
         reply(r, in);
     }
+}
+
+void api_convert(struct http_request *r) {
+    api_export(r, http_segment(r, "id"), http_segment(r, "name"));
+}
+
+bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns, uint64_t *size,
+                     char etag[64]) {
+    AUTO_MEM struct inputs *in = calloc(1, sizeof *in);
+    AUTO_STRUCT(conversion_done) struct conversion c = {0};
+    struct reel_error ignored = {0};
+    char job[33] = "";
+    if (!in) {
+        return false;
+    }
+    in->name = name;
+    in->items[0] = *a; /* lent */
+    in->recordings[in->n++] = a->recording;
+    if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
+        return false;
+    }
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, 1, &c.q.selection, &ignored);
+    if (!stream || !make_etag(&c, stream->view_version) || !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
+        return false;
+    }
+    const struct plan_request q = plan_request_of(&c);
+    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored);
+    *size = plan ? reel_plan_length(plan) : 0;
+    memcpy(etag, c.etag, sizeof c.etag);
+    return plan;
 }
 
 /* How the clocks of the recordings are aligned. False: replied. */
@@ -482,7 +516,7 @@ void api_merge(struct http_request *r) {
         http_reply_bad_param(r, "recording", "at most %d of them", MERGE_MAX);
         return;
     }
-    AUTO(inputs_done) struct inputs *in = inputs_new(r);
+    AUTO(inputs_done) struct inputs *in = inputs_new(r, http_segment(r, "name"));
     for (size_t i = 0; in && i < n; i++) {
         if (!add_input(r, in, keys[i])) {
             return;

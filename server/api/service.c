@@ -154,6 +154,8 @@ static const struct problem_type {
      "Set the header Content-Type to that value."},
     {"damaged", "The file is damaged so badly that the request cannot be answered.", "Parts of it are missing or overwritten.",
      "See the scan report (GET /api/v1/recordings/{id}/scan) for what can still be read, and request another time range or topic."},
+    {"depth", "The depth of a PROPFIND is not supported.", "Depth is infinity, or is not sent, which means the same.",
+     "Send Depth: 0 or Depth: 1, and list folder by folder."},
     {"digest-malformed", "A digest in the headers cannot be read.",
      "Content-Digest or Repr-Digest is not a sha-256 in the form of RFC 9530.",
      "Send sha-256=:BASE64:, with the 32 bytes of the digest in base64."},

@@ -121,6 +121,9 @@ bool http_param_bool(const struct http_request *r, const char *name, bool *out);
 bool http_param_time(const struct http_request *r, const char *name, struct reel_time *out);
 bool http_param_duration(const struct http_request *r, const char *name, int64_t *ns);
 
+enum { HTTP_DATE_TEXT = 32 };
+void http_date_text(int64_t ns, char out[HTTP_DATE_TEXT]); /* as HTTP writes a time; "" when it cannot */
+
 /* The best of `offers` (NULL-terminated media types, best first) for Accept with q-values; NULL = 406. */
 const char *http_negotiate(const struct http_request *r, const char *const *offers);
 bool http_accepts_coding(const struct http_request *r,
@@ -185,6 +188,7 @@ void http_reply_file(struct http_request *r, const struct http_file *file);
 /* A body of unknown length: chunked; next() returns *got bytes (0 = complete). On an error the connection is cut, so that the client
  * can tell the stream is incomplete. */
 struct http_stream {
+    unsigned status; /* 0: 200 */
     const char *media_type;
     bool (*next)(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err);
     void (*free)(void *context);

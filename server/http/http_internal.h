@@ -35,7 +35,6 @@ enum {
     HTTP_READER_WINDOW_MS = 60000,  /* … and of a download */
     HTTP_CONNECTIONS_LEAVING = 256, /* above the limit, for connections being closed to make room */
     HTTP_WATCH_MS = 200,            /* interval of the watchdog */
-    HTTP_DATE_TEXT = 32,
     HTTP_MEMORY_WAIT_S = 10,          /* for memory that other responses hold */
     HTTP_MEMORY_SMALL = 1 << 20,      /* a request that holds no more may use the last eighth of the memory */
     HTTP_MEMORY_UNCOUNTED = 64 << 10, /* bodies up to this size are not reserved */

@@ -86,5 +86,5 @@ struct MHD_Response *stream_response(struct http_request *r, uint64_t length, co
 }
 
 void http_reply_stream(struct http_request *r, const struct http_stream *stream) {
-    reply_take(r, 200, stream_response(r, MHD_SIZE_UNKNOWN, stream), 0);
+    reply_take(r, stream->status ? stream->status : 200, stream_response(r, MHD_SIZE_UNKNOWN, stream), 0);
 }

@@ -18,13 +18,14 @@ from samples import bag
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 DOCUMENTS = ('README.md',) + tuple('docs/%s.md' % name for name in ('guide', 'operations', 'security', 'formats', 'architecture', 'contributing'))
 NOT_RUN = {  # document: first words of its blocks that no test runs; the reason stands there
+    'docs/guide.md': ['rclone mount'],
     'README.md': ['./dev run', 'cmake --preset', './dev test'],
     'docs/contributing.md': ['./dev test'],
     'docs/operations.md': ['createuser reel', 'export AWS_ACCESS_KEY_ID', 'reel migrate --data'],
 }
 
 # The chapters of the guide whose commands talk to a running server, and those that start one.
-GUIDE_OF_A_SERVER = ('Upload', 'Find', 'Look inside', 'Messages', 'Playback', 'Live recordings', 'Values over time', 'Export', 'Reports of each format', 'Pictures and plots', 'Viewers', 'Grafana')
+GUIDE_OF_A_SERVER = ('Upload', 'Find', 'Look inside', 'Messages', 'Playback', 'Live recordings', 'Values over time', 'Export', 'The archive as a folder', 'Reports of each format', 'Pictures and plots', 'Viewers', 'Grafana')
 GUIDE_OF_AN_ARCHIVE = ('Access control', 'Resumable uploads', 'Import existing files', 'Annotations', 'Search', 'Changes, webhooks, retention')
 
 # What a reader does by hand: a server in the foreground is one in the background here, an endless stream is cut after a while, and port 8040 may be taken.
