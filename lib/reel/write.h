@@ -22,6 +22,7 @@ enum {
     REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
     REEL_KEEPS_TOPICS = 16,         /* topics mean something to this target: they get no prefix when recordings are merged */
     REEL_SETS_BLOCKS = 64,          /* options.block_bytes, compress_from and compress_topics mean something */
+    REEL_DECODES = 128,             /* payloads are decoded to values: decode, and the version of the encodings, decide the bytes */
     REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
