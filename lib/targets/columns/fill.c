@@ -385,7 +385,6 @@ void columns_fill_close(struct columns_fill *f) {
         column_data_free(&f->data[i]);
     }
     free(f->data);
-    f->data = NULL;
 }
 
 void columns_fill_clear(struct columns_fill *f) {

@@ -7,10 +7,10 @@
 bool columns_accept_all(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 1; i < stream->n_channels; i++) {
         const struct reel_channel *a = stream->channels[0], *b = stream->channels[i];
-        if (strcmp(a->type, b->type) != 0 || strcmp(a->encoding, b->encoding) != 0) {
+        bool one = strcmp(a->name, b->name) == 0 || (strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0);
+        if (!one) {
             reel_loss_add(loss, REEL_REFUSES, NULL,
-                          "a table holds messages of one type, and these are of several: %.100s is %.100s, %.100s is %.100s; select topics "
-                          "of one type",
+                          "a table holds one topic, or topics of one type; %.100s is %.100s, and %.100s is %.100s: select with topic",
                           a->name, a->type[0] ? a->type : a->encoding, b->name, b->type[0] ? b->type : b->encoding);
             return false;
         }
@@ -23,9 +23,7 @@ bool columns_run_open(struct columns_run *run, struct reel_write *w, struct reel
 }
 
 void columns_run_close(struct columns_run *run) {
-    if (run->fill.data) {
-        columns_fill_close(&run->fill);
-    }
+    columns_fill_close(&run->fill);
     rows_close(&run->rows);
 }
 

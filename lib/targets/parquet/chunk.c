@@ -237,8 +237,8 @@ static bool put_pages(struct parquet_encoder *e, const struct parquet_leaf *leaf
     return !e->pages.failed || reel_fail_memory(err);
 }
 
-bool parquet_put_chunk(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data, uint64_t rows,
-                       struct parquet_chunk *chunk, struct grow *out, struct reel_error *err) {
+static bool put_chunk(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data, uint64_t rows,
+                      struct parquet_chunk *chunk, struct grow *out, struct reel_error *err) {
     AUTO_STRUCT(dictionary_done) struct dictionary d = {0};
     uint32_t size = 0;
     memset(chunk, 0, sizeof *chunk); /* with its padding: notes are compared */
@@ -252,4 +252,16 @@ bool parquet_put_chunk(struct parquet_encoder *e, const struct parquet_leaf *lea
         chunk->dictionary = size;
     }
     return put_pages(e, leaf, data, rows, &d, chunk, out, err);
+}
+
+bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *leaves, uint32_t n_leaves, struct columns_fill *fill,
+                       struct parquet_chunk *chunks, struct grow *out, struct reel_error *err) {
+    e->pages.size = 0;
+    for (uint32_t i = 0; i < n_leaves; i++) {
+        if (!put_chunk(e, &leaves[i], fill->data, fill->rows, &chunks[i], out, err)) {
+            return false;
+        }
+        column_data_free(&fill->data[leaves[i].path[leaves[i].n - 1]->index]); /* what is encoded need not be held twice */
+    }
+    return true;
 }

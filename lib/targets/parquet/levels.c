@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-struct parquet_leaf parquet_leaf_of(const struct columns *columns, const struct column *column) {
+static struct parquet_leaf leaf_of(const struct columns *columns, const struct column *column) {
     struct parquet_leaf leaf = {0};
     for (const struct column *c = column; c != columns->root; c = c->parent) {
         leaf.n++;
@@ -16,6 +16,16 @@ struct parquet_leaf parquet_leaf_of(const struct columns *columns, const struct 
         leaf.path[--at] = c;
     }
     return leaf;
+}
+
+uint32_t parquet_leaves(const struct columns *columns, struct parquet_leaf *leaves) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < columns->n; i++) {
+        if (column_is_leaf(columns->all[i])) {
+            leaves[n++] = leaf_of(columns, columns->all[i]);
+        }
+    }
+    return n;
 }
 
 void parquet_entries_free(struct parquet_entries *e) {

@@ -43,7 +43,8 @@ struct parquet_leaf {
     unsigned n;
     uint8_t max_repetition, max_definition;
 };
-struct parquet_leaf parquet_leaf_of(const struct columns *columns, const struct column *column);
+/* Fills leaves[columns->n] with those of the table, in its order; returns how many there are. */
+uint32_t parquet_leaves(const struct columns *columns, struct parquet_leaf *leaves);
 
 /* The smallest and the largest value, as PLAIN has them. */
 struct parquet_bounds {
@@ -109,13 +110,12 @@ struct parquet_encoder { /* memory that is used for one chunk after another */
     void *zstd; /* ZSTD_CCtx */
     struct parquet_entries entries;
     struct grow body, scratch;
-    struct grow pages; /* struct parquet_page of this group */
-    uint32_t n_pages;
+    struct grow pages; /* struct parquet_page of the last group */
 };
 void parquet_encoder_free(struct parquet_encoder *e);
-/* Appends the chunk of a leaf to `out`, and its pages to e->pages. */
-bool parquet_put_chunk(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data, uint64_t rows,
-                       struct parquet_chunk *chunk, struct grow *out, struct reel_error *err);
+/* Appends a row group to `out`, its chunks to chunks[n_leaves] and their pages to e->pages, and gives the values' memory back. */
+bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *leaves, uint32_t n_leaves, struct columns_fill *fill,
+                       struct parquet_chunk *chunks, struct grow *out, struct reel_error *err);
 
 /* ---- footer.c */
 

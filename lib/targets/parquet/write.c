@@ -43,10 +43,8 @@ static bool plan_leaves(struct reel_write *w, struct reel_error *err) {
     struct totals *totals = w->totals;
     const struct columns *columns = &totals->columns;
     totals->leaves = reel_write_keep(w, columns->n * sizeof *totals->leaves, err);
-    for (uint32_t i = 0; totals->leaves && i < columns->n; i++) {
-        if (column_is_leaf(columns->all[i])) {
-            totals->leaves[totals->n_leaves++] = parquet_leaf_of(columns, columns->all[i]);
-        }
+    if (totals->leaves) {
+        totals->n_leaves = parquet_leaves(columns, totals->leaves);
     }
     return totals->leaves != NULL;
 }
@@ -66,20 +64,11 @@ static bool parquet_head(struct reel_write *w, struct reel_sink *out, struct ree
 static bool encode_group(struct reel_write *w, struct reel_error *err) {
     struct parquet_run *run = w->run;
     const struct totals *totals = w->totals;
-    struct columns_fill *fill = &run->columns.fill;
     if (!run->notes && !(run->notes = calloc((size_t)totals->n_leaves + 1, sizeof *run->notes))) {
         return reel_fail_memory(err);
     }
-    run->group.size = run->encoder.pages.size = 0;
-    for (uint32_t i = 0; i < totals->n_leaves; i++) {
-        const struct parquet_leaf *leaf = &totals->leaves[i];
-        struct column_data *values = &fill->data[leaf->path[leaf->n - 1]->index];
-        if (!parquet_put_chunk(&run->encoder, leaf, fill->data, fill->rows, &run->notes[i], &run->group, err)) {
-            return false;
-        }
-        column_data_free(values); /* what is encoded need not be held twice */
-    }
-    return true;
+    run->group.size = 0;
+    return parquet_put_group(&run->encoder, totals->leaves, totals->n_leaves, &run->columns.fill, run->notes, &run->group, err);
 }
 
 static bool note_group(struct reel_write *w, struct reel_error *err) {
