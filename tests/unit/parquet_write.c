@@ -1,0 +1,116 @@
+/* Parquet and Arrow as planned outputs: any piece is the same bytes, also of row groups that are rendered in windows; recordings without
+ * messages; refusals. */
+#include "unit/toy_format.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "tables.h"
+#include "wire/bytes.h"
+
+static void channel(struct toy *toy, const char *topic, const char *type, const char *encoding) {
+    toy_channel(toy, &(struct reel_channel){.name = topic, .type = type, .encoding = encoding});
+}
+
+static uint8_t *convert(struct reel_recording *recording, const struct reel_writer *writer, const char *compression, size_t step,
+                        uint64_t *size) {
+    struct reel_error err = {0};
+    uint8_t *all = toy_render_planned(recording, writer, &(struct reel_write_options){.compression = compression}, &reel_select_all, step,
+                                      size, &err);
+    if (!all) {
+        fail_msg("%s", err.text);
+    }
+    return all;
+}
+
+static void any_piece_is_the_same(void **state) {
+    (void)state;
+    enum { MESSAGES = 36, SIZE = 1 << 20 };
+    struct toy toy = {0};
+    uint8_t *payload = malloc(SIZE);
+    uint64_t seed = 1;
+    toy_start(&toy, REEL_CLOCK_WALL);
+    channel(&toy, "/a", "", "unknown"); /* not decoded: a column of bytes in two row groups, the first of five windows */
+    for (unsigned k = 0; k < SIZE; k++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        payload[k] = (uint8_t)(seed >> 33);
+    }
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        payload[0] = (uint8_t)i;
+        toy_message(&toy, 0, i, i, payload, SIZE);
+    }
+    struct reel_recording *recording = toy_open(&toy);
+    const struct {
+        const struct reel_writer *writer;
+        const char *compression;
+    } ways[] = {{&reel_writer_parquet, "none"}, {&reel_writer_parquet, "zstd"}, {&reel_writer_arrow, ""}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        uint64_t size = 0, again = 0;
+        uint8_t *whole = convert(recording, ways[i].writer, ways[i].compression, 64 << 20, &size);
+        uint8_t *pieces = convert(recording, ways[i].writer, ways[i].compression, (3 << 20) + 7, &again);
+        assert_true(size > (uint64_t)MESSAGES * SIZE);
+        assert_int_equal(size, again);
+        assert_memory_equal(whole, pieces, size);
+        free(whole);
+        free(pieces);
+    }
+    reel_recording_free(recording);
+    free(payload);
+    toy_free(&toy);
+}
+
+static void nothing_to_write(void **state) {
+    (void)state;
+    struct toy empty = {0}, idle = {0};
+    toy_start(&empty, REEL_CLOCK_WALL);
+    toy_start(&idle, REEL_CLOCK_RELATIVE);
+    channel(&idle, "/never", "", "json");
+    struct toy *toys[] = {&empty, &idle};
+    for (size_t i = 0; i < 2; i++) {
+        struct reel_recording *recording = toy_open(toys[i]);
+        uint64_t size = 0;
+        uint8_t *all = convert(recording, &reel_writer_parquet, "", 1000, &size);
+        assert_memory_equal(all, "PAR1", 4);
+        assert_memory_equal(all + size - 4, "PAR1", 4);
+        assert_int_equal(load_u32le(all + size - 8), size - 12);
+        assert_non_null(memmem(all, size, "log_time", 8));
+        free(all);
+        all = convert(recording, &reel_writer_arrow, "", 1000, &size);
+        assert_memory_equal(all + size - 8, "\xff\xff\xff\xff\0\0\0\0", 8);
+        assert_int_equal(load_u32le(all + 4) + 16, size); /* the schema and the end */
+        free(all);
+        reel_recording_free(recording);
+        toy_free(toys[i]);
+    }
+}
+
+static void what_is_refused(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    toy_start(&toy, REEL_CLOCK_WALL);
+    channel(&toy, "/a", "one", "json");
+    channel(&toy, "/b", "two", "json");
+    toy_message(&toy, 0, 1, 0, "{}", 2);
+    struct reel_recording *recording = toy_open(&toy);
+    struct reel_stream *stream = toy_stream(recording, &reel_select_all);
+    struct reel_error err = {0};
+    assert_false(reel_writer_accepts(&reel_writer_parquet, stream, NULL, &err));
+    assert_non_null(strstr(err.text, "/a is one, and /b is two"));
+    struct reel_plan *plan = reel_plan_new(&reel_writer_parquet, &(struct reel_write_options){.compression = "snappy"}, stream, NULL, &err);
+    assert_null(plan);
+    assert_non_null(strstr(err.text, "zstd, lz4_raw or none"));
+    reel_stream_free(stream);
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_piece_is_the_same),
+        cmocka_unit_test(nothing_to_write),
+        cmocka_unit_test(what_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
