@@ -79,8 +79,7 @@ def states(path, size):
     def mcap_record(op, body):
         return struct.pack('<BQ', op, len(body)) + body
     pick, head, time = random.Random(1), struct.Struct('<BQHIQQI'), T0 * 1_000_000_000
-    values = [struct.pack('<12d', pick.gauss(0, 9), pick.gauss(0, 9), 1.0, 0.0, 0.0, pick.random(), pick.random(), pick.gauss(0, 1), 0.0, 0.0, i / 1000, 0.0)
-              for i in range(65537)]
+    values = [struct.pack('<12d', *(pick.gauss(0, 1 + k) for k in range(12))) for _ in range(65537)]
     messages = size // (head.size + 96)
     with open(path, 'wb', 1 << 20) as out:
         out.write(b'\x89MCAP0\r\n' + mcap_record(1, text('') + text('')))
