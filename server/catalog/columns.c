@@ -73,7 +73,7 @@ static void put_list(FILE *out, const struct list_kind *kind) {
 }
 
 /* The text behind the placeholder at `sql`; NULL: there is none. */
-static const char *put_placeholder(FILE *out, const char *sql, const struct columns_array arrays[4]) {
+static const char *put_placeholder(FILE *out, const char *sql, const struct columns_array arrays[COLUMNS_ARRAYS]) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         size_t size = strlen(lists[i].placeholder);
         if (strncmp(sql, lists[i].placeholder, size) == 0) {
@@ -81,7 +81,7 @@ static const char *put_placeholder(FILE *out, const char *sql, const struct colu
             return sql + size;
         }
     }
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < COLUMNS_ARRAYS; i++) {
         size_t size = strlen(arrays[i].placeholder);
         const char *end = strncmp(sql, arrays[i].placeholder, size) == 0 ? strchr(sql, '}') : NULL;
         if (end) {
@@ -92,7 +92,7 @@ static const char *put_placeholder(FILE *out, const char *sql, const struct colu
     return NULL;
 }
 
-char *columns_expand(const char *sql, const struct columns_array arrays[4]) {
+char *columns_expand(const char *sql, const struct columns_array arrays[COLUMNS_ARRAYS]) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);

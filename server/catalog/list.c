@@ -220,23 +220,23 @@ static bool read_rows(struct db_handle *h, const struct list *l, uint32_t limit,
     return step != DB_FAILED;
 }
 
-/* The rows of the page. What a window leaves is read again without one. */
+/* The rows of the page. What a window leaves is read again: by a gather, at last without a window. */
 static bool find_page(struct db_handle *h, struct list *l, struct found *out, struct reel_error *err) {
     uint32_t limit = page_size(l->q);
-    bool ends = l->plan.way == LIST_GATHER && l->plan.window;
-    if (l->plan.way == LIST_WALK && l->plan.window && !find_edge(h, l, &ends, err)) {
-        return false;
+    for (;;) {
+        bool ends = l->plan.way == LIST_GATHER && l->plan.window;
+        if (l->plan.way == LIST_WALK && l->plan.window && !find_edge(h, l, &ends, err)) {
+            return false;
+        }
+        if (!read_rows(h, l, limit, l->q->offset, out, err)) {
+            return false;
+        }
+        if (out->more || !ends) {
+            return true;
+        }
+        found_done(out);
+        list_choose_again(l->q->offset, limit, &l->plan);
     }
-    if (!read_rows(h, l, limit, l->q->offset, out, err)) {
-        return false;
-    }
-    if (out->more || !ends) {
-        return true;
-    }
-    found_done(out);
-    l->plan.way = LIST_GATHER;
-    l->plan.window = 0;
-    return read_rows(h, l, limit, l->q->offset, out, err);
 }
 
 static bool read_page(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {

@@ -89,6 +89,8 @@ struct list_plan {
 /* The first plan for a page that begins behind `offset` rows and has `limit`; the other members of *plan are set. */
 bool list_choose(struct db_handle *h, struct list_query *query, uint64_t offset, uint64_t limit, struct list_plan *plan,
                  struct reel_error *err);
+/* The next plan, where the window of this one has ended before the page was full. */
+void list_choose_again(uint64_t offset, uint64_t limit, struct list_plan *plan);
 /* For `max` rows in no order. */
 bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max, struct list_plan *plan, struct reel_error *err);
 bool list_widest(struct db_handle *h, int64_t *width_ns, struct reel_error *err); /* the widest class of length there is */

@@ -198,6 +198,12 @@ bool list_choose(struct db_handle *h, struct list_query *query, uint64_t offset,
     return true;
 }
 
+void list_choose_again(uint64_t offset, uint64_t limit, struct list_plan *plan) {
+    bool by_row = strcmp(plan->column, "row") == 0;
+    plan->window = plan->way == LIST_WALK && by_row ? (int64_t)at_most(4 * ((double)offset + (double)limit) + WINDOW_MIN, 1e15) : 0;
+    plan->way = LIST_GATHER;
+}
+
 bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max, struct list_plan *plan, struct reel_error *err) {
     const struct list_costs *costs = &query->costs;
     *plan = (struct list_plan){.way = LIST_WALK, .column = "row", .descending = true, .counting = true};

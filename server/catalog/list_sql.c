@@ -222,36 +222,44 @@ static void put_walk(FILE *out, const struct list_query *query, const struct lis
     put_test(out, query, 0, 0, query->has_trash);
 }
 
+/* The rows of the driver, of which a window is in the order of rows. */
+static void put_driver(FILE *out, const struct list_query *query, const struct list_plan *plan) {
+    fputs(plan->window ? "SELECT row FROM (" : "", out);
+    put_rows(out, query, plan->driver);
+    if (plan->window) {
+        fprintf(out, "%s) AS found WHERE row %c :row ORDER BY row %s LIMIT :window", query->postgres ? " OFFSET 0" : "",
+                plan->descending ? '<' : '>', plan->descending ? "DESC" : "ASC");
+    }
+}
+
 static void put_gather(FILE *out, const struct list_query *query, const struct list_plan *plan) {
     enum condition_kind kind = at(query, plan->driver)->kind;
     bool exact = kind != CONDITION_ALL && kind != CONDITION_ANY;                         /* all its rows match it */
     const char *how = query->has_trash ? "NOT INDEXED" : "INDEXED BY recordings_by_row"; /* that index tells what is not in the trash */
-    if (plan->counting) {
+    bool inner = query->postgres && !plan->counting;
+    if (inner) { /* PostgreSQL would walk at times: OFFSET 0 keeps the order out of this query */
+        fprintf(out, " FROM (SELECT r.row%s%s", by_row(plan) ? "" : ", r.", by_row(plan) ? "" : plan->column);
+    }
+    if (query->postgres) { /* numbers of an array are found by their index, each once */
+        fputs(" FROM recordings AS r WHERE r.row = ANY (ARRAY(", out);
+        put_driver(out, query, plan);
+        fputs("))", out);
+    } else if (plan->counting) {
         fputs(" FROM (", out);
-        put_rows(out, query, plan->driver);
+        put_driver(out, query, plan);
         fprintf(out, ") AS found CROSS JOIN recordings AS r %s ON r.row = found.row WHERE TRUE", how);
     } else {
-        if (query->postgres) { /* which would walk at times: OFFSET 0 keeps the order out of this query, and numbers are found by their
-                                  index */
-            fprintf(out, " FROM (SELECT r.row%s%s", by_row(plan) ? "" : ", r.", by_row(plan) ? "" : plan->column);
-        }
-        fprintf(out, " FROM recordings AS r %s WHERE r.row %s(", by_row(plan) ? how : "NOT INDEXED",
-                query->postgres ? "= ANY (ARRAY" : "IN ");
-        if (plan->window) { /* in the order of rows */
-            fputs("SELECT row FROM (", out);
-        }
-        put_rows(out, query, plan->driver);
-        if (plan->window) {
-            fprintf(out, "%s) AS found WHERE row %c :row ORDER BY row %s LIMIT :window", query->postgres ? " OFFSET 0" : "",
-                    plan->descending ? '<' : '>', plan->descending ? "DESC" : "ASC");
-        }
-        fputs(query->postgres ? "))" : ")", out);
+        fprintf(out, " FROM recordings AS r %s WHERE r.row IN (", by_row(plan) ? how : "NOT INDEXED");
+        put_driver(out, query, plan);
+        fputc(')', out);
+    }
+    if (!plan->counting) {
         put_behind(out, plan, "+");
     }
     fputs(query->has_trash ? "" : " AND r.state <> 4", out);
     fputs(" AND ", out);
     put_test(out, query, 0, exact ? plan->driver : 0, query->has_trash);
-    fputs(query->postgres && !plan->counting ? " OFFSET 0) AS r" : "", out);
+    fputs(inner ? " OFFSET 0) AS r" : "", out);
 }
 
 char *list_sql(const struct list_query *query, const struct list_plan *plan) {
@@ -262,7 +270,7 @@ char *list_sql(const struct list_query *query, const struct list_plan *plan) {
         return NULL;
     }
     if (plan->counting) {
-        fputs(plan->way == LIST_GATHER ? "SELECT DISTINCT r.row" : "SELECT r.row", out);
+        fputs(plan->way == LIST_GATHER && !query->postgres ? "SELECT DISTINCT r.row" : "SELECT r.row", out);
         fputs(plan->spans ? ", r.calendar_start_ns, r.calendar_end_ns" : "", out);
     } else {
         fprintf(out, "SELECT r.row, r.%s", plan->column);

@@ -173,6 +173,7 @@ PGconn *pg_connect(const char *where, struct reel_error *err) {
         reel_fail(err, REEL_UNSUPPORTED, "catalog: PostgreSQL 15 or later is needed, this is %d", PQserverVersion(link) / 10000);
     } else if (pg_run(link,
                       "SET plan_cache_mode = force_custom_plan; SET join_collapse_limit = 1; SET statement_timeout = '10s';"
+                      "SET jit = off; SET work_mem = '4MB';" /* with more it tests EXISTS by a hash of all recordings */
                       "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; SET client_min_messages = warning",
                       err)) {
         return link;

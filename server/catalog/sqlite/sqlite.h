@@ -30,7 +30,7 @@ struct sqlite_handle {
 bool sqlite_fail(sqlite3 *sqlite, int rc, struct reel_error *err);
 
 /* statement.c */
-extern const struct columns_array sqlite_arrays[4];
+extern const struct columns_array sqlite_arrays[COLUMNS_ARRAYS];
 struct db_statement *sqlite_statement(struct db_handle *h, const char *name, struct reel_error *err);
 struct db_statement *sqlite_compose(struct db_handle *h, const char *sql, struct reel_error *err);
 void sqlite_done(struct db_statement *s);

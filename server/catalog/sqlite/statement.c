@@ -7,10 +7,11 @@
 #include "catalog/sqlite/sqlite.h"
 #include "wire/cleanup.h"
 
-const struct columns_array sqlite_arrays[4] = {{"{ints ", "json_each(", ")"},
-                                               {"{texts ", "json_each(", ")"},
-                                               {"{in ints ", "IN (SELECT value FROM json_each(", "))"},
-                                               {"{in texts ", "IN (SELECT value FROM json_each(", "))"}};
+const struct columns_array sqlite_arrays[COLUMNS_ARRAYS] = {{"{ints ", "json_each(", ")"},
+                                                            {"{texts ", "json_each(", ")"},
+                                                            {"{in ints ", "IN (SELECT value FROM json_each(", "))"},
+                                                            {"{in texts ", "IN (SELECT value FROM json_each(", "))"},
+                                                            {"{in rows ", "IN (SELECT value FROM json_each(", "))"}};
 
 static struct sqlite_statement *own(struct db_statement *s) {
     return (struct sqlite_statement *)s;
