@@ -3,6 +3,7 @@ real samples, shapes that tables find hard, reports; and one column of a file re
 import collections
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -150,6 +151,19 @@ class Tables(unittest.TestCase):
             self.assertEqual(len(answer.read()), asked['length'])
         self.assertEqual((asked['rows'], asked['sum']), (n, n * (n - 1) // 2))
         self.assertLess(asked['bytes'], 512 * 1024 + asked['length'] * 0.15)  # hyparquet reads half a megabyte for the footer
+
+    def test_sql_of_the_guide(self):
+        """Its queries in DuckDB, on the files that their addresses name."""
+        with open(os.path.join(HERE, '..', '..', 'docs', 'guide.md')) as f:
+            sql, = re.findall(r'^```sql\n(.*?)^```', f.read(), re.M | re.S)
+        reel('demo', self.folder)
+        local = os.path.join(self.folder, 'scan.parquet')
+        reel('convert', os.path.join(self.folder, 'demo.bag'), local, '--topic', '/scan')
+        queries = re.sub(r"'http://[^']*/as/scan\.parquet\?topic=/scan'", "'%s'" % local, sql).strip().splitlines()
+        self.assertEqual((len(queries), 'http' in ''.join(queries)), (3, False))
+        done = subprocess.run(['node', os.path.join(HERE, 'table_sql.mjs'), *queries], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual([len(json.loads(line)) for line in done.stdout.splitlines()], [1, 1, 5])
 
     def test_lists_and_reports(self):
         """output= of a list is a table of the rows that NDJSON has."""
