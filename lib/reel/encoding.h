@@ -159,7 +159,7 @@ bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit vi
                          void *context); /* none when the encoding has no schema */
 /* As shape(); nothing is visited when the encoding has none. *exact (may be NULL): the payloads have no other values. */
 bool reel_decoder_shape(const struct reel_decoder *decoder, reel_shape_visit visit, void *context, bool *exact);
-unsigned reel_encodings_version(void);   /* changes when any decoder does */
+unsigned reel_encodings_version(void); /* changes when any decoder does */
 
 /* The shortest decimal that reads back to the same number, with NUL; "NaN", "Infinity", "-Infinity". */
 enum { REEL_NUMBER_TEXT = 48 };

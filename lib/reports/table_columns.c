@@ -210,7 +210,8 @@ static bool send_group(struct table_columns *t) {
         return false;
     }
     memcpy(group->pages, t->encoder.pages.data, t->encoder.pages.size);
-    group->at = (struct parquet_group){.offset = t->written, .size = t->out.size, .rows = rows, .chunks = group->chunks, .pages = group->pages};
+    group->at =
+        (struct parquet_group){.offset = t->written, .size = t->out.size, .rows = rows, .chunks = group->chunks, .pages = group->pages};
     return send(t);
 }
 

@@ -13,7 +13,7 @@ struct reel_table_text {
     enum reel_table_form form;
     struct grow line;
     const char *const *names;
-    bool any;         /* a row was written */
+    bool any;                      /* a row was written */
     unsigned path[4];              /* indices of the columns x_m, y_m, z_m, time_s */
     struct table_columns *columns; /* of the forms that it writes */
 };

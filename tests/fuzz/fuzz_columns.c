@@ -6,8 +6,8 @@
 #include "targets/arrow/arrow.h"
 #include "targets/columns/survey.h"
 #include "targets/parquet/parquet.h"
-#include "wire/hash_table.h"
 #include "wire/bytes.h"
+#include "wire/hash_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -148,7 +148,9 @@ function difference(expected, got, path) {
     return list ? null : differs();
   }
   for (const key of new Set([...Object.keys(expected), ...Object.keys(got)])) {
-    const found = key === "_empty" ? null : difference(expected[key], got[key], `${path}.${key}`);
+    const name = key === "" ? "_" : key; // what a key without letters is called
+    const value = key === "_" ? (expected[key] ?? expected[""]) : expected[key];
+    const found = key === "_empty" ? null : difference(value, got[name], `${path}.${key}`);
     if (found) {
       return found;
     }

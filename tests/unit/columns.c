@@ -53,8 +53,7 @@ static void begin(struct table *t, const char *encoding, const char *definition)
     static struct reel_schema schema;
     static struct reel_channel channel;
     schema = (struct reel_schema){.name = "a/B", .encoding = "ros1msg", .data = bytes_text(definition ? definition : "")};
-    channel = (struct reel_channel){
-        .name = "/a", .type = "a/B", .encoding = encoding, .schemas = &schema, .n_schemas = definition ? 1 : 0};
+    channel = (struct reel_channel){.name = "/a", .type = "a/B", .encoding = encoding, .schemas = &schema, .n_schemas = definition ? 1 : 0};
     struct reel_error err = {0};
     memset(t, 0, sizeof *t);
     assert_true(columns_init(&t->columns, take, &t->arena));
@@ -124,7 +123,8 @@ static void types_of(const char *expected, ...) {
 
 static void one_kind_is_a_type(void **state) {
     (void)state;
-    TYPES("{i:i64 f:f64 t:text b:bool l:[i64] o:{p:[{q:i64}]}}", "{\"i\":1,\"f\":0.5,\"t\":\"\",\"b\":true,\"l\":[1],\"o\":{\"p\":[{\"q\":1}]}}");
+    TYPES("{i:i64 f:f64 t:text b:bool l:[i64] o:{p:[{q:i64}]}}",
+          "{\"i\":1,\"f\":0.5,\"t\":\"\",\"b\":true,\"l\":[1],\"o\":{\"p\":[{\"q\":1}]}}");
     TYPES("{value:i64}", "1", "-1");
     TYPES("{value:[text?]}", "[null,\"x\"]");
     TYPES("{value:json}", "{}", "{}"); /* no members were seen */

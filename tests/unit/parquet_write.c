@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "reel/table.h"
 #include "tables.h"
 #include "wire/bytes.h"
 
@@ -17,8 +18,8 @@ static void channel(struct toy *toy, const char *topic, const char *type, const 
 static uint8_t *convert(struct reel_recording *recording, const struct reel_writer *writer, const char *compression, size_t step,
                         uint64_t *size) {
     struct reel_error err = {0};
-    uint8_t *all = toy_render_planned(recording, writer, &(struct reel_write_options){.compression = compression}, &reel_select_all, step,
-                                      size, &err);
+    uint8_t *all =
+        toy_render_planned(recording, writer, &(struct reel_write_options){.compression = compression}, &reel_select_all, step, size, &err);
     if (!all) {
         fail_msg("%s", err.text);
     }
@@ -86,6 +87,49 @@ static void nothing_to_write(void **state) {
     }
 }
 
+static bool keep(void *context, const char *text, size_t size) {
+    toy_put(context, text, size);
+    return true;
+}
+
+/* A table of a list or report, of more rows than are held in memory. */
+static struct toy table_of(enum reel_table_form form, unsigned rows) {
+    static const char *const names[] = {"n", "name", "odd"};
+    struct toy out = {0};
+    struct reel_table_text *text = reel_table_text_new(form, &(struct reel_text_sink){.put = keep, .context = &out}, NULL);
+    const struct reel_table *t = reel_table_of_text(text);
+    assert_true(t->columns(t->context, names, 3));
+    for (unsigned i = 0; i < rows; i++) {
+        const struct reel_cell cells[] = {reel_cell_integer(i), reel_cell_text(bytes_text(i % 2 ? "a name" : "")),
+                                          i % 2 ? reel_cell_json(bytes_text("[1,2]")) : reel_cell_of(REEL_CELL_NULL)};
+        assert_true(t->row(t->context, cells, 3));
+    }
+    assert_true(t->end(t->context));
+    reel_table_text_free(text);
+    return out;
+}
+
+static void tables_of_many_rows(void **state) {
+    (void)state;
+    const enum reel_table_form forms[] = {REEL_TABLE_PARQUET, REEL_TABLE_ARROW};
+    for (size_t i = 0; i < 2; i++) {
+        struct toy none = table_of(forms[i], 0), many = table_of(forms[i], 100000), again = table_of(forms[i], 100000);
+        assert_true(none.size > 50 && many.size > none.size);
+        assert_int_equal(many.size, again.size);
+        assert_memory_equal(many.data, again.data, many.size);
+        assert_non_null(memmem(none.data, none.size, "name", 4));
+        if (forms[i] == REEL_TABLE_PARQUET) {
+            assert_memory_equal(many.data + many.size - 4, "PAR1", 4);
+            assert_true(load_u32le(many.data + many.size - 8) < many.size);
+        } else {
+            assert_true(many.size > 100000 * 8); /* not compressed */
+        }
+        toy_free(&none);
+        toy_free(&many);
+        toy_free(&again);
+    }
+}
+
 static void what_is_refused(void **state) {
     (void)state;
     struct toy toy = {0};
@@ -110,6 +154,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_piece_is_the_same),
         cmocka_unit_test(nothing_to_write),
+        cmocka_unit_test(tables_of_many_rows),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,8 +26,7 @@ static bool put_one(const struct shaping *s, const struct ros_definition_step *s
     case ROS_VALUE_TYPE:
         return put_type(s, step->type, name);
     default:
-        return s->visit(s->context,
-                        &(struct reel_shape){.kind = REEL_SHAPE_NUMBER, .name = name, .number = (enum reel_number)step->kind});
+        return s->visit(s->context, &(struct reel_shape){.kind = REEL_SHAPE_NUMBER, .name = name, .number = (enum reel_number)step->kind});
     }
 }
 

@@ -1,5 +1,5 @@
-/* Arrow IPC streams: a message with the schema, messages with a batch of rows each, an end. A message is ffffffff, the size of its metadata,
- * the metadata (a FlatBuffer) and its body; all sizes are multiples of 8, and nothing holds a position in the file. */
+/* Arrow IPC streams: a message with the schema, messages with a batch of rows each, an end. A message is ffffffff, the size of its
+ * metadata, the metadata (a FlatBuffer) and its body; all sizes are multiples of 8, and nothing holds a position in the file. */
 #ifndef REEL_TARGETS_ARROW_ARROW_H
 #define REEL_TARGETS_ARROW_ARROW_H
 

@@ -97,8 +97,8 @@ static void put_pairs(struct grow *g, size_t at, const uint64_t (*pairs)[2], siz
 
 static uint8_t type_of(const struct column *column) {
     static const uint8_t types[] = {
-        [COLUMN_STRUCT] = TYPE_STRUCT, [COLUMN_LIST] = TYPE_LIST,   [COLUMN_BOOL] = TYPE_BOOL, [COLUMN_INTEGER] = TYPE_INT,
-        [COLUMN_FLOAT] = TYPE_FLOAT,   [COLUMN_DOUBLE] = TYPE_FLOAT, [COLUMN_TEXT] = TYPE_TEXT, [COLUMN_JSON] = TYPE_TEXT,
+        [COLUMN_STRUCT] = TYPE_STRUCT, [COLUMN_LIST] = TYPE_LIST,      [COLUMN_BOOL] = TYPE_BOOL,        [COLUMN_INTEGER] = TYPE_INT,
+        [COLUMN_FLOAT] = TYPE_FLOAT,   [COLUMN_DOUBLE] = TYPE_FLOAT,   [COLUMN_TEXT] = TYPE_TEXT,        [COLUMN_JSON] = TYPE_TEXT,
         [COLUMN_BYTES] = TYPE_BINARY,  [COLUMN_TIME] = TYPE_TIMESTAMP, [COLUMN_DURATION] = TYPE_DURATION};
     return types[column->kind];
 }

@@ -70,7 +70,7 @@ static void put_utf8(struct grow *to, struct reel_bytes text) {
         grow_put(to, text.data, text.size);
         return;
     }
-    for (size_t at = 0, size; at < text.size; at += size > 0 ? size : 1) {
+    for (size_t at = 0, size; at<text.size; at += size> 0 ? size : 1) {
         size = utf8_length(text.data + at, text.size - at);
         if (size > 0) {
             grow_put(to, text.data + at, size);

@@ -29,8 +29,8 @@ struct columns_fill {
     struct column_data *data; /* by index */
     uint64_t rows, bytes;     /* so far; about what all values take */
     uint32_t depth, skipped;
-    const struct column *next;   /* the member whose key was last; NULL: not wanted */
-    const struct column *json;   /* the value that is being written as JSON */
+    const struct column *next; /* the member whose key was last; NULL: not wanted */
+    const struct column *json; /* the value that is being written as JSON */
     struct json_out json_out;
     uint32_t json_depth;
     struct fill_level levels[REEL_COLUMN_DEPTH_MAX + 2];

@@ -70,8 +70,8 @@ static void add_shapes(struct columns_run *run, struct reel_write *w, struct col
 static bool payload_of(struct columns_run *run, struct reel_write *w, const struct reel_message *m, const struct reel_decoder **decoder,
                        struct reel_bytes *payload, struct reel_error *err) {
     if (m->size > REEL_DECODED_MAX) {
-        return reel_fail(err, REEL_LIMIT, "a message of %u bytes on %.128s is too large for a cell of a table; take another format", m->size,
-                         w->stream->channels[m->channel]->name);
+        return reel_fail(err, REEL_LIMIT, "a message of %u bytes on %.128s is too large for a cell of a table; take another format",
+                         m->size, w->stream->channels[m->channel]->name);
     }
     *decoder = rows_decoder(&run->rows, w, m->channel);
     return reel_stream_payload(w->stream, m, payload, err);
@@ -139,8 +139,7 @@ static bool put_payload(struct columns_run *run, struct reel_write *w, const str
     }
     columns_fill_start(&run->fill);
     return reel_decode(decoder, payload, &run->fill.visitor, NULL) ||
-           reel_fail(err, REEL_CHANGED, "a message on %.128s has other values than were planned",
-                     w->stream->channels[m->channel]->name);
+           reel_fail(err, REEL_CHANGED, "a message on %.128s has other values than were planned", w->stream->channels[m->channel]->name);
 }
 
 static bool put_row(struct columns_run *run, struct reel_write *w, const struct reel_message *m, const struct columns *columns,

@@ -145,7 +145,8 @@ static bool fill_empty(struct columns *c, struct column *column) {
     if (!child || !column->children || !column->sorted) {
         return false;
     }
-    *child = (struct column){.key = bytes_text("_empty"), .parent = column, .depth = column->depth + 1, .seen = 1 << REEL_BOOL, .declared = true};
+    *child = (struct column){
+        .key = bytes_text("_empty"), .parent = column, .depth = column->depth + 1, .seen = 1 << REEL_BOOL, .declared = true};
     column->children[0] = column->sorted[0] = child;
     column->n_children = 1;
     child->count = column->count;
@@ -195,7 +196,8 @@ static bool settle_root(struct columns *c, const struct columns_fixed *fixed) {
         return false;
     }
     if (fixed->times) {
-        good = (c->log_time = fixed_column(c, "log_time", COLUMN_TIME)) && (c->publish_time = fixed_column(c, "publish_time", COLUMN_TIME)) &&
+        good = (c->log_time = fixed_column(c, "log_time", COLUMN_TIME)) &&
+               (c->publish_time = fixed_column(c, "publish_time", COLUMN_TIME)) &&
                (c->sequence = fixed_column(c, "sequence", COLUMN_INTEGER));
     }
     if (good && fixed->recording) {

@@ -8,8 +8,13 @@
 
 enum { VALUE_BYTES = 8 };
 
+struct size {                    /* a visitor that ends the walk when the values are too many */
+    struct reel_visitor visitor; /* must be the first member */
+    uint64_t bytes;
+};
+
 static bool measure(struct reel_visitor *v, uint64_t bytes) {
-    struct columns_measure *m = (struct columns_measure *)v;
+    struct size *m = (struct size *)v;
     m->bytes += bytes;
     return m->bytes <= REEL_ROW_VALUES_MAX;
 }
@@ -62,13 +67,8 @@ static const struct reel_visitor_ops measure_ops = {
     .stamp = measure_stamp,
 };
 
-void columns_measure_start(struct columns_measure *m) {
-    *m = (struct columns_measure){.visitor.ops = &measure_ops};
-}
-
 bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes payload) {
-    struct columns_measure m;
-    columns_measure_start(&m);
+    struct size m = {.visitor.ops = &measure_ops};
     return reel_decode(decoder, payload, &m.visitor, NULL) && m.bytes <= REEL_ROW_VALUES_MAX;
 }
 
@@ -163,7 +163,8 @@ static bool see_binary(struct reel_visitor *v, struct reel_bytes value) {
 }
 static bool see_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     int64_t ns;
-    bool fits_int64 = !__builtin_mul_overflow(value->seconds, INT64_C(1000000000), &ns) && !__builtin_add_overflow(ns, value->nanoseconds, &ns);
+    bool fits_int64 =
+        !__builtin_mul_overflow(value->seconds, INT64_C(1000000000), &ns) && !__builtin_add_overflow(ns, value->nanoseconds, &ns);
     see(self(v), !fits_int64 ? SEEN_ANY : value->is_duration ? SEEN_DURATION : SEEN_TIME);
     return true;
 }

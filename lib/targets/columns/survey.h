@@ -17,16 +17,10 @@ struct columns_survey {
     struct column *next;     /* the member whose key was last; NULL: not wanted */
     struct survey_level levels[REEL_COLUMN_DEPTH_MAX + 2];
 };
-/* Call before each payload. Decode every payload with columns_measure() first: one that fails must not be seen here. */
+/* Call before each payload, only of those that columns_can_decode(): one that fails must not be seen here. */
 void columns_survey_start(struct columns_survey *s, struct columns *columns);
 
-/* A visitor that only ends the walk when the values are too many for a row. */
-struct columns_measure {
-    struct reel_visitor visitor; /* must be the first member */
-    uint64_t bytes;
-};
-void columns_measure_start(struct columns_measure *m);
-/* The payload can be decoded, and is no more than a row may have. */
+/* The payload can be decoded, and is no more than a row may have (REEL_ROW_VALUES_MAX). */
 bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes payload);
 
 #endif

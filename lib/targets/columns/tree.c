@@ -39,19 +39,13 @@ void column_collapse(struct column *column) {
 
 /* ---- children */
 
-static int compare(struct reel_bytes a, struct reel_bytes b) {
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
-    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 /* Where the key is in `sorted`, or belongs. */
 static uint32_t search(const struct column *parent, struct reel_bytes key, bool *found) {
     uint32_t low = 0, high = parent->n_children;
     *found = false;
     while (low < high && !*found) {
         uint32_t middle = low + (high - low) / 2;
-        int order = compare(key, parent->sorted[middle]->key);
+        int order = bytes_compare(key, parent->sorted[middle]->key);
         *found = order == 0;
         low = order > 0 ? middle + 1 : *found ? middle : low;
         high = order < 0 ? middle : high;
@@ -146,10 +140,9 @@ struct shaping {
 };
 
 static uint32_t seen_of(const struct reel_shape *part) {
-    static const uint32_t seen[] = {
-        [REEL_SHAPE_STRUCT] = SEEN_MAP, [REEL_SHAPE_LIST] = SEEN_LIST, [REEL_SHAPE_TEXT] = SEEN_TEXT,         [REEL_SHAPE_BYTES] = SEEN_BYTES,
-        [REEL_SHAPE_TIME] = SEEN_TIME,  [REEL_SHAPE_ANY] = SEEN_ANY,   [REEL_SHAPE_DURATION] = SEEN_DURATION, [REEL_SHAPE_NUMBER] = 0,
-        [REEL_SHAPE_END] = 0};
+    static const uint32_t seen[] = {[REEL_SHAPE_STRUCT] = SEEN_MAP,        [REEL_SHAPE_LIST] = SEEN_LIST, [REEL_SHAPE_TEXT] = SEEN_TEXT,
+                                    [REEL_SHAPE_BYTES] = SEEN_BYTES,       [REEL_SHAPE_TIME] = SEEN_TIME, [REEL_SHAPE_ANY] = SEEN_ANY,
+                                    [REEL_SHAPE_DURATION] = SEEN_DURATION, [REEL_SHAPE_NUMBER] = 0,       [REEL_SHAPE_END] = 0};
     return part->kind == REEL_SHAPE_NUMBER ? UINT32_C(1) << part->number : seen[part->kind];
 }
 
@@ -189,10 +182,10 @@ static bool shape_part(void *context, const struct reel_shape *part) {
     }
     struct column *outer = s->depth > 0 ? s->at[s->depth - 1] : NULL;
     uint32_t hint = outer ? outer->n_children : 0;
-    struct column *column = !outer                       ? s->c->payload
-                            : column_is_any(outer)       ? NULL
-                            : (outer->seen & SEEN_LIST)  ? columns_element(s->c, outer)
-                                                         : columns_child(s->c, outer, part->name, &hint);
+    struct column *column = !outer                      ? s->c->payload
+                            : column_is_any(outer)      ? NULL
+                            : (outer->seen & SEEN_LIST) ? columns_element(s->c, outer)
+                                                        : columns_child(s->c, outer, part->name, &hint);
     if (!column || column_is_any(column)) {
         return skip_part(s, part);
     }

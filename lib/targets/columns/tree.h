@@ -70,11 +70,10 @@ struct columns {
     struct column *log_time, *publish_time, *sequence, *recording, *topic, *data; /* NULL: not in this table */
     struct column **all;                                                          /* by index */
     uint32_t n, created;
-    bool exact;      /* all payloads are what the schema says: nothing was counted */
-    bool no_memory;  /* an allocation failed */
-    uint64_t rows;   /* surveyed */
-    uint64_t raw;    /* rows whose payload is not decoded: their bytes are in `data` */
-    struct reel_bytes encoding; /* of the payloads in `data` */
+    bool exact;     /* all payloads are what the schema says: nothing was counted */
+    bool no_memory; /* an allocation failed */
+    uint64_t rows;  /* surveyed */
+    uint64_t raw;   /* rows whose payload is not decoded: their bytes are in `data` */
 };
 
 /* Begins a tree. */

@@ -1,5 +1,5 @@
-/* Repetition and definition levels: how the values of a leaf are nested. An entry is a value, or a null or empty list on the way to one; its
- * definition level is how many optional columns and lists on the way are there, its repetition level the list that it continues. */
+/* Repetition and definition levels: how the values of a leaf are nested. An entry is a value, or a null or empty list on the way to one;
+ * its definition level is how many optional columns and lists on the way are there, its repetition level the list that it continues. */
 #include "targets/parquet/parquet.h"
 
 #include <string.h>
@@ -144,18 +144,11 @@ void parquet_entries_of(const struct parquet_leaf *leaf, const struct column_dat
 
 /* ---- runs and packed groups */
 
-static void put_varint(struct grow *out, uint64_t value) {
-    for (; value > 127; value >>= 7) {
-        grow_u8(out, (uint8_t)(value | 128));
-    }
-    grow_u8(out, (uint8_t)value);
-}
-
 /* Eight numbers at a time, the lowest bits first. */
 static void put_packed(const uint32_t *values, size_t n, unsigned width, struct grow *out) {
     uint64_t bits = 0;
     unsigned held = 0;
-    put_varint(out, (n + 7) / 8 << 1 | 1);
+    parquet_put_varint(out, (n + 7) / 8 << 1 | 1);
     for (size_t i = 0; i < (n + 7) / 8 * 8; i++) {
         bits |= (uint64_t)(i < n ? values[i] : 0) << held;
         for (held += width; held >= 8; held -= 8, bits >>= 8) {
@@ -191,7 +184,7 @@ static void put_run(struct runs *r, uint32_t value, uint64_t n) {
         return;
     }
     flush(r);
-    put_varint(r->out, n << 1);
+    parquet_put_varint(r->out, n << 1);
     for (unsigned i = 0; i < (r->width + 7) / 8; i++) {
         grow_u8(r->out, (uint8_t)(value >> 8 * i));
     }

@@ -88,6 +88,12 @@ void parquet_entries_free(struct parquet_entries *e);
 struct parquet_span parquet_slots(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from, uint64_t to);
 void parquet_entries_of(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from, uint64_t to,
                         struct parquet_entries *out);
+static inline void parquet_put_varint(struct grow *out, uint64_t value) {
+    for (; value > 127; value >>= 7) {
+        grow_u8(out, (uint8_t)(value | 128));
+    }
+    grow_u8(out, (uint8_t)value);
+}
 /* Appends numbers of `width` bits as Parquet's mixture of runs and packed groups. */
 void parquet_put_levels(const uint8_t *levels, uint64_t n, unsigned width, struct grow *out);
 void parquet_put_indexes(const uint32_t *indexes, uint64_t n, unsigned width, struct grow *out);

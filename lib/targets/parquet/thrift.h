@@ -5,7 +5,16 @@
 
 #include "reel/sink.h"
 
-enum thrift_type { THRIFT_TRUE = 1, THRIFT_FALSE, THRIFT_I8, THRIFT_I32 = 5, THRIFT_I64, THRIFT_BINARY = 8, THRIFT_LIST, THRIFT_STRUCT = 12 };
+enum thrift_type {
+    THRIFT_TRUE = 1,
+    THRIFT_FALSE,
+    THRIFT_I8,
+    THRIFT_I32 = 5,
+    THRIFT_I64,
+    THRIFT_BINARY = 8,
+    THRIFT_LIST,
+    THRIFT_STRUCT = 12
+};
 enum { THRIFT_DEPTH = 12 };
 
 struct thrift {

@@ -93,14 +93,8 @@ void parquet_put_split(const struct column *column, const struct column_data *da
 
 enum { BLOCK = 128, MINI = 32 };
 
-static void put_varint(struct grow *out, uint64_t value) {
-    for (; value > 127; value >>= 7) {
-        grow_u8(out, (uint8_t)(value | 128));
-    }
-    grow_u8(out, (uint8_t)value);
-}
 static void put_zigzag(struct grow *out, int64_t value) {
-    put_varint(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+    parquet_put_varint(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
 }
 
 static unsigned bits_of(uint64_t value) {
@@ -148,9 +142,9 @@ void parquet_put_delta(const struct column *column, const struct column_data *da
     uint64_t deltas[BLOCK];
     int64_t last = 0;
     bool narrow = parquet_type_of(column) == PARQUET_INT32, first = true;
-    put_varint(out, BLOCK);
-    put_varint(out, BLOCK / MINI);
-    put_varint(out, e->values);
+    parquet_put_varint(out, BLOCK);
+    parquet_put_varint(out, BLOCK / MINI);
+    parquet_put_varint(out, e->values);
     for (size_t s = 0; s < e->n_spans; s++) {
         for (uint64_t i = e->spans[s].from; i < e->spans[s].to; i++) {
             int64_t value = integer_at(column, data->values.data + i * width);
@@ -178,12 +172,6 @@ void parquet_put_delta(const struct column *column, const struct column_data *da
 }
 
 /* ---- bounds */
-
-static int order_of_bytes(struct reel_bytes a, struct reel_bytes b) {
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
-    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
-}
 
 static void keep(struct parquet_bounds *b, int which, const void *bytes, size_t size, bool exact) {
     b->size[which] = (uint8_t)size;
@@ -231,8 +219,8 @@ static void add_texts(const struct column *column, const struct column_data *dat
     for (size_t s = 0; s < e->n_spans; s++) {
         for (uint64_t i = e->spans[s].from; i < e->spans[s].to; i++) {
             struct reel_bytes text = text_at(data, i);
-            least = !any || order_of_bytes(text, least) < 0 ? text : least;
-            most = !any || order_of_bytes(text, most) > 0 ? text : most;
+            least = !any || bytes_compare(text, least) < 0 ? text : least;
+            most = !any || bytes_compare(text, most) > 0 ? text : most;
             any = true;
         }
     }
@@ -306,7 +294,7 @@ void parquet_bounds_add(const struct column *column, const struct column_data *d
 
 static int order_of(const struct column *column, const struct parquet_bounds *a, const struct parquet_bounds *b, int which) {
     if (column_is_bytes(column)) {
-        return order_of_bytes(bytes_of(a->bytes[which], a->size[which]), bytes_of(b->bytes[which], b->size[which]));
+        return bytes_compare(bytes_of(a->bytes[which], a->size[which]), bytes_of(b->bytes[which], b->size[which]));
     }
     if (column->kind == COLUMN_FLOAT || column->kind == COLUMN_DOUBLE) {
         double x = real_of(column, a->bytes[which]), y = real_of(column, b->bytes[which]);
@@ -320,7 +308,8 @@ static int order_of(const struct column *column, const struct parquet_bounds *a,
     if (a->size[which] == 1) {
         return a->bytes[which][0] - b->bytes[which][0];
     }
-    uint32_t flip = column->is_signed ? UINT32_C(1) << 31 : 0, x = load_u32le(a->bytes[which]) ^ flip, y = load_u32le(b->bytes[which]) ^ flip;
+    uint32_t flip = column->is_signed ? UINT32_C(1) << 31 : 0, x = load_u32le(a->bytes[which]) ^ flip,
+             y = load_u32le(b->bytes[which]) ^ flip;
     return (x > y) - (x < y);
 }
 

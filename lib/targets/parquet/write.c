@@ -104,11 +104,8 @@ static struct parquet_group group_at(void *context, uint64_t group) {
     const struct totals *totals = w->totals;
     const struct reel_group *g = reel_write_group(w, group);
     const struct parquet_chunk *chunks = (const void *)g->note;
-    return (struct parquet_group){.offset = g->offset,
-                                  .size = g->size,
-                                  .rows = g->count,
-                                  .chunks = chunks,
-                                  .pages = (const void *)(chunks + totals->n_leaves)};
+    return (struct parquet_group){
+        .offset = g->offset, .size = g->size, .rows = g->count, .chunks = chunks, .pages = (const void *)(chunks + totals->n_leaves)};
 }
 
 static bool parquet_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
