@@ -143,7 +143,9 @@ class Tables(unittest.TestCase):
         server = Server()
         self.addCleanup(server.stop)
         recording = server.added('state.mcap', mcap('ros1', ('a/State', 'ros1msg', definition), messages))
-        url = 'http://127.0.0.1:%d%s/recordings/%s/as/state.parquet?topic=/a' % (server.port, API, recording)
+        path = API + '/recordings/%s/as/state.parquet?topic=/a' % recording
+        self.assertEqual(server.request('HEAD', path, headers={'Prefer': 'wait=60'}).status, 200)  # it is planned
+        url = server.base + path
         done = subprocess.run(['node', os.path.join(HERE, 'table_http.mjs'), url, 'n'], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         asked = json.loads(done.stdout)
