@@ -136,6 +136,8 @@ int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m
 
 /* While planning, in messages() or tail(): keeps bytes with this group. While rendering it does nothing. */
 bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err);
+/* While planning, for a writer that runs through the stream itself: how many messages of it are done. False: planning was cancelled. */
+bool reel_write_progress(const struct reel_write *w, uint64_t messages, struct reel_error *err);
 /* Memory that lives with the plan (for totals), zeroed. */
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err);
 uint64_t reel_write_groups(const struct reel_write *w); /* message groups planned so far */

@@ -150,12 +150,41 @@ static void what_is_refused(void **state) {
     toy_free(&toy);
 }
 
+static bool stop(void *context, uint64_t done, uint64_t total) {
+    (void)done;
+    (void)total;
+    ++*(unsigned *)context;
+    return false;
+}
+
+static void the_search_for_columns_can_be_cancelled(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    unsigned asked = 0;
+    toy_start(&toy, REEL_CLOCK_WALL);
+    channel(&toy, "/a", "", "json");
+    for (unsigned i = 0; i < 10000; i++) {
+        toy_message(&toy, 0, i, i, "{\"a\":1}", 7);
+    }
+    struct reel_recording *recording = toy_open(&toy);
+    struct reel_stream *stream = toy_stream(recording, &reel_select_all);
+    struct reel_error err = {0};
+    const struct reel_progress progress = {.report = stop, .context = &asked};
+    assert_null(reel_plan_new(&reel_writer_parquet, &(struct reel_write_options){0}, stream, &progress, &err));
+    assert_int_equal(err.code, REEL_CANCELLED);
+    assert_int_equal(asked, 1);
+    reel_stream_free(stream);
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_piece_is_the_same),
         cmocka_unit_test(nothing_to_write),
         cmocka_unit_test(tables_of_many_rows),
         cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(the_search_for_columns_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

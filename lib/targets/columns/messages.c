@@ -4,6 +4,8 @@
 #include "targets/columns/survey.h"
 #include "wire/bytes.h"
 
+enum { PROGRESS_ROWS = 4096 };
+
 bool columns_accept_all(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 1; i < stream->n_channels; i++) {
         const struct reel_channel *a = stream->channels[0], *b = stream->channels[i];
@@ -109,7 +111,8 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
     add_shapes(run, w, columns);
     while ((step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         first = columns->rows == 0 ? reel_mark_of(&m) : first;
-        if (!survey_message(run, w, &m, columns, err)) {
+        bool report = columns->rows % PROGRESS_ROWS == PROGRESS_ROWS - 1;
+        if (!survey_message(run, w, &m, columns, err) || (report && !reel_write_progress(w, columns->rows, err))) {
             return false;
         }
     }
