@@ -9,6 +9,7 @@
 #include "ingest/live.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
+#include "peers/peers.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"
 #include "wire/limits.h"
@@ -34,21 +35,27 @@ void api_recording_done(struct api_recording *a) {
     *a = (struct api_recording){0};
 }
 
-static bool find_key(struct http_request *r, const char *key, struct api_recording *out) {
+/* `needs_file`: without the server that has the file of a live recording there is no answer. */
+static bool find_key(struct http_request *r, const char *key, bool needs_file, struct api_recording *out) {
     struct reel_error err = {0};
     *out = (struct api_recording){0};
     if (!catalog_get(http_app(r)->catalog, key, &out->row, &err)) {
         http_reply_error(r, &err);
         return false;
     }
-    references_observe(http_app(r), &out->row);
-    live_fill(http_app(r)->live, &out->row);
     if (!http_caller_sees(http_caller(r),
                           out->row.collection)) { /* the same reply as for an unknown recording, so that its existence is not disclosed */
         api_recording_done(out);
         http_reply_problem(r, 404, "not-found", "%s", catalog_not_found(key));
         return false;
     }
+    bool elsewhere = out->row.state == STATE_RECORDING && peers_is_other(http_app(r), out->row.home);
+    if (elsewhere && peers_pass(r, out->row.home, needs_file, api_wait_ns(r, 0))) {
+        api_recording_done(out);
+        return false;
+    }
+    references_observe(http_app(r), &out->row);
+    live_fill(http_app(r)->live, &out->row);
     return true;
 }
 
@@ -62,11 +69,15 @@ bool api_may_use(struct http_request *r, const char *collection) {
 }
 
 bool api_find_key(struct http_request *r, const char *key, struct api_recording *out) {
-    return find_key(r, key, out);
+    return find_key(r, key, false, out);
 }
 
 bool api_find(struct http_request *r, struct api_recording *out) {
-    return find_key(r, http_segment(r, "id"), out);
+    return find_key(r, http_segment(r, "id"), false, out);
+}
+
+bool api_find_growing(struct http_request *r, struct api_recording *out) {
+    return find_key(r, http_segment(r, "id"), true, out);
 }
 
 json_t *api_view_job(const char *id) {
@@ -114,7 +125,8 @@ static bool state_allows(struct http_request *r, const struct catalog_recording 
         http_reply_problem(r, 422, "unreadable", "this recording could not be read: %s", row->problem);
         return false;
     case STATE_MISSING:
-        http_reply_problem(r, 410, "missing", "the stored file of this recording is gone or changed; upload it again");
+        http_reply_problem(r, 410, "missing", "%s",
+                           row->n_parts == 0 ? row->problem : "the stored file of this recording is gone or changed; upload it again");
         return false;
     case STATE_CHANGED:
         http_reply_problem(r, 410, "missing", "the file that this recording refers to is not what it was");
@@ -137,7 +149,7 @@ bool api_open(struct http_request *r, struct api_recording *out) {
 }
 
 bool api_open_key(struct http_request *r, const char *key, struct api_recording *out) {
-    if (!find_key(r, key, out)) {
+    if (!find_key(r, key, true, out)) {
         return false;
     }
     if (!state_allows(r, &out->row)) {

@@ -12,7 +12,7 @@ import zipfile
 import zlib
 
 import matrix_readers as readers
-from harness import API, Server, payload, reel, time_ns
+from harness import API, LONG, Server, payload, reel, time_ns
 from peer_mcap import prepare
 from samples import Message, by_topic
 
@@ -21,7 +21,7 @@ RENAMED = {'roslib/Header': 'std_msgs/Header', 'roslib/Log': 'rosgraph_msgs/Log'
 COMPRESSED = {'mcap': ('zstd', 'lz4'), 'rosbag-2.0': ('bz2', 'lz4'), 'tide 2.0': ('gzip', 'bz2')}
 COMPRESSED_SOURCES = ('demo.bag', 'demo.nanover.zip', 'example.bag', 'mira_basic.tape')
 PREFER = {'Prefer': 'wait=60'}
-PARTS = 1 if os.environ.get('REEL_TESTS_LONG') else 3  # of a source's targets one in so many is tried, others for other sources
+PARTS = 1 if LONG else 3  # of a source's targets one in so many is tried, others for other sources
 
 
 def sources():
