@@ -81,8 +81,7 @@ static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error
     return true;
 }
 
-static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total, const struct reel_progress *progress,
-                          struct reel_error *err) {
+static bool plan_messages(struct run *run, struct reel_sink *out, struct reel_error *err) {
     for (bool more = true;;) {
         if (!run_has_more(run, &more, err)) {
             return false;
@@ -93,9 +92,8 @@ static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total
         if (!plan_group(run, out, err)) {
             return false;
         }
-        if (progress && progress->report && run->plan->n_groups % PROGRESS_GROUPS == 0 &&
-            !progress->report(progress->context, run->plan->messages, total)) {
-            return reel_fail(err, REEL_CANCELLED, "planning was cancelled");
+        if (run->plan->n_groups % PROGRESS_GROUPS == 0 && !reel_write_progress(&run->w, run->plan->messages, err)) {
+            return false;
         }
     }
 }
@@ -149,7 +147,7 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
         return NULL;
     }
     plan->front = stream->front ? reel_front_ref(stream->front) : NULL;
-    struct run run = {.plan = plan};
+    struct run run = {.plan = plan, .progress = progress, .total = count_messages(stream)};
     struct reel_sink out = {.hashing = (writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0};
     struct transient_watch watch;
     transient_watch_begin(&watch);
@@ -157,7 +155,7 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     if (good) {
         good = writer->head(&run.w, &out, err);
         plan->head_size = out.pos;
-        good = good && plan_messages(&run, &out, count_messages(stream), progress, err);
+        good = good && plan_messages(&run, &out, err);
         plan->left_out = stream->left_out ? *stream->left_out : 0;
         good = good && plan_tail(&run, &out, err);
     }

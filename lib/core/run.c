@@ -193,6 +193,12 @@ bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct
     return !run->note.failed || reel_fail_memory(err);
 }
 
+bool reel_write_progress(const struct reel_write *w, uint64_t messages, struct reel_error *err) {
+    const struct run *run = (const struct run *)w;
+    const struct reel_progress *p = run->progress;
+    return !p || !p->report || p->report(p->context, messages, run->total) || reel_fail(err, REEL_CANCELLED, "planning was cancelled");
+}
+
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err) {
     struct run *run = (struct run *)w;
     void *p = w->planning ? arena_alloc(&run->plan->arena, size ? size : 1) : NULL;

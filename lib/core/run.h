@@ -34,11 +34,13 @@ struct run {
     struct reel_plan *plan; /* NULL while streaming */
     struct reel_message pending;
     bool has_pending;
-    uint64_t taken, quota;  /* messages of this group: so far, at most */
-    struct reel_mark first; /* mark of this group's first message */
-    uint8_t *scratch;       /* payload pieces for hashing */
-    struct grow note;       /* planning: note of the current group */
-    uint64_t stream_group;  /* the message group at which the stream is positioned; UINT64_MAX = unknown */
+    uint64_t taken, quota;                /* messages of this group: so far, at most */
+    struct reel_mark first;               /* mark of this group's first message */
+    uint8_t *scratch;                     /* payload pieces for hashing */
+    struct grow note;                     /* planning: note of the current group */
+    const struct reel_progress *progress; /* planning; may be NULL */
+    uint64_t total;                       /* planning: messages of the recordings */
+    uint64_t stream_group;                /* the message group at which the stream is positioned; UINT64_MAX = unknown */
 };
 
 /* Copies the options with their texts into the arena: a plan outlives the caller's options. False: no memory. */

@@ -22,6 +22,7 @@ enum {
     REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
     REEL_KEEPS_TOPICS = 16,         /* topics mean something to this target: they get no prefix when recordings are merged */
     REEL_SETS_BLOCKS = 64,          /* options.block_bytes, compress_from and compress_topics mean something */
+    REEL_DECODES = 128,             /* payloads are decoded to values: decode, and the version of the encodings, decide the bytes */
     REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
@@ -149,6 +150,8 @@ int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m
 
 /* While planning, in messages() or tail(): keeps bytes with this group. While rendering it does nothing. */
 bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err);
+/* While planning, for a writer that runs through the stream itself: how many messages of it are done. False: planning was cancelled. */
+bool reel_write_progress(const struct reel_write *w, uint64_t messages, struct reel_error *err);
 /* Memory that lives with the plan (for totals), zeroed. */
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err);
 uint64_t reel_write_groups(const struct reel_write *w); /* message groups planned so far */

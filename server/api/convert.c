@@ -15,6 +15,7 @@
 #include "reel/nanover.h"
 #include "reel/view.h"
 #include "wire/cleanup.h"
+#include "wire/limits.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 
@@ -24,6 +25,7 @@ struct inputs { /* the recordings of one request */
     struct api_recording items[MERGE_MAX];
     struct reel_recording *recordings[MERGE_MAX];
     struct reel_source_option sources[MERGE_MAX]; /* of a merge */
+    const char *ids[MERGE_MAX];
     uint32_t n;
     bool merged;
     const char *name; /* of the export */
@@ -103,6 +105,12 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     }
     if (c->split) {
         fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);
+    }
+    if (c->writer->needs & REEL_DECODES) {
+        fprintf(f, "decoded %d %u\n", c->options.raw, reel_encodings_version());
+        for (uint32_t i = 0; c->options.source_ids && i < c->in->n; i++) {
+            fprintf(f, "%s\n", c->options.source_ids[i]);
+        }
     }
     if (c->writer->needs & REEL_STREAMED) {
         fprintf(f, "text %d %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, c->options.channels,
@@ -229,8 +237,21 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
+    c->options.source_ids = in->merged ? in->ids : NULL;
     read_archive(r, c);
     return read_blocks(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
+}
+
+/* The memory that the response takes. False: replied. */
+static bool reserve(struct http_request *r, const struct inputs *in, const struct reel_writer *writer) {
+    uint64_t payloads = 0;
+    for (uint32_t i = 0; i < in->n; i++) {
+        payloads += reel_index_info(reel_recording_index(in->recordings[i]))->payload_bytes;
+    }
+    uint64_t group = payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many encoded bytes */
+    bool table = (writer->needs & REEL_DECODES) && !(writer->needs & REEL_STREAMED);
+    return api_reserve_stream(r, in->recordings, in->n, writer->needs & (REEL_STREAMED | REEL_DECODES)) &&
+           (!table || http_reserve(r, 2 * group));
 }
 
 /* ---- sources of replies */
@@ -242,42 +263,19 @@ static void free_render(void *context) {
     reel_render_free(context);
 }
 
-struct streamed { /* outlives the request's handler */
-    struct reel_render *render;
-    char ids[MERGE_MAX][RECORDING_ID_TEXT];
-    const char *source_ids[MERGE_MAX];
-};
-
 static bool next_streamed(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
-    return reel_render_next(((struct streamed *)context)->render, buffer, size, got, err);
-}
-static void free_streamed(void *context) {
-    struct streamed *s = context;
-    reel_render_free(s->render);
-    free(s);
+    return reel_render_next(context, buffer, size, got, err);
 }
 
 static void reply_streamed(struct http_request *r, struct conversion *c, struct reel_stream *stream) {
     struct reel_error err = {0};
-    struct streamed *s = calloc(1, sizeof *s);
-    if (!s) {
-        reel_stream_free(stream);
-        http_reply_no_memory(r);
-        return;
-    }
-    for (uint32_t i = 0; i < c->in->n; i++) {
-        memcpy(s->ids[i], c->in->items[i].row.id, sizeof s->ids[i]);
-        s->source_ids[i] = s->ids[i];
-    }
-    c->options.source_ids = c->in->merged ? s->source_ids : NULL;
-    s->render = reel_render_new(NULL, c->writer, &c->options, stream, &err);
-    if (!s->render) {
-        free_streamed(s);
+    struct reel_render *render = reel_render_new(NULL, c->writer, &c->options, stream, &err);
+    if (!render) {
         http_reply_error(r, &err);
         return;
     }
     http_reply_stream(
-        r, &(struct http_stream){.media_type = c->writer->media_type, .next = next_streamed, .free = free_streamed, .context = s});
+        r, &(struct http_stream){.media_type = c->writer->media_type, .next = next_streamed, .free = free_render, .context = render});
 }
 
 static int64_t modified_ns(const struct inputs *in) {
@@ -386,7 +384,7 @@ static void reply(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
     bool report = false, check = false;
-    if (!read_conversion(r, in, &c) || !api_reserve_stream(r, in->recordings, in->n, c.writer->needs & REEL_STREAMED)) {
+    if (!read_conversion(r, in, &c) || !reserve(r, in, c.writer)) {
         return;
     }
     struct reel_selection plain = c.q.selection;
@@ -448,6 +446,7 @@ static bool add_input(struct http_request *r, struct inputs *in, const char *key
         return false;
     }
     in->recordings[in->n] = in->items[in->n].recording;
+    in->ids[in->n] = in->items[in->n].row.id;
     in->n++;
     return true;
 }

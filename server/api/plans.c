@@ -28,6 +28,7 @@ void plans_free_making(void *context) {
     free_texts(m->where, m->selection.n_where);
     free_texts(m->renames, m->selection.n_renames);
     free_texts(m->compress_topics, m->options.n_compress_topics);
+    free_texts(m->source_ids, m->n_source_ids);
     free(m->sources);
     free(m->channels);
     free(m->compression);
@@ -83,6 +84,11 @@ struct making *plans_copy_request(const struct plan_request *q) {
     m->compress_topics = copy_texts(q->options.compress_topics, q->options.n_compress_topics);
     m->options.compress_topics = (const char *const *)m->compress_topics;
     m->selection.topics = (const char *const *)m->topics;
+    m->n_source_ids = q->options.source_ids ? q->n_recordings : 0;
+    m->source_ids = copy_texts(q->options.source_ids, m->n_source_ids);
+    m->options.source_ids = q->options.source_ids ? (const char *const *)m->source_ids : NULL;
+    m->options.fields = NULL; /* of streamed writers */
+    m->options.n_fields = 0;
     m->selection.exclude = (const char *const *)m->exclude;
     m->renames = copy_texts(q->selection.renames, q->selection.n_renames);
     m->selection.renames = (const char *const *)m->renames;
@@ -94,7 +100,7 @@ struct making *plans_copy_request(const struct plan_request *q) {
     m->options.name = m->name;
     m->recordings = calloc(q->n_recordings, sizeof(struct reel_recording *));
     if (!copy_sources(m, q) || !copy_channels(m, q) || !m->topics || !m->exclude || !m->renames || !m->where || !m->compress_topics ||
-        !m->compression || !m->name || !m->recordings) {
+        !m->source_ids || !m->compression || !m->name || !m->recordings) {
         return NULL;
     }
     for (uint32_t i = 0; i < q->n_recordings; i++) {

@@ -12,7 +12,8 @@ struct making { /* a request with everything it points at */
     uint32_t n_recordings;
     struct reel_selection selection;
     struct reel_source_option *sources; /* NULL: none */
-    char **topics, **exclude, **renames, **where, **compress_topics;
+    char **topics, **exclude, **renames, **where, **compress_topics, **source_ids;
+    uint32_t n_source_ids;
     uint32_t *channels;
 };
 

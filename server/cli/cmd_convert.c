@@ -325,7 +325,7 @@ static int run(int argc, char **argv) {
         CLI_SELECT_OPTIONS(c.select),
         {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "version of the output format: 1.2 or 2.0 (default) for .bag, 0.0 (default) or 2.0 for .tide"},
-        {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output: zstd or lz4 for .mcap, bz2 or lz4 for .bag 2.0, zlib for .tape, gzip or bz2 for .tide 2.0"},
+        {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output: zstd or lz4 for .mcap, bz2 or lz4 for .bag 2.0, zlib for .tape, gzip or bz2 for .tide 2.0, zstd (default), lz4_raw or none for .parquet"},
         {.name = "split", .kind = CLI_TEXT, .to = &c.split, .value = "RULE", .help = "write several files, OUT_0000 and so on, of duration:60s or about size:1GB each"},
         {.name = "block-size", .kind = CLI_UINT, .to = &c.block_size, .value = "BYTES", .least = 1024, .most = 1 << 30, .help = "MIRA tapes: size of a block at most"},
         {.name = "compress-from", .kind = CLI_UINT, .to = &c.compress_from, .value = "BYTES", .least = 1, .help = "MIRA tapes: do not compress messages of fewer bytes"},

@@ -149,6 +149,7 @@ void http_add_date(struct http_request *r, const char *name, int64_t ns);    /* 
 void http_reply_json(struct http_request *r, unsigned status, json_t *body); /* takes the reference; newline at the end; gzip when asked */
 void http_reply_json_text(struct http_request *r, unsigned status, char *text); /* the same; takes the text, from malloc */
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text);
+void http_reply_bytes(struct http_request *r, unsigned status, const char *media_type, const void *data, size_t size);
 void http_reply_empty(struct http_request *r, unsigned status);
 /* application/problem+json. `slug` names the problem's type: /problems/{slug}. */
 __attribute__((format(printf, 4, 5))) void http_reply_problem(struct http_request *r, unsigned status, const char *slug, const char *detail,

@@ -13,6 +13,7 @@ import record
 import catalog
 import decoding
 import memory
+import tables
 from lab import API, BenchError, curl, download, first_byte, in_turn, measured, median, quantile, requests_per_second, run, timed
 from row import Row, at_most, size_name, throughput
 
@@ -262,6 +263,7 @@ def all_rows(lab):
     yield 'many clients', many_clients(lab, reel, nginx)
     yield 'decoding', decoding.decoding(lab)
     yield 'series', decoding.series(lab, reel)
+    yield 'tables', tables.tables(lab, reel)
     yield 'memory', memory.memory(lab)
     yield 'background', background.background(lab)
     yield 'page', page.page(lab)
