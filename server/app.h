@@ -17,6 +17,7 @@ struct live;
 struct locks;
 struct answer_cache;
 struct derived_cache;
+struct peers;
 struct plays;
 struct recordings;
 struct roots;
@@ -32,6 +33,7 @@ struct app {
     struct locks *locks;           /* work/locks.h */
     struct jobs *jobs;             /* work/jobs.h */
     struct recordings *recordings; /* ingest/recordings.h: open recordings, an LRU cache */
+    struct peers *peers;           /* peers/peers.h: the other servers; NULL unless shared */
     struct live *live;             /* ingest/live.h: recordings that grow */
     struct sessions *sessions;     /* ingest/sessions.h: upload sessions */
     struct watches *watches;       /* ingest/watch.h; while it serves */

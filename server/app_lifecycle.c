@@ -28,6 +28,7 @@
 #include "job_kinds.h"
 #include "maintenance/rebuild.h"
 #include "maintenance/settings.h"
+#include "peers/peers.h"
 #include "store/reference.h"
 #include "store/roots.h"
 #include "wire/cleanup.h"
@@ -61,7 +62,7 @@ static bool open_locks(struct app *app, struct reel_error *err) {
     if (app->shared) {
         locks_share(app->locks, app->catalog);
     }
-    return true;
+    return !app->shared || (app->peers = peers_new(app, err));
 }
 
 /* Rebuilds a lost or outdated catalog from the manifests. Must come before any sweep, which deletes files that the catalog does not know.
@@ -224,13 +225,14 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .everywhere = access_params,
         .authorize = access_authorize,
         .is_proxy = access_is_proxy,
+        .passed = peers_passed,
         .hint = hint,
         .finished = access_finished,
         .app = app,
     };
     /* Everything that requests use must exist before the HTTP server starts. */
     return live_start(app->live, err) && watches_start(app, &app->watches, err) && serve_jobs(app, err) &&
-           (app->http = http_server_start(&options, err));
+           (app->http = http_server_start(&options, err)) && peers_serve(app, err);
 }
 
 /* Threads that do not end in time may use anything: the process ends without freeing. What they did is done again at the next start. */
@@ -272,6 +274,7 @@ void app_close(struct app *app) {
     answer_cache_free(app->answers);
     recordings_free(app->recordings);
     jobs_free(app->jobs);
+    peers_free(app->peers);
     locks_free(app->locks);
     reel_cache_free(app->cache);
     catalog_close(app->catalog);

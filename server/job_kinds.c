@@ -14,6 +14,7 @@
 #include "maintenance/backup.h"
 #include "maintenance/retention.h"
 #include "maintenance/scrub.h"
+#include "peers/peers.h"
 
 #define SECOND_NS INT64_C(1000000000)
 enum { ALWAYS = 1000000, SOME = 5 };
@@ -36,6 +37,7 @@ const struct job_kind job_kinds[] = {
     {.name = "files", .lane = LANE_UPKEEP, .again = true, .quiet = true, .brief = true, .run = references_files_run},
     {.name = "live", .lane = LANE_SCANS, .retries = SOME, .quiet = true, .brief = true, .here = true, .run = live_open_run},
     {.name = "finish", .lane = LANE_SCANS, .retries = SOME, .here = true, .run = live_finish_run},
+    {.name = "unattended", .lane = LANE_UPKEEP, .retries = SOME, .quiet = true, .brief = true, .run = live_unattended_run},
     {.name = "sweep", .lane = LANE_MAINTENANCE, .retries = SOME, .quiet = true, .run = sweep_run},
     {.name = "expiry", .lane = LANE_UPKEEP, .retries = SOME, .quiet = true, .brief = true, .run = sessions_run},
     {.name = "retention", .lane = LANE_MAINTENANCE, .run = retention_run},
@@ -57,6 +59,10 @@ static int64_t each_ten_minutes(struct app *app) {
     (void)app;
     return 600 * SECOND_NS;
 }
+static int64_t each_beat(struct app *app) {
+    (void)app;
+    return PEERS_BEAT_NS;
+}
 static int64_t each_rescan(struct app *app) {
     return (int64_t)app->config.rescan_s * SECOND_NS;
 }
@@ -67,6 +73,7 @@ static bool manifests_are_due(struct app *app) {
 const struct job_schedule job_schedule[] = {
     {.kind = "manifests", .every_ns = each_minute, .due = manifests_are_due},
     {.kind = "webhook", .every_ns = each_second, .due = webhooks_add_jobs},
+    {.kind = "unattended", .every_ns = each_beat, .due = peers_beat},
     {.kind = "expiry", .every_ns = sessions_every_ns},
     {.kind = "references", .first_ns = -1, .every_ns = each_rescan},
     {.kind = "retention", .first_ns = 60 * SECOND_NS, .every_ns = each_ten_minutes, .due = retention_is_due},

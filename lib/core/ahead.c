@@ -100,6 +100,16 @@ bool ahead_room(struct ahead_piece *piece, size_t size, struct reel_error *err) 
     return true;
 }
 
+bool ahead_grow(struct ahead_piece *piece, uint64_t size, struct reel_error *err) {
+    uint8_t *data = size > piece->capacity ? realloc(piece->data, size) : piece->data;
+    if (!data) {
+        return reel_fail_memory(err);
+    }
+    piece->capacity = size > piece->capacity ? size : piece->capacity;
+    piece->data = data;
+    return true;
+}
+
 /* ---- the work */
 
 static struct reel_render *open_render(struct ahead *a, struct reel_error *err) {

@@ -67,5 +67,7 @@ void ahead_return(struct ahead *ahead);
 
 /* Makes piece->data hold `size` bytes; what it held is lost. */
 bool ahead_room(struct ahead_piece *piece, size_t size, struct reel_error *err);
+/* The same; what it held stays. */
+bool ahead_grow(struct ahead_piece *piece, uint64_t size, struct reel_error *err);
 
 #endif

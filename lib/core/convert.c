@@ -45,9 +45,11 @@ bool reel_convert_to(struct reel_conversion *c, const struct reel_output *output
     bool streamed = c->writer->needs & REEL_STREAMED, packs = c->options.compression[0] != '\0';
     if (packs && (c->writer->needs & REEL_HEAD_FIRST)) {
         AUTO(reel_plan_free) struct reel_plan *packed = packing_plan(c, NULL, output, progress, err);
+        reel_loss_add_left_out(output->loss, packed ? reel_plan_left_out(packed) : 0);
         return packed;
     }
     AUTO(reel_plan_free) struct reel_plan *plan = streamed ? NULL : reel_conversion_plan(c, NULL, progress, err);
+    reel_loss_add_left_out(output->loss, plan ? reel_plan_left_out(plan) : 0);
     AUTO(reel_render_free) struct reel_render *render = plan || streamed ? reel_conversion_render(c, plan, err) : NULL;
     AUTO_MEM char *buffer = malloc(PIECE);
     if (!render || !buffer) {
@@ -81,7 +83,7 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
     all.state_at_cut = is_cut && (writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     struct reel_write_options write_options = {
         .compression = o.compression ? o.compression : "", .is_cut = is_cut, .start_ns = is_cut ? all.start_ns : 0};
-    struct reel_output output = {.write = output_file_write, .context = &file};
+    struct reel_output output = {.write = output_file_write, .context = &file, .loss = o.loss};
     if (!is_accepted(writer, recording, &all, o.loss, err)) {
         return false;
     }

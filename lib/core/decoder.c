@@ -96,6 +96,13 @@ bool reel_decoder_fields(const struct reel_decoder *d, reel_field_visit visit, v
     return !d->how->fields || d->how->fields(d->state, visit, context);
 }
 
+bool reel_decoder_shape(const struct reel_decoder *d, reel_shape_visit visit, void *context, bool *exact) {
+    if (exact) {
+        *exact = d->how->shape && d->how->is_exact;
+    }
+    return !d->how->shape || d->how->shape(d->state, visit, context);
+}
+
 /* ---- packed arrays */
 
 bool reel_number_visit(struct reel_visitor *v, enum reel_number type, const uint8_t *at) {

@@ -58,6 +58,13 @@ void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struc
     }
 }
 
+void reel_loss_add_left_out(struct reel_loss *loss, uint64_t messages) {
+    if (messages > 0) {
+        reel_loss_add(loss, REEL_LOSES, NULL, "%llu messages that do not fit the definition of their type are left out",
+                      (unsigned long long)messages);
+    }
+}
+
 const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_t *count) {
     *count = loss->count;
     return loss->items;
@@ -85,6 +92,10 @@ bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *s
     bool good = true;
     struct transient_watch watch;
     transient_watch_begin(&watch);
+    for (size_t i = 0; stream->losses && i < stream->losses->count; i++) {
+        const struct reel_loss_item *item = &stream->losses->items[i];
+        reel_loss_add(list, item->kind, item->channel ? &(struct reel_channel){.name = item->channel} : NULL, "%s", item->text);
+    }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         good &= writer->accepts(stream->channels[i], list);
     }

@@ -68,16 +68,17 @@ static bool next_groups(void *context, struct ahead_piece *piece, struct reel_er
     return piece->n_groups > 0;
 }
 
-static bool pack_group(struct reel_render *render, struct ahead_piece *piece, uint32_t i, struct reel_error *err) {
+/* Packs a group into the piece; `room`: bytes that the groups after it may need. */
+static bool pack_group(struct reel_render *render, struct ahead_piece *piece, uint32_t i, uint64_t room, struct reel_error *err) {
     struct planned *g = &piece->groups[i];
-    size_t room = piece->capacity - piece->size;
-    struct reel_sink out = {.hi = room, .buffer = piece->data + piece->size};
+    struct reel_sink out = {.hi = piece->capacity - piece->size, .buffer = piece->data + piece->size};
     if (!run_pack(&render->run, piece->group + i, &g->first, g->count, &out, err)) {
         return false;
     }
-    if (out.pos > room) {
-        return reel_fail(err, REEL_ARGUMENT, "the %s writer packed a group into more bytes than it had planned",
-                         render->run.w.writer->name);
+    if (out.pos > out.hi) { /* once more, with enough room */
+        g->size = out.pos;
+        render->run.stream_group = UINT64_MAX;
+        return ahead_grow(piece, piece->size + g->size + room, err) && pack_group(render, piece, i, room, err);
     }
     g->size = out.pos;
     piece->size += (size_t)out.pos;
@@ -94,7 +95,8 @@ static bool pack_groups(void *context, struct reel_render *render, struct ahead_
     transient_watch_begin(&watch);
     bool good = ahead_room(piece, (size_t)room, err);
     for (uint32_t i = 0; good && i < piece->n_groups; i++) {
-        good = !piece->groups[i].packs || pack_group(render, piece, i, err);
+        room -= piece->groups[i].packs ? piece->groups[i].size : 0;
+        good = !piece->groups[i].packs || pack_group(render, piece, i, room, err);
     }
     return transient_watch_end(&watch, good, err);
 }
@@ -146,12 +148,7 @@ static bool place_groups(struct packing *p, const struct ahead_piece *piece, str
     return true;
 }
 
-static bool report(const struct packing *p, const struct reel_progress *progress, uint64_t total, struct reel_error *err) {
-    return !progress || !progress->report || progress->report(progress->context, p->plan->messages, total) ||
-           reel_fail(err, REEL_CANCELLED, "planning was cancelled");
-}
-
-static bool pack_all(struct packing *p, const struct reel_progress *progress, struct reel_error *err) {
+static bool pack_all(struct packing *p, struct reel_error *err) {
     static const struct ahead_ops ops = {.next = next_groups, .work = pack_groups};
     bool shared = reel_conversion_threads(p->conversion) > 0;
     AUTO(ahead_free) struct ahead *ahead = ahead_new(p->conversion, p->plan, p->plan->front, shared, &ops, p, err);
@@ -160,11 +157,11 @@ static bool pack_all(struct packing *p, const struct reel_progress *progress, st
     if (!ahead) {
         return false;
     }
-    for (uint64_t total = plan_messages_of(p->run.w.stream); (piece = ahead_take(ahead, &failed)); ahead_return(ahead)) {
+    for (; (piece = ahead_take(ahead, &failed)); ahead_return(ahead)) {
         if (!piece->good) {
             return reel_error_pass(err, &piece->err);
         }
-        if (!place_groups(p, piece, err) || !report(p, progress, total, err)) {
+        if (!place_groups(p, piece, err) || !reel_write_progress(&p->run.w, p->plan->messages, err)) {
             return false;
         }
     }
@@ -174,8 +171,8 @@ static bool pack_all(struct packing *p, const struct reel_progress *progress, st
 /* ---- the whole */
 
 static bool plan_all(struct packing *p, struct reel_stream *stream, const struct reel_progress *progress, struct reel_error *err) {
-    if (!plan_head(&p->run, stream, &p->laid, err) || (p->output && !put_rendered(p, 0, p->plan->head_size, err)) ||
-        !pack_all(p, progress, err)) {
+    if (!plan_head(&p->run, stream, progress, &p->laid, err) || (p->output && !put_rendered(p, 0, p->plan->head_size, err)) ||
+        !pack_all(p, err)) {
         return false;
     }
     uint64_t tail_at = p->plan->length;
@@ -193,7 +190,6 @@ struct reel_plan *packing_plan(struct reel_conversion *c, const struct reel_keep
     plan->kept = keep ? kept_new(keep) : NULL;
     AUTO_STRUCT(packing_done)
     struct packing p = {.conversion = c, .plan = plan, .run.plan = plan, .output = output, .keeps = plan->kept != NULL};
-    p.laid.hashing = (c->writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0;
     struct transient_watch watch;
     transient_watch_begin(&watch);
     return transient_watch_end(&watch, plan_all(&p, stream, progress, err), err) ? reel_plan_ref(plan) : NULL;

@@ -32,6 +32,10 @@ uint64_t reel_plan_length(const struct reel_plan *plan) {
     return plan->length;
 }
 
+uint64_t reel_plan_left_out(const struct reel_plan *plan) {
+    return plan->left_out;
+}
+
 uint64_t reel_plan_memory(const struct reel_plan *plan) {
     uint64_t front = 0;
     for (size_t i = 0; plan->front && i < plan->front->n_messages; i++) {
@@ -108,8 +112,7 @@ static bool plan_group(struct run *run, struct reel_sink *out, struct reel_error
     return plan_place(plan, &p, bytes_of(run->note.data, run->note.size), err);
 }
 
-static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total, const struct reel_progress *progress,
-                          struct reel_error *err) {
+static bool plan_messages(struct run *run, struct reel_sink *out, struct reel_error *err) {
     for (bool more = true;;) {
         if (!run_has_more(run, &more, err)) {
             return false;
@@ -120,9 +123,8 @@ static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total
         if (!plan_group(run, out, err)) {
             return false;
         }
-        if (progress && progress->report && run->plan->n_groups % PROGRESS_GROUPS == 0 &&
-            !progress->report(progress->context, run->plan->messages, total)) {
-            return reel_fail(err, REEL_CANCELLED, "planning was cancelled");
+        if (run->plan->n_groups % PROGRESS_GROUPS == 0 && !reel_write_progress(&run->w, run->plan->messages, err)) {
+            return false;
         }
     }
 }
@@ -130,6 +132,7 @@ static bool plan_messages(struct run *run, struct reel_sink *out, uint64_t total
 bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error *err) {
     struct reel_plan *plan = run->plan;
     const struct reel_writer *writer = run->w.writer;
+    plan->left_out = run->w.stream->left_out ? *run->w.stream->left_out : 0;
     run->stream_group = UINT64_MAX;
     uint64_t parts = !writer->tail ? 0 : writer->tail_parts ? writer->tail_parts(&run->w) : 1;
     for (uint64_t i = 0; i < parts; i++) {
@@ -151,7 +154,7 @@ bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error *err) {
     return true;
 }
 
-uint64_t plan_messages_of(const struct reel_stream *s) {
+static uint64_t count_messages(const struct reel_stream *s) {
     uint64_t total = 0;
     for (uint32_t i = 0; i < s->n_sources; i++) {
         total += reel_index_info(reel_recording_index(reel_reader_recording(s->readers[i])))->messages;
@@ -169,7 +172,8 @@ struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_w
     atomic_init(&plan->references, 1);
     plan->writer = writer;
     plan->totals = arena_alloc(&plan->arena, writer->totals_size ? writer->totals_size : 1);
-    if (!plan->totals || !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
+    plan->counts.by_channel = arena_alloc(&plan->arena, ((size_t)stream->n_channels + 1) * sizeof *plan->counts.by_channel);
+    if (!plan->totals || !plan->counts.by_channel || !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -177,8 +181,12 @@ struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_w
     return TAKE(plan);
 }
 
-bool plan_head(struct run *run, struct reel_stream *stream, struct reel_sink *out, struct reel_error *err) {
+bool plan_head(struct run *run, struct reel_stream *stream, const struct reel_progress *progress, struct reel_sink *out,
+               struct reel_error *err) {
     struct reel_plan *plan = run->plan;
+    run->progress = progress;
+    run->total = count_messages(stream);
+    out->hashing = (plan->writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0;
     if (!run_open(run, plan->writer, &plan->options, stream, plan->totals, true, err) || !plan->writer->head(&run->w, out, err)) {
         return false;
     }
@@ -193,11 +201,10 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
         return NULL;
     }
     struct run run = {.plan = plan};
-    struct reel_sink out = {.hashing = (writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0};
+    struct reel_sink out = {.pos = 0};
     struct transient_watch watch;
     transient_watch_begin(&watch);
-    bool good = plan_head(&run, stream, &out, err) && plan_messages(&run, &out, plan_messages_of(stream), progress, err) &&
-                plan_tail(&run, &out, err);
+    bool good = plan_head(&run, stream, progress, &out, err) && plan_messages(&run, &out, err) && plan_tail(&run, &out, err);
     run_close(&run);
     return transient_watch_end(&watch, good, err) ? TAKE(plan) : NULL;
 }

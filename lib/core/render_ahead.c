@@ -158,14 +158,8 @@ static bool render_rows(void *context, struct reel_render *render, struct ahead_
             piece->too_large = true;
             return true;
         }
-        if (piece->size == piece->capacity) {
-            size_t capacity = piece->capacity > 0 ? 2 * piece->capacity : ROOM;
-            uint8_t *data = realloc(piece->data, capacity);
-            if (!data) {
-                return reel_fail_memory(err);
-            }
-            piece->data = data;
-            piece->capacity = capacity;
+        if (piece->size == piece->capacity && !ahead_grow(piece, piece->capacity > 0 ? 2 * piece->capacity : ROOM, err)) {
+            return false;
         }
         if (!reel_render_next(render, piece->data + piece->size, piece->capacity - piece->size, &got, err)) {
             return false;

@@ -14,7 +14,8 @@ static bool copy_texts(const char *const **texts, uint32_t n, struct arena *aren
 bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources, struct arena *arena) {
     *copy = *options;
     copy->compression = arena_text(arena, options->compression ? options->compression : "");
-    return copy->compression && copy_texts(&copy->fields, options->n_fields, arena) &&
+    copy->name = options->name ? arena_text(arena, options->name) : NULL;
+    return copy->compression && (copy->name || !options->name) && copy_texts(&copy->fields, options->n_fields, arena) &&
            copy_texts(&copy->compress_topics, options->n_compress_topics, arena) && copy_texts(&copy->source_ids, n_sources, arena);
 }
 
@@ -47,6 +48,17 @@ void run_begin_group(struct run *run, uint64_t group, uint64_t quota) {
     run->packs = false;
 }
 
+static void count(struct reel_write_counts *c, const struct reel_message *m) {
+    c->first_ns = c->messages == 0 || m->time_ns < c->first_ns ? m->time_ns : c->first_ns;
+    c->last_ns = c->messages == 0 || m->time_ns > c->last_ns ? m->time_ns : c->last_ns;
+    c->messages++;
+    c->by_channel[m->channel]++;
+}
+
+const struct reel_write_counts *reel_write_counts(const struct reel_write *w) {
+    return &((const struct run *)w)->plan->counts;
+}
+
 enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, struct reel_error *err) {
     struct run *run = (struct run *)w;
     if (run->taken == run->quota) {
@@ -64,6 +76,9 @@ enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, str
     if (run->taken++ == 0) {
         run->first = reel_mark_of(m);
     }
+    if (w->planning) {
+        count(&run->plan->counts, m);
+    }
     return REEL_STEP_MESSAGE;
 }
 
@@ -72,6 +87,10 @@ void reel_write_unget(struct reel_write *w, const struct reel_message *m) {
     run->pending = *m;
     run->has_pending = true;
     run->taken--;
+    if (w->planning) { /* its time is counted again with the group that takes it */
+        run->plan->counts.messages--;
+        run->plan->counts.by_channel[m->channel]--;
+    }
 }
 
 bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, uint64_t count, struct reel_sink *out,
@@ -188,6 +207,12 @@ bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct
     return !run->note.failed || reel_fail_memory(err);
 }
 
+bool reel_write_progress(const struct reel_write *w, uint64_t messages, struct reel_error *err) {
+    const struct run *run = (const struct run *)w;
+    const struct reel_progress *p = run->progress;
+    return !p || !p->report || p->report(p->context, messages, run->total) || reel_fail(err, REEL_CANCELLED, "planning was cancelled");
+}
+
 void reel_write_pack(struct reel_write *w) {
     ((struct run *)w)->packs = w->planning;
 }
@@ -213,7 +238,7 @@ const struct reel_group *reel_write_group(const struct reel_write *w, uint64_t g
 
 uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part) {
     const struct reel_plan *plan = ((const struct run *)w)->plan;
-    return part < plan->n_tail ? plan->tail[part].offset : plan->length;
+    return (part < plan->n_tail ? plan->tail[part].offset : plan->length) - w->base;
 }
 
 bool reel_write_walk(struct reel_write *w, uint64_t group,

@@ -26,7 +26,8 @@ struct reel_plan {
     size_t n_groups, cap_groups, cap_marks;
     struct tail_part *tail;
     size_t n_tail, cap_tail;
-    uint64_t length, messages;
+    uint64_t length, messages, left_out;
+    struct reel_write_counts counts;
     struct reel_front *front;
     struct kept *kept; /* bytes of packed groups; NULL: none */
 };
@@ -36,12 +37,14 @@ struct run {
     struct reel_plan *plan; /* NULL while streaming */
     struct reel_message pending;
     bool has_pending;
-    uint64_t taken, quota;  /* messages of this group: so far, at most */
-    struct reel_mark first; /* mark of this group's first message */
-    uint8_t *scratch;       /* payload pieces for hashing */
-    struct grow note;       /* planning and packing: note of the current group */
-    bool packs;             /* planning: the writer has called reel_write_pack() for this group */
-    uint64_t stream_group;  /* the message group at which the stream is positioned; UINT64_MAX = unknown */
+    uint64_t taken, quota;                /* messages of this group: so far, at most */
+    struct reel_mark first;               /* mark of this group's first message */
+    uint8_t *scratch;                     /* payload pieces for hashing */
+    struct grow note;                     /* planning and packing: note of the current group */
+    bool packs;                           /* planning: the writer has called reel_write_pack() for this group */
+    const struct reel_progress *progress; /* planning; may be NULL */
+    uint64_t total;                       /* planning: messages of the recordings */
+    uint64_t stream_group;                /* the message group at which the stream is positioned; UINT64_MAX = unknown */
 };
 
 /* Copies the options with their texts into the arena: a plan outlives the caller's options. False: no memory. */

@@ -14,7 +14,9 @@ bool selection_copy(struct reel_selection *copy, const struct reel_selection *se
     if (selection->sources) {
         copy->sources = arena_copy(arena, selection->sources, n_recordings * sizeof *selection->sources);
     }
-    return (selection->n_channels == 0 || copy->channels) && (!selection->sources || copy->sources) &&
-           copy_texts(&copy->topics, selection->n_topics, arena) && copy_texts(&copy->exclude, selection->n_exclude, arena) &&
-           copy_texts(&copy->where, selection->n_where, arena) && copy_texts(&copy->renames, selection->n_renames, arena);
+    copy->encoding = selection->encoding ? arena_text(arena, selection->encoding) : NULL;
+    return (copy->encoding || !selection->encoding) && (selection->n_channels == 0 || copy->channels) &&
+           (!selection->sources || copy->sources) && copy_texts(&copy->topics, selection->n_topics, arena) &&
+           copy_texts(&copy->exclude, selection->n_exclude, arena) && copy_texts(&copy->where, selection->n_where, arena) &&
+           copy_texts(&copy->renames, selection->n_renames, arena);
 }

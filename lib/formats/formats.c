@@ -17,6 +17,7 @@
 /* Of one extension the first is used when no version is asked for. */
 #define WRITERS(X)                                                                                                                         \
     X(mcap)                                                                                                                                \
+    X(rosbag2)                                                                                                                             \
     X(rosbag2_0)                                                                                                                           \
     X(rosbag2_0_named)                                                                                                                     \
     X(rosbag12)                                                                                                                            \
@@ -31,7 +32,9 @@
     X(json_seq)                                                                                                                            \
     X(events)                                                                                                                              \
     X(csv)                                                                                                                                 \
-    X(msgpack)
+    X(msgpack)                                                                                                                             \
+    X(parquet)                                                                                                                             \
+    X(arrow)
 
 #define DECLARE_FORMAT(name) extern const struct reel_format reel_format_##name;
 #define DECLARE_WRITER(name) extern const struct reel_writer reel_writer_##name;

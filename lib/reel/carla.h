@@ -42,7 +42,7 @@ struct reel_carla_question {
     double min_distance_cm;          /* blocked: moved less than this is not moved */
     uint32_t actor;                  /* trajectory */
     int64_t at_ns;                   /* state */
-    bool ros_frame;                  /* trajectory, state: right-handed, as ROS has it (y, pitch and yaw negated); else CARLA's left-handed one */
+    bool ros_frame; /* trajectory, state: right-handed, as ROS has it (y, pitch and yaw negated); else CARLA's left-handed one */
 };
 /* With CARLA's defaults: 0.9.15, any, 30 s, 10 cm. */
 struct reel_carla_question reel_carla_question(enum reel_carla_topic topic);

@@ -59,6 +59,7 @@ bool reel_render_ahead(struct reel_render *render, uint64_t offset, uint64_t end
 struct reel_output {
     bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
     void *context;
+    struct reel_loss *loss; /* NULL, or what only the conversion itself shows is added to it */
 };
 
 /* What reel_convert() is built on: any conversion to any destination. */

@@ -72,8 +72,30 @@ struct reel_field {
 /* Asked for each field, in the order of the payload; false ends it. */
 typedef bool (*reel_field_visit)(void *context, const struct reel_field *field);
 
+/* A part of the shape that a schema gives its payloads. In pre-order: a struct, its members with their names, its end; a list, then its
+ * element. */
+enum reel_shape_kind {
+    REEL_SHAPE_STRUCT, /* its members follow … */
+    REEL_SHAPE_END,    /* … up to this */
+    REEL_SHAPE_LIST,   /* one more part follows: the element */
+    REEL_SHAPE_NUMBER,
+    REEL_SHAPE_TEXT, /* also an enum, whose numbers without a name are texts then */
+    REEL_SHAPE_BYTES,
+    REEL_SHAPE_TIME,
+    REEL_SHAPE_DURATION,
+    REEL_SHAPE_ANY, /* the schema does not say, or the value contains itself */
+};
+struct reel_shape {
+    enum reel_shape_kind kind;
+    struct reel_bytes name;  /* of a member */
+    enum reel_number number; /* of a number */
+    bool optional;           /* a member that a payload may lack */
+};
+typedef bool (*reel_shape_visit)(void *context, const struct reel_shape *part); /* false ends it */
+
 struct reel_reader;
 struct reel_front;
+struct reel_stream;
 
 /* Everything that depends on the payload: one const table in the encoding's folder, listed in encodings/encodings.c. */
 struct reel_encoding {
@@ -95,10 +117,17 @@ struct reel_encoding {
     /* Optional: the fields that the schema gives every message. An array of any length is one field. */
     bool (*fields)(const void *state, reel_field_visit visit, void *context);
 
+    /* Optional: the nested shape of every payload, by the schema. */
+    bool (*shape)(const void *state, reel_shape_visit visit, void *context);
+
     /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages with time < time_ns
      * of channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). Encodings that share the function share the state: it is
      * called once for the channels of all of them. */
     bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
+
+    /* Optional: the stream with messages of this encoding in place of those that can be converted to it (ROS 1 and ROS 2). Takes `source`
+     * over, also when it fails; gives it back as it is when there is nothing to convert. */
+    struct reel_stream *(*convert)(struct reel_stream *source, struct reel_error *err);
 
     /* Names in other containers. */
     const char *profile;          /* the middleware that such payloads are of, by MCAP's name: "ros1", "ros2"; NULL: none */
@@ -106,6 +135,7 @@ struct reel_encoding {
     const char *schema_encoding;  /* the language of definitions that name none, as MCAP calls it; NULL: `name` */
     const char *const *languages; /* NULL-terminated: how the names of languages begin that define such payloads; the longest that fits
                                    * decides. NULL: none */
+    bool is_exact;                /* decode() emits what shape() says and nothing else */
     bool is_map;                  /* every payload is one map, also where no schema says so */
     bool is_viewable;             /* Foxglove and compatible viewers decode it themselves */
 
@@ -132,7 +162,9 @@ bool reel_decode(const struct reel_decoder *decoder, struct reel_bytes payload, 
 bool reel_decode_extent(const struct reel_decoder *decoder, struct reel_bytes payload, size_t *size, struct reel_error *err);
 bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit visit,
                          void *context); /* none when the encoding has no schema */
-unsigned reel_encodings_version(void);   /* changes when any decoder does */
+/* As shape(); nothing is visited when the encoding has none. *exact (may be NULL): the payloads have no other values. */
+bool reel_decoder_shape(const struct reel_decoder *decoder, reel_shape_visit visit, void *context, bool *exact);
+unsigned reel_encodings_version(void); /* changes when any decoder does */
 
 /* The shortest decimal that reads back to the same number, with NUL; "NaN", "Infinity", "-Infinity". */
 enum { REEL_NUMBER_TEXT = 48 };

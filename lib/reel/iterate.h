@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 struct reel_view;
+struct reel_loss;
 
 /* How one recording of several joins a stream. */
 enum { REEL_PREFIX_ROOM = 288 };
@@ -56,6 +57,8 @@ struct reel_selection {
                                                * globs match a topic with its prefix or without */
     enum reel_prefixing prefixing;            /* what `sources[].prefix` is for */
     const struct reel_view *view; /* reel/view.h; what a target's stream is seen through (reel_writer_stream()); NULL: as it is */
+    const char *encoding;     /* messages are converted to it where they can be (reel_encoding.convert): "cdr", "ros1"; "": none are; NULL:
+                               * what the target's writer prefers */
     struct reel_front *front; /* made by an earlier stream of the same selection (stream->front): not made again; NULL: made when needed */
 };
 #define REEL_TIME_MIN INT64_MIN
@@ -110,6 +113,8 @@ struct reel_stream {
     const int64_t *shifts;              /* one a source: added to its times */
     struct reel_front *front;           /* what was put in front; NULL = nothing */
     uint32_t view_version;              /* part of every ETag */
+    const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
+    const uint64_t *left_out;           /* messages left out so far, because they do not fit their definition; NULL: none ever is */
 };
 
 /* Each recording gets a reference. The selection's texts and options are copied. Unknown topics select nothing. */

@@ -16,7 +16,7 @@ struct reel_play_options {
     int64_t max_gap_ns; /* longer silences are shortened to this; 0 = none are */
     bool loop;          /* from the start again at the end */
     bool paused;
-    bool follow;        /* CARLA: positions are in the frame of `actor` (reel_carla_follow()) */
+    bool follow; /* CARLA: positions are in the frame of `actor` (reel_carla_follow()) */
     uint32_t actor;
     bool latch; /* a new position begins with the last message of each topic before it */
 };

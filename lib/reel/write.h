@@ -22,8 +22,9 @@ enum {
     REEL_REBASES_CUT = 8,           /* times of a cut count from its start (write_time()) */
     REEL_KEEPS_TOPICS = 16,         /* topics mean something to this target: they get no prefix when recordings are merged */
     REEL_SETS_BLOCKS = 64,          /* options.block_bytes, compress_from and compress_topics mean something */
+    REEL_DECODES = 128,             /* payloads are decoded to values: decode, and the version of the encodings, decide the bytes */
     REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
-    REEL_HEAD_FIRST = 128,          /* head() does not depend on what follows: an output with packed groups is written in one pass */
+    REEL_HEAD_FIRST = 256,          /* head() does not depend on what follows: an output with packed groups is written in one pass */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
@@ -35,7 +36,8 @@ void reel_loss_free(struct reel_loss *loss);
 REEL_DEFINE_AUTO(struct reel_loss, reel_loss_free);
 __attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind,
                                                          const struct reel_channel *channel, const char *text,
-                                                         ...); /* loss, channel may be NULL */
+                                                         ...);          /* loss, channel may be NULL */
+void reel_loss_add_left_out(struct reel_loss *loss, uint64_t messages); /* reel_plan_left_out(); 0: adds nothing */
 struct reel_loss_item {
     enum reel_loss_kind kind;
     const char *channel; /* topic, or NULL: the whole file */
@@ -62,6 +64,8 @@ struct reel_write_options {
     bool prompt;               /* text targets: reel_render_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
+    const char *name;              /* archives: of the folder in it; NULL: the format's name */
+    unsigned metadata_version;     /* rosbag2: of metadata.yaml; 0: 5, which ROS 2 Humble and later read */
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */
 };
 
@@ -79,6 +83,8 @@ struct reel_writer {
     unsigned version;   /* part of every ETag: raise it when one output byte changes */
     size_t totals_size; /* zeroed struct of what is known after planning (write->totals) */
     size_t run_size;    /* zeroed struct of one run (write->run) */
+
+    const char *encoding; /* optional: messages are converted to it where they can be, unless the selection names another one */
 
     /* Optional: what the target sees instead of the stream (messages of other bytes, of other channels). Takes `source` over, also when it
      * fails; gives it back as it is when nothing is to be changed. */
@@ -123,7 +129,16 @@ struct reel_write {
     bool packing;    /* messages() renders a group for which planning has called reel_write_pack() */
     uint64_t group;  /* the message group being emitted, 0 … ; valid in messages() */
     uint64_t before; /* REEL_STREAMED: messages of the groups before this one; in tail(): of all */
+    uint64_t base;   /* where the writer's file begins in the output, when it is a member of another file */
 };
+
+/* The messages taken so far while planning; all of them when rendering. */
+struct reel_write_counts {
+    uint64_t *by_channel; /* by position in the stream's channels */
+    uint64_t messages;
+    int64_t first_ns, last_ns; /* smallest and largest time; 0 without messages */
+};
+const struct reel_write_counts *reel_write_counts(const struct reel_write *w); /* not of REEL_STREAMED writers */
 
 /* The next message of this group. REEL_STEP_END: close the group (end of stream, or as many as were planned). */
 enum reel_step reel_write_next(struct reel_write *w, struct reel_message *m, struct reel_error *err);
@@ -138,18 +153,20 @@ bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachm
 int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m);
 
 /* While planning, in messages(): the size of this group is known only when it is rendered, because it is compressed. Planning has then only
- * decided which messages it has, without reading them, and emits at least as many bytes as it can have. The group is rendered once more
- * to be planned (`packing`): it emits its bytes, whatever their number, and leaves its note. That happens on other threads, for several
- * groups at a time and while later ones are planned, so it reads of the totals only what planning this group or an earlier one has set and
- * changes nothing in them; the output's position is not known. The bytes are kept where possible, else rendered again. */
+ * decided which messages it has, without reading them, and emits about as many bytes as it can have at most. The group is rendered once
+ * more to be planned (`packing`): it emits its bytes, whatever their number, and leaves its note. That happens on other threads, for
+ * several groups at a time and while later ones are planned, so it reads of the totals only what planning this group or an earlier one has
+ * set and changes nothing in them; the output's position is not known. The bytes are kept where possible, else rendered again. */
 void reel_write_pack(struct reel_write *w);
 /* While planning or packing, in messages() or tail(): keeps bytes with this group. While rendering it does nothing. */
 bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err);
+/* While planning, for a writer that runs through the stream itself: how many messages of it are done. False: planning was cancelled. */
+bool reel_write_progress(const struct reel_write *w, uint64_t messages, struct reel_error *err);
 /* Memory that lives with the plan (for totals), zeroed. */
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err);
 uint64_t reel_write_groups(const struct reel_write *w); /* message groups planned so far */
 const struct reel_group *reel_write_group(const struct reel_write *w, uint64_t group);
-uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part); /* in the output; parts planned so far */
+uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part); /* from `base` on; parts planned so far */
 /* Runs the messages of group g through visit(), in order, payloads not read; for tails that need the positions of single messages. Not
  * inside messages(). */
 bool reel_write_walk(struct reel_write *w, uint64_t group,
@@ -176,6 +193,7 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
 struct reel_plan *reel_plan_ref(struct reel_plan *plan);
 void reel_plan_free(struct reel_plan *plan); /* gives one reference back */
 uint64_t reel_plan_length(const struct reel_plan *plan);
+uint64_t reel_plan_left_out(const struct reel_plan *plan); /* messages that do not fit their definition and could not be converted */
 struct reel_front *
 reel_plan_front(const struct reel_plan *plan); /* for the selection of a stream to render with; NULL = none. Not a new reference */
 uint64_t reel_plan_memory(const struct reel_plan *plan); /* bytes it occupies, for caches */

@@ -1,8 +1,9 @@
-/* Tables as CSV, JSON, NDJSON and GeoJSON, written row by row. */
+/* Tables as CSV, JSON, NDJSON and GeoJSON, written row by row; table_columns.c writes the other forms. */
 #include <math.h>
 #include <stdio.h>
 
 #include "reel/table.h"
+#include "reports/table_columns.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
 
@@ -12,8 +13,9 @@ struct reel_table_text {
     enum reel_table_form form;
     struct grow line;
     const char *const *names;
-    bool any;         /* a row was written */
-    unsigned path[4]; /* indices of the columns x_m, y_m, z_m, time_s */
+    bool any;                      /* a row was written */
+    unsigned path[4];              /* indices of the columns x_m, y_m, z_m, time_s */
+    struct table_columns *columns; /* of the forms that it writes */
 };
 
 static void put(struct reel_table_text *t, const char *text) {
@@ -161,11 +163,19 @@ struct reel_table_text *reel_table_text_new(enum reel_table_form form, const str
         return NULL;
     }
     *t = (struct reel_table_text){.table = {put_columns, put_row, put_end, t}, .sink = *sink, .form = form};
+    if (form == REEL_TABLE_PARQUET || form == REEL_TABLE_ARROW) {
+        if (!(t->columns = table_columns_new(form, sink, err))) {
+            free(t);
+            return NULL;
+        }
+        t->table = table_columns_table(t->columns);
+    }
     return t;
 }
 
 void reel_table_text_free(struct reel_table_text *t) {
     if (t) {
+        table_columns_free(t->columns);
         free(t->line.data);
         free(t);
     }

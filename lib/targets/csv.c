@@ -64,14 +64,6 @@ static struct field_set *columns_of_schemas(struct reel_write *w, struct reel_er
     return TAKE(set);
 }
 
-static bool several_topics(const struct reel_stream *stream) {
-    bool several = false;
-    for (uint32_t i = 1; i < stream->n_channels && !several; i++) {
-        several = strcmp(stream->channels[i]->name, stream->channels[0]->name) != 0;
-    }
-    return several;
-}
-
 /* ---- cells */
 
 static struct csv_run *run_of(struct reel_visitor *v) {
@@ -208,12 +200,11 @@ static void put_value(struct grow *row, struct reel_bytes value) {
 static bool put_facts(struct reel_write *w, const struct reel_message *m, struct reel_error *err) {
     struct csv_run *run = w->run;
     char sequence[16];
-    int64_t time = reel_write_time(w, m);
-    struct reel_description d = {.publish_ns = time};
-    if (!m->owned && run->rows.sources[m->source].described && !reel_stream_describe(w->stream, m, &d, err)) {
+    struct reel_description d;
+    if (!rows_describe(&run->rows, w, m, &d, err)) {
         return false;
     }
-    put_time(run, m, time, &run->row);
+    put_time(run, m, reel_write_time(w, m), &run->row);
     put_text(&run->row, ",");
     put_time(run, m, d.publish_ns, &run->row);
     snprintf(sequence, sizeof sequence, ",%u", d.sequence);
@@ -309,7 +300,7 @@ static bool csv_open(struct reel_write *w, struct reel_error *err) {
     if (!rows_open(&run->rows, w, err)) {
         return false;
     }
-    run->topics = several_topics(w->stream);
+    run->topics = rows_several_topics(w->stream);
     if (!(run->schemas = calloc((size_t)w->stream->n_channels + 1, sizeof *run->schemas))) {
         return reel_fail_memory(err);
     }

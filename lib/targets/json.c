@@ -120,8 +120,8 @@ static bool make_row(struct reel_write *w, const struct reel_message *m, bool *d
     struct grow *row = &run->row;
     const struct reel_channel *channel = w->stream->channels[m->channel];
     int64_t time = reel_write_time(w, m);
-    struct reel_description d = {.publish_ns = time};
-    if (!m->owned && run->rows.sources[m->source].described && !reel_stream_describe(w->stream, m, &d, err)) {
+    struct reel_description d;
+    if (!rows_describe(&run->rows, w, m, &d, err)) {
         return false;
     }
     row->size = 0;

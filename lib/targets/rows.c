@@ -10,10 +10,14 @@
 enum { NS_PER_S = 1000000000 };
 
 bool rows_open(struct rows *rows, const struct reel_write *w, struct reel_error *err) {
-    const struct reel_stream *stream = w->stream;
     if (w->options->compression && w->options->compression[0] != '\0') {
         return reel_fail(err, REEL_UNSUPPORTED, "text is not written with compression \"%s\"", w->options->compression);
     }
+    return rows_open_packed(rows, w, err);
+}
+
+bool rows_open_packed(struct rows *rows, const struct reel_write *w, struct reel_error *err) {
+    const struct reel_stream *stream = w->stream;
     rows->n_channels = stream->n_channels;
     rows->sources = calloc((size_t)stream->n_sources + 1, sizeof *rows->sources);
     rows->callerids = calloc((size_t)stream->n_channels + 1, sizeof *rows->callerids);
@@ -68,6 +72,20 @@ bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_mess
     }
     *decoded = reel_decode(decoder, payload, v, &why) || why.code == REEL_OK;
     return true;
+}
+
+bool rows_several_topics(const struct reel_stream *stream) {
+    bool several = false;
+    for (uint32_t i = 1; i < stream->n_channels && !several; i++) {
+        several = strcmp(stream->channels[i]->name, stream->channels[0]->name) != 0;
+    }
+    return several;
+}
+
+bool rows_describe(const struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_description *out,
+                   struct reel_error *err) {
+    *out = (struct reel_description){.publish_ns = reel_write_time(w, m)};
+    return m->owned || !rows->sources[m->source].described || reel_stream_describe(w->stream, m, out, err);
 }
 
 bool rows_fields(const struct reel_write *w, struct field_set **out, struct reel_error *err) {

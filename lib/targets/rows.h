@@ -4,6 +4,7 @@
 #define REEL_TARGETS_ROWS_H
 
 #include "core/fields.h"
+#include "reel/format.h"
 #include "reel/write.h"
 #include "wire/grow.h"
 
@@ -27,6 +28,7 @@ struct rows {
 };
 
 bool rows_open(struct rows *rows, const struct reel_write *w, struct reel_error *err);
+bool rows_open_packed(struct rows *rows, const struct reel_write *w, struct reel_error *err); /* also with a compression */
 void rows_close(struct rows *rows);
 
 /* The channel's decoder, opened on first use; NULL: the channel is not decoded. */
@@ -37,6 +39,11 @@ const struct reel_decoder *rows_decoder(struct rows *rows, const struct reel_wri
  * decoded. False: reading failed. */
 bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v, bool *decoded,
                  struct reel_error *err);
+
+bool rows_several_topics(const struct reel_stream *stream);
+/* Publish time and sequence of a message, as far as its recording has them. */
+bool rows_describe(const struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_description *out,
+                   struct reel_error *err);
 
 /* The set of options->fields; NULL when none are requested. */
 bool rows_fields(const struct reel_write *w, struct field_set **out, struct reel_error *err);

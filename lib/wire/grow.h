@@ -47,6 +47,9 @@ static inline void grow_put(struct grow *g, const void *data, size_t size) {
         memcpy(p, data, size);
     }
 }
+static inline void grow_text(struct grow *g, const char *text) {
+    grow_put(g, text, strlen(text));
+}
 static inline void grow_u32(struct grow *g, uint32_t v) {
     uint8_t b[4];
     store_u32le(b, v);

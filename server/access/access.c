@@ -335,6 +335,9 @@ void access_finished(const struct http_request *r) {
     struct address peer = {{0}};
     bool wrote = (http_writes(r) && http_role_needed(r) > ROLE_READ) || http_is_audited(r);
     bool denied = status == 401 || status == 403 || status == 421 || status == 429;
+    if (http_was_passed_on(r)) { /* the other server has written it */
+        return;
+    }
     if (denied) {
         address_parse(http_peer(r), &peer);
         wrote = limiter_take(a->denials, &peer, reel_now_ns() / 1000000) == 0;
@@ -422,4 +425,14 @@ char *access_link(const struct http_request *r, const char *target) {
     }
     int64_t hour = reel_now_ns() / SECOND_NS / 3600;
     return access_sign(a, caller, target, (hour + LINK_HOURS + 1) * 3600, &out, &err) ? out : strdup(target);
+}
+
+/* ---- requests between servers */
+
+bool access_seal(struct access *a, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err) {
+    return links_seal(a->links, text, size, out, err);
+}
+
+bool access_sealed(struct access *a, const char *text, size_t size, const char *seal) {
+    return links_sealed(a->links, text, size, seal);
 }

@@ -2,6 +2,7 @@
 #ifndef SERVER_ACCESS_ACCESS_H
 #define SERVER_ACCESS_ACCESS_H
 
+#include "access/link_text.h"
 #include "access/token.h"
 #include "http/http.h"
 
@@ -29,6 +30,10 @@ extern const struct http_param access_params[];
 enum http_verdict access_authorize(const struct http_request *r, enum http_role role, struct http_grant *out);
 bool access_is_proxy(const struct app *app, const char *address); /* of --trust-proxy */
 void access_finished(const struct http_request *r);
+
+/* links_seal() and links_sealed(). */
+bool access_seal(struct access *a, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);
+bool access_sealed(struct access *a, const char *text, size_t size, const char *seal);
 
 /* Logs the browser in with the token of the request: sets a cookie that stands for it. REEL_CONFLICT: the caller has no token. */
 bool access_log_in(struct access *a, struct http_request *r, struct reel_error *err);

@@ -260,20 +260,26 @@ static bool current_keys(struct links *links, struct keys *out, struct reel_erro
 
 /* ---- signing */
 
-static void sign(const struct key *key, const struct link_claim *claim, const char *text, size_t size, char out[LINK_MAC_TEXT]) {
+/* The head says what is signed, so that no signature is good for anything else. "": no memory. */
+static void sign_text(const struct key *key, const char *head, const char *text, size_t size, char out[LINK_MAC_TEXT]) {
     uint8_t mac[LINK_MAC];
     unsigned n = sizeof mac;
-    char head[96];
-    int used = snprintf(head, sizeof head, "reel-link\n%llu\n%lld\n%lld\n", (unsigned long long)claim->version, (long long)claim->token,
-                        (long long)claim->expires_s);
-    AUTO_MEM uint8_t *whole = malloc((size_t)used + size);
+    size_t used = strlen(head);
+    AUTO_MEM uint8_t *whole = malloc(used + size);
     out[0] = '\0';
     if (whole) {
-        memcpy(whole, head, (size_t)used);
+        memcpy(whole, head, used);
         memcpy(whole + used, text, size);
-        HMAC(EVP_sha256(), key->bytes, KEY_BYTES, whole, (size_t)used + size, mac, &n);
+        HMAC(EVP_sha256(), key->bytes, KEY_BYTES, whole, used + size, mac, &n);
         base64url_write(bytes_of(mac, n), out);
     }
+}
+
+static void sign(const struct key *key, const struct link_claim *claim, const char *text, size_t size, char out[LINK_MAC_TEXT]) {
+    char head[96];
+    snprintf(head, sizeof head, "reel-link\n%llu\n%lld\n%lld\n", (unsigned long long)claim->version, (long long)claim->token,
+             (long long)claim->expires_s);
+    sign_text(key, head, text, size, out);
 }
 
 bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err) {
@@ -324,4 +330,34 @@ enum link_verdict links_verify(struct links *links, const char *target, int64_t 
     OPENSSL_cleanse(&keys, sizeof keys);
     *token = claim.token;
     return !good ? LINK_WRONG : claim.expires_s <= now_s ? LINK_EXPIRED : LINK_GOOD;
+}
+
+/* ---- requests between servers */
+
+static const char seal_head[] = "reel-passed\n";
+
+bool links_seal(struct links *links, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err) {
+    struct keys keys;
+    if (!current_keys(links, &keys, err)) {
+        return false;
+    }
+    sign_text(&keys.items[0], seal_head, text, size, out); /* the oldest, which the other servers have had for longest */
+    OPENSSL_cleanse(&keys, sizeof keys);
+    return out[0] || reel_fail_memory(err);
+}
+
+bool links_sealed(struct links *links, const char *text, size_t size, const char *seal) {
+    struct keys keys;
+    struct reel_error ignored;
+    char mac[LINK_MAC_TEXT];
+    bool good = false;
+    if (strlen(seal) != LINK_MAC_TEXT - 1 || !current_keys(links, &keys, &ignored)) {
+        return false;
+    }
+    for (unsigned i = 0; i < keys.n && !good; i++) {
+        sign_text(&keys.items[i], seal_head, text, size, mac);
+        good = mac[0] && CRYPTO_memcmp(mac, seal, LINK_MAC_TEXT - 1) == 0;
+    }
+    OPENSSL_cleanse(&keys, sizeof keys);
+    return good;
 }

@@ -31,4 +31,8 @@ bool links_sign(struct links *links, const char *target, int64_t token, int64_t 
 enum link_verdict { LINK_GOOD, LINK_WRONG, LINK_EXPIRED, LINK_NO_KEYS };
 enum link_verdict links_verify(struct links *links, const char *target, int64_t now_s, int64_t *token);
 
+/* For what the servers of one catalog send each other: a signature by the keys that they share. */
+bool links_seal(struct links *links, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);
+bool links_sealed(struct links *links, const char *text, size_t size, const char *seal);
+
 #endif

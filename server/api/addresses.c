@@ -7,12 +7,20 @@
 #include "app.h"
 #include "wire/cleanup.h"
 
-void address_put_escaped(FILE *f, const char *text) {
+static void put_escaped(FILE *f, const char *text, const char *marks) {
     for (; *text; text++) {
         bool plain =
-            (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') || strchr("-._~", *text);
+            (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') || strchr(marks, *text);
         fprintf(f, plain ? "%c" : "%%%02X", (unsigned char)*text);
     }
+}
+
+void address_put_escaped(FILE *f, const char *text) {
+    put_escaped(f, text, "-._~");
+}
+
+void address_put_path(FILE *f, const char *path) {
+    put_escaped(f, path, "-._~/");
 }
 
 static void put_public(FILE *f, const char *url) {

@@ -48,6 +48,7 @@ bool body_piece(struct http_request *r, const void *data, size_t size) {
     memcpy(b->text + b->size, data, size);
     b->size += size;
     b->text[b->size] = '\0';
+    http_keep_body(r, b->text, b->size);
     return true;
 }
 

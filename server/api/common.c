@@ -9,6 +9,7 @@
 #include "ingest/live.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
+#include "peers/peers.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -37,21 +38,27 @@ void api_recording_done(struct api_recording *a) {
     *a = (struct api_recording){0};
 }
 
-static bool find_key(struct http_request *r, const char *key, struct api_recording *out) {
+/* `needs_file`: without the server that has the file of a live recording there is no answer. */
+static bool find_key(struct http_request *r, const char *key, bool needs_file, struct api_recording *out) {
     struct reel_error err = {0};
     *out = (struct api_recording){0};
     if (!catalog_get(http_app(r)->catalog, key, &out->row, &err)) {
         http_reply_error(r, &err);
         return false;
     }
-    references_observe(http_app(r), &out->row);
-    live_fill(http_app(r)->live, &out->row);
     if (!http_caller_sees(http_caller(r),
                           out->row.collection)) { /* the same reply as for an unknown recording, so that its existence is not disclosed */
         api_recording_done(out);
         http_reply_problem(r, 404, "not-found", "%s", catalog_not_found(key));
         return false;
     }
+    bool elsewhere = out->row.state == STATE_RECORDING && peers_is_other(http_app(r), out->row.home);
+    if (elsewhere && peers_pass(r, out->row.home, needs_file, api_wait_ns(r, 0))) {
+        api_recording_done(out);
+        return false;
+    }
+    references_observe(http_app(r), &out->row);
+    live_fill(http_app(r)->live, &out->row);
     return true;
 }
 
@@ -65,11 +72,15 @@ bool api_may_use(struct http_request *r, const char *collection) {
 }
 
 bool api_find_key(struct http_request *r, const char *key, struct api_recording *out) {
-    return find_key(r, key, out);
+    return find_key(r, key, false, out);
 }
 
 bool api_find(struct http_request *r, struct api_recording *out) {
-    return find_key(r, http_segment(r, "id"), out);
+    return find_key(r, http_segment(r, "id"), false, out);
+}
+
+bool api_find_growing(struct http_request *r, struct api_recording *out) {
+    return find_key(r, http_segment(r, "id"), true, out);
 }
 
 json_t *api_view_job(const char *id) {
@@ -117,7 +128,8 @@ static bool state_allows(struct http_request *r, const struct catalog_recording 
         http_reply_problem(r, 422, "unreadable", "this recording could not be read: %s", row->problem);
         return false;
     case STATE_MISSING:
-        http_reply_problem(r, 410, "missing", "the stored file of this recording is gone or changed; upload it again");
+        http_reply_problem(r, 410, "missing", "%s",
+                           row->n_parts == 0 ? row->problem : "the stored file of this recording is gone or changed; upload it again");
         return false;
     case STATE_CHANGED:
         http_reply_problem(r, 410, "missing", "the file that this recording refers to is not what it was");
@@ -140,7 +152,7 @@ bool api_open(struct http_request *r, struct api_recording *out) {
 }
 
 bool api_open_key(struct http_request *r, const char *key, struct api_recording *out) {
-    if (!find_key(r, key, out)) {
+    if (!find_key(r, key, true, out)) {
         return false;
     }
     if (!state_allows(r, &out->row)) {
@@ -183,27 +195,21 @@ bool api_reserve_stream(struct http_request *r, struct reel_recording *const *re
     return http_reserve(r, stream_memory(recordings, n, decodes));
 }
 
-/* The memory of the threads that render it; where there is little, on fewer of them. False: replied. */
-static bool reserve_threads(struct http_request *r, struct reel_conversion *c) {
-    uint64_t each = stream_memory(c->recordings, c->n_recordings, c->writer->needs & REEL_STREAMED) + THREAD_MEMORY;
-    uint64_t most = http_app(r)->config.memory_bytes / 4 / each; /* others need memory, too */
+struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                       uint32_t n, const struct reel_selection *selection, const struct reel_write_options *options,
+                                       struct reel_error *err) {
+    char client[CLIENT_ROOM];
+    snprintf(client, sizeof client, "%.80s %.80s", http_peer(r), http_caller(r)->name);
+    return reel_conversion_new(writer, recordings, n, selection, options, http_app(r)->threads, client, err);
+}
+
+bool api_reserve_threads(struct http_request *r, struct reel_conversion *c) {
+    bool decodes = c->writer->needs & (REEL_STREAMED | REEL_DECODES), table = decodes && !(c->writer->needs & REEL_STREAMED);
+    uint64_t each = stream_memory(c->recordings, c->n_recordings, decodes) + THREAD_MEMORY + (table ? 3 * REEL_ROW_GROUP_BYTES : 0);
+    uint64_t most = http_app(r)->config.memory_bytes / (table ? 2 : 8) / each; /* others need memory, too */
     unsigned threads = reel_conversion_threads(c);
     c->max_threads = threads < most ? threads : most > 1 ? (unsigned)most : 1;
     return threads == 0 || c->max_threads == 1 || http_reserve(r, c->max_threads * each);
-}
-
-struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer, struct reel_recording *const *recordings,
-                                       uint32_t n, const struct reel_selection *selection, const struct reel_write_options *options) {
-    struct reel_error err = {0};
-    char client[CLIENT_ROOM];
-    snprintf(client, sizeof client, "%.80s %.80s", http_peer(r), http_caller(r)->name);
-    AUTO(reel_conversion_free)
-    struct reel_conversion *c = reel_conversion_new(writer, recordings, n, selection, options, http_app(r)->threads, client, &err);
-    if (!c) {
-        http_reply_error(r, &err);
-        return NULL;
-    }
-    return reserve_threads(r, c) ? TAKE(c) : NULL;
 }
 
 bool api_open_messages(struct http_request *r, struct api_recording *out) {

@@ -12,8 +12,10 @@ struct api_recording {
 };
 void api_recording_done(struct api_recording *a);
 
-/* The row of path segment {id}; false: replied (404). */
+/* The row of path segment {id}; false: replied: 404, or it is a live recording of another server, and the request was passed on to that
+ * one. While that server is silent the row is as it was saved last. */
 bool api_find(struct http_request *r, struct api_recording *out);
+bool api_find_growing(struct http_request *r, struct api_recording *out);              /* the same for what needs the file: 503 then */
 bool api_find_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */
 /* The recording of a row, as recordings_get(), also one that grows. */
 struct reel_recording *api_recording_open(struct app *app, const struct catalog_recording *row, int64_t wait_ns, char job[33],
@@ -25,9 +27,12 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
 bool api_open_messages(struct http_request *r, struct api_recording *out);
 /* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values. False: replied. */
 bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes);
-/* A conversion on the server's threads, with their memory reserved, whose turns are those of the request's client. NULL: replied. */
+/* A conversion on the server's threads, whose turns are those of the request's client. NULL with err. */
 struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer, struct reel_recording *const *recordings,
-                                       uint32_t n, const struct reel_selection *selection, const struct reel_write_options *options);
+                                       uint32_t n, const struct reel_selection *selection, const struct reel_write_options *options,
+                                       struct reel_error *err);
+/* The memory of the threads that render it; where there is little, it is on fewer of them. False: replied. */
+bool api_reserve_threads(struct http_request *r, struct reel_conversion *conversion);
 
 enum { API_GLOBS_MAX = 64 };
 

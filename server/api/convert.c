@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "api/common.h"
+#include "api/exports.h"
 #include "api/plans.h"
 #include "api/routes.h"
 #include "api/views.h"
@@ -14,6 +15,7 @@
 #include "reel/nanover.h"
 #include "reel/view.h"
 #include "wire/cleanup.h"
+#include "wire/limits.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 
@@ -23,8 +25,10 @@ struct inputs { /* the recordings of one request */
     struct api_recording items[MERGE_MAX];
     struct reel_recording *recordings[MERGE_MAX];
     struct reel_source_option sources[MERGE_MAX]; /* of a merge */
+    const char *ids[MERGE_MAX];
     uint32_t n;
     bool merged;
+    const char *name; /* of the export */
 };
 
 struct conversion {
@@ -37,6 +41,7 @@ struct conversion {
     const char *split; /* NULL: one file */
     struct reel_split_rule rule;
     char target[NAME_ROOM]; /* the name, without the ".tar" of an archive of parts */
+    char folder[NAME_ROOM]; /* and without its extension */
     char etag[64];
 };
 
@@ -71,6 +76,9 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
             (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
             s->sources ? (int)s->prefixing : -1);
+    if (s->encoding) {
+        fprintf(f, "~%s\n", s->encoding);
+    }
     for (uint32_t i = 0; i < s->n_topics; i++) {
         fprintf(f, "+%zu:%s\n", strlen(s->topics[i]), s->topics[i]);
     }
@@ -92,8 +100,17 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
         fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
     }
+    if (strcmp(c->writer->name, "rosbag2") == 0) {
+        fprintf(f, "metadata %u %s\n", c->options.metadata_version, c->options.name);
+    }
     if (c->split) {
         fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);
+    }
+    if (c->writer->needs & REEL_DECODES) {
+        fprintf(f, "decoded %d %u\n", c->options.raw, reel_encodings_version());
+        for (uint32_t i = 0; c->options.source_ids && i < c->in->n; i++) {
+            fprintf(f, "%s\n", c->options.source_ids[i]);
+        }
     }
     if (c->writer->needs & REEL_STREAMED) {
         fprintf(f, "text %d %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, c->options.channels,
@@ -148,7 +165,7 @@ static bool read_blocks(struct http_request *r, struct conversion *c) {
 /* split, and the name of the file or of the archive of its parts. False: replied. */
 static bool read_split(struct http_request *r, struct conversion *c) {
     struct reel_error err = {0};
-    const char *name = http_segment(r, "name");
+    const char *name = c->in->name;
     size_t size = strlen(name), tar = size > 4 && strcmp(name + size - 4, ".tar") == 0 ? 4 : 0;
     c->split = http_param(r, "split");
     if (c->split && !reel_split_parse(c->split, &c->rule, &err)) {
@@ -161,6 +178,27 @@ static bool read_split(struct http_request *r, struct conversion *c) {
     }
     tar = c->split ? tar : 0;
     snprintf(c->target, sizeof c->target, "%.*s", (int)(size - tar < NAME_ROOM ? size - tar : NAME_ROOM - 1), name);
+    return true;
+}
+
+/* The folder in an archive: as the file is called. */
+static void read_archive(struct http_request *r, struct conversion *c) {
+    const char *version = http_param(r, "metadata_version");
+    size_t stem = strlen(c->target), extension = strlen(c->writer->extension);
+    snprintf(c->folder, sizeof c->folder, "%.*s", (int)(stem > extension ? stem - extension : 0), c->target);
+    c->options.name = c->folder;
+    c->options.metadata_version = version ? (unsigned)(version[0] - '0') : 0;
+}
+
+/* ros and wrap. False: replied. */
+static bool read_encoding(struct http_request *r, struct reel_selection *s) {
+    const char *ros = http_param(r, "ros");
+    bool wrap = false;
+    if (http_param_bool(r, "wrap", &wrap) && wrap && ros) {
+        http_reply_bad_param(r, "wrap", "with ros the messages are converted, not wrapped");
+        return false;
+    }
+    s->encoding = ros ? (strcmp(ros, "2") == 0 ? "cdr" : "ros1") : wrap ? "" : NULL;
     return true;
 }
 
@@ -193,10 +231,27 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     http_param_bool(r, "raw", &raw);
     c->q.selection.view = view && strcmp(view, "raw") != 0 ? reel_view_named(view, &err) : NULL;
     c->q.selection.view = c->q.selection.view && raw ? c->q.selection.view->raw : c->q.selection.view;
+    if (!read_encoding(r, &c->q.selection)) {
+        return false;
+    }
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
+    c->options.source_ids = in->merged ? in->ids : NULL;
+    read_archive(r, c);
     return read_blocks(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
+}
+
+/* The memory that the response takes. False: replied. */
+static bool reserve(struct http_request *r, const struct inputs *in, const struct reel_writer *writer) {
+    uint64_t payloads = 0;
+    for (uint32_t i = 0; i < in->n; i++) {
+        payloads += reel_index_info(reel_recording_index(in->recordings[i]))->payload_bytes;
+    }
+    uint64_t group = payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many encoded bytes */
+    bool table = (writer->needs & REEL_DECODES) && !(writer->needs & REEL_STREAMED);
+    return api_reserve_stream(r, in->recordings, in->n, writer->needs & (REEL_STREAMED | REEL_DECODES)) &&
+           (!table || http_reserve(r, 2 * group));
 }
 
 /* ---- sources of replies */
@@ -214,14 +269,8 @@ static void free_render(void *context) {
     reel_render_free(context);
 }
 
-/* NULL: replied. */
-static struct reel_conversion *open_conversion(struct http_request *r, struct conversion *c) {
-    const char *ids[MERGE_MAX];
-    for (uint32_t i = 0; i < c->in->n; i++) {
-        ids[i] = c->in->items[i].row.id;
-    }
-    c->options.source_ids = c->in->merged ? ids : NULL;
-    return api_conversion(r, c->writer, c->in->recordings, c->in->n, &c->q.selection, &c->options);
+static struct reel_conversion *conversion_of(struct http_request *r, const struct conversion *c, struct reel_error *err) {
+    return api_conversion(r, c->writer, c->in->recordings, c->in->n, &c->q.selection, &c->options, err);
 }
 
 static void reply_streamed(struct http_request *r, struct conversion *c, struct reel_conversion *conversion) {
@@ -263,7 +312,7 @@ static void reply_parts(struct http_request *r, struct conversion *c, const stru
     http_reply_file(r, &(struct http_file){.length = parts_archive_length(archive),
                                            .etag = c->etag,
                                            .media_type = "application/x-tar",
-                                           .file_name = http_segment(r, "name"),
+                                           .file_name = c->in->name,
                                            .modified_ns = modified_ns(c->in),
                                            .fd = -1,
                                            .read = parts_archive_read,
@@ -292,13 +341,28 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
     http_reply_file(r, &(struct http_file){.length = reel_plan_length(plan),
                                            .etag = c->etag,
                                            .media_type = c->writer->media_type,
-                                           .file_name = http_segment(r, "name"),
+                                           .file_name = c->in->name,
                                            .modified_ns = modified_ns(c->in),
                                            .fd = -1,
                                            .read = read_planned,
                                            .ahead = read_ahead,
                                            .free = free_render,
                                            .context = render});
+}
+
+/* Only the plan knows which messages do not fit their definitions. False: replied. */
+static bool count_left_out(struct http_request *r, const struct plan_request *q, struct reel_loss *loss) {
+    struct reel_error err = {0};
+    char job[33] = "";
+    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    if (!plan && job[0]) {
+        api_reply_busy(r, job, "the messages are being checked; try again");
+    } else if (!plan) {
+        http_reply_error(r, &err);
+    } else {
+        reel_loss_add_left_out(loss, reel_plan_left_out(plan));
+    }
+    return plan;
 }
 
 static void reply_report(struct http_request *r, const struct conversion *c, bool accepted, const struct reel_loss *loss,
@@ -314,8 +378,8 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
 static void reply(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
-    bool report = false;
-    if (!read_conversion(r, in, &c) || !api_reserve_stream(r, in->recordings, in->n, c.writer->needs & REEL_STREAMED)) {
+    bool report = false, check = false;
+    if (!read_conversion(r, in, &c) || !reserve(r, in, c.writer)) {
         return;
     }
     struct reel_selection plain = c.q.selection;
@@ -323,7 +387,8 @@ static void reply(struct http_request *r, struct inputs *in) {
     plain.state_at_cut = plain.last_per_topic = false; /* the part before the messages is made once, with the plan or the rows */
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
-    if (!stream || !loss || !make_etag(&c, stream->view_version)) {
+    AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);
+    if (!stream || !loss || !conversion || !make_etag(&c, stream->view_version)) {
         if (err.code == REEL_OK) {
             reel_fail_memory(&err);
         }
@@ -332,6 +397,10 @@ static void reply(struct http_request *r, struct inputs *in) {
     }
     bool accepted = reel_writer_accepts(c.writer, stream, loss, &err);
     if (http_param_bool(r, "report", &report) && report) {
+        bool counts = http_param_bool(r, "check", &check) && check && stream->left_out && !streamed && !c.split;
+        if (accepted && counts && !count_left_out(r, &(struct plan_request){.key = c.etag, .conversion = conversion}, loss)) {
+            return;
+        }
         reply_report(r, &c, accepted, loss, &err);
     } else if (!accepted) {
         http_reply_problem_with(r, 422, "target-cannot-hold", err.text, json_pack("{s:o}", "report", view_loss(loss)));
@@ -339,11 +408,8 @@ static void reply(struct http_request *r, struct inputs *in) {
         return;
     } else if (streamed && c.split) {
         http_reply_bad_param(r, "split", "%s exports are not split: their length is not known before they are written", c.writer->name);
-    } else {
-        AUTO(reel_conversion_free) struct reel_conversion *conversion = open_conversion(r, &c);
-        if (conversion) {
-            (streamed ? reply_streamed : reply_planned)(r, &c, conversion);
-        }
+    } else if (api_reserve_threads(r, conversion)) {
+        (streamed ? reply_streamed : reply_planned)(r, &c, conversion);
     }
 }
 
@@ -357,11 +423,13 @@ static void inputs_done(struct inputs *in) {
 }
 REEL_DEFINE_AUTO(struct inputs, inputs_done);
 
-static struct inputs *inputs_new(struct http_request *r) {
+static struct inputs *inputs_new(struct http_request *r, const char *name) {
     struct inputs *in = calloc(1, sizeof *in);
     if (!in) {
         http_reply_no_memory(r);
+        return NULL;
     }
+    in->name = name;
     return in;
 }
 
@@ -371,15 +439,47 @@ static bool add_input(struct http_request *r, struct inputs *in, const char *key
         return false;
     }
     in->recordings[in->n] = in->items[in->n].recording;
+    in->ids[in->n] = in->items[in->n].row.id;
     in->n++;
     return true;
 }
 
-void api_convert(struct http_request *r) {
-    AUTO(inputs_done) struct inputs *in = inputs_new(r);
-    if (in && add_input(r, in, http_segment(r, "id"))) {
+void api_export(struct http_request *r, const char *key, const char *name) {
+    AUTO(inputs_done) struct inputs *in = inputs_new(r, name);
+    if (in && add_input(r, in, key)) {
         reply(r, in);
     }
+}
+
+void api_convert(struct http_request *r) {
+    api_export(r, http_segment(r, "id"), http_segment(r, "name"));
+}
+
+bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns, uint64_t *size,
+                     char etag[64]) {
+    AUTO_MEM struct inputs *in = calloc(1, sizeof *in);
+    AUTO_STRUCT(conversion_done) struct conversion c = {0};
+    struct reel_error ignored = {0};
+    char job[33] = "";
+    if (!in) {
+        return false;
+    }
+    in->name = name;
+    in->items[0] = *a; /* lent */
+    in->recordings[in->n++] = a->recording;
+    if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
+        return false;
+    }
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, 1, &c.q.selection, &ignored);
+    if (!stream || !make_etag(&c, stream->view_version) || !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
+        return false;
+    }
+    AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &ignored);
+    const struct plan_request q = {.key = c.etag, .conversion = conversion};
+    AUTO(reel_plan_free) struct reel_plan *plan = conversion ? plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored) : NULL;
+    *size = plan ? reel_plan_length(plan) : 0;
+    memcpy(etag, c.etag, sizeof c.etag);
+    return plan;
 }
 
 /* How the clocks of the recordings are aligned. False: replied. */
@@ -409,7 +509,7 @@ void api_merge(struct http_request *r) {
         http_reply_bad_param(r, "recording", "at most %d of them", MERGE_MAX);
         return;
     }
-    AUTO(inputs_done) struct inputs *in = inputs_new(r);
+    AUTO(inputs_done) struct inputs *in = inputs_new(r, http_segment(r, "name"));
     for (size_t i = 0; in && i < n; i++) {
         if (!add_input(r, in, keys[i])) {
             return;

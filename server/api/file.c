@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/exports.h"
 #include "api/routes.h"
 #include "ingest/names.h"
 #include "ingest/references.h"
@@ -59,7 +59,7 @@ static bool redirect(struct http_request *r, const struct catalog_part *part, co
     return true;
 }
 
-static void reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part) {
+void api_reply_part(struct http_request *r, const struct catalog_recording *row, const struct catalog_part *part) {
     char etag[64], digest[72];
     struct reel_error err = {0};
     const char *name = names_file(part->file_name);
@@ -100,7 +100,7 @@ void api_file(struct http_request *r) {
     } else if (!part) {
         http_reply_problem(r, 404, "not-found", "this recording has no file %s", http_segment(r, "name"));
     } else {
-        reply_part(r, &a.row, part);
+        api_reply_part(r, &a.row, part);
     }
     api_recording_done(&a);
 }

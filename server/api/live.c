@@ -93,6 +93,7 @@ bool api_append_piece(struct http_request *r, const void *data, size_t size) {
     }
     memcpy(b->bytes + b->size, data, size);
     b->size += size;
+    http_keep_body(r, b->bytes, b->size);
     return true;
 }
 
@@ -123,7 +124,7 @@ void api_append(struct http_request *r) {
     struct reel_error err = {0};
     bool durable = true;
     const char *key = upload_key(r);
-    if (!key || !api_find(r, &a)) {
+    if (!key || !api_find_growing(r, &a)) {
         return;
     }
     http_param_bool(r, "durable", &durable);
@@ -153,7 +154,7 @@ void api_finish(struct http_request *r) {
     struct api_recording a;
     struct reel_error err = {0};
     char job[JOB_ID_TEXT];
-    if (!api_find(r, &a)) {
+    if (!api_find_growing(r, &a)) {
         return;
     }
     struct app *app = http_app(r);

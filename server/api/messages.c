@@ -113,11 +113,11 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
         render = reel_render_new(NULL, writer, &options, TAKE(stream), &err);
     } else {
         AUTO(reel_conversion_free)
-        struct reel_conversion *c = api_conversion(r, writer, &a->recording, 1, &q.selection, &options);
-        if (!c) {
+        struct reel_conversion *c = api_conversion(r, writer, &a->recording, 1, &q.selection, &options, &err);
+        if (c && !api_reserve_threads(r, c)) {
             return;
         }
-        render = reel_conversion_render(c, NULL, &err);
+        render = c ? reel_conversion_render(c, NULL, &err) : NULL;
     }
     if (!render) {
         http_reply_error(r, &err);

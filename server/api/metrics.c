@@ -191,7 +191,7 @@ static void put_bucket(FILE *f, struct app *app) {
                s3.failed);
     put_figure(f, "reel_s3_sent_bytes_total", "counter", "Bytes of bodies sent to S3.", "", s3.bytes_sent);
     put_figure(f, "reel_s3_received_bytes_total", "counter", "Bytes of bodies received from S3.", "", s3.bytes_received);
-    put_figure(f, "reel_store_cache_bytes", "gauge", "Bytes of files in the cache of the bucket.", "", cache.bytes);
+    put_figure(f, "reel_store_cache_bytes", "gauge", "Bytes of files and indexes in the cache of the bucket.", "", cache.bytes);
     put_figure(f, "reel_store_cache_hits_total", "counter", "Blocks that were read from the cache.", "", cache.hits);
     put_figure(f, "reel_store_cache_misses_total", "counter", "Blocks that had to be fetched.", "", cache.misses);
 }

@@ -129,7 +129,7 @@ char *paging_topics(struct http_request *r, json_t *recording, const struct reel
     return NULL;
 }
 
-const char *const paging_outputs[] = {"json", "csv", "ndjson", NULL};
+const char *const paging_outputs[] = {"json", "csv", "ndjson", "parquet", "arrows", NULL};
 
 static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form, const char *const *columns,
                   json_t *members) {

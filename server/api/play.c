@@ -12,6 +12,7 @@
 #include "api/routes.h"
 #include "api/views.h"
 #include "http/json_text.h"
+#include "peers/peers.h"
 #include "reel/view.h"
 #include "wire/cleanup.h"
 #include "wire/clock.h"
@@ -239,7 +240,8 @@ static bool start(struct player *p, struct api_recording *a, const struct reel_p
     return writer && (!options->follow || reel_carla_has_actor(a->recording, options->actor, err)) &&
            (p->play = reel_play_new(options, err)) && open_stream(p, a, options->latch, err) &&
            (p->render = reel_render_new(NULL, writer, write, p->stream, err)) &&
-           (p->entry = plays_add(p->plays, &a->row, p->play, reel_index_info(reel_recording_index(a->recording))->clock, err));
+           (p->entry =
+                plays_add(p->plays, http_app(p->r)->id, &a->row, p->play, reel_index_info(reel_recording_index(a->recording))->clock, err));
 }
 
 static void reply_play(struct http_request *r, struct api_recording *a, const struct play_media *media) {
@@ -288,7 +290,10 @@ void api_play(struct http_request *r) {
 /* ---- /plays/{id} */
 
 static bool find(struct http_request *r, struct play_entry *out) {
-    const char *id = http_segment(r, "id");
+    const char *id = http_segment(r, "id"), *home = play_home(id);
+    if (peers_is_other(http_app(r), home) && peers_pass(r, home, false, 0)) {
+        return false;
+    }
     bool found = plays_find(http_app(r)->plays, id, out);
     if (found && (!out->collection || !http_caller_sees(http_caller(r), out->collection))) {
         play_entry_done(out);

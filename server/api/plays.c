@@ -2,6 +2,7 @@
 #include "api/plays.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +33,12 @@ void play_entry_done(struct play_entry *entry) {
     free(entry->collection);
 }
 
-struct play_entry *plays_add(struct plays *plays, const struct catalog_recording *row, struct reel_play *play, enum reel_clock clock,
-                             struct reel_error *err) {
+const char *play_home(const char *id) {
+    return strlen(id) == PLAY_ID_TEXT - 1 && id[RECORDING_ID_TEXT - 1] == '-' ? id + RECORDING_ID_TEXT : "";
+}
+
+struct play_entry *plays_add(struct plays *plays, const char *home, const struct catalog_recording *row, struct reel_play *play,
+                             enum reel_clock clock, struct reel_error *err) {
     struct play_entry *entry = calloc(1, sizeof *entry);
     if (!entry || !(entry->collection = strdup(row->collection))) {
         free(entry);
@@ -47,6 +52,9 @@ struct play_entry *plays_add(struct plays *plays, const struct catalog_recording
         play_entry_done(entry);
         free(entry);
         return NULL;
+    }
+    if (home[0]) {
+        snprintf(entry->id + RECORDING_ID_TEXT - 1, sizeof entry->id - RECORDING_ID_TEXT + 1, "-%s", home);
     }
     pthread_mutex_lock(&plays->mutex);
     entry->next = plays->first;

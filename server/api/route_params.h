@@ -25,8 +25,8 @@
 
 #define PARAM_OUTPUT(...)                                                                                                                  \
     { .name = "output", .type = HTTP_CHOICE, .choices = CHOICES(__VA_ARGS__), .help = "The output format; takes precedence over Accept." }
-#define PARAM_ROW_OUTPUT PARAM_OUTPUT("json", "csv", "ndjson")
-#define PARAM_TABLE_OUTPUT PARAM_OUTPUT("text", "json", "csv", "ndjson", "geojson")
+#define PARAM_ROW_OUTPUT PARAM_OUTPUT("json", "csv", "ndjson", "parquet", "arrows")
+#define PARAM_TABLE_OUTPUT PARAM_OUTPUT("text", "json", "csv", "ndjson", "geojson", "parquet", "arrows")
 #define PARAM_SPAN                                                                                                                         \
     {.name = "start", .type = HTTP_TIME, .help = "The first time of the range: RFC 3339, ns, +2.5s from the start, -2.5s from the end."},  \
         {.name = "end", .type = HTTP_TIME, .help = "The end of the range; this time is excluded."},                                        \

@@ -6,6 +6,7 @@
 
 extern const struct api_route api_routes_service[], api_routes_recordings[], api_routes_uploads[], api_routes_annotations[],
     api_routes_contents[], api_routes_export[], api_routes_reports[], api_routes_admin[], api_routes_grafana[];
+extern const struct http_route api_routes_dav[]; /* whose methods an OpenAPI document cannot describe */
 
 const struct api_route *const api_tables[] = {
     api_routes_service, api_routes_recordings, api_routes_uploads, api_routes_annotations, api_routes_contents,
@@ -21,6 +22,9 @@ static void join(void) {
         for (const struct api_route *row = api_tables[i]; row->id && n < ROUTES_MAX; row++) {
             joined[n++] = row->http;
         }
+    }
+    for (const struct http_route *row = api_routes_dav; row->path && n < ROUTES_MAX; row++) {
+        joined[n++] = *row;
     }
 }
 

@@ -69,6 +69,10 @@ void api_event_delete(struct http_request *r);
 void api_collections_list(struct http_request *r);
 void api_collection_get(struct http_request *r);
 void api_collection_patch(struct http_request *r);
+/* dav.c */
+void api_dav_get(struct http_request *r);
+void api_dav_propfind(struct http_request *r);
+void api_dav_options(struct http_request *r);
 /* upload.c */
 void api_upload_begin(struct http_request *r);
 bool api_upload_piece(struct http_request *r, const void *data, size_t size);

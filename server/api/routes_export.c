@@ -35,9 +35,24 @@ static const struct http_param tar_params[] = {
              "foxglove adds topics that viewers draw: scenes, transforms, logs and plots. Channels that viewers cannot read are JSON, or " \
              "are left out."},                                                                                                             \
         {.name = "raw", .type = HTTP_BOOL, .help = "With view=foxglove: keeps all channels as they were recorded."},                       \
+        {.name = "ros",                                                                                                                    \
+         .type = HTTP_CHOICE,                                                                                                              \
+         .choices = CHOICES("1", "2"),                                                                                                     \
+         .help = "Converts messages of ROS 1 to those of ROS 2, or of ROS 2 to those of ROS 1. ROS bags get ROS 1 without it."},           \
+        {.name = "wrap",                                                                                                                   \
+         .type = HTTP_BOOL,                                                                                                                \
+         .help = "ROS bags: stores messages of ROS 2 unchanged, as std_msgs/UInt8MultiArray, instead of converting them."},                \
+        {.name = "metadata_version",                                                                                                       \
+         .type = HTTP_CHOICE,                                                                                                              \
+         .choices = CHOICES("5", "6", "7", "8", "9"),                                                                                      \
+         .fallback = "5",                                                                                                                  \
+         .help = "ROS 2 bags: the version of metadata.yaml; 5 opens from Humble on."},                                                     \
         {.name = "report",                                                                                                                 \
          .type = HTTP_BOOL,                                                                                                                \
          .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                       \
+        {.name = "check",                                                                                                                  \
+         .type = HTTP_BOOL,                                                                                                                \
+         .help = "With report: reads all messages to count those that cannot be converted between ROS 1 and ROS 2."},                      \
         PARAM_DECODING, PARAM_CHANNELS, {                                                                                                  \
         .name = "end_record", .type = HTTP_BOOL, .help = "Ends a text export with {\"$end\": {\"complete\": true, …}}."                  \
     }

@@ -50,7 +50,7 @@ static const struct http_param carla_state_params[] = {
 static const struct http_param bag_info_params[] = {
     {.name = "yaml", .type = HTTP_BOOL, .help = "Returns the output of rosbag info --yaml."},
     {.name = "freq", .type = HTTP_BOOL, .help = "Also returns the message rates, as rosbag info --freq."},
-    PARAM_OUTPUT("text", "json", "csv", "ndjson"),
+    PARAM_OUTPUT("text", "json", "csv", "ndjson", "parquet", "arrows"),
     {0},
 };
 static const struct http_param tide_channels_params[] = {PARAM_ROW_OUTPUT, {0}};

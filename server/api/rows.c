@@ -64,9 +64,9 @@ static bool put_row(const struct reel_table *to, const json_t *item, const char 
     return good;
 }
 
-static bool write_csv(FILE *out, const json_t *items, const char *const *columns, bool raw) {
+static bool write_table(FILE *out, enum reel_table_form form, const json_t *items, const char *const *columns, bool raw) {
     AUTO(reel_table_text_free)
-    struct reel_table_text *text = reel_table_text_new(REEL_TABLE_CSV, &(struct reel_text_sink){.put = put_text, .context = out}, NULL);
+    struct reel_table_text *text = reel_table_text_new(form, &(struct reel_text_sink){.put = put_text, .context = out}, NULL);
     const struct reel_table *to = text ? reel_table_of_text(text) : NULL;
     unsigned n = 0;
     size_t i;
@@ -101,11 +101,13 @@ void rows_reply(struct http_request *r, const struct rows_form *form, json_t *bo
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
+    bool raw = form->form != REEL_TABLE_CSV || http_app(r)->config.csv_raw;
     bool good = out && items &&
-                (form->form == REEL_TABLE_CSV ? write_csv(out, items, columns, http_app(r)->config.csv_raw) : write_lines(out, items));
+                (form->form == REEL_TABLE_NDJSON ? write_lines(out, items)
+                                                 : write_table(out, (enum reel_table_form)form->form, items, columns, raw));
     good = out && fclose(out) == 0 && good;
     if (good) {
-        http_reply_text(r, 200, form->media_type, text);
+        http_reply_bytes(r, 200, form->media_type, text, size);
     } else {
         http_reply_no_memory(r);
     }

@@ -123,7 +123,7 @@ void series_reply(struct http_request *r, const struct series *all, size_t n, bo
         good = put_rows(f, all, n, across, format, (enum reel_table_form)form->form);
     }
     if (f && fclose(f) == 0 && good) {
-        http_reply_text(r, 200, form->media_type, text);
+        http_reply_bytes(r, 200, form->media_type, text, size);
     } else {
         http_reply_no_memory(r);
     }

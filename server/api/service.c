@@ -78,12 +78,26 @@ void api_health(struct http_request *r) {
     http_reply_json(r, 200, json_pack("{s:s}", "status", "ok"));
 }
 
-void api_ready(struct http_request *r) {
-    struct app *app = http_app(r);
+/* NULL: nothing. Anybody may ask: what fails is named, not where it is. */
+static const char *what_fails(const struct app *app) {
+    struct reel_error why = {0};
     if (!catalog_ready(app->catalog)) {
-        http_reply_problem(r, 503, "not-ready", "the catalog does not answer");
-    } else if (!store_has_room(app->store, 0)) {
-        http_reply_problem(r, 503, "not-ready", "the disk of the store is full");
+        return "the catalog does not answer";
+    }
+    if (!store_has_room(app->store, 0)) {
+        return "the disk of the store is full";
+    }
+    return store_answers(app->store, &why) ? NULL
+           : why.code == REEL_BUSY         ? "S3 does not answer"
+           : why.code == REEL_NOT_FOUND    ? "the archive is not in its bucket in S3"
+                                           : "S3 refuses requests";
+}
+
+void api_ready(struct http_request *r) {
+    const char *problem = what_fails(http_app(r));
+    if (problem) {
+        http_add_header(r, "Retry-After", "5");
+        http_reply_problem(r, 503, "not-ready", "%s", problem);
     } else {
         http_reply_json(r, 200, json_pack("{s:s}", "status", "ready"));
     }
@@ -140,6 +154,8 @@ static const struct problem_type {
      "Set the header Content-Type to that value."},
     {"damaged", "The file is damaged so badly that the request cannot be answered.", "Parts of it are missing or overwritten.",
      "See the scan report (GET /api/v1/recordings/{id}/scan) for what can still be read, and request another time range or topic."},
+    {"depth", "The depth of a PROPFIND is not supported.", "Depth is infinity, or is not sent, which means the same.",
+     "Send Depth: 0 or Depth: 1, and list folder by folder."},
     {"digest-malformed", "A digest in the headers cannot be read.",
      "Content-Digest or Repr-Digest is not a sha-256 in the form of RFC 9530.",
      "Send sha-256=:BASE64:, with the 32 bytes of the digest in base64."},
@@ -184,8 +200,15 @@ static const struct problem_type {
     {"not-found", "The resource does not exist.",
      "The path or the id is wrong, it was deleted, or the token does not include its collection.",
      "Check the address; lists such as GET /api/v1/recordings have the ids."},
-    {"not-ready", "The server is not ready.", "Its catalog does not answer, or its disk is full.",
+    {"not-passed-on", "The request seems to come from another server of this archive, and does not.",
+     "It has the header X-Reel-Passed, by which servers pass requests on to each other, without a valid signature.",
+     "Send it without that header. Between servers: set the clocks, and check --peer-address."},
+    {"not-ready", "The server is not ready.", "Its catalog or S3 does not answer, or its disk is full; `detail` says which.",
      "Try again later; see the server's log."},
+    {"other-server", "Only another server of this archive can answer this, and it does not.",
+     "It writes the live recording, or runs the playback, that the request is about; `detail` says which server it is and why it does not "
+     "answer.",
+     "Try again after Retry-After. If it lasts, start that server, or correct its --peer-address."},
     {"precondition-failed", "The resource is not the one that the request expects.",
      "It has changed since the entity tag in If-Match (or the time in If-Unmodified-Since).", "Read it again and repeat the change."},
     {"range-not-satisfiable", "The requested range is outside of the file.", "Content-Range has the length of the file.",

@@ -14,6 +14,8 @@ static const struct media medias[] = {
     {"application/json", "json", "application/json", REEL_TABLE_JSON, false},
     {"text/csv", "csv", "text/csv; charset=utf-8; header=present", REEL_TABLE_CSV, false},
     {"application/x-ndjson", "ndjson", "application/x-ndjson", REEL_TABLE_NDJSON, false},
+    {"application/vnd.apache.parquet", "parquet", "application/vnd.apache.parquet", REEL_TABLE_PARQUET, false},
+    {"application/vnd.apache.arrow.stream", "arrows", "application/vnd.apache.arrow.stream", REEL_TABLE_ARROW, false},
     {"application/geo+json", "geojson", "application/geo+json", REEL_TABLE_GEOJSON, true},
 };
 enum { MEDIAS = sizeof medias / sizeof *medias };
@@ -21,7 +23,7 @@ enum { MEDIAS = sizeof medias / sizeof *medias };
 const char *api_table_form(struct http_request *r, int fallback, int also, int *form) {
     const struct media *there[MEDIAS];
     const char *offers[MEDIAS + 1] = {NULL};
-    char list[160] = "";
+    char list[240] = "";
     size_t n = 1;
     for (size_t i = 0; i < MEDIAS; i++) {
         if (medias[i].form == fallback) {

@@ -44,6 +44,7 @@ struct catalog_recording {
     uint64_t findings, lost_bytes;
     char *problem;                  /* why it failed; "" otherwise */
     char *group;                    /* recordings that were split and belong together; "": none */
+    char *home;                     /* the server that has its file while it grows, among several; "": none */
     int64_t created_ns, updated_ns; /* updated_ns grows with every change: it is the row's version */
     struct catalog_annotations annotations;
 };

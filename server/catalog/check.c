@@ -105,8 +105,8 @@ static bool add_texts(struct db_handle *h, const char *find, const char *add, st
             }
             db_set_int(put, ":row", db_int(s, 0));
             db_set_text(put, ":name", name);
+            db_set_text(put, ":labels", name);
             db_set_text(put, ":collection", collection);
-            db_set_int(put, ":kind", db_int(s, 3));
             if (!db_run(put, err)) {
                 return false;
             }

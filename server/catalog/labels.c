@@ -1,5 +1,6 @@
 /* How a recording is found: its topics and types, and its file's metadata, each as a set of labels that recordings share; and its name as
  * words. What a single text adds is bounded, whatever the file contains. */
+#include <jansson.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,8 @@ enum {
     LABEL_BYTES_MAX = 4096, /* longer topics and types are not indexed */
     META_PAIRS_MAX = 200,   /* of the file's metadata, the first ones */
     META_BYTES_MAX = 256,   /* of a key, and of a value; longer ones are cut */
-    DIGEST_BYTES = 32
+    DIGEST_BYTES = 32,
+    LABELS_AT_ONCE = 4096,
 };
 enum label_kind { LABEL_TOPIC, LABEL_TYPE, LABEL_META };
 
@@ -143,30 +145,53 @@ static bool query_set(struct db_handle *h, const char *statement, const uint8_t 
     return step != DB_FAILED;
 }
 
-static bool run_label(struct db_handle *h, const char *statement, int64_t set, const char *label, unsigned *changes,
-                      struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
+/* The labels that are not in the catalog yet, as a JSON array; NULL: failed. */
+static json_t *insert_labels(struct db_handle *h, const char *labels, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "label_insert", err);
+    json_auto_t *added = json_array();
+    enum db_step step = DB_FAILED;
     if (!s) {
-        return false;
+        return NULL;
+    }
+    db_set_text(s, ":labels", labels);
+    while ((step = db_next(s, err)) == DB_ROW) {
+        json_array_append_new(added, json_string(db_text(s, 0)));
+    }
+    return step == DB_END ? json_incref(added) : NULL;
+}
+
+static bool run_labels(struct db_handle *h, const char *statement, int64_t set, const char *labels, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = labels ? db_statement(h, statement, err) : NULL;
+    if (!s) {
+        return labels ? false : reel_fail_memory(err);
     }
     db_set_int(s, ":set", set);
-    db_set_int(s, ":kind", label[0] - '0');
-    db_set_text(s, ":name", label + 1);
-    bool good = db_run(s, err);
-    *changes = db_changes(s);
-    return good;
+    db_set_text(s, ":labels", labels);
+    return db_run(s, err);
+}
+
+/* Three statements, however many labels: the transaction holds up all other writers. */
+static bool fill_some(struct db_handle *h, int64_t set, char *const *items, size_t n, struct reel_error *err) {
+    json_auto_t *names = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(names, json_string(items[i])); /* what is no UTF-8 is not found */
+    }
+    AUTO_MEM char *labels = json_dumps(names, JSON_COMPACT);
+    json_auto_t *added = labels ? insert_labels(h, labels, err) : NULL;
+    if (!added) {
+        return labels ? false : reel_fail_memory(err);
+    }
+    AUTO_MEM char *fresh = json_dumps(added, JSON_COMPACT);
+    return (json_array_size(added) == 0 || run_labels(h, "label_search_insert", set, fresh, err)) &&
+           run_labels(h, "label_link", set, labels, err);
 }
 
 static bool fill_set(struct db_handle *h, int64_t set, const struct labels *l, struct reel_error *err) {
-    for (size_t i = 0; i < l->n; i++) {
-        unsigned inserted, changes;
-        if (!run_label(h, "label_insert", set, l->items[i], &inserted, err) ||
-            (inserted && !run_label(h, "label_search_insert", set, l->items[i], &changes, err)) ||
-            !run_label(h, "label_link", set, l->items[i], &changes, err)) {
-            return false;
-        }
+    bool good = true;
+    for (size_t i = 0; i < l->n && good; i += LABELS_AT_ONCE) {
+        good = fill_some(h, set, l->items + i, l->n - i < LABELS_AT_ONCE ? l->n - i : LABELS_AT_ONCE, err);
     }
-    return true;
+    return good;
 }
 
 /* The set of these labels, which may be new; 0 for none. */

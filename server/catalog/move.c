@@ -46,6 +46,7 @@ static const struct table {
               {"failures", "row"},
               {"imports", "folder, name"},
               {"jobs", "row"},
+              {"servers", "id"},
               {"changes", "seq"},
               {"webhooks", "row"},
               {"webhook_results", "row"},

@@ -17,9 +17,10 @@ enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 struct conversion {
     struct cli_select select;
     const char *version, *compression, *format, *view, *split;
-    uint64_t block_size, compress_from;
+    uint64_t block_size, compress_from, metadata_version;
     struct option_list compress_topics;
-    bool report, force, raw;
+    bool report, force, raw, wrap;
+    int ros;              /* index in dialects; -1: not given */
     uint64_t jobs;        /* conversions at once, into a folder */
     uint64_t threads;     /* of a conversion; 0: one for each core */
     uint64_t run;         /* of a NanoVer recording, or NO_RUN */
@@ -33,6 +34,7 @@ struct conversion {
     struct reel_selection selection;
 };
 static const char *const aligns[] = {"start", "none", NULL};
+static const char *const dialects[] = {"1", "2", NULL}, *const encodings[] = {"ros1", "cdr"};
 static const char *const prefixes[] = {"clash", "always", "never", NULL};
 
 static inline void reel_auto_conversion_done(struct conversion *c) {
@@ -121,6 +123,10 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
         return false;
     }
     c->selection.view = c->view && c->raw ? c->selection.view->raw : c->selection.view;
+    if (c->ros >= 0 && c->wrap) {
+        return reel_fail(err, REEL_ARGUMENT, "--ros converts messages and --wrap keeps them as they are; use one of them");
+    }
+    c->selection.encoding = c->ros >= 0 ? encodings[c->ros] : c->wrap ? "" : NULL;
     bool blocks = c->block_size > 0 || c->compress_from > 0 || c->compress_topics.count > 0;
     if (blocks && !(c->writer->needs & REEL_SETS_BLOCKS)) {
         return reel_fail(err, REEL_ARGUMENT, "--block-size, --compress-from and --compress-topic mean nothing for %s files",
@@ -130,6 +136,7 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
                                              .is_cut = c->select.start.given,
                                              .block_bytes = c->block_size,
                                              .compress_from = c->compress_from,
+                                             .metadata_version = (unsigned)c->metadata_version,
                                              .compress_topics = c->compress_topics.items,
                                              .n_compress_topics = c->compress_topics.count};
     if (c->options.is_cut) {
@@ -183,13 +190,21 @@ static bool convert_to(const struct conversion *c, const struct reel_output *out
 
 static bool write_output(struct conversion *c, const char *path, struct reel_error *err) {
     AUTO(output_file_done) struct output_file out = {.fd = -1};
+    AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+    AUTO_MEM char *name = strndup(cli_file_name(path), strlen(cli_file_name(path)) - strlen(extension_of(path)));
+    if (!loss || !name) {
+        return reel_fail_memory(err);
+    }
     if (!cli_output_open(&out, path, c->force, err)) {
         return false;
     }
+    c->options.name = name;
     struct cli_progress progress;
     cli_progress_start(&progress, "converting", cli_file_name(path));
-    bool good = convert_to(c, &(struct reel_output){.write = cli_output_write, .context = &out}, &progress.report, err);
+    bool good = convert_to(c, &(struct reel_output){.write = cli_output_write, .context = &out, .loss = loss}, &progress.report, err);
     cli_progress_end(&progress);
+    c->options.name = NULL;
+    print_losses(stderr, loss);
     return good && output_file_finish(&out, err);
 }
 
@@ -311,7 +326,7 @@ static int convert_each(struct conversion *c, char **paths, uint32_t n, const ch
 }
 
 static int run(int argc, char **argv) {
-    AUTO(conversion_done) struct conversion c = {.run = NO_RUN};
+    AUTO(conversion_done) struct conversion c = {.run = NO_RUN, .ros = -1};
     struct reel_error err = {0};
     int first, code;
     /* clang-format off */
@@ -319,12 +334,15 @@ static int run(int argc, char **argv) {
         CLI_SELECT_OPTIONS(c.select),
         {.name = "format", .kind = CLI_TEXT, .to = &c.format, .value = "FORMAT", .help = "output format, if the extension of OUT does not name it: mcap, ndjson, …"},
         {.name = "version", .kind = CLI_TEXT, .to = &c.version, .value = "VERSION", .help = "version of the output format: 1.2 or 2.0 (default) for .bag, 0.0 (default) or 2.0 for .tide"},
-        {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output: zstd or lz4 for .mcap, bz2 or lz4 for .bag 2.0, zlib for .tape, gzip or bz2 for .tide 2.0"},
+        {.name = "compression", .kind = CLI_TEXT, .to = &c.compression, .value = "CODEC", .help = "compression of the output: zstd or lz4 for .mcap, bz2 or lz4 for .bag 2.0, zlib for .tape, gzip or bz2 for .tide 2.0, zstd (default), lz4_raw or none for .parquet"},
         {.name = "split", .kind = CLI_TEXT, .to = &c.split, .value = "RULE", .help = "write several files, OUT_0000 and so on, of duration:60s or about size:1GB each"},
         {.name = "block-size", .kind = CLI_UINT, .to = &c.block_size, .value = "BYTES", .least = 1024, .most = 1 << 30, .help = "MIRA tapes: size of a block at most"},
         {.name = "compress-from", .kind = CLI_UINT, .to = &c.compress_from, .value = "BYTES", .least = 1, .help = "MIRA tapes: do not compress messages of fewer bytes"},
         {.name = "compress-topic", .kind = CLI_LIST, .to = &c.compress_topics, .value = "GLOB", .help = "MIRA tapes: compress only these topics; may be repeated"},
         {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = "foxglove: what Foxglove-compatible viewers display"},
+        {.name = "ros", .kind = CLI_CHOICE, .to = &c.ros, .value = "N", .help = "convert messages of ROS 1 to those of ROS 2 (2), or back (1); bags get those of ROS 1 without it", .choices = dialects},
+        {.name = "wrap", .kind = CLI_FLAG, .to = &c.wrap, .help = "ROS bags: keep messages of ROS 2 as they are, in std_msgs/UInt8MultiArray"},
+        {.name = "metadata-version", .kind = CLI_UINT, .to = &c.metadata_version, .value = "N", .least = 5, .most = 9, .help = "ROS 2 bags: version of metadata.yaml (default 5, which Humble and later read)"},
         {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},
         {.name = "align", .kind = CLI_CHOICE, .to = &c.align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", .choices = aligns},
         {.name = "prefix", .kind = CLI_CHOICE, .to = &c.prefixing, .value = "WHEN", .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic", .choices = prefixes},

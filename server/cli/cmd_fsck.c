@@ -24,9 +24,10 @@ static void found(void *context, enum fsck_kind kind, const char *subject, const
 }
 
 static bool print_json(const struct findings *t, const struct fsck_report *r, struct reel_error *err) {
-    json_t *all = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found", (json_int_t)r->found, "repaired",
-                            (json_int_t)r->repaired, "recordings", (json_int_t)r->recordings, "files", (json_int_t)r->files, "elsewhere",
-                            (json_int_t)r->elsewhere, "server_runs", !r->alone, "findings", t->items);
+    json_t *all =
+        json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found", (json_int_t)r->found, "repaired",
+                  (json_int_t)r->repaired, "recordings", (json_int_t)r->recordings, "files", (json_int_t)r->files, "elsewhere",
+                  (json_int_t)r->elsewhere, "under_way", (json_int_t)r->under_way, "server_runs", !r->alone, "findings", t->items);
     if (r->old_catalog[0]) {
         json_object_set_new(all, "old_catalog", json_string(r->old_catalog));
     }
@@ -46,6 +47,9 @@ static void print_text(const struct fsck_report *r) {
     printf("%llu recordings, %llu stored files: ", (unsigned long long)r->recordings, (unsigned long long)r->files);
     if (r->elsewhere > 0) {
         printf("%llu referenced files were not checked (--import-root); ", (unsigned long long)r->elsewhere);
+    }
+    if (r->under_way > 0) {
+        printf("%llu objects in the bucket may belong to uploads that go on (--leftover-hours); ", (unsigned long long)r->under_way);
     }
     if (r->found == 0) {
         puts(r->alone ? "no problems" : "no problems (a server is running: its uploads and jobs in progress were not checked)");
@@ -75,6 +79,15 @@ static int run(int argc, char **argv) {
          .kind = CLI_FLAG,
          .to = &o.rebuild,
          .help = "rebuild the catalog from the stored files and their manifests; the old one is kept under another name"},
+        {.name = "leftover-hours",
+         .kind = CLI_UINT,
+         .to = &o.leftover_s,
+         .value = "N",
+         .initial = "24",
+         .most = 24 * 365,
+         .unit = 3600,
+         .help = "in a bucket: what uploads left is reported, and by --repair removed, when it is older; 0 only while no server "
+                 "of the archive runs"},
         {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "print the findings as JSON"},
         {0},
     };
@@ -111,7 +124,9 @@ const struct cli_command cli_fsck = {
     .details =
         "Without --repair or --rebuild nothing is changed, and a server may be running. --repair rebuilds indexes, manifests and counts.\n"
         "Stored files that no recording uses become recordings again if a manifest describes them; others are moved to lost+found in\n"
-        "the archive folder. Nothing is deleted. To verify the contents of stored files, use `reel scrub`.\n"
+        "the archive folder, and nothing is deleted. In a bucket, --repair deletes objects that no recording, manifest or upload names, "
+        "and\n"
+        "what uploads left that nobody can resume. To verify the contents of stored files, use `reel scrub`.\n"
         "Exit status: 0 if no problems were found, 1 if problems were found (repaired or not), 2 on failure.",
     .run = run,
 };

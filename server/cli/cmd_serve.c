@@ -211,6 +211,9 @@ static int run(int argc, char **argv) {
     if (config.public_url && (!is_web_address(config.public_url) || strpbrk(config.public_url, "?# "))) {
         return cli_misused(&cli_serve, "--public-url must be like https://archive.example, without a query");
     }
+    if (config.peer_address && (!is_web_address(config.peer_address) || strpbrk(strstr(config.peer_address, "://") + 3, "/?#@ "))) {
+        return cli_misused(&cli_serve, "--peer-address must be like http://10.0.0.5:8040, without a path");
+    }
     if (!config.tls_cert != !config.tls_key) {
         return cli_misused(&cli_serve, "--tls-cert and --tls-key need each other");
     }

@@ -16,7 +16,7 @@ const struct http_caller *http_caller(const struct http_request *r) {
 }
 
 const char *http_peer(const struct http_request *r) {
-    return r->grant.peer[0] ? r->grant.peer : r->connection->remote;
+    return r->grant.peer[0] ? r->grant.peer : http_remote(r);
 }
 
 bool http_caller_sees(const struct http_caller *caller, const char *collection) {

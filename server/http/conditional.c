@@ -11,8 +11,12 @@ static const char *const day_names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri"
 
 void http_add_date(struct http_request *r, const char *name, int64_t ns) {
     char date[HTTP_DATE_TEXT];
-    conditional_format_date(ns / 1000000000, date);
+    http_date_text(ns, date);
     http_add_header(r, name, date);
+}
+
+void http_date_text(int64_t ns, char out[HTTP_DATE_TEXT]) {
+    conditional_format_date(ns / 1000000000 - (ns % 1000000000 < 0), out);
 }
 
 void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]) {

@@ -90,7 +90,7 @@ static struct http_connection *longest_waiting(struct http_server *server, const
     int64_t since_ms = INT64_MAX;
     *n_open = 0;
     for (struct http_connection *c = server->watch.first; c; c = c->next) {
-        if (c->closing || (address && memcmp(c->address, address, sizeof c->address) != 0)) {
+        if (c->closing || (address && (c->is_proxy || memcmp(c->address, address, sizeof c->address) != 0))) {
             continue;
         }
         int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
@@ -151,6 +151,13 @@ void deadline_remove(struct http_connection *c) {
     if (c->next) {
         c->next->previous = c->previous;
     }
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+void deadline_exempt(struct http_connection *c) {
+    struct http_watch *watch = &c->server->watch;
+    pthread_mutex_lock(&watch->mutex);
+    c->is_proxy = true;
     pthread_mutex_unlock(&watch->mutex);
 }
 

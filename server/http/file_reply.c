@@ -268,7 +268,7 @@ static void add_validators(struct http_request *r, const struct http_file *file)
     }
     if (file->modified_ns) {
         char date[HTTP_DATE_TEXT];
-        conditional_format_date(file->modified_ns / 1000000000 - (file->modified_ns % 1000000000 < 0), date);
+        http_date_text(file->modified_ns, date);
         http_add_header(r, "Last-Modified", date);
     }
     http_add_header(r, "Accept-Ranges", "bytes");

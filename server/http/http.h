@@ -60,6 +60,8 @@ struct http_caller {
 const struct http_caller *http_caller(const struct http_request *r);             /* never NULL; lives as long as the request */
 bool http_caller_sees(const struct http_caller *caller, const char *collection); /* a NULL caller is the server itself, and sees all */
 
+enum { HTTP_REMOTE = 64 };
+enum http_passage { HTTP_DIRECT, HTTP_PASSED, HTTP_FORGED };
 enum http_verdict { HTTP_GRANTED, HTTP_UNKNOWN, HTTP_FORBIDDEN, HTTP_TOO_OFTEN, HTTP_NOT_NOW }; /* otherwise 401, 403, 429, 503 */
 struct http_grant {
     struct http_caller caller; /* also for a refused request, as far as known */
@@ -99,6 +101,17 @@ bool http_has_body_length(const struct http_request *r, uint64_t *length); /* Co
 void http_set_state(struct http_request *r, void *state, void (*free_state)(void *)); /* the handler's own; freed when the request ends */
 void *http_state(const struct http_request *r);
 
+/* ---- requests that a server passes on to another one of the same archive (passed.c) */
+/* The address that the connection came from; of a request that was passed on: the one that the first server has seen. */
+const char *http_remote(const struct http_request *r);
+bool http_is_passed(const struct http_request *r); /* another server has passed it on to this one */
+/* All headers in order, but Host, those of the connection and of the body's framing, and the one named `but`. */
+void http_each_header(const struct http_request *r, const char *but, void (*visit)(void *context, const char *name, const char *value),
+                      void *context);
+/* What the handler has collected of the body, so that it can be passed on; it must live as long as the handler's state. */
+void http_keep_body(struct http_request *r, const void *data, size_t size);
+const void *http_kept_body(const struct http_request *r, size_t *size);
+
 const char *http_param(const struct http_request *r, const char *name); /* first value, NULL when absent */
 size_t http_params(const struct http_request *r, const char *name, const char **out,
                    size_t max);                                                     /* all values; returns how many there are */
@@ -107,6 +120,9 @@ bool http_param_i64(const struct http_request *r, const char *name, int64_t *out
 bool http_param_bool(const struct http_request *r, const char *name, bool *out); /* true/false/1/0; without a value: true */
 bool http_param_time(const struct http_request *r, const char *name, struct reel_time *out);
 bool http_param_duration(const struct http_request *r, const char *name, int64_t *ns);
+
+enum { HTTP_DATE_TEXT = 32 };
+void http_date_text(int64_t ns, char out[HTTP_DATE_TEXT]); /* as HTTP writes a time; "" when it cannot */
 
 /* The best of `offers` (NULL-terminated media types, best first) for Accept with q-values; NULL = 406. */
 const char *http_negotiate(const struct http_request *r, const char *const *offers);
@@ -133,6 +149,7 @@ void http_add_date(struct http_request *r, const char *name, int64_t ns);    /* 
 void http_reply_json(struct http_request *r, unsigned status, json_t *body); /* takes the reference; newline at the end; gzip when asked */
 void http_reply_json_text(struct http_request *r, unsigned status, char *text); /* the same; takes the text, from malloc */
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text);
+void http_reply_bytes(struct http_request *r, unsigned status, const char *media_type, const void *data, size_t size);
 void http_reply_empty(struct http_request *r, unsigned status);
 /* application/problem+json. `slug` names the problem's type: /problems/{slug}. */
 __attribute__((format(printf, 4, 5))) void http_reply_problem(struct http_request *r, unsigned status, const char *slug, const char *detail,
@@ -174,14 +191,19 @@ void http_reply_file(struct http_request *r, const struct http_file *file);
 /* A body of unknown length: chunked; next() returns *got bytes (0 = complete). On an error the connection is cut, so that the client
  * can tell the stream is incomplete. */
 struct http_stream {
+    unsigned status; /* 0: 200 */
     const char *media_type;
     bool (*next)(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err);
     void (*free)(void *context);
     void *context;
 };
 void http_reply_stream(struct http_request *r, const struct http_stream *stream);
-bool http_is_gone(const struct http_request *r);     /* the client has closed the connection */
-bool http_is_stopping(const struct http_request *r); /* the server is shutting down: long streams must end */
+/* The answer of another server, which has set its headers by http_add_header(): those that each answer gets are set here, and the ones
+ * added for them ignored. media_type NULL: it has none. `length`: of the body; UINT64_MAX: not known. */
+void http_reply_passed(struct http_request *r, unsigned status, uint64_t length, const struct http_stream *stream);
+bool http_was_passed_on(const struct http_request *r); /* http_reply_passed() was called */
+bool http_is_gone(const struct http_request *r);       /* the client has closed the connection */
+bool http_is_stopping(const struct http_request *r);   /* the server is shutting down: long streams must end */
 
 /* ---- the server */
 /* Time that the calling thread has spent on one kind of work, in total; lists end with a NULL name. */
@@ -209,6 +231,8 @@ struct http_options {
     void (*log)(void *context, const char *line); /* one line per request */
     bool log_json;                                /* … as a JSON object, else as logfmt */
     const struct http_elapsed *elapsed;           /* for Server-Timing; may be NULL */
+    /* Whether another server of the archive has passed this request on; `remote`: the address that it had it from. NULL: none ever does. */
+    enum http_passage (*passed)(const struct http_request *r, char remote[HTTP_REMOTE]);
     /* Identifies the caller and checks the role, before the body is read. NULL: everyone may do everything. `out` is zeroed. */
     enum http_verdict (*authorize)(const struct http_request *r, enum http_role role, struct http_grant *out);
     /* What a request to an unknown path, or by a method that it has not, was meant to be: "…", a sentence; NULL: not known. */
@@ -218,7 +242,8 @@ struct http_options {
     struct app *app;
 };
 struct http_server *http_server_start(const struct http_options *options, struct reel_error *err);
-const char *http_server_url(const struct http_server *server); /* "http://127.0.0.1:8040", with the real port */
+const char *http_server_url(const struct http_server *server);         /* "http://127.0.0.1:8040", with the real port */
+bool http_server_listens_everywhere(const struct http_server *server); /* on all addresses of the machine */
 bool http_server_is_tls(const struct http_server *server);
 bool http_server_reload(struct http_server *server, struct reel_error *err); /* reads the certificate again; false: the old one stays */
 /* Stops accepting, lets running requests end for at most drain_s seconds, then cuts them. Frees. */

@@ -35,7 +35,6 @@ enum {
     HTTP_READER_WINDOW_MS = 60000,  /* … and of a download */
     HTTP_CONNECTIONS_LEAVING = 256, /* above the limit, for connections being closed to make room */
     HTTP_WATCH_MS = 200,            /* interval of the watchdog */
-    HTTP_DATE_TEXT = 32,
     HTTP_MEMORY_WAIT_S = 10,          /* for memory that other responses hold */
     HTTP_MEMORY_SMALL = 1 << 20,      /* a request that holds no more may use the last eighth of the memory */
     HTTP_MEMORY_UNCOUNTED = 64 << 10, /* bodies up to this size are not reserved */
@@ -144,6 +143,8 @@ struct http_request {
     bool replied;
     bool refused;    /* answered before the body arrived */
     bool audited;    /* http_audit() was called */
+    bool passed;     /* by another server, which has had it from `remote` */
+    bool passed_on;  /* its answer is another server's */
     bool by_library; /* the library sends the body itself; only its length is known */
     bool sends_fd;   /* … from a file's descriptor, which deadline.c watches */
     bool close;      /* close the connection after this response */
@@ -151,7 +152,10 @@ struct http_request {
     uint64_t memory; /* reserved */
     int64_t started_ms, started_ns;
     int64_t elapsed_ns[HTTP_ELAPSED_MAX]; /* by this thread, before this request */
-    char error[160];                      /* the reason of a server-side failure, for the log */
+    const void *kept_body;                /* http_keep_body() */
+    size_t kept_size;
+    char remote[HTTP_REMOTE];
+    char error[160]; /* the reason of a server-side failure, for the log */
 };
 
 struct http_connection {
@@ -160,7 +164,7 @@ struct http_connection {
     int fd;
     char remote[64];
     uint8_t address[16];  /* for the limit per address: the IPv4 address (mapped), or the /64 of an IPv6 address */
-    bool is_proxy;        /* no limit per address */
+    bool is_proxy;        /* no limit per address, nor is it counted; guarded by the watch's mutex once requests come */
     bool got_line;        /* a request line has arrived */
     bool closing;         /* being closed to make room; guarded by the watch's mutex */
     int file_fd;          /* of the file that the library is sending, -1: none; guarded by the watch's mutex */
@@ -217,9 +221,16 @@ bool deadline_start(struct http_server *server, struct reel_error *err);
 void deadline_stop(struct http_server *server);
 void deadline_add(struct http_connection *connection); /* may close another connection to make room */
 void deadline_remove(struct http_connection *connection);
+void deadline_exempt(struct http_connection *connection); /* from the limit per address: another server's */
 void deadline_phase(struct http_connection *connection, enum http_phase phase);
 /* From now until fd is -1, the connection is shut down when the file is shorter than `end`. */
 void deadline_file(struct http_connection *connection, int fd, uint64_t end);
+
+/* passed.c */
+bool passed_check(struct http_request *r); /* whether another server passes it on; false: replied 421, it only seems so */
+
+/* stream_reply.c */
+struct MHD_Response *stream_response(struct http_request *r, uint64_t length, const struct http_stream *stream); /* NULL: no memory */
 
 /* guard.c */
 bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for ambiguous requests; false: has replied */

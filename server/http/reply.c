@@ -237,13 +237,17 @@ void http_reply_json_text(struct http_request *r, unsigned status, char *text) {
     reply_reserved(r, status, (struct text){.data = text, .size = size, .capacity = size + 1});
 }
 
-void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text) {
+void http_reply_bytes(struct http_request *r, unsigned status, const char *media_type, const void *data, size_t size) {
     struct text copy = {0};
-    if (text_add(text, strlen(text), &copy) != 0) {
+    if (text_add(data, size, &copy) != 0) {
         reply_take(r, status, NULL, 0);
         return;
     }
     reply_body(r, status, media_type, &copy, false);
+}
+
+void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text) {
+    http_reply_bytes(r, status, media_type, text, strlen(text));
 }
 
 void http_reply_empty(struct http_request *r, unsigned status) {

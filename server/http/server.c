@@ -197,6 +197,10 @@ const char *http_server_url(const struct http_server *server) {
     return server->url;
 }
 
+bool http_server_listens_everywhere(const struct http_server *server) {
+    return server->any_address;
+}
+
 bool http_server_is_tls(const struct http_server *server) {
     return server->tls != NULL;
 }

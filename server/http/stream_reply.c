@@ -62,8 +62,8 @@ bool http_is_gone(const struct http_request *r) {
     return poll(&connection, 1, 0) > 0 && (connection.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
-void http_reply_stream(struct http_request *r, const struct http_stream *stream) {
-    AUTO_MEM char *media_type = strdup(stream->media_type); /* the context may own it */
+struct MHD_Response *stream_response(struct http_request *r, uint64_t length, const struct http_stream *stream) {
+    AUTO_MEM char *media_type = stream->media_type ? strdup(stream->media_type) : NULL; /* the context may own it */
     struct stream_body *body = r->replied ? NULL : malloc(sizeof *body);
     struct MHD_Response *response = NULL;
     if (!body) {
@@ -74,13 +74,17 @@ void http_reply_stream(struct http_request *r, const struct http_stream *stream)
         body->request = r;
         body->stream = *stream;
         body->at = body->size = 0;
-        response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_STREAM_BYTES, stream_read, body, stream_free);
+        response = MHD_create_response_from_callback(length, HTTP_STREAM_BYTES, stream_read, body, stream_free);
         if (!response) {
             stream_free(body);
         }
     }
-    if (response) {
-        reply_header(response, "Content-Type", media_type ? media_type : "application/octet-stream");
+    if (response && media_type) {
+        reply_header(response, "Content-Type", media_type);
     }
-    reply_take(r, 200, response, 0);
+    return response;
+}
+
+void http_reply_stream(struct http_request *r, const struct http_stream *stream) {
+    reply_take(r, stream->status ? stream->status : 200, stream_response(r, MHD_SIZE_UNKNOWN, stream), 0);
 }

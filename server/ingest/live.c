@@ -129,7 +129,7 @@ static struct live_item *take(struct live *live, const struct catalog_recording 
         return NULL;
     }
     if (!live_is_here(live->app, r->id)) {
-        reel_fail(err, REEL_BUSY, "another server is writing this recording; ask that one, or wait until it is finished");
+        reel_fail(err, REEL_BUSY, "the file of this live recording is not in the data folder of this server");
         return NULL;
     }
     if (!jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, job,
@@ -161,7 +161,7 @@ static bool name_is_free(struct live *live, const struct live_request *q, struct
     return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
 }
 
-static bool fill_row(const struct live_request *q, struct catalog_recording *r, struct reel_error *err) {
+static bool fill_row(const struct app *app, const struct live_request *q, struct catalog_recording *r, struct reel_error *err) {
     *r = (struct catalog_recording){.state = STATE_RECORDING, .revision = 1, .created_ns = reel_now_ns()};
     r->collection = strdup(q->collection);
     r->name = strdup(q->name);
@@ -170,8 +170,9 @@ static bool fill_row(const struct live_request *q, struct catalog_recording *r, 
     r->clock_note = strdup("");
     r->problem = strdup("");
     r->group = strdup(q->group ? q->group : "");
+    r->home = strdup(app->id);
     r->parts = calloc(1, sizeof *r->parts);
-    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->group || !r->parts) {
+    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->group || !r->home || !r->parts) {
         return reel_fail_memory(err);
     }
     return (!q->annotations || catalog_annotations_copy(q->annotations, &r->annotations) || reel_fail_memory(err)) &&
@@ -201,7 +202,7 @@ bool live_create(struct live *live, const struct live_request *q, struct catalog
     if (full) {
         return reel_fail(err, REEL_LIMIT, "%d recordings grow already: finish one of them first", LIVE_MAX);
     }
-    if (!name_is_free(live, q, err) || !fill_row(q, out, err)) {
+    if (!name_is_free(live, q, err) || !fill_row(live->app, q, out, err)) {
         return false;
     }
     struct live_item *item = live_item_new(out->id, err);

@@ -51,6 +51,8 @@ bool live_append(struct live *live, const struct catalog_recording *r, const str
 bool live_finish(struct live *live, const struct catalog_recording *r, char job[JOB_ID_TEXT], struct reel_error *err);
 bool live_finish_run(struct app *app, const struct job_call *call, struct reel_error *err);
 bool live_open_run(struct app *app, const struct job_call *call, struct reel_error *err); /* job "live" */
+/* Job "unattended": recordings of servers that are gone are missing, until that server comes back with the file. */
+bool live_unattended_run(struct app *app, const struct job_call *call, struct reel_error *err);
 
 /* The recording as it is now; a reference for the caller. */
 struct reel_recording *live_get(struct live *live, const struct catalog_recording *r, struct reel_error *err);

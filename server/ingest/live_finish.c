@@ -17,7 +17,7 @@
 
 bool live_finish(struct live *live, const struct catalog_recording *r, char job[JOB_ID_TEXT], struct reel_error *err) {
     if (!live_is_here(live->app, r->id)) {
-        return reel_fail(err, REEL_BUSY, "another server is writing this recording; ask that one to finish it");
+        return reel_fail(err, REEL_BUSY, "the file of this live recording is not in the data folder of this server");
     }
     return jobs_add(live->app->jobs, &(struct job_spec){.kind = "finish", .key = r->id, .collection = r->collection, .subject = r->name},
                     job, err);

@@ -72,6 +72,11 @@ struct reel_recording *live_item_show(struct live *live, struct live_item *item,
 /* The list's mutex is held. */
 void live_wait_for_change(struct live *live, int64_t until_ns);
 
+/* live_home.c */
+bool live_home_start(struct live *live, struct reel_error *err); /* opens those of this server, by jobs */
+/* The row of a recording that is open here; other servers may have given it up, or purged it. False: there is none now. */
+bool live_home_check(struct live *live, const char *id, struct catalog_recording *r);
+
 /* live_open.c */
 /* Whether this server has its files: among several, only one writes a recording. */
 bool live_is_here(struct app *app, const char *id);

@@ -5,7 +5,7 @@
 #include "work/jobs.h"
 #include "work/locks.h"
 
-static const int64_t TICK_NS = 250000000, SAVE_NS = 2000000000;
+static const int64_t TICK_NS = 250000000, SAVE_NS = 2000000000, CHECK_NS = 60000000000;
 
 /* Writes what the recording has by now into the catalog, for lists and searches. */
 static void save(struct live *live, struct live_item *item) {
@@ -14,13 +14,14 @@ static void save(struct live *live, struct live_item *item) {
     struct reel_error ignored;
     AUTO_LOCK struct key_lock lock = {0};
     lock_take(live->app->locks, &lock, ROW_LOCK, item->id);
-    if (!catalog_get(live->app->catalog, item->id, &r, &ignored)) {
+    if (!live_home_check(live, item->id, &r)) {
         return;
     }
     pthread_mutex_lock(&item->mutex);
     uint64_t messages = atomic_load(&item->messages);
+    bool changed = messages != item->saved_messages;
     item->saved_at_ns = live_clock_ns();
-    shown = r.state == STATE_RECORDING && !item->finishing ? live_item_show(live, item, &ignored) : NULL;
+    shown = changed && r.state == STATE_RECORDING && !item->finishing ? live_item_show(live, item, &ignored) : NULL;
     pthread_mutex_unlock(&item->mutex);
     if (shown && scan_fill(&r, reel_recording_index(shown), &ignored)) {
         r.state = STATE_RECORDING;
@@ -39,7 +40,7 @@ static void look_after(struct live *live, struct live_item *item) {
     struct reel_error ignored;
     pthread_mutex_lock(&item->mutex);
     bool open = item->recorder && !item->finishing;
-    bool due = open && atomic_load(&item->messages) != item->saved_messages && now - item->saved_at_ns >= SAVE_NS;
+    bool due = open && now - item->saved_at_ns >= (atomic_load(&item->messages) != item->saved_messages ? SAVE_NS : CHECK_NS);
     bool silent = open && now - item->appended_at_ns >= expiry_ns;
     bool unsynced = open && atomic_load(&item->synced) < atomic_load(&item->bytes);
     pthread_mutex_unlock(&item->mutex);
@@ -85,19 +86,8 @@ static void *run(void *context) {
     return NULL;
 }
 
-static bool open_again(void *context, const struct catalog_recording *r) {
-    struct live *live = context;
-    struct reel_error ignored;
-    if (!live_is_here(live->app, r->id)) {
-        return true; /* another server writes it */
-    }
-    jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, NULL,
-             &ignored);
-    return true;
-}
-
 bool live_start(struct live *live, struct reel_error *err) {
-    if (!catalog_each_in_state(live->app->catalog, STATE_RECORDING, open_again, live, err)) {
+    if (!live_home_start(live, err)) {
         return false;
     }
     live->has_thread = pthread_create(&live->thread, NULL, run, live) == 0;

@@ -119,7 +119,8 @@ bool scan_summary(struct app *app, const struct catalog_recording *r, const stru
 
 static struct reel_index *open_pack(struct app *app, const char *content, bool again, struct reel_error *err) {
     char pack[PATH_MAX];
-    return store_find_pack(app->store, content, again, pack, sizeof pack, err) ? reel_index_open(pack, err) : NULL;
+    AUTO_FD int held = store_open_pack(app->store, content, again, pack, sizeof pack, err);
+    return held >= 0 ? reel_index_open(pack, err) : NULL;
 }
 
 struct reel_index *scan_open_summary(struct app *app, const char *content, struct reel_error *err) {

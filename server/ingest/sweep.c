@@ -14,12 +14,14 @@
 #include "ingest/scanning.h"
 #include "store/bucket_reference.h"
 #include "store/manifest.h"
+#include "store/sent.h"
 #include "wire/cleanup.h"
 
 struct sweep {
     struct app *app;
     const struct reel_progress *progress;
     uint64_t done;
+    int64_t yesterday_s;
     int64_t ran_ns; /* the last clean stop; manifests written since may be from a run that crashed */
     bool stopped;
 };
@@ -172,22 +174,25 @@ static bool visit_content(void *context, const char *hex, const char *suffix, in
     return go_on(s);
 }
 
-static bool is_needed(void *context, const char *name) {
-    const struct sweep *s = context;
+static bool visit_sent(void *context, const struct store_sent *sent) {
+    struct sweep *s = context;
     struct reel_error ignored;
     bool needed;
-    return !catalog_object_in_session(s->app->catalog, name, &needed, &ignored) || needed;
+    if (sent->at_s < s->yesterday_s && catalog_object_in_session(s->app->catalog, sent->name, &needed, &ignored) && !needed) {
+        store_remove_sent(s->app->store, sent, &ignored);
+    }
+    return go_on(s);
 }
 
 static bool sweep_files(struct sweep *s, struct reel_error *err) {
-    int64_t yesterday_s = reel_now_ns() / 1000000000 - 24 * 3600;
     return !store_is_bucket(s->app->store) ? store_each(s->app->store, visit_file, s, err)
                                            : sweep_objects(s, err) && (s->stopped || store_each(s->app->store, visit_content, s, err)) &&
-                                                 (s->stopped || store_sweep_sent(s->app->store, yesterday_s, is_needed, s, err));
+                                                 (s->stopped || store_each_sent(s->app->store, false, visit_sent, s, err));
 }
 
 bool sweep_run(struct app *app, const struct job_call *call, struct reel_error *err) {
-    struct sweep s = {.app = app, .progress = call->progress, .ran_ns = sweep_last_stop(app)};
+    struct sweep s = {
+        .app = app, .progress = call->progress, .ran_ns = sweep_last_stop(app), .yesterday_s = reel_now_ns() / 1000000000 - 24 * 3600};
     struct reel_error ignored;
     manifests_write_due(app, 0, call->progress, &ignored); /* left from the last run */
     bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || sweep_files(&s, err)) &&

@@ -69,7 +69,8 @@ static bool finish(struct fsck *f, struct reel_error *err) {
 }
 
 static bool check_all(struct fsck *f, struct reel_error *err) {
-    return check_catalog(f, err) && fsck_rows(f, err) && fsck_files(f, err) && finish(f, err);
+    return check_catalog(f, err) && fsck_rows(f, err) && fsck_files(f, err) && (!store_is_bucket(f->app.store) || fsck_bucket(f, err)) &&
+           finish(f, err);
 }
 
 /* ---- opening */
@@ -133,7 +134,8 @@ bool fsck_run(const struct fsck_options *options, struct fsck_report *out, struc
     bool good = f.app.roots && (f.repair ? open_for_repair(&f, err) : open_for_reading(&f, err));
     if (good && f.app.catalog) {
         store_set_roots(f.app.store, f.app.roots);
-        good = (!(options->rebuild || f.fresh) || rebuild(&f, err)) && check_all(&f, err);
+        f.made_new = options->rebuild || f.fresh;
+        good = (!f.made_new || rebuild(&f, err)) && check_all(&f, err);
     }
     catalog_close(f.app.catalog);
     store_close(f.app.store);

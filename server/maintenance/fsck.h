@@ -21,6 +21,7 @@ const char *fsck_kind_name(enum fsck_kind kind);
 struct fsck_options {
     const char *data;
     const char *const *roots;             /* folders with referenced files, NULL-terminated: these are checked; NULL: none */
+    uint64_t leftover_s;                  /* what an upload left in a bucket is looked at when it is this old */
     bool repair, rebuild;                 /* rebuild: creates the catalog again from the manifests; includes repair */
     const struct reel_progress *progress; /* counts recordings, then files */
     /* Called for each finding; `subject` names a recording or file. `repaired` NULL: not repaired, else how. */
@@ -31,6 +32,7 @@ struct fsck_report {
     uint64_t found, repaired;
     uint64_t recordings, files, manifests; /* inspected */
     uint64_t elsewhere;                    /* referenced files below none of the roots: not checked */
+    uint64_t under_way;                    /* in the bucket, of uploads that may go on: not checked */
     bool alone;                            /* no server was running, so everything was checked */
     char old_catalog[64];                  /* after a rebuild, where it is; "": there was none */
 };

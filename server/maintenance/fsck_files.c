@@ -1,5 +1,5 @@
-/* Checks each stored file against the catalog. While a server runs, only old files are reported; a new one may belong to an upload that
- * is not in the catalog yet. */
+/* Checks each stored file against the catalog. While a server runs (on a bucket, another one may), only old files are reported; a new one
+ * may belong to an upload that is not in the catalog yet. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #define NEW_NS (600 * INT64_C(1000000000))
 
 static bool may_be_under_way(const struct fsck *f, int64_t written_ns) {
-    return !f->report->alone && written_ns > f->began_ns - NEW_NS;
+    return (!f->report->alone || store_is_bucket(f->app.store)) && written_ns > f->began_ns - NEW_NS;
 }
 
 /* ---- recordings missing in the catalog */

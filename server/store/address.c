@@ -50,6 +50,21 @@ static bool write_mark(struct store *store, const char *address, struct reel_err
     return store_mark_bucket(store, address, err);
 }
 
+struct counting {
+    const struct store *store;
+    struct blocks *blocks;
+};
+
+/* What a server of this folder has fetched before. */
+static bool count_pack(void *context, const char *hex, const char *suffix, int64_t written_ns) {
+    struct counting *c = context;
+    char path[STORE_PATH];
+    if (strcmp(suffix, ".reel") == 0 && store_content_path(c->store, hex, suffix, path, sizeof path)) {
+        blocks_find_file(c->blocks, hex, path, written_ns);
+    }
+    return true;
+}
+
 bool store_use_bucket(struct store *store, const char *address, uint64_t cache_bytes, struct reel_error *err) {
     char known[ADDRESS_MAX], folder[STORE_PATH];
     if (!read_mark(store, known, err)) {
@@ -66,7 +81,8 @@ bool store_use_bucket(struct store *store, const char *address, uint64_t cache_b
         return reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
     }
     struct bucket *b = bucket_open(address ? address : known, reads_only, folder, cache_bytes, err);
-    if (!b || (!known[0] && !write_mark(store, address, err))) {
+    struct counting c = {.store = store, .blocks = b ? bucket_blocks(b) : NULL};
+    if (!b || (!known[0] && !write_mark(store, address, err)) || (!reads_only && !store_each(store, count_pack, &c, err))) {
         bucket_close(b);
         return false;
     }
@@ -80,6 +96,10 @@ bool store_is_bucket(const struct store *store) {
 
 void store_set_directory(struct store *store, const struct store_directory *directory) {
     bucket_set_directory(store->bucket, directory);
+}
+
+bool store_answers(struct store *store, struct reel_error *err) {
+    return !store->bucket || bucket_answers(store->bucket, err);
 }
 
 char *store_archive_id(struct store *store, const char *id, struct reel_error *err) {
@@ -98,38 +118,4 @@ bool store_count(struct store *store, struct s3_figures *requests, struct blocks
         blocks_count(bucket_blocks(store->bucket), cache);
     }
     return store->bucket;
-}
-
-/* ---- what uploads have left */
-
-struct leftovers {
-    struct bucket *bucket;
-    int64_t before_s;
-    bool (*needed)(void *context, const char *name);
-    void *context;
-};
-
-static bool visit_tail(void *context, const char *name, const struct s3_object *object) {
-    const struct leftovers *l = context;
-    struct reel_error ignored;
-    if (object->modified_s < l->before_s && !l->needed(l->context, name)) {
-        bucket_delete(l->bucket, "incoming", name, &ignored);
-    }
-    return true;
-}
-
-static bool visit_upload(void *context, const char *name, const char *upload, int64_t begun_s) {
-    const struct leftovers *l = context;
-    struct reel_error ignored;
-    char key[S3_KEY_MAX + 1];
-    if (begun_s < l->before_s && !l->needed(l->context, name)) {
-        s3_abort(bucket_s3(l->bucket), bucket_name(l->bucket, "objects", name, key), upload, &ignored);
-    }
-    return true;
-}
-
-bool store_sweep_sent(struct store *store, int64_t before_s, bool (*needed)(void *context, const char *name), void *context,
-                      struct reel_error *err) {
-    struct leftovers l = {.bucket = store->bucket, .before_s = before_s, .needed = needed, .context = context};
-    return bucket_each(store->bucket, "incoming", visit_tail, &l, err) && bucket_each_upload(store->bucket, visit_upload, &l, err);
 }

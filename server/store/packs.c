@@ -1,4 +1,5 @@
-/* Index packs. They lie in the folder in any case, from where they are mapped; with a bucket, that is a copy. */
+/* Index packs. They lie in the folder in any case, from where they are read; with a bucket, that is a copy, which the cache of blocks
+ * counts. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +12,25 @@
 #include "wire/cleanup.h"
 
 bool store_pack_place(struct store *store, const char *content, char *out, size_t size, struct reel_error *err) {
-    return store_content_path(store, content, ".reel", out, size) ? store_make_place(store, content, err)
-                                                                  : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    if (!store_content_path(store, content, ".reel", out, size)) {
+        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+    }
+    if (store->bucket) {
+        blocks_hold_file(bucket_blocks(store->bucket), content, out, true);
+    }
+    return store_make_place(store, content, err);
 }
 
 bool store_keep_pack(struct store *store, const char *content, struct reel_error *err) {
     char path[STORE_PATH];
-    return !store->bucket ||
-           (store_content_path(store, content, ".reel", path, sizeof path) && bucket_put_file(store->bucket, "packs", content, path, err));
+    if (!store->bucket) {
+        return true;
+    }
+    if (!store_content_path(store, content, ".reel", path, sizeof path) || !bucket_put_file(store->bucket, "packs", content, path, err)) {
+        return false;
+    }
+    blocks_hold_file(bucket_blocks(store->bucket), content, path, false);
+    return true;
 }
 
 bool store_renew_pack(struct store *store, const char *content, struct reel_error *err) {
@@ -43,9 +55,38 @@ static bool fetch(struct store *store, const char *content, const char *to, stru
     return good;
 }
 
-bool store_find_pack(struct store *store, const char *content, bool again, char *out, size_t size, struct reel_error *err) {
-    if (!store_content_path(store, content, ".reel", out, size)) {
-        return reel_fail(err, REEL_ARGUMENT, "not a content address");
+/* One that is open stays. What was removed before it was counted is fetched once more. */
+static int open_copy(struct store *store, const char *content, bool again, const char *path, struct reel_error *err) {
+    for (unsigned tries = 0; tries < 3; tries++) {
+        struct stat st;
+        int fd = again && tries == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0) {
+            futimens(fd, NULL); /* the order of use, after a restart */
+            blocks_use_file(bucket_blocks(store->bucket), content, path);
+            if (fstat(fd, &st) == 0 && st.st_nlink > 0) {
+                return fd;
+            }
+            close(fd);
+        }
+        if (!fetch(store, content, path, err)) {
+            return -1;
+        }
     }
-    return !store->bucket || (!again && access(out, F_OK) == 0) || fetch(store, content, out, err);
+    reel_fail(err, REEL_BUSY, "the cache of indexes has no room");
+    return -1;
+}
+
+int store_open_pack(struct store *store, const char *content, bool again, char *out, size_t size, struct reel_error *err) {
+    if (!store_content_path(store, content, ".reel", out, size)) {
+        reel_fail(err, REEL_ARGUMENT, "not a content address");
+        return -1;
+    }
+    if (store->bucket) {
+        return open_copy(store, content, again, out, err);
+    }
+    int fd = open(out, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        errno == ENOENT ? reel_fail(err, REEL_NOT_FOUND, "there is no index") : reel_fail_errno(err, "the index cannot be opened");
+    }
+    return fd;
 }

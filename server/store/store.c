@@ -408,8 +408,11 @@ static bool remove_named(struct store *store, const char *content, const char *s
     if (!store_content_path(store, content, suffix, path, sizeof path)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
-    const char *folder = strcmp(suffix, ".json") == 0 ? "manifests" : "packs";
-    return remove_file(path, err) && (!store->bucket || bucket_delete(store->bucket, folder, content, err));
+    bool is_pack = strcmp(suffix, ".reel") == 0;
+    if (store->bucket && is_pack) {
+        blocks_drop_file(bucket_blocks(store->bucket), content);
+    }
+    return remove_file(path, err) && (!store->bucket || bucket_delete(store->bucket, is_pack ? "packs" : "manifests", content, err));
 }
 
 bool store_remove_pack(struct store *store, const char *content, struct reel_error *err) {

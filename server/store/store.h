@@ -16,8 +16,8 @@ struct store_upload;
  * (except those of upload sessions) and derived/. */
 struct store *store_open(const char *folder, struct reel_error *err);
 /* From now on blobs, packs and manifests are in a bucket, s3://BUCKET/PREFIX, and the folder has copies of what is read, of at most
- * `cache_bytes`. The folder remembers the address; NULL: the one that it remembers, if any. REEL_CONFLICT: it belongs to another one, or has
- * recordings of its own. Nothing may be stored before store_set_directory(). */
+ * `cache_bytes`. The folder remembers the address; NULL: the one that it remembers, if any. REEL_CONFLICT: it belongs to another one, or
+ * has recordings of its own. Nothing may be stored before store_set_directory(). */
 bool store_use_bucket(struct store *store, const char *address, uint64_t cache_bytes, struct reel_error *err);
 bool store_is_bucket(const struct store *store);
 struct store_directory;
@@ -25,6 +25,8 @@ void store_set_directory(struct store *store, const struct store_directory *dire
 /* The id of the archive in the bucket: the first one that was given; to be freed. `id` NULL: REEL_NOT_FOUND when it has none. */
 char *store_archive_id(struct store *store, const char *id, struct reel_error *err);
 void store_close(struct store *store);
+/* With a bucket, whether S3 answers (REEL_BUSY) and has the archive; bucket/bucket.h. */
+bool store_answers(struct store *store, struct reel_error *err);
 
 /* An incoming file: buffered, written, hashed (SHA-256). */
 struct store_upload *store_upload_begin(struct store *store, struct reel_error *err);
@@ -53,8 +55,8 @@ struct store_upload *store_upload_known(struct store *store, const char *sha256,
 uint64_t store_upload_size(const struct store_upload *u); /* all bytes written, also the buffered ones */
 bool store_upload_flush(struct store_upload *u,
                         struct reel_error *err); /* passes all bytes to the system: they survive a crash of the process */
-/* … and a power failure; *sure: so many. With a bucket, other servers can go on from the note, which belongs into the session's row and is to
- * be freed (else NULL); `full`: the session is about to end, and the last part need not be sent now. */
+/* … and a power failure; *sure: so many. With a bucket, other servers can go on from the note, which belongs into the session's row and is
+ * to be freed (else NULL); `full`: the session is about to end, and the last part need not be sent now. */
 bool store_upload_sync(struct store_upload *u, bool full, uint64_t *sure, char **note, struct reel_error *err);
 void store_upload_noted(struct store_upload *u); /* the note is in the row */
 /* All bytes last, for store_open_partial(); the note as above. */
@@ -104,9 +106,9 @@ bool store_pack_place(struct store *store, const char *content, char *out, size_
 bool store_keep_pack(struct store *store, const char *content, struct reel_error *err);
 /* The same for a pack that was here before: another server may have removed it from the bucket with the last recording of the content. */
 bool store_renew_pack(struct store *store, const char *content, struct reel_error *err);
-/* Its path, where there may be none. With a bucket it is fetched if it is not here, or `again`, after another server has replaced it:
- * REEL_NOT_FOUND. */
-bool store_find_pack(struct store *store, const char *content, bool again, char *out, size_t size, struct reel_error *err);
+/* Its path; and it stays there while the descriptor that is returned is open. -1 with REEL_NOT_FOUND: there is none. With a bucket it is
+ * fetched if it is not here, or `again`, after another server has replaced it. */
+int store_open_pack(struct store *store, const char *content, bool again, char *out, size_t size, struct reel_error *err);
 /* The folder of recordings that are being written, made if there is none. */
 bool store_live_folder(const struct store *store, char *out, size_t size, struct reel_error *err);
 const char *store_derived_folder(struct store *store);
@@ -116,9 +118,6 @@ bool store_remove_blob(struct store *store, const char *sha256, struct reel_erro
 bool store_remove_pack(struct store *store, const char *content, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, derived */
 
-/* With a bucket: removes what uploads left in it before `before_s` (seconds since 1970) and needed() does not want; `name` is hex digits. */
-bool store_sweep_sent(struct store *store, int64_t before_s, bool (*needed)(void *context, const char *name), void *context,
-                      struct reel_error *err);
 /* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", else a leftover), when
  * it was written. Stops when visit() is false. */
 bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,

@@ -33,6 +33,7 @@ CREATE TABLE recordings (
     created_ns INTEGER NOT NULL,
     updated_ns INTEGER NOT NULL, -- grows with every change: the version of the row
     group_name TEXT NOT NULL DEFAULT '', -- recordings that were split and belong together; '' none
+    home TEXT NOT NULL DEFAULT '', -- the server whose data folder has its file while it grows, where several share the catalog (servers.id)
     epoch_ns INTEGER CHECK (epoch_ns >= 0), -- where zero of a relative clock lies on the calendar
     description TEXT NOT NULL DEFAULT '',
     custom TEXT NOT NULL DEFAULT '', -- custom fields, a JSON object; '' is {}
@@ -562,6 +563,13 @@ CREATE INDEX jobs_queued ON jobs (lane, row) WHERE state = 0;
 CREATE INDEX jobs_running ON jobs (lease_until_ns) WHERE state = 1;
 CREATE INDEX jobs_ended ON jobs (ended_ns) WHERE state > 1;
 
+-- The servers of this catalog, where there are several: each renews its row. What has been silent for a month goes when one starts.
+CREATE TABLE servers (
+    id TEXT NOT NULL PRIMARY KEY CHECK (length(id) = 32), -- of its data folder, in hex
+    address TEXT NOT NULL, -- where the others reach it, as http://10.0.0.5:8040; '' they cannot
+    beat_ns INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- ---- the change feed and webhooks
 
 -- One row per change, in the order of commits, written by the triggers below (and catalog_change_job()). seq has no gaps, trimmed rows included. A row
@@ -606,6 +614,7 @@ CREATE TRIGGER changes_recording_state AFTER UPDATE OF state ON recordings WHEN 
             WHEN NEW.state = 1 THEN 'scan.done'
             WHEN NEW.state = 2 THEN 'scan.failed'
             WHEN NEW.state = 3 THEN 'file.missing'
+            WHEN NEW.state = 6 THEN 'recording.updated'
             ELSE 'file.changed'
         END,
         NEW.id, NEW.collection, NEW.name, iif(NEW.state = 2, 'problem', ''), iif(NEW.state = 2, NEW.problem, ''));

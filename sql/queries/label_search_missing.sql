@@ -1,2 +1,2 @@
 -- scan: l: on request only (fsck)
-SELECT id, name, '', kind FROM labels AS l WHERE NOT EXISTS (SELECT 1 FROM label_search WHERE rowid = l.id) LIMIT 1000;
+SELECT id, json_array(l.kind || l.name), '' FROM labels AS l WHERE NOT EXISTS (SELECT 1 FROM label_search WHERE rowid = l.id) LIMIT 1000;

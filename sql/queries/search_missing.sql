@@ -1,2 +1,2 @@
 -- scan: r: on request only (fsck)
-SELECT row, name, collection, 0 FROM recordings AS r WHERE NOT EXISTS (SELECT 1 FROM search WHERE rowid = r.row) LIMIT 1000;
+SELECT row, name, collection FROM recordings AS r WHERE NOT EXISTS (SELECT 1 FROM search WHERE rowid = r.row) LIMIT 1000;

@@ -28,7 +28,7 @@ class Engines:
         self.lab, self.before, self.started, self.count = lab, dict(os.environ), [], 0
         try:
             self.database = self.keep(postgres.Postgres('shared_buffers = 2GB'))  # for the catalog of a million, as docs/operations.md says
-            self.store = self.keep(gateway.Gateway(room=8 << 30))
+            self.store = self.keep(gateway.Gateway())
         except postgres.Impossible as e:
             self.stop()
             raise BenchError(str(e))

@@ -68,6 +68,30 @@ def scan(pick):
     return angles + b''.join(struct.pack('<I%df' % BEAMS, BEAMS, *values) for values in (ranges, intensities))
 
 
+STATE = 'uint32 seq\n' + ''.join('float64 %s\n' % name for name in 'x y z qx qy qz qw vx vy vz t u'.split())
+
+
+def states(path, size):
+    """An MCAP file of about `size` bytes: messages of 100 bytes at 1 kHz, a number and twelve values; returns how many."""
+    def text(value):
+        return struct.pack('<I', len(value)) + value.encode()
+
+    def mcap_record(op, body):
+        return struct.pack('<BQ', op, len(body)) + body
+    pick, head, time = random.Random(1), struct.Struct('<BQHIQQI'), T0 * 1_000_000_000
+    values = [struct.pack('<12d', *(pick.gauss(0, 1 + k) for k in range(12))) for _ in range(65537)]
+    messages = size // (head.size + 96)
+    with open(path, 'wb', 1 << 20) as out:
+        out.write(b'\x89MCAP0\r\n' + mcap_record(1, text('') + text('')))
+        out.write(mcap_record(3, struct.pack('<H', 1) + text('bench/State') + text('ros1msg') + text(STATE)))
+        out.write(mcap_record(4, struct.pack('<HH', 1, 1) + text('/state') + text('ros1') + struct.pack('<I', 0)))
+        for i in range(messages):
+            time += 1_000_000 + i * 7919 % 1000
+            out.write(head.pack(5, 122, 1, i & 0xffffffff, time, time, i & 0xffffffff) + values[i % 65537])
+        out.write(mcap_record(15, struct.pack('<I', 0)) + mcap_record(2, struct.pack('<QQI', 0, 0, 0)) + b'\x89MCAP0\r\n')
+    return messages
+
+
 def robot_bag(path, size):
     """A bag of version 1.2 without an index, of about `size` bytes; returns how many messages of each topic."""
     pick, counts, tick = random.Random(1), dict.fromkeys(TYPES, 0), 0

@@ -13,6 +13,7 @@ import record
 import catalog
 import decoding
 import memory
+import tables
 import threads
 from lab import API, BenchError, curl, download, first_byte, in_turn, measured, median, quantile, requests_per_second, run, timed
 from row import Row, at_most, size_name, throughput
@@ -94,6 +95,20 @@ def container(lab, what, path, bag, read, messages, small):
     yield Row('their peak memory', '%.1f MB' % (peak / 1e6), '', None, '<= 128 MB', peak <= 128e6)
     if path == bag:
         yield at_most('scan of %s | python3-rosbag info' % what, median(scan_s), info_of_ros(bag, messages), None, '%.3f s', {})
+
+
+def converted_to_ros2(lab):
+    """As MCAP with messages of ROS 2, beside MCAP with those of the bag."""
+    for name, (bag, _) in (('100-byte', lab.small_messages(lab.big, '2.0')), ('100-KB', lab.large_messages(lab.big, '2.0'))):
+        def convert(*options):
+            out = lab.path('ros.mcap')
+            seconds, _ = measured(lab.program, 'convert', bag, out, *options)
+            os.unlink(out)
+            return seconds
+
+        ours, plain = in_turn(lab.rounds, lambda: convert('--ros', '2'), convert)
+        title = 'bag 2.0, %s of %s messages to MCAP of ROS 2 | to MCAP' % (size_name(lab.big), name)
+        yield throughput(title, os.path.getsize(bag), ours, plain, 0.5)
 
 
 def containers(lab):
@@ -236,6 +251,7 @@ def all_rows(lab):
     """Generators of rows, in order; each may fail for itself."""
     yield 'scan', scan(lab)
     yield 'containers', containers(lab)
+    yield 'ros 2', converted_to_ros2(lab)
     reel, nginx = lab.reel('data'), lab.nginx()
     yield 'uploads', uploads(lab, reel, nginx)
     (_, small), (_, large) = reel.put(lab.small_messages(lab.big)[0], 'small.bag'), reel.put(lab.large_messages(lab.big)[0], 'large.bag')
@@ -250,6 +266,7 @@ def all_rows(lab):
     yield 'decoding', decoding.decoding(lab)
     yield 'threads', threads.threads(lab)
     yield 'series', decoding.series(lab, reel)
+    yield 'tables', tables.tables(lab, reel)
     yield 'memory', memory.memory(lab)
     yield 'background', background.background(lab)
     yield 'page', page.page(lab)

@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -46,8 +47,8 @@ class Cluster(unittest.TestCase):
     def options(self):
         return ['--catalog', self.database, '--store', 's3://%s/%s' % (self.bucket, self.prefix)]
 
-    def start(self, *args, data=None, env=None):
-        server = Server(data or self.folder(), *self.options(), *args, env=env)
+    def start(self, *args, data=None, **how):
+        server = Server(data or self.folder(), *self.options(), *args, **how)
         self.servers.append(server)
         return server
 
@@ -113,6 +114,34 @@ class Store(Cluster):
         for i, data in enumerate(others):
             ident = self.check_file(server, 'c%d.bag' % i, data)
             self.assertEqual(server.get('%s/recordings/%s/messages?limit=1' % (API, ident)).status, 200)
+
+    def packs(self, server):
+        return {os.path.basename(f)[:-5] for f in files_below(os.path.join(server.data, 'blobs')) if f.endswith('.reel')}
+
+    def test_indexes_are_trimmed_with_the_cache(self):
+        server = self.start('--store-cache-mb', '16')
+        data = bag(lab_messages(1, salt=71))
+        path, content = '%s/recordings/%s/messages?limit=1' % (API, server.added('a.bag', data)), hashlib.sha256(data).hexdigest()
+        others = [bag(lab_messages(20, blob=300000, salt=72 + i)) for i in range(4)]
+
+        def fill():
+            for i, other in enumerate(others):
+                server.added('o%d.bag' % i, other)
+                self.check_file(server, 'o%d.bag' % i, other)
+        self.assertEqual(server.get(path).status, 200)
+        for _ in range(2):
+            fill()
+        self.assertIn(content, self.packs(server))  # it is open
+        server.stop()
+        server = self.start('--store-cache-mb', '16', data=server.data)
+        for _ in range(2):
+            fill()
+        self.assertNotIn(content, self.packs(server))
+        self.assertLess(float(re.search(r'^reel_store_cache_bytes (\S+)', server.get('/metrics').body.decode(), re.M).group(1)), 20 << 20)
+        jobs = server.get(API + '/jobs?limit=1000').json()['items']
+        self.assertEqual(server.get(path).status, 200)  # fetched again, not made again
+        self.assertIn(content, self.packs(server))
+        self.assertEqual({j['id'] for j in server.get(API + '/jobs?limit=1000').json()['items']}, {j['id'] for j in jobs})
 
     def test_the_dashboard_asks_for_what_there_is(self):
         server = self.start()
@@ -300,22 +329,6 @@ class Store(Cluster):
         self.assertEqual(keys[0], keys[1])
         self.assertEqual(servers[1].get('%s/recordings/%s' % (API, ident)).status, 200)
 
-    def test_a_live_recording_is_written_by_one_server(self):
-        servers = [self.start() for _ in range(2)]
-        made = servers[0].request('POST', API + '/recordings?live=true&name=live.mcap&collection=lab')
-        self.assertEqual(made.status, 201, made)
-        path = '%s/recordings/%s' % (API, made.json()['id'])
-        rows = '\n'.join(json.dumps({'topic': '/a', 'log_time': i, 'data': {'x': i}}) for i in range(1, 4))
-        kind = {'Content-Type': 'application/x-ndjson'}
-        self.assertIn(servers[0].request('POST', path + '/messages', rows, kind).status, (200, 201, 204))
-        refused = servers[1].request('POST', path + '/messages', rows, kind)
-        self.assertEqual(refused.status, 503, refused)
-        self.assertIn('another server', refused.json()['detail'])
-        self.assertEqual(servers[1].request('POST', path + '/finish').status, 503)
-        self.assertIn(servers[0].request('POST', path + '/finish').status, (200, 202))
-        self.assertTrue(eventually(lambda: servers[1].get(path).json()['state'] == 'ready'))
-        self.assertEqual(len(servers[1].get(path + '/messages').rows()), 3)
-
 
 class Faults(Cluster):
     """S3 behind a proxy that breaks it."""
@@ -336,6 +349,31 @@ class Faults(Cluster):
             server = self.start(data=server.data, env=self.through)
             self.check_file(server, 'f%d.bag' % i, data)
             self.proxy.set('ok')
+
+    def test_readiness_asks_s3_and_seldom(self):
+        server = self.start(env=self.through)
+        asked = self.requests(server, 'HEAD')
+        for _ in range(20):
+            self.assertEqual(server.get('/readyz').status, 200)
+        self.assertLess(self.requests(server, 'HEAD') - asked, 5)
+        for mode in ('http 500', 'hang'):
+            self.proxy.set(mode)
+
+            def fails():
+                begun = time.monotonic()
+                answer = server.get('/readyz')
+                self.assertLess(time.monotonic() - begun, 4)
+                return answer.status == 503 and answer
+            answer = eventually(fails)
+            self.assertTrue(answer.headers['Retry-After'])
+            self.assertEqual((answer.json()['type'], answer.json()['detail']), ('/problems/not-ready', 'S3 does not answer'))
+            self.assertEqual(server.get('/healthz').status, 200)
+            self.proxy.set('ok')
+            self.assertTrue(eventually(lambda: server.get('/readyz').status == 200))
+
+    def requests(self, server, method):
+        text = server.get('/metrics').body.decode()
+        return float(re.search(r'^reel_s3_requests_total\{method="%s"\} (\S+)' % method, text, re.M).group(1))
 
     def test_while_s3_is_away_requests_get_503_and_nothing_is_lost(self):
         server = self.start(env=self.through)

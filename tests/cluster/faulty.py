@@ -7,10 +7,10 @@ import threading
 
 
 class Faulty:
-    def __init__(self, target):
+    def __init__(self, target, listen='127.0.0.1'):
         host, port = target.split(':')
         self.target, self.mode, self.every, self.count = (host, int(port)), 'ok', 1, 0
-        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.listener = socket.create_server((listen, 0))
         self.port, self.stopping, self.open = self.listener.getsockname()[1], False, set()
         threading.Thread(target=self.accept, daemon=True).start()
 

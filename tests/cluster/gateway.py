@@ -61,7 +61,7 @@ rgw gc processor max time = 10
 
 
 class Gateway:
-    def __init__(self, room=2 << 30):
+    def __init__(self, room=8 << 30):  # taken as it fills; a full store hangs
         for program in ('radosgw', 'ceph-mon', 'ceph-osd', 'ceph', 'monmaptool', 'radosgw-admin'):
             if not shutil.which(program):
                 raise Impossible('%s is not installed' % program)

@@ -23,7 +23,8 @@ def free_port():
 class Postgres:
     user = 'reel'
 
-    def __init__(self, settings=''):
+    def __init__(self, settings='', listen=()):
+        """`listen`: addresses besides 127.0.0.1."""
         found = sorted(glob.glob('/usr/lib/postgresql/*/bin'), key=lambda p: int(p.split('/')[4]))
         if not found or int(found[-1].split('/')[4]) < 15:
             raise Impossible('PostgreSQL 15 or later is not installed')
@@ -42,8 +43,10 @@ class Postgres:
             os.chmod(secret.name, 0o644)
             self.run('initdb', '-D', data, '-A', 'scram-sha-256', '--pwfile', secret.name, '-U', self.user, '--locale=C.UTF-8', '-E', 'UTF8', '--no-sync')
         with open(os.path.join(data, 'postgresql.conf'), 'a') as conf:
-            conf.write("listen_addresses = '127.0.0.1'\nport = %d\nunix_socket_directories = '%s'\nmax_connections = 400\n"
-                       'fsync = off\nfull_page_writes = off\n%s\n' % (self.port, self.folder, settings))
+            conf.write("listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\nmax_connections = 400\n"
+                       'fsync = off\nfull_page_writes = off\n%s\n' % (','.join(('127.0.0.1', *listen)), self.port, self.folder, settings))
+        with open(os.path.join(data, 'pg_hba.conf'), 'a') as hba:
+            hba.writelines('host all all %s/24 scram-sha-256\n' % address for address in listen)
         self.start()
 
     def run(self, program, *args):

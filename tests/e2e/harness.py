@@ -20,6 +20,7 @@ import urllib.parse
 from s3 import S3
 
 REEL = os.path.abspath(os.environ.get('REEL', 'build/release/reel'))
+LONG = bool(os.environ.get('REEL_TESTS_LONG'))  # ./dev test --long: all of what is else sampled
 QUICK = os.environ.get('REEL_TESTS_QUICK') == '1'
 API = '/api/v1'
 PATIENCE = 60  # seconds: longer than anything here takes, sanitizers included
@@ -94,12 +95,12 @@ in_a_folder = unittest.skipIf(STORE, 'the store is not a folder')
 
 
 class Server:
-    def __init__(self, data=None, *args, env=None, wrapper=(), pass_fds=()):
-        self.own = data is None
+    def __init__(self, data=None, *args, env=None, wrapper=(), pass_fds=(), host='127.0.0.1'):
+        self.own, self.host = data is None, host
         self.data = data or tempfile.mkdtemp(prefix='reel-e2e-')
         with tempfile.NamedTemporaryFile() as file:  # opened twice: reading through the server's descriptor would move its write position
             writes, self.log = open(file.name, 'ab'), open(file.name, 'rb')
-        command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *([] if '--catalog' in args else catalog_of(self.data)), *store_of(self.data), *args]
+        command = [*wrapper, REEL, 'serve', '--data', self.data, '--listen', host + ':0', *([] if '--catalog' in args else catalog_of(self.data)), *store_of(self.data), *args]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writes, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
         writes.close()
         atexit.register(self.process.kill)  # should the tests end in the middle
@@ -123,7 +124,7 @@ class Server:
         return self.log.read().decode(errors='replace')
 
     def request(self, method, path, body=None, headers=None, timeout=PATIENCE):
-        connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=timeout)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
         try:
             patient = {'Prefer': 'wait=60'} if method in ('GET', 'HEAD') else {}  # what takes long on a loaded machine is waited for, not asked again
             connection.request(method, path, body=body, headers={**patient, **(headers or {})})
@@ -148,7 +149,7 @@ class Server:
 
     def raw(self, data, timeout=10, pieces=None, pause=0):
         """Bytes to a socket of its own, and all that comes back until the server closes."""
-        with socket.create_connection(('127.0.0.1', self.port), timeout=timeout) as s:
+        with socket.create_connection((self.host, self.port), timeout=timeout) as s:
             for piece in pieces or [data]:
                 s.sendall(piece)
                 time.sleep(pause)

@@ -4,6 +4,7 @@ import functools
 import io
 import multiprocessing
 import os
+import resource
 import time
 import unittest
 
@@ -55,6 +56,11 @@ def chosen(suite, words, keep):
             yield item
 
 
+def processor_seconds():
+    """Of this process and all that it started and waited for: servers, browsers, curl."""
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
 def run_module(name, words, keep):
     """The tests of one module, in a process of their own: what they print, and how many passed, failed, were skipped."""
     total, start, out = Result(), time.monotonic(), io.StringIO()
@@ -62,7 +68,7 @@ def run_module(name, words, keep):
         suite = unittest.TestSuite(chosen(unittest.TestLoader().loadTestsFromName(name), words, keep))
         if suite.countTestCases() > 0:
             suite.run(total)
-            print('%-18s %3d passed in %.1f s' % (name, total.passed, time.monotonic() - start))
+            print('%-18s %3d passed in %.1f s, %.1f s of processor' % (name, total.passed, time.monotonic() - start, processor_seconds()))
     return out.getvalue(), total.passed, len(total.failures) + len(total.errors), len(total.skipped)
 
 

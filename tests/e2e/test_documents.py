@@ -5,8 +5,10 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
+import zipfile
 
 import legacy
 import test_frame
@@ -17,13 +19,14 @@ from samples import bag
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 DOCUMENTS = ('README.md',) + tuple('docs/%s.md' % name for name in ('guide', 'operations', 'security', 'formats', 'architecture', 'contributing'))
 NOT_RUN = {  # document: first words of its blocks that no test runs; the reason stands there
+    'docs/guide.md': ['rclone mount'],
     'README.md': ['./dev run', 'cmake --preset', './dev test'],
     'docs/contributing.md': ['./dev test'],
     'docs/operations.md': ['createuser reel', 'export AWS_ACCESS_KEY_ID', 'reel migrate --data'],
 }
 
 # The chapters of the guide whose commands talk to a running server, and those that start one.
-GUIDE_OF_A_SERVER = ('Upload', 'Find', 'Look inside', 'Messages', 'Playback', 'Live recordings', 'Values over time', 'Export', 'Reports of each format', 'Pictures and plots', 'Viewers', 'Grafana')
+GUIDE_OF_A_SERVER = ('Upload', 'Find', 'Look inside', 'Messages', 'Playback', 'Live recordings', 'Values over time', 'Export', 'Tables', 'The archive as a folder', 'Reports of each format', 'Pictures and plots', 'Viewers', 'Grafana')
 GUIDE_OF_AN_ARCHIVE = ('Access control', 'Resumable uploads', 'Import existing files', 'Annotations', 'Search', 'Changes, webhooks, retention')
 
 # What a reader does by hand: a server in the foreground is one in the background here, an endless stream is cut after a while, and port 8040 may be taken.
@@ -142,6 +145,23 @@ class Documents(unittest.TestCase):
         self.script(chapters('docs/guide.md', GUIDE_OF_A_SERVER), U=self.served(), BAG='demo.bag', NANO='demo.nanover.zip', TRAJ='pair.traj', STATE='pair.state',
                     LOG='drive.log', RSB='robots.tide', IMAGES='camera.bag')
 
+    def test_tables_in_python(self):
+        """With the interpreter REEL_TESTS_PYTHON, or this one, if it has the libraries."""
+        python = os.environ.get('REEL_TESTS_PYTHON', sys.executable)
+        if subprocess.run([python, '-c', 'import pandas, polars, pyarrow'], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest('pandas, polars and pyarrow are not installed')
+        self.recordings()
+        server = Server()
+        self.addCleanup(server.stop)
+        with open(os.path.join(self.folder, 'demo.bag'), 'rb') as f:
+            recording = server.added('demo.bag', f.read())
+        script, = re.findall(r'^```python\n(.*?)^```', chapter('docs/guide.md', 'Tables'), re.M | re.S)
+        script = re.sub(r'^( *)(scans = .*)$', r'\1\2\n\1assert len(scans) > 0', script, flags=re.M)
+        self.assertEqual(script.count('assert'), 4)
+        script = script.replace('127.0.0.1:8040', '127.0.0.1:%d' % server.port).replace('/ID/', '/%s/' % recording)
+        done = subprocess.run([python, '-c', script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stdout.decode())
+
     def test_running_an_archive(self):
         self.recordings('run.bag', 'molecule.nanover.zip', 'recordings/2023/a.bag', 'recordings/2024/b.bag')
         output = self.script(chapters('docs/guide.md', GUIDE_OF_AN_ARCHIVE))
@@ -153,6 +173,10 @@ class Documents(unittest.TestCase):
         output = self.script(text_of('docs/operations.md'))
         for words in ('no problems', 'reel_store_free_bytes', 'cache-mb = 512  # environment REEL_CACHE_MB', 'catalog.db.old-1', 'server-timing'):
             self.assertIn(words, output.replace('Server-Timing', 'server-timing'))
+
+    def test_formats(self):
+        self.script(text_of('docs/formats.md'))
+        self.assertTrue(zipfile.is_zipfile(os.path.join(self.folder, 'demo', 'demo.rosbag2.zip')))
 
     def test_contributing(self):
         self.assertIn('rosbag1', self.script(text_of('docs/contributing.md'), cwd=ROOT, U=self.served()))
@@ -169,7 +193,7 @@ class Documents(unittest.TestCase):
     def test_no_chapter_is_forgotten(self):
         run = {'README.md': ('Five minutes', 'Install', 'Build and test'), 'docs/guide.md': GUIDE_OF_A_SERVER + GUIDE_OF_AN_ARCHIVE}
         for document in DOCUMENTS:
-            if document in ('docs/contributing.md', 'docs/operations.md'):
+            if document in ('docs/contributing.md', 'docs/formats.md', 'docs/operations.md'):
                 continue  # run whole
             for title, text in re.findall(r'^## (.*?)\n(.*?)(?=^## |\Z)', text_of(document), re.M | re.S):
                 if title not in run.get(document, ()):

@@ -129,7 +129,7 @@ class Life(unittest.TestCase):
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
             s.connect(('127.0.0.1', server.port))
             s.sendall(b'GET %s/recordings/%s/as/x.mcap HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n' % (API.encode(), number.encode(), server.port))
-            got = s.recv(4096)
+            got = bytearray(s.recv(4096))
             server.terminate()
             time.sleep(0.3)
             while True:

@@ -257,7 +257,8 @@ class Killed(unittest.TestCase):
             live = Live(server, 'lost')
             live.appended([row('/a', 1)])
             server.stop()
-            os.unlink(os.path.join(folder, 'live', live.id + '.mcap'))
+            path = os.path.join(folder, 'live', live.id + '.mcap')
+            os.rename(path, path + '.away')
             server = live.server = Server(folder)
             self.assertTrue(eventually(lambda: live.row()['state'] == 'missing'))
             self.assertEqual(live.append([row('/a', 2)]).status, 409)
@@ -269,6 +270,11 @@ class Killed(unittest.TestCase):
             self.assertTrue(eventually(lambda: sweeps() - before))
             self.assertNotIn('scan', [j['kind'] for j in server.get(API + '/jobs').json()['items']])  # there is no file
             self.assertEqual(live.row()['state'], 'missing')
+            server.stop()
+            os.rename(path + '.away', path)
+            server = live.server = Server(folder)  # and with the file it goes on
+            live.appended([row('/a', 2)])
+            self.assertEqual((live.numbers(), live.finish()['state']), ([1, 2], 'ready'))
             server.stop()
 
     @in_a_folder

@@ -12,7 +12,7 @@ import time
 import unittest
 from random import Random
 
-from harness import API, REEL, Case, Server, catalog_sql, eventually, files_below, in_a_file, in_a_folder, reel
+from harness import API, LONG, REEL, Case, Server, catalog_sql, eventually, files_below, in_a_file, in_a_folder, reel
 from samples import bag, lab_messages
 
 
@@ -208,7 +208,7 @@ class Upkeep(unittest.TestCase):
         whole, size = messages(), os.path.getsize(pack)
         self.assertTrue(whole)
         random = Random(7)
-        for _ in range(30):
+        for _ in range(30 if LONG else 12):
             flip(pack, random.randrange(size))
             first = messages()
             self.assertIn(first, (whole, None))
@@ -219,7 +219,7 @@ class Upkeep(unittest.TestCase):
                 self.assertEqual(messages(), whole)
         server.stop()
         self.assertTrue(self.fsck()['clean'])
-        for _ in range(20):
+        for _ in range(20 if LONG else 6):
             flip(pack, random.randrange(size))
             self.assertEqual([f['kind'] for f in self.fsck(code=1)['findings']], ['index'])
             self.assertEqual(self.fsck('--repair', code=1)['repaired'], 1)

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+import time
 
 SIZE = 320 << 20   # of memory only what is written to is taken
 SECTOR = 512
@@ -63,6 +64,7 @@ class Medium:
 
     def __init__(self):
         self.lock = threading.Lock()
+        self.delay_s = 0  # of each read and write
         self.flushed, self.cached, self.on = mmap.mmap(-1, SIZE), [], True
         self.writes = self.flushes = 0
 
@@ -161,6 +163,8 @@ class Fuse(threading.Thread):
             return 0, struct.pack('<QII', 3600, 0, 0) + self.attributes(node)
         if opcode == OPEN:
             return 0, struct.pack('<QII', 1, 1, 0)  # 1: nothing of it is kept in the page cache
+        if opcode in (READ, WRITE):
+            time.sleep(self.medium.delay_s)
         if opcode == READ:
             _, at, size = struct.unpack_from('<QQI', body)
             return 0, self.medium.read(at, min(size, max(0, SIZE - at)))

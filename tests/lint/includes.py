@@ -21,7 +21,7 @@ ALLOWED = {
 }
 LIB = set(ALLOWED)
 # access/ comes after catalog/ because tokens and the audit log are rows of the catalog.
-SERVER = ["http", "store", "catalog", "access", "work", "ingest", "maintenance", "events", "api", "cli"]
+SERVER = ["http", "store", "catalog", "access", "peers", "work", "ingest", "maintenance", "events", "api", "cli"]
 
 
 def folder(path):

@@ -35,7 +35,11 @@ function decoder(channel, schema) {
     return (data) => plain(reader.readMessage(data));
   }
   if (channel.messageEncoding === "cdr" && schema.encoding === "ros2msg") {
-    const reader = new Ros2Reader(parse(text, { ros2: true }));
+    const types = parse(text, { ros2: true });
+    if (types[0].definitions.every((d) => d.isConstant)) { // which the reader takes for a module of constants
+      return () => ({});
+    }
+    const reader = new Ros2Reader(types);
     return (data) => plain(reader.readMessage(data));
   }
   if (channel.messageEncoding === "json") {

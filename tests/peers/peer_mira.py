@@ -8,11 +8,12 @@ import tempfile
 import unittest
 
 import matrix_readers as readers
-from harness import payload, reel, time_ns
+from harness import LONG, payload, reel, time_ns
 from samples import Message, by_topic
 
 GEN = readers.shared_module('generators', 'mira_gen')
 ENDS, COUNTED, LINKS, CODECS, BLOCKS, CLOSED = '<>', (False, True), ('header', 'data'), ('zlib', 'bzip2', None), (2000, 1 << 16), (True, False)
+OPTIONS = ENDS, COUNTED, LINKS, CODECS, BLOCKS, CLOSED
 
 
 def make(endian, counted, link, codec, block_max, closed, n=40):
@@ -46,7 +47,9 @@ class Mira(unittest.TestCase):
         return path
 
     def test_every_option_with_every_other(self):
-        for options in itertools.product(ENDS, COUNTED, LINKS, CODECS, BLOCKS, CLOSED):
+        for options in itertools.product(*OPTIONS):
+            if not LONG and sum(values.index(one) for values, one in zip(OPTIONS, options)) % 2:
+                continue  # the half that is left has any five options in every combination
             with self.subTest(options):
                 data, written = make(*options)
                 path, want = self.save(data), by_topic(written)

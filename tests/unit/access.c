@@ -531,6 +531,22 @@ static void the_audit_is_bounded(void **state) {
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fresh, tear_down)
 
+static void a_seal_is_no_link_and_survives_a_rotation(void **state) {
+    (void)state;
+    char seal[LINK_MAC_TEXT];
+    AUTO(links_close) struct links *links = links_open(DATA, &err);
+    assert_true(links_seal(links, "a request", 9, seal, &err));
+    assert_int_equal(strlen(seal), LINK_MAC_TEXT - 1);
+    assert_true(links_sealed(links, "a request", 9, seal));
+    assert_false(links_sealed(links, "a requesT", 9, seal));
+    assert_false(links_sealed(links, "a request", 8, seal));
+    assert_false(links_sealed(links, "a request", 9, ""));
+    assert_true(links_rotate(DATA, false, &err));
+    assert_true(links_sealed(links, "a request", 9, seal));
+    assert_true(links_rotate(DATA, true, &err));
+    assert_false(links_sealed(links, "a request", 9, seal));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         T(a_token_is_known_by_its_hash_alone),
@@ -543,6 +559,7 @@ int main(void) {
         T(the_header_is_read),
         T(a_link_is_of_its_path_and_parameters),
         T(a_link_cannot_be_changed),
+        T(a_seal_is_no_link_and_survives_a_rotation),
         T(keys_change_under_a_running_server),
         T(networks_hold_addresses),
         T(a_proxy_is_believed_as_far_as_it_is_trusted),

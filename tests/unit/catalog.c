@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
+#include "catalog/servers.h"
 #include "unit/catalog_fixture.h"
 
 static void a_recording_comes_back_as_it_was(void **state) {
@@ -272,6 +273,54 @@ static void threads_make_each_name_once(void **state) {
     assert_int_equal(find("same"), 20);
 }
 
+static void servers_come_and_go(void **state) {
+    (void)state;
+    enum { OLD = 1000, NOW = 9000 };
+    struct catalog_server of_one = {.id = "00000000000000000000000000000001", .address = "http://10.0.0.1:8040", .beat_ns = OLD}, found;
+    struct catalog_recording r = {.collection = (char *)"lab", .name = (char *)"live", .state = STATE_RECORDING, .format = (char *)"mcap"},
+                             got;
+    struct catalog_unattended lost[2];
+    uint32_t n;
+    r.home = of_one.id;
+    memset(r.content, 'd', SHA256_HEX - 1);
+    assert_true(catalog_add(c, &r, NULL, false, &err));
+    assert_true(catalog_server_beat(c, &of_one, &err));
+    assert_true(catalog_server_find(c, of_one.id, &found, &err));
+    assert_string_equal(found.address, of_one.address);
+    assert_int_equal(found.beat_ns, OLD);
+    assert_false(catalog_server_find(c, "0", &found, &err));
+    assert_int_equal(err.code, REEL_NOT_FOUND);
+
+    assert_true(catalog_unattended(c, OLD, lost, 2, &n, &err));
+    assert_int_equal(n, 0);
+    assert_true(catalog_unattended(c, OLD + 1, lost, 2, &n, &err));
+    assert_int_equal(n, 1);
+    assert_string_equal(lost[0].id, r.id);
+    assert_string_equal(lost[0].home, of_one.id);
+    assert_true(catalog_abandon(c, r.id, OLD, "it lives", &err)); /* it has come back meanwhile: nothing happens */
+    assert_true(catalog_get(c, r.id, &got, &err));
+    assert_int_equal(got.state, STATE_RECORDING);
+    assert_string_equal(got.home, of_one.id);
+    catalog_recording_done(&got);
+
+    assert_true(catalog_abandon(c, r.id, OLD + 1, "its server is gone", &err));
+    assert_true(catalog_get(c, r.id, &got, &err));
+    assert_int_equal(got.state, STATE_MISSING);
+    assert_string_equal(got.problem, "its server is gone");
+    catalog_recording_done(&got);
+    of_one.beat_ns = NOW;
+    assert_true(catalog_server_beat(c, &of_one, &err));
+    assert_true(catalog_take_home(c, r.id, of_one.id, &err));
+    assert_true(catalog_get(c, r.id, &got, &err));
+    assert_int_equal(got.state, STATE_RECORDING);
+    assert_string_equal(got.problem, "");
+    catalog_recording_done(&got);
+    assert_true(catalog_set_state(c, r.id, STATE_READY, "", &err));
+    assert_false(catalog_take_home(c, r.id, of_one.id, &err)); /* it is finished */
+    assert_true(catalog_servers_trim(c, NOW + 1, &err));
+    assert_false(catalog_server_find(c, of_one.id, &found, &err));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_recording_comes_back_as_it_was, set_up, tear_down),
@@ -280,6 +329,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_change_checks_the_version, set_up, tear_down),
         cmocka_unit_test_setup_teardown(each_visits_and_stops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_file_identifies_itself, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(servers_come_and_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(threads_make_each_name_once, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

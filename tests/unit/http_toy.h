@@ -2,6 +2,7 @@
 #ifndef TESTS_HTTP_TOY_H
 #define TESTS_HTTP_TOY_H
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,6 +113,17 @@ static bool toy_read(void *context, uint64_t offset, void *buffer, size_t size, 
     return true;
 }
 
+/* Made once: a thousand requests ask for it. */
+static int toy_fd;
+static void toy_make_fd(void) {
+    static uint8_t bytes[TOY_FILE_BYTES];
+    char path[] = "/tmp/reel-http-XXXXXX";
+    toy_fd = mkstemp(path);
+    unlink(path);
+    toy_read(NULL, 0, bytes, sizeof bytes, NULL);
+    assert_int_equal(write(toy_fd, bytes, sizeof bytes), sizeof bytes);
+}
+
 static void toy_file(struct http_request *r) {
     const char *name = http_segment(r, "name");
     struct http_file file = {.length = TOY_FILE_BYTES,
@@ -127,12 +139,10 @@ static void toy_file(struct http_request *r) {
     if (strcmp(name, "empty") == 0) {
         file.length = 0;
     } else if (strcmp(name, "fd") == 0) {
-        char path[] = "/tmp/reel-http-XXXXXX";
-        file.fd = mkstemp(path);
-        unlink(path);
-        AUTO_MEM uint8_t *bytes = malloc(TOY_FILE_BYTES);
-        toy_read(NULL, 0, bytes, TOY_FILE_BYTES, NULL);
-        assert_int_equal(write(file.fd, bytes, TOY_FILE_BYTES), TOY_FILE_BYTES);
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        pthread_once(&once, toy_make_fd);
+        file.fd = fcntl(toy_fd, F_DUPFD_CLOEXEC, 0); /* the reply closes it */
+        assert_true(file.fd >= 0);
     }
     http_reply_file(r, &file);
 }

@@ -176,11 +176,11 @@ static void intervals_are_whole_in_every_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(all_that_match_a_word_arrive_in_every_order, set_up_many, tear_down),
-        cmocka_unit_test_setup_teardown(counts_end, set_up_many, tear_down),
-        cmocka_unit_test_setup_teardown(values_that_fit_lead_to_all, set_up_many, tear_down),
-        cmocka_unit_test_setup_teardown(what_nearly_all_have_is_walked, set_up_many, tear_down),
-        cmocka_unit_test_setup_teardown(intervals_are_whole_in_every_order, set_up_many, tear_down),
+        cmocka_unit_test(all_that_match_a_word_arrive_in_every_order),
+        cmocka_unit_test(counts_end),
+        cmocka_unit_test(values_that_fit_lead_to_all),
+        cmocka_unit_test(what_nearly_all_have_is_walked),
+        cmocka_unit_test(intervals_are_whole_in_every_order),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up_many, tear_down); /* none of them writes */
 }

@@ -226,8 +226,9 @@ static void too_many_blocks_are_refused(void **state) {
     assert_refused(&l, "too many blocks");
 }
 
-/* 20 GiB in chunks of 1 MiB, each of four messages of four channels, and one INDX a channel at the end. */
-enum { CHUNKS = 20 << 10, CHANNELS = 4, PAYLOAD = (1 << 18) - 16 };
+/* 20 GiB in chunks of 8 MiB, each of four messages of four channels, and one INDX a channel at the end. The payloads are holes: what is
+ * written is a block of the disk for each message. */
+enum { CHUNKS = 5 << 9, CHANNELS = 4, PAYLOAD = (1 << 21) - 16 };
 #define CHUNK_BYTES (37 + (uint64_t)CHANNELS * (16 + PAYLOAD))
 
 static void put_chunks(struct large *large, uint64_t at) {

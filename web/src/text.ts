@@ -448,6 +448,7 @@ export const text = {
         names: {
             'rosbag-2.0': 'ROS 1 bag (2.0)',
             'rosbag-1.2': 'ROS 1 bag (1.2)',
+            rosbag2: 'ROS 2 bag',
             tide: 'TIDE log',
             rows: 'Rows (NDJSON, MessagePack)',
             ndjson: 'Messages as NDJSON',

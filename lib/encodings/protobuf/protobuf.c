@@ -423,6 +423,7 @@ const struct reel_encoding reel_encoding_protobuf = {
     .close = pb_close,
     .decode = pb_decode,
     .fields = pb_fields,
+    .shape = pb_shape,
     .languages = (const char *const[]){"proto", NULL},
     .is_viewable = true,
     .version = 2,

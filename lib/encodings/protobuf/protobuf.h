@@ -78,5 +78,7 @@ bool pb_next(struct cursor *c, struct proto_field *f);
 
 /* protobuf_fields.c */
 bool pb_fields(const void *schema, reel_field_visit visit, void *context);
+/* shape.c */
+bool pb_shape(const void *schema, reel_shape_visit visit, void *context);
 
 #endif

@@ -2,9 +2,11 @@
  * header. Only take() takes bytes, and it skips the padding. */
 #include <stdlib.h>
 
+#include "encodings/ros/convert.h"
 #include "encodings/ros/definition.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
+#include "wire/utf8.h"
 #include "wire/visit.h"
 
 struct cdr {
@@ -36,19 +38,6 @@ static bool take_u32(struct cdr *c, const struct ros_definition_step *s, uint32_
 
 /* ---- texts */
 
-static size_t put_utf8(uint32_t c, uint8_t out[4]) {
-    if (c < 0x80) {
-        out[0] = (uint8_t)c;
-        return 1;
-    }
-    size_t size = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = size - 1; i > 0; i--, c >>= 6) {
-        out[i] = (uint8_t)(0x80 | (c & 0x3f));
-    }
-    out[0] = (uint8_t)(c | (0xf00u >> size));
-    return size;
-}
-
 static uint32_t wide_at(const struct cdr *c, const uint8_t *p) {
     return c->big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3] : load_u32le(p);
 }
@@ -68,14 +57,9 @@ static bool wide_text(struct cdr *c, const struct ros_definition_step *s) {
     }
     size_t size = 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t unit = wide_at(c, p + (size_t)i * WIDE), low = i + 1 < n ? wide_at(c, p + (size_t)(i + 1) * WIDE) : 0;
-        if (unit >= 0xd800 && unit < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
-            unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-            i++;
-        } else if (unit > 0x10ffff || (unit >= 0xd800 && unit < 0xe000)) {
-            unit = 0xfffd;
-        }
-        size += put_utf8(unit, text + size);
+        uint32_t low = i + 1 < n ? wide_at(c, p + (size_t)(i + 1) * WIDE) : 0, used;
+        size += utf8_put_units(wide_at(c, p + (size_t)i * WIDE), low, &used, text + size);
+        i += used - 1;
     }
     return visit_text(c->run.v, bytes_of(text, size));
 }
@@ -240,6 +224,9 @@ const struct reel_encoding reel_encoding_cdr = {
     .close = close_state,
     .decode = decode,
     .fields = ros_definition_fields,
+    .convert = ros_convert_to_ros2,
+    .shape = ros_definition_shape,
+    .is_exact = true,
     .profile = "ros2",
     .languages = (const char *const[]){"ros2", "omg", NULL},
     .is_viewable = true,

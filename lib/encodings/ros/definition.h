@@ -12,6 +12,8 @@ struct ros_definition *ros_definition_open(const struct reel_channel *channel, e
 /* For struct reel_encoding; `def` is a struct ros_definition. */
 bool ros_definition_fields(const void *def, reel_field_visit visit, void *context);
 
+bool ros_definition_shape(const void *def, reel_shape_visit visit, void *context);
+
 /* A payload being decoded. */
 struct ros_definition_run {
     const struct ros_definition *def;

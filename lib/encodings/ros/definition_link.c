@@ -49,7 +49,7 @@ static bool sort_names(struct ros_definition *d, struct reel_error *err) {
     return true;
 }
 
-static bool find_name(const struct ros_definition *d, const char *name, uint32_t *out) {
+bool ros_definition_find(const struct ros_definition *d, const char *name, uint32_t *out) {
     size_t low = 0, high = d->n_types;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -86,18 +86,19 @@ static bool find_near(const struct ros_definition *d, const char *owner, const c
     strcpy(path, owner);
     for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
         strcpy(slash + 1, name);
-        if (find_name(d, path, out)) {
+        if (ros_definition_find(d, path, out)) {
             return true;
         }
         *slash = '\0';
     }
-    return find_name(d, name, out);
+    return ros_definition_find(d, name, out);
 }
 
 /* In ROS 1 a bare "Header" is std_msgs/Header, whose package was renamed twice. */
 static bool find_header(const struct ros_definition *d, const char *name, uint32_t *out) {
     return d->dialect == ROS_1 && strcmp(name, "Header") == 0 &&
-           (find_name(d, "roslib/Header", out) || find_name(d, "rostools/Header", out) || find_name(d, "std_msgs/Header", out));
+           (ros_definition_find(d, "roslib/Header", out) || ros_definition_find(d, "rostools/Header", out) ||
+            ros_definition_find(d, "std_msgs/Header", out));
 }
 
 static bool find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out, struct reel_error *err) {
@@ -231,7 +232,7 @@ bool ros_definition_link(struct ros_definition *d, const char *top, struct reel_
         return false;
     }
     for (int whole = 1; whole >= 0; whole--) {
-        if (ros_type_name(bytes_text(top), whole, name) && find_name(d, name, &d->top)) {
+        if (ros_type_name(bytes_text(top), whole, name) && ros_definition_find(d, name, &d->top)) {
             if (d->types[d->top].form != ROS_STRUCT) {
                 return reel_fail(err, REEL_UNSUPPORTED, "this is not a struct");
             }

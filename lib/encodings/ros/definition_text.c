@@ -10,10 +10,11 @@
 struct reading {
     struct ros_definition *def;
     bool whole_names;
-    bool first;    /* no heading so far */
-    bool heading;  /* the last line was one of "=": the name follows */
-    bool service;  /* after the line "---" that ends the request: this is the response */
-    uint32_t line; /* line number, from 1 */
+    bool first;                 /* no heading so far */
+    bool heading;               /* the last line was one of "=": the name follows */
+    bool service;               /* after the line "---" that ends the request: this is the response */
+    uint32_t line;              /* line number, from 1 */
+    const uint8_t *begin, *end; /* the lines of the last type so far */
 };
 
 static bool damaged(const struct reading *r, const char *what, struct reel_bytes text, struct reel_error *err) {
@@ -79,20 +80,33 @@ static bool read_type(struct reading *r, struct reel_bytes word, struct ros_defi
     return ros_definition_set_word(r->def, s, base, err);
 }
 
-static bool read_field(struct reading *r, struct reel_bytes line, struct reel_error *err) {
-    struct reel_bytes rest = line, word = span(&rest, in_word);
-    span(&rest, ros_is_blank);
-    struct reel_bytes name = span(&rest, letter);
-    span(&rest, ros_is_blank);
-    if (rest.size > 0 && rest.data[0] == '=' && name.size > 0) {
-        return true;
+bool ros_line_read(struct reel_bytes line, struct ros_line *out) {
+    struct reel_bytes rest = ros_trim(line);
+    *out = (struct ros_line){0};
+    if (rest.size == 0 || rest.data[0] == '#') {
+        return false;
     }
-    bool value = rest.size > 0 && rest.data[0] != '#';
-    if (name.size == 0 || (value && r->def->dialect == ROS_1)) {
+    out->word = span(&rest, in_word);
+    span(&rest, ros_is_blank);
+    out->name = span(&rest, letter);
+    rest = ros_trim(rest);
+    out->is_constant = rest.size > 0 && rest.data[0] == '=';
+    out->value = out->is_constant                       ? ros_trim(bytes_of(rest.data + 1, rest.size - 1))
+                 : rest.size > 0 && rest.data[0] != '#' ? rest
+                                                        : bytes_of("", 0);
+    return out->name.size > 0;
+}
+
+static bool read_field(struct reading *r, struct reel_bytes line, struct reel_error *err) {
+    struct ros_line l;
+    if (!ros_line_read(line, &l) || (!l.is_constant && l.value.size > 0 && r->def->dialect == ROS_1)) {
         return damaged(r, "this is not a field", line, err);
     }
-    struct ros_definition_step *s = ros_definition_add_step(r->def, name, err);
-    return s && read_type(r, word, s, err);
+    if (l.is_constant) {
+        return true;
+    }
+    struct ros_definition_step *s = ros_definition_add_step(r->def, l.name, err);
+    return s && read_type(r, l.word, s, err);
 }
 
 static bool add_type(struct reading *r, struct reel_bytes name, struct reel_error *err) {
@@ -106,6 +120,12 @@ static bool add_type(struct reading *r, struct reel_bytes name, struct reel_erro
 /* A ROS 2 type without fields has one byte in the payload. */
 static bool end_type(struct reading *r, struct reel_error *err) {
     struct ros_definition *d = r->def;
+    size_t size = (size_t)(r->end - r->begin);
+    const uint8_t *text = arena_copy(&d->arena, r->begin, size);
+    if (!text) {
+        return reel_fail_memory(err);
+    }
+    d->types[d->n_types - 1].text = bytes_of(text, size);
     if (d->dialect == ROS_1 || d->types[d->n_types - 1].count > 0) {
         return true;
     }
@@ -188,11 +208,17 @@ bool ros_definition_read_text(struct ros_definition *d, const char *top, bool wh
     if (!add_type(&r, bytes_text(top), err)) {
         return false;
     }
+    text = text.size > 0 ? text : bytes_of("", 0);
+    r.begin = text.data;
     while (text.size > 0) {
+        bool heading = r.heading, service = r.service;
         r.line++;
+        r.end = r.heading ? r.end : text.data; /* a heading's line of "=" has ended the type before */
         if (!read_line(&r, ros_trim(ros_next_line(&text)), err)) {
             return false;
         }
+        r.begin = (heading && !r.heading) || service != r.service ? text.data : r.begin;
     }
+    r.end = r.heading ? r.end : text.data;
     return end_type(&r, err);
 }

@@ -45,12 +45,13 @@ enum ros_stamp { ROS_NO_STAMP, ROS_TIME, ROS_DURATION }; /* builtin_interfaces o
 enum ros_form { ROS_STRUCT, ROS_ALIAS /* has one step: the type it stands for */, ROS_ENUM };
 
 struct ros_definition_type {
-    const char *name;      /* "geometry_msgs/Pose"; in IDL with all modules: "geometry_msgs/msg/Pose" */
-    uint32_t first, count; /* its steps */
-    uint32_t depth;        /* nesting depth of maps and lists */
-    uint8_t form, state;   /* ros_form; used while linking */
-    uint8_t stamp;         /* ros_stamp */
-    bool fixed;            /* size is always `least` */
+    const char *name;       /* "geometry_msgs/Pose"; in IDL with all modules: "geometry_msgs/msg/Pose" */
+    struct reel_bytes text; /* its lines in the .msg format; empty in IDL */
+    uint32_t first, count;  /* its steps */
+    uint32_t depth;         /* nesting depth of maps and lists */
+    uint8_t form, state;    /* ros_form; used while linking */
+    uint8_t stamp;          /* ros_stamp */
+    bool fixed;             /* size is always `least` */
     uint64_t least;
 };
 

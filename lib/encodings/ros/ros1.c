@@ -1,5 +1,6 @@
 /* Messages of ROS 1: values back to back, little-endian, nothing aligned; texts and lists begin with their length. A run of
  * steps of fixed size is checked against the payload once and then read without further checks. */
+#include "encodings/ros/convert.h"
 #include "encodings/ros/definition.h"
 #include "wire/bytes.h"
 #include "wire/visit.h"
@@ -159,6 +160,9 @@ const struct reel_encoding reel_encoding_ros1 = {
     .decode = decode,
     .extent = extent,
     .fields = ros_definition_fields,
+    .convert = ros_convert_to_ros1,
+    .shape = ros_definition_shape,
+    .is_exact = true,
     .profile = "ros1",
     .languages = (const char *const[]){"ros", NULL},
     .is_viewable = true,

@@ -225,6 +225,7 @@ static const char *choose_profile(const struct reel_stream *stream) {
         for (size_t p = 0; p < pairs->count && is_mcap(index_of(stream, i)); p++) {
             own = strcmp(pairs->items[p].key, MCAP_PROFILE_KEY) == 0 ? pairs->items[p].value : own;
         }
+        own = ros2 && strcmp(own, "ros1") == 0 ? "ros2" : own; /* the messages have been converted */
         profile = profile && strcmp(profile, own) != 0 ? "" : own;
     }
     return ros1 ? "ros1" : profile ? profile : "";

@@ -137,11 +137,11 @@ static void put_statistics(struct reel_write *w, const struct mcap_model *model,
 static void put_chunk_index(const struct reel_write *w, const struct reel_group *group, struct reel_sink *out) {
     struct mcap_note note = mcap_note_of(group);
     struct reel_bytes compression = bytes_text(mcap_compression(w, &note));
-    uint64_t chunk = MCAP_CHUNK_HEAD + compression.size + note.stored, at = group->offset + chunk;
+    uint64_t begin = group->offset - w->base, chunk = MCAP_CHUNK_HEAD + compression.size + note.stored, at = begin + chunk;
     mcap_put_record(out, MCAP_CHUNK_INDEX, 4 * 8 + 4 + (uint64_t)note.n_rows * (2 + 8) + 8 + 4 + compression.size + 8 + 8);
     reel_sink_u64le(out, note.start_ns);
     reel_sink_u64le(out, note.end_ns);
-    reel_sink_u64le(out, group->offset);
+    reel_sink_u64le(out, begin);
     reel_sink_u64le(out, chunk);
     reel_sink_u32le(out, note.n_rows * (2 + 8));
     for (uint32_t i = 0; i < note.n_rows; i++) {

@@ -189,6 +189,24 @@ static bool gather(struct mcap_run *run, struct chunk *chunk, uint64_t size, str
     return true;
 }
 
+/* While planning, bytes are needed only where they are hashed; those of a chunk are gathered then, for its CRC. A message that is too large
+ * for that is alone in its chunk. */
+static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out,
+                         struct reel_error *err) {
+    uint64_t size = MCAP_MESSAGE_HEAD + (uint64_t)m->size;
+    if (w->planning && !out->hashing) {
+        return true;
+    }
+    if (w->planning && chunk->records == 0) {
+        if (MCAP_CHUNK_HEAD + size + MCAP_MESSAGE_INDEX_HEAD + MCAP_MESSAGE_INDEX_ENTRY > REEL_GROUP_WHOLE_MAX) {
+            put_chunk_head(w, out, &(struct mcap_note){.start_ns = time_ns, .end_ns = time_ns, .records = size, .stored = size}, 0);
+        } else if (!gather(w->run, chunk, size, err)) {
+            return false;
+        }
+    }
+    return put_message(w, m, time_ns, chunk->gathered ? &chunk->raw : out, err);
+}
+
 static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
     const struct mcap_run *run = w->run;
     while (run->positions.count < MCAP_CHUNK_MESSAGES) {
@@ -206,8 +224,7 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
             return true;
         }
         uint64_t time_ns = 0;
-        if (!book(w, chunk, &m, &time_ns, err) ||
-            (!w->planning && !put_message(w, &m, time_ns, chunk->gathered ? &chunk->raw : out, err))) {
+        if (!book(w, chunk, &m, &time_ns, err) || !emit_message(w, chunk, &m, time_ns, out, err)) {
             return false;
         }
         chunk->records += size;
@@ -249,19 +266,57 @@ static bool put_note(struct reel_write *w, const struct mcap_note *is, struct re
     return reel_write_note(w, note, (size_t)(row - note), err);
 }
 
+/* The whole of a chunk whose records have been gathered. */
+static void put_gathered(struct reel_write *w, const struct mcap_note *note, struct reel_sink *out) {
+    struct mcap_run *run = w->run;
+    put_chunk_head(w, out, note, libdeflate_crc32(0, run->raw, (size_t)note->records));
+    if (note->stored < note->records) {
+        reel_sink_put(out, run->packed.data, run->packed.size);
+    } else {
+        reel_sink_put(out, run->raw, (size_t)note->records);
+    }
+}
+
+/* Emits the chunk as rendering will, and leaves its note. One that is not gathered stands in the output already. */
+static bool put_planned(struct reel_write *w, const struct chunk *chunk, bool packs, struct reel_sink *out, struct reel_error *err) {
+    struct mcap_run *run = w->run;
+    const struct mcap_positions *p = &run->positions;
+    struct mcap_note is = {.start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
+    if (packs) {
+        if (!compress(run, chunk, err)) {
+            return false;
+        }
+        is.stored = run->packed.size < chunk->records ? run->packed.size : chunk->records;
+    }
+    if (chunk->gathered) {
+        put_gathered(w, &is, out);
+    }
+    bool good = put_note(w, &is, err); /* before the positions are put, which uses the same memory */
+    mcap_positions_put(&run->positions, out);
+    return good;
+}
+
 /* Counts the chunk and stores its note in the plan, unless it is to be compressed. */
 static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
     const struct mcap_run *run = w->run;
     const struct mcap_positions *p = &run->positions;
-    struct mcap_note is = {.start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
+    const struct mcap_note is = {.start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
     bool packs = run->codec != REEL_CODEC_NONE && chunk->records <= MCAP_PACKED_MAX;
     count_chunk(w);
+    if (out->hashing) {
+        return put_planned(w, chunk, packs, out, err);
+    }
     reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + (packs ? strlen(w->options->compression) : 0) + is.stored + mcap_positions_size(p));
     if (packs) {
         reel_write_pack(w);
         return true;
     }
     return put_note(w, &is, err);
+}
+
+static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct chunk chunk = {.records = 0};
+    return gather(w->run, &chunk, MCAP_PACKED_MAX, err) && take_messages(w, &chunk, out, err) && put_planned(w, &chunk, true, out, err);
 }
 
 /* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks those are. */
@@ -280,32 +335,6 @@ static bool patch_crc(const struct reel_group *group, uint64_t chunk_at, uint64_
 static bool as_planned(const struct reel_write *w, const char *what, uint64_t is, uint64_t planned, struct reel_error *err) {
     return is == planned || reel_fail(err, REEL_CHANGED, "chunk %llu: %llu %s where %llu were planned", (unsigned long long)w->group,
                                       (unsigned long long)is, what, (unsigned long long)planned);
-}
-
-/* The whole of a chunk whose records have been gathered. */
-static void put_gathered(struct reel_write *w, const struct mcap_note *note, struct reel_sink *out) {
-    struct mcap_run *run = w->run;
-    put_chunk_head(w, out, note, libdeflate_crc32(0, run->raw, (size_t)note->records));
-    if (note->stored < note->records) {
-        reel_sink_put(out, run->packed.data, run->packed.size);
-    } else {
-        reel_sink_put(out, run->raw, (size_t)note->records);
-    }
-}
-
-static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
-    struct mcap_run *run = w->run;
-    const struct mcap_positions *p = &run->positions;
-    struct chunk chunk = {.records = 0};
-    if (!gather(run, &chunk, MCAP_PACKED_MAX, err) || !take_messages(w, &chunk, out, err) || !compress(run, &chunk, err)) {
-        return false;
-    }
-    struct mcap_note is = {.start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk.records, .stored = chunk.records};
-    is.stored = run->packed.size < chunk.records ? run->packed.size : chunk.records;
-    put_gathered(w, &is, out);
-    bool good = put_note(w, &is, err); /* before the positions are put, which uses the same memory */
-    mcap_positions_put(&run->positions, out);
-    return good;
 }
 
 /* Here the chunk's messages are rendered first: its CRC and compressed bytes depend on them. */

@@ -7,9 +7,9 @@
 #include "wire/cleanup.h"
 #include "wire/nanover_legacy.h"
 #include "wire/nanover_view.h"
+#include "wire/zip_write.h"
 
 #include <msgpack.h>
-#include <zlib.h>
 
 enum {
     GROUP_BYTES = 1 << 20,
@@ -34,119 +34,6 @@ struct totals {
     size_t n_extras;
     uint64_t n_pieces;
 };
-
-/* --- checksums: the sink keeps one over all it was given; a member's is made of the runs between --- */
-
-struct run_crc {
-    uint64_t pos;
-    uint32_t crc;
-};
-static struct run_crc crc_begin(const struct reel_sink *out) {
-    return (struct run_crc){.pos = out->pos, .crc = out->crc};
-}
-/* Adds the bytes emitted since `begin` to the member's CRC and size. */
-static void crc_join(const struct reel_sink *out, const struct run_crc *begin, uint32_t *crc, uint64_t *size) {
-    uint64_t length = out->pos - begin->pos;
-    uint32_t of_run = out->crc ^ (uint32_t)crc32_combine(begin->crc, 0, (z_off_t)length);
-    *crc = (uint32_t)crc32_combine(*crc, of_run, (z_off_t)length);
-    *size += length;
-}
-
-/* --- ZIP records --- */
-
-static uint16_t name_flags(const char *name) {
-    for (const char *p = name; *p; p++) {
-        if ((uint8_t)*p >= 0x80) {
-            return ZIP_FLAG_UTF8;
-        }
-    }
-    return 0;
-}
-
-/* `wide`: the sizes are in a ZIP64 extra field, whatever their value. */
-static void put_local(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, bool wide) {
-    reel_sink_u32le(out, ZIP_LOCAL_MAGIC);
-    reel_sink_u16le(out, wide ? ZIP_VERSION_64 : ZIP_VERSION);
-    reel_sink_u16le(out, name_flags(name));
-    reel_sink_u16le(out, ZIP_STORED);
-    reel_sink_u16le(out, 0);
-    reel_sink_u16le(out, ZIP_DATE_1980);
-    reel_sink_u32le(out, crc);
-    reel_sink_u32le(out, wide ? ZIP_IN_ZIP64 : (uint32_t)size);
-    reel_sink_u32le(out, wide ? ZIP_IN_ZIP64 : (uint32_t)size);
-    reel_sink_u16le(out, (uint16_t)strlen(name));
-    reel_sink_u16le(out, wide ? ZIP64_EXTRA_SIZE : 0);
-    reel_sink_put_bytes(out, bytes_text(name));
-    if (wide) {
-        reel_sink_u16le(out, ZIP_ID_ZIP64);
-        reel_sink_u16le(out, ZIP64_EXTRA_SIZE - 4);
-        reel_sink_u64le(out, size);
-        reel_sink_u64le(out, size);
-    }
-}
-
-static void put_central(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, uint64_t header_at, bool wide_local) {
-    bool wide_size = size > ZIP_PLAIN_MAX, wide_at = header_at > ZIP_PLAIN_MAX;
-    uint16_t version = wide_local || wide_size || wide_at ? ZIP_VERSION_64 : ZIP_VERSION;
-    uint16_t fields = (uint16_t)((wide_size ? 16 : 0) + (wide_at ? 8 : 0));
-    reel_sink_u32le(out, ZIP_CENTRAL_MAGIC);
-    reel_sink_u16le(out, (uint16_t)(ZIP_MADE_BY_UNIX << 8 | version));
-    reel_sink_u16le(out, version);
-    reel_sink_u16le(out, name_flags(name));
-    reel_sink_u16le(out, ZIP_STORED);
-    reel_sink_u16le(out, 0);
-    reel_sink_u16le(out, ZIP_DATE_1980);
-    reel_sink_u32le(out, crc);
-    reel_sink_u32le(out, wide_size ? ZIP_IN_ZIP64 : (uint32_t)size);
-    reel_sink_u32le(out, wide_size ? ZIP_IN_ZIP64 : (uint32_t)size);
-    reel_sink_u16le(out, (uint16_t)strlen(name));
-    reel_sink_u16le(out, fields > 0 ? fields + 4 : 0);
-    reel_sink_u16le(out, 0); /* comment */
-    reel_sink_u16le(out, 0); /* disk */
-    reel_sink_u16le(out, 0); /* internal attributes */
-    reel_sink_u32le(out, ZIP_ATTRIBUTES);
-    reel_sink_u32le(out, wide_at ? ZIP_IN_ZIP64 : (uint32_t)header_at);
-    reel_sink_put_bytes(out, bytes_text(name));
-    if (fields > 0) {
-        reel_sink_u16le(out, ZIP_ID_ZIP64);
-        reel_sink_u16le(out, fields);
-    }
-    if (wide_size) {
-        reel_sink_u64le(out, size);
-        reel_sink_u64le(out, size);
-    }
-    if (wide_at) {
-        reel_sink_u64le(out, header_at);
-    }
-}
-
-static void put_end(struct reel_sink *out, uint64_t directory_at, uint64_t count) {
-    uint64_t size = out->pos - directory_at, end64_at = out->pos;
-    bool wide = count > UINT16_MAX || directory_at > ZIP_PLAIN_MAX || size > ZIP_PLAIN_MAX;
-    if (wide) {
-        reel_sink_u32le(out, ZIP_END64_MAGIC);
-        reel_sink_u64le(out, ZIP_END64_SIZE - 12);
-        reel_sink_u16le(out, ZIP_VERSION_64);
-        reel_sink_u16le(out, ZIP_VERSION_64);
-        reel_sink_u64le(out, 0); /* disks */
-        reel_sink_u64le(out, count);
-        reel_sink_u64le(out, count);
-        reel_sink_u64le(out, size);
-        reel_sink_u64le(out, directory_at);
-        reel_sink_u32le(out, ZIP_LOCATOR_MAGIC);
-        reel_sink_u32le(out, 0);
-        reel_sink_u64le(out, end64_at);
-        reel_sink_u32le(out, 1);
-    }
-    uint16_t short_count = count < UINT16_MAX ? (uint16_t)count : UINT16_MAX;
-    reel_sink_u32le(out, ZIP_END_MAGIC);
-    reel_sink_u32le(out, 0); /* disks */
-    reel_sink_u16le(out, short_count);
-    reel_sink_u16le(out, short_count);
-    reel_sink_u32le(out, size < ZIP_IN_ZIP64 ? (uint32_t)size : ZIP_IN_ZIP64);
-    reel_sink_u32le(out, directory_at < ZIP_IN_ZIP64 ? (uint32_t)directory_at : ZIP_IN_ZIP64);
-    reel_sink_u16le(out, 0);
-}
 
 /* --- head: the local header of the messages, and the list of what follows the index --- */
 
@@ -184,7 +71,7 @@ static bool write_head(struct reel_write *w, struct reel_sink *out, struct reel_
     if (w->planning && !collect_extras(w, t, err)) {
         return false;
     }
-    put_local(out, NANOVER_MESSAGES, t->messages_crc, t->messages_size, true);
+    zip_put_local(out, NANOVER_MESSAGES, t->messages_crc, t->messages_size, true);
     return true;
 }
 
@@ -192,7 +79,7 @@ static bool write_head(struct reel_write *w, struct reel_sink *out, struct reel_
 
 static bool write_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct totals *t = w->totals;
-    struct run_crc begin = crc_begin(out);
+    struct zip_crc begin = zip_crc_begin(out);
     struct reel_message m;
     uint64_t bytes = 0, count = 0;
     enum reel_step step;
@@ -209,7 +96,7 @@ static bool write_messages(struct reel_write *w, struct reel_sink *out, struct r
     }
     if (w->planning) {
         t->messages += count;
-        crc_join(out, &begin, &t->messages_crc, &t->messages_size);
+        zip_crc_join(out, &begin, &t->messages_crc, &t->messages_size);
     }
     return step != REEL_STEP_ERROR;
 }
@@ -300,25 +187,25 @@ static bool put_entry(struct reel_write *w, const struct reel_message *m, void *
 
 static void write_index_head(struct reel_write *w, struct reel_sink *out) {
     struct totals *t = w->totals;
-    put_local(out, NANOVER_INDEX, t->index_crc, t->index_size, false);
-    struct run_crc begin = crc_begin(out);
+    zip_put_local(out, NANOVER_INDEX, t->index_crc, t->index_size, false);
+    struct zip_crc begin = zip_crc_begin(out);
     msgpack_packer pk;
     msgpack_packer_init(&pk, out, sink_write);
     msgpack_pack_array(&pk, (size_t)t->messages);
     if (w->planning) {
-        crc_join(out, &begin, &t->index_crc, &t->index_size);
+        zip_crc_join(out, &begin, &t->index_crc, &t->index_size);
     }
 }
 
 static bool write_index_group(struct reel_write *w, uint64_t group, struct reel_sink *out, struct reel_error *err) {
     struct totals *t = w->totals;
-    struct run_crc begin = crc_begin(out);
+    struct zip_crc begin = zip_crc_begin(out);
     struct index_walk walk = {.out = out, .offset = reel_write_group(w, group)->offset - NANOVER_DATA_START};
     if (!reel_write_walk(w, group, put_entry, &walk, err)) {
         return false;
     }
     if (w->planning) {
-        crc_join(out, &begin, &t->index_crc, &t->index_size);
+        zip_crc_join(out, &begin, &t->index_crc, &t->index_size);
         if (t->index_size > ZIP_PLAIN_MAX || t->messages > UINT32_MAX) {
             return reel_fail(err, REEL_UNSUPPORTED,
                              "the index of so many messages exceeds 2 GiB, the most that a NanoVer recording can have");
@@ -350,26 +237,26 @@ static bool write_piece(struct reel_write *w, uint64_t piece, struct reel_sink *
         if (w->planning) {
             e->header_at = out->pos;
         }
-        put_local(out, e->name, e->crc, e->size, e->size > ZIP_PLAIN_MAX);
+        zip_put_local(out, e->name, e->crc, e->size, e->size > ZIP_PLAIN_MAX);
     }
-    struct run_crc begin = crc_begin(out);
+    struct zip_crc begin = zip_crc_begin(out);
     reel_sink_put(out, data, size);
     if (w->planning) {
         uint64_t added = 0;
-        crc_join(out, &begin, &e->crc, &added);
+        zip_crc_join(out, &begin, &e->crc, &added);
     }
     return true;
 }
 
 static void write_directory(const struct totals *t, uint64_t index_at, struct reel_sink *out) {
     uint64_t directory_at = out->pos;
-    put_central(out, NANOVER_MESSAGES, t->messages_crc, t->messages_size, 0, true);
-    put_central(out, NANOVER_INDEX, t->index_crc, t->index_size, index_at, false);
+    zip_put_central(out, NANOVER_MESSAGES, t->messages_crc, t->messages_size, 0, true);
+    zip_put_central(out, NANOVER_INDEX, t->index_crc, t->index_size, index_at, false);
     for (size_t i = 0; i < t->n_extras; i++) {
         const struct extra *e = &t->extras[i];
-        put_central(out, e->name, e->crc, e->size, e->header_at, e->size > ZIP_PLAIN_MAX);
+        zip_put_central(out, e->name, e->crc, e->size, e->header_at, e->size > ZIP_PLAIN_MAX);
     }
-    put_end(out, directory_at, t->n_extras + 2);
+    zip_put_end(out, directory_at, t->n_extras + 2);
 }
 
 /* Parts of the tail: the index's header, its entries by message group, pieces of extra members, the directory. */

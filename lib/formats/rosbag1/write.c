@@ -390,6 +390,7 @@ const struct reel_writer reel_writer_rosbag12 = {
     .variant = "1.2",
     .media_type = "application/x-rosbag",
     .version = 3,
+    .encoding = "ros1",
     .totals_size = sizeof(struct rosbag12_totals),
     .run_size = sizeof(struct rosbag12_run),
     .accepts = rosbag12_accepts,

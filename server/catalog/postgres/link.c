@@ -17,8 +17,9 @@ static _Atomic int64_t silent_until_ns;
 static const struct {
     const char *state;
     enum reel_code code;
-} states[] = {{"57", REEL_BUSY},    {"53100", REEL_NO_SPACE},  {"53", REEL_BUSY},       {"08", REEL_BUSY},       {"40", REEL_BUSY},
-              {"55P03", REEL_BUSY}, {"25006", REEL_READ_ONLY}, {"XX001", REEL_CATALOG}, {"XX002", REEL_CATALOG}, {"28", REEL_UNSUPPORTED}};
+} states[] = {{"57", REEL_BUSY},       {"53100", REEL_NO_SPACE}, {"53", REEL_BUSY},       {"08", REEL_BUSY},
+              {"40", REEL_BUSY},       {"55P03", REEL_BUSY},     {"25P03", REEL_BUSY},    {"25006", REEL_READ_ONLY},
+              {"XX001", REEL_CATALOG}, {"XX002", REEL_CATALOG},  {"28", REEL_UNSUPPORTED}};
 
 bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err) {
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -169,12 +170,15 @@ PGconn *pg_connect(const char *where, struct reel_error *err) {
         return NULL;
     }
     PQsetnonblocking(link, 1);
+    /* The database, too, must notice that this server has gone without a word: before a job's lease ends, or its locks stay. */
     if (PQserverVersion(link) < 150000) {
         reel_fail(err, REEL_UNSUPPORTED, "catalog: PostgreSQL 15 or later is needed, this is %d", PQserverVersion(link) / 10000);
     } else if (pg_run(link,
                       "SET plan_cache_mode = force_custom_plan; SET join_collapse_limit = 1; SET statement_timeout = '10s';"
                       "SET jit = off; SET work_mem = '4MB';" /* with more it tests EXISTS by a hash of all recordings */
-                      "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; SET client_min_messages = warning",
+                      "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; SET client_min_messages = warning;"
+                      "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET tcp_user_timeout = "
+                      "'15s'",
                       err)) {
         return link;
     }

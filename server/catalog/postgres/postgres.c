@@ -17,9 +17,9 @@
 
 enum { WAIT_FOR_READER_S = 10, LISTEN_MS = 200, LISTEN_AGAIN_MS = 2000 };
 
-/* The lock's number is "Reel". */
-static const char begin_writing[] = "BEGIN; SELECT pg_advisory_xact_lock(1382376812)";
-static const char begin_checked[] = "BEGIN; SELECT pg_advisory_xact_lock(1382376812); SELECT version FROM catalog_state";
+/* A server whose network was cut must not keep the others from writing for long. The lock's number is "Reel". */
+#define BEGIN_WRITING "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'; SELECT pg_advisory_xact_lock(1382376812)"
+static const char begin_writing[] = BEGIN_WRITING, begin_checked[] = BEGIN_WRITING "; SELECT version FROM catalog_state";
 static const char begin_reading[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 static const char commit_writing[] = "UPDATE catalog_state SET commits = commits + 1; NOTIFY reel; COMMIT";
 
@@ -340,14 +340,11 @@ static struct db *pg_open(const char *where, bool readonly, struct reel_error *e
     return &db->base;
 }
 
-char *pg_search_text(struct db *base, bool needle, const char *const *arguments, unsigned n, struct reel_error *err) {
+char *pg_search_text(struct db *base, const char *sql, const char *const *arguments, unsigned n, struct reel_error *err) {
     struct pg_db *db = own(base);
     sqlite3_stmt *s = NULL;
     char *text = NULL;
     pthread_mutex_lock(&db->words_mutex);
-    const char *sql = needle   ? "SELECT search_needle(?, CAST(? AS INTEGER))"
-                      : n == 1 ? "SELECT search_text(?)"
-                               : "SELECT search_text(?, ?)";
     if (sqlite3_prepare_v2(db->words, sql, -1, &s, NULL) == SQLITE_OK) {
         for (unsigned i = 0; i < n; i++) {
             sqlite3_bind_text(s, (int)i + 1, arguments[i], -1, SQLITE_STATIC);
@@ -376,7 +373,7 @@ static bool pg_single_file(struct db *db, struct reel_error *err) {
 static bool pg_patient(struct db_handle *handle, struct reel_error *err) {
     struct pg_handle *h = (struct pg_handle *)handle;
     h->wait_ms = PG_PATIENT_MS;
-    return pg_run(h->link, "SET LOCAL statement_timeout = 0", err);
+    return pg_run(h->link, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '15s'", err);
 }
 
 static bool run_patiently(struct pg_handle *h, const char *sql, ExecStatusType expected, struct reel_error *err) {

@@ -38,7 +38,7 @@ enum { PG_PARAMETERS_MAX = 2200 }; /* a list of 512 conditions has four each */
 struct pg_call { /* of a function of ours with parameters only: search_text(:name, :collection); its value is a parameter */
     uint16_t result, arguments[2];
     uint8_t n_arguments;
-    bool needle; /* search_needle */
+    const char *sql; /* what evaluates it, in SQLite */
 };
 struct pg_text {
     char *sql;
@@ -97,7 +97,7 @@ void pg_locks_release(struct pg_locks *l, const char *where, int64_t key, uint64
 bool pg_reconnect(struct pg_handle *h, struct reel_error *err);
 void pg_forget_statements(struct pg_handle *h); /* with the connection that they were prepared in */
 /* Evaluates a call. malloc'd; NULL: err. */
-char *pg_search_text(struct db *db, bool needle, const char *const *arguments, unsigned n, struct reel_error *err);
+char *pg_search_text(struct db *db, const char *sql, const char *const *arguments, unsigned n, struct reel_error *err);
 
 struct db_statement *pg_statement_of(struct db_handle *h, const char *name, struct reel_error *err);
 struct db_statement *pg_compose(struct db_handle *h, const char *sql, struct reel_error *err);

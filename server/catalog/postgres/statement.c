@@ -116,7 +116,7 @@ static bool make_calls(struct pg_statement *s, struct reel_error *err) {
             }
         }
         free(TAKE(s->made[i]));
-        s->made[i] = pg_search_text(s->base.handle->db, call->needle, arguments, call->n_arguments, err);
+        s->made[i] = pg_search_text(s->base.handle->db, call->sql, arguments, call->n_arguments, err);
         if (!s->made[i]) {
             return false;
         }

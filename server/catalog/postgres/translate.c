@@ -6,7 +6,7 @@
  *   +r.column                          r.column
  *   CAST (… AS INTEGER)                CAST (… AS int8)
  *   x'00ff'                            '\x00ff'::bytea
- *   search_text(:a, :b), search_needle(:a, :b)   a parameter, which is computed here
+ *   search_text(:a, :b), search_texts(:labels), search_needle(:a, :b)   a parameter, which is computed here
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ static uint16_t parameter(struct translation *w, const char *name, size_t size) 
 
 /* search_text(:a, :b) at `t`; where it ends, NULL: it is not of parameters only. */
 static const char *put_call(struct translation *w, const struct token *t) {
-    struct pg_call call = {.needle = is(t, "search_needle")};
+    struct pg_call call = {0};
     struct token at = next_of(t->at + t->size);
     while (!is(&at, ")")) {
         at = next_of(at.at + at.size);
@@ -123,6 +123,10 @@ static const char *put_call(struct translation *w, const struct token *t) {
     if (w->text->n_calls == 2) {
         return NULL;
     }
+    call.sql = is(t, "search_needle")  ? "SELECT search_needle(?, CAST(? AS INTEGER))"
+               : is(t, "search_texts") ? "SELECT json_group_array(search_text(substr(value, 2))) FROM json_each(?)"
+               : call.n_arguments == 1 ? "SELECT search_text(?)"
+                                       : "SELECT search_text(?, ?)";
     snprintf(name, sizeof name, "call%u", w->text->n_calls);
     call.result = parameter(w, name, strlen(name));
     w->text->calls[w->text->n_calls++] = call;
@@ -149,7 +153,7 @@ static const char *put_token(struct translation *w, const struct token *t) {
         after = read_token(end);
         fprintf(w->out, "'\\x%.*s::bytea", (int)after.size - 1, after.at + 1);
         end += after.size;
-    } else if ((is(t, "search_text") || is(t, "search_needle")) && is(&after, "(")) {
+    } else if ((is(t, "search_text") || is(t, "search_texts") || is(t, "search_needle")) && is(&after, "(")) {
         const char *rest = put_call(w, t);
         w->failed = w->failed || !rest;
         end = rest ? rest : end;

@@ -1,4 +1,4 @@
-/* What is cached, and which of it goes when there is no more room. See blocks.h. */
+/* What is cached. See blocks.h. */
 #include "store/bucket/blocks.h"
 
 #include <dirent.h>
@@ -36,20 +36,26 @@ static bool path_of(const struct blocks *all, const char *content, const char *s
 
 /* ---- the table; blocks->mutex is held */
 
-static struct held **place_of(struct blocks *all, const char *content) {
+static unsigned bucket_of(const char *content) {
     unsigned bucket = 0;
     sscanf(content, "%3x", &bucket);
-    struct held **at = &all->table[bucket % BUCKETS];
-    while (*at && strcmp((*at)->content, content) != 0) {
+    return bucket % BUCKETS;
+}
+
+struct held **held_place(struct blocks *all, const char *content, bool beside) {
+    struct held **at = &all->table[bucket_of(content)];
+    while (*at && ((*at)->beside != beside || strcmp((*at)->content, content) != 0)) {
         at = &(*at)->next;
     }
     return at;
 }
 
-static struct held *add_held(struct blocks *all, const char *content) {
-    struct held *h = calloc(1, sizeof *h), **at = place_of(all, content);
+struct held *held_add(struct blocks *all, const char *content, bool beside) {
+    struct held *h = calloc(1, sizeof *h), **at = held_place(all, content, beside);
     if (h) {
         snprintf(h->content, sizeof h->content, "%s", content);
+        h->bucket = bucket_of(content);
+        h->beside = beside;
         h->fd = -1;
         pthread_mutex_init(&h->mutex, NULL);
         pthread_cond_init(&h->changed, NULL);
@@ -70,25 +76,22 @@ static void close_files(struct held *h) {
     }
 }
 
-static void drop_held(struct blocks *all, struct held *h) {
-    struct held **at = &all->table[0];
-    for (unsigned i = 0; i < BUCKETS; i++) { /* it may not be found by its content: another may have it since */
-        for (at = &all->table[i]; *at && *at != h; at = &(*at)->next) {
-        }
-        if (*at) {
-            *at = h->next;
-            break;
-        }
+void held_drop(struct blocks *all, struct held *h) {
+    struct held **at = &all->table[h->bucket];
+    while (*at != h) { /* by its content it may not be found: another object may have it since */
+        at = &(*at)->next;
     }
+    *at = h->next;
     all->bytes -= h->bytes;
     close_files(h);
+    free(h->path);
     free(h->blocks);
     pthread_mutex_destroy(&h->mutex);
     pthread_cond_destroy(&h->changed);
     free(h);
 }
 
-static void remove_files(struct blocks *all, const struct held *h) {
+void held_remove_files(struct blocks *all, const struct held *h) {
     char path[PATH_MAX];
     if (path_of(all, h->content, "", path)) {
         unlink(path);
@@ -150,8 +153,8 @@ static bool open_files(struct blocks *all, struct held *h, uint64_t size, struct
 
 struct held *held_acquire(struct blocks *all, const char *content, uint64_t size, struct reel_error *err) {
     pthread_mutex_lock(&all->mutex);
-    struct held *h = *place_of(all, content);
-    h = h ? h : add_held(all, content);
+    struct held *h = *held_place(all, content, false);
+    h = h ? h : held_add(all, content, false);
     bool good = h || reel_fail_memory(err);
     if (h && h->users == 0) {
         good = open_files(all, h, size, err);
@@ -161,8 +164,8 @@ struct held *held_acquire(struct blocks *all, const char *content, uint64_t size
     if (good) {
         h->users++;
     } else if (h && h->users == 0) {
-        remove_files(all, h);
-        drop_held(all, h);
+        held_remove_files(all, h);
+        held_drop(all, h);
     }
     pthread_mutex_unlock(&all->mutex);
     return good ? h : NULL;
@@ -179,80 +182,11 @@ void held_release(struct blocks *all, struct held *h) {
         close_files(h);
         if (h->gone || h->bytes == 0) {
             if (!h->gone) {
-                remove_files(all, h);
+                held_remove_files(all, h);
             }
-            drop_held(all, h);
+            held_drop(all, h);
         }
     }
-    pthread_mutex_unlock(&all->mutex);
-}
-
-/* ---- room; blocks->mutex is held */
-
-static struct held *oldest_unused(struct blocks *all) {
-    struct held *oldest = NULL;
-    for (unsigned i = 0; i < BUCKETS; i++) {
-        for (struct held *h = all->table[i]; h; h = h->next) {
-            oldest = h->users == 0 && (!oldest || h->used_ns < oldest->used_ns) ? h : oldest;
-        }
-    }
-    return oldest;
-}
-
-/* Frees blocks of an open object that were not read since the last call; true when there is room enough. */
-static bool free_blocks(struct blocks *all, struct held *h, uint64_t wanted) {
-    bool enough = false;
-    pthread_mutex_lock(&h->mutex);
-    for (uint32_t i = 0; !enough && h->lent == 0 && i < h->n_blocks; i++) {
-        struct block *b = &h->blocks[i];
-        if (h->sums[i] == 0 || b->pins > 0 || (b->flags & BLOCK_BUSY)) {
-            continue;
-        }
-        if (b->flags & BLOCK_RECENT) {
-            b->flags &= (uint8_t)~BLOCK_RECENT;
-            continue;
-        }
-        uint32_t size = block_size(h, i);
-        if (fallocate(h->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)i * BLOCK_BYTES, size) == 0) {
-            h->sums[i] = 0;
-            b->flags = 0;
-            h->bytes -= size < h->bytes ? size : h->bytes;
-            all->bytes -= size < all->bytes ? size : all->bytes;
-        }
-        enough = all->bytes <= wanted;
-    }
-    pthread_mutex_unlock(&h->mutex);
-    return enough;
-}
-
-static void make_room(struct blocks *all) {
-    uint64_t wanted = all->max_bytes - all->max_bytes / 20; /* a twentieth at once: finding the oldest looks at all */
-    for (struct held *h; all->bytes > wanted && (h = oldest_unused(all));) {
-        remove_files(all, h);
-        drop_held(all, h);
-    }
-    bool enough = all->bytes <= wanted;
-    for (unsigned i = 0; !enough && i < 2 * BUCKETS; i++) {
-        for (struct held *h = all->table[all->hand++ % BUCKETS]; !enough && h; h = h->next) {
-            enough = h->users > 0 && free_blocks(all, h, wanted);
-        }
-    }
-}
-
-void blocks_take_room(struct blocks *all, struct held *h, uint32_t bytes) {
-    pthread_mutex_lock(&all->mutex);
-    h->bytes += bytes;
-    all->bytes += bytes;
-    if (all->bytes > all->max_bytes) {
-        make_room(all);
-    }
-    pthread_mutex_unlock(&all->mutex);
-}
-
-void blocks_give_room(struct blocks *all, struct held *h, uint32_t bytes) {
-    pthread_mutex_lock(&all->mutex);
-    h->bytes -= bytes < h->bytes ? bytes : h->bytes;
-    all->bytes -= bytes < all->bytes ? bytes : all->bytes;
     pthread_mutex_unlock(&all->mutex);
 }
 
@@ -284,7 +218,7 @@ bool blocks_adopt(struct blocks *all, const char *content, uint64_t size, uint64
         return false;
     }
     pthread_mutex_lock(&all->mutex);
-    bool good = !*place_of(all, content) && rename(path, data) == 0;
+    bool good = !*held_place(all, content, false) && rename(path, data) == 0;
     pthread_mutex_unlock(&all->mutex);
     struct held *h = good ? held_acquire(all, content, size, &ignored) : NULL;
     if (h) {
@@ -293,7 +227,7 @@ bool blocks_adopt(struct blocks *all, const char *content, uint64_t size, uint64
         h->bytes += bytes;
         all->bytes += bytes;
         if (all->bytes > all->max_bytes) {
-            make_room(all);
+            blocks_make_room(all);
         }
         pthread_mutex_unlock(&all->mutex);
         held_release(all, h);
@@ -303,12 +237,12 @@ bool blocks_adopt(struct blocks *all, const char *content, uint64_t size, uint64
 
 void blocks_forget(struct blocks *all, const char *content) {
     pthread_mutex_lock(&all->mutex);
-    struct held *h = *place_of(all, content);
+    struct held *h = *held_place(all, content, false);
     if (h && !h->gone) {
-        remove_files(all, h);
+        held_remove_files(all, h);
         h->gone = true;
         if (h->users == 0) {
-            drop_held(all, h);
+            held_drop(all, h);
         } else {
             h->content[0] = '\0'; /* the content may come again, as another object */
         }
@@ -349,7 +283,7 @@ static void find_file(struct blocks *all, int folder, const char *name) {
         remove_in(folder, name);
         return;
     }
-    struct held *h = add_held(all, name);
+    struct held *h = held_add(all, name, false);
     if (h) {
         h->bytes = (uint64_t)st.st_blocks * 512;
         h->used_ns = (int64_t)times.st_mtim.tv_sec * 1000000000 + times.st_mtim.tv_nsec;
@@ -366,7 +300,7 @@ static bool find_files(struct blocks *all, struct reel_error *err) {
         find_file(all, dirfd(d), e->d_name);
     }
     closedir(d);
-    make_room(all);
+    blocks_make_room(all);
     return true;
 }
 
@@ -430,7 +364,7 @@ void blocks_close(struct blocks *all) {
     }
     for (unsigned i = 0; i < BUCKETS; i++) {
         while (all->table[i]) {
-            drop_held(all, all->table[i]);
+            held_drop(all, all->table[i]);
         }
     }
     pthread_mutex_destroy(&all->mutex);

@@ -1,4 +1,5 @@
-/* Shared by blocks.c (what is cached, and room) and block_source.c (reading and fetching). Order of locks: blocks, then one object. */
+/* Shared by blocks.c (what is cached), block_room.c (what goes) and block_source.c (reading and fetching). Order of locks: blocks, then one
+ * object. */
 #ifndef SERVER_STORE_BUCKET_BLOCKS_INTERNAL_H
 #define SERVER_STORE_BUCKET_BLOCKS_INTERNAL_H
 
@@ -21,8 +22,11 @@ struct block {
     uint16_t pins; /* being read: it stays */
 };
 
-struct held { /* an object in the cache */
+struct held { /* an object in the cache, or a file beside it */
     char content[CONTENT_TEXT];
+    bool beside;
+    char *path; /* of a file beside */
+    unsigned bucket;
     uint64_t size, bytes; /* bytes: on the disk; guarded by blocks->mutex, as are users, used_ns, gone, inodes and next */
     unsigned users;
     int64_t used_ns;
@@ -78,6 +82,12 @@ uint32_t block_sum(const void *data, size_t size); /* never 0 */
 /* Uses the object's files; NULL with err. */
 struct held *held_acquire(struct blocks *all, const char *content, uint64_t size, struct reel_error *err);
 void held_release(struct blocks *all, struct held *h);
+/* With blocks->mutex held: */
+struct held **held_place(struct blocks *all, const char *content, bool beside); /* where it is, or would be */
+struct held *held_add(struct blocks *all, const char *content, bool beside);
+void held_drop(struct blocks *all, struct held *h);
+void held_remove_files(struct blocks *all, const struct held *h);
+void blocks_make_room(struct blocks *all);
 /* Makes room for a block and counts it. */
 void blocks_take_room(struct blocks *all, struct held *h, uint32_t bytes);
 void blocks_give_room(struct blocks *all, struct held *h, uint32_t bytes);

@@ -12,9 +12,11 @@
 
 #include "core/disk.h"
 #include "wire/cleanup.h"
+#include "wire/clock.h"
 #include "wire/hex.h"
 
-enum { SENDERS = 8, PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, SIGNED_S = 300 };
+enum { SENDERS = 8, PIECE_BYTES = 4 << 20, TEXT_MAX = 64 << 10, SIGNED_S = 300, ASK_MS = 2000 };
+#define ASKED_NS (5 * INT64_C(1000000000)) /* so long an answer holds */
 
 struct bucket {
     char name[S3_BUCKET_MAX], prefix[S3_KEY_MAX + 1]; /* prefix: "" or with its slash */
@@ -27,6 +29,9 @@ struct bucket {
     pthread_t threads[SENDERS];
     unsigned n_threads;
     bool stopping;
+    pthread_mutex_t asking; /* guards what follows */
+    int64_t asked_ns;       /* 0: never */
+    struct reel_error answer;
 };
 
 void bucket_set_directory(struct bucket *b, const struct store_directory *directory) {
@@ -308,6 +313,22 @@ static void *send_tasks(void *context) {
     return NULL;
 }
 
+/* ---- readiness */
+
+bool bucket_answers(struct bucket *b, struct reel_error *err) {
+    char key[S3_KEY_MAX + 1];
+    struct s3_object there;
+    pthread_mutex_lock(&b->asking);
+    if (b->asked_ns == 0 || clock_ns() - b->asked_ns > ASKED_NS) {
+        b->answer = (struct reel_error){0};
+        s3_head_within(b->s3, bucket_name(b, "notes", "archive-id", key), ASK_MS, &there, &b->answer);
+        b->asked_ns = clock_ns();
+    }
+    const struct reel_error answer = b->answer;
+    pthread_mutex_unlock(&b->asking);
+    return answer.code == REEL_OK || reel_error_pass(err, &answer);
+}
+
 /* ---- start and end */
 
 /* Writes an object twice: a service that lets the second one through would let two archives share a bucket unnoticed. */
@@ -356,6 +377,7 @@ struct bucket *bucket_open(const char *address, bool reads_only, const char *cac
         return NULL;
     }
     pthread_mutex_init(&b->mutex, NULL);
+    pthread_mutex_init(&b->asking, NULL);
     pthread_cond_init(&b->wake, NULL);
     b->tasks_end = &b->tasks;
     bool good = set_address(b, address, err) && (b->s3 = s3_open(err)) && (reads_only || probe(b, err)) &&
@@ -386,6 +408,7 @@ void bucket_close(struct bucket *b) {
     blocks_close(b->blocks);
     s3_close(b->s3);
     pthread_mutex_destroy(&b->mutex);
+    pthread_mutex_destroy(&b->asking);
     pthread_cond_destroy(&b->wake);
     free(b);
 }

@@ -19,6 +19,10 @@ const struct store_directory *bucket_directory(const struct bucket *b);
 struct s3 *bucket_s3(struct bucket *b);
 struct blocks *bucket_blocks(struct bucket *b);
 
+/* Asks whether the service answers and has this archive, at most every few seconds, and waits at most two. REEL_BUSY: it does not answer.
+ */
+bool bucket_answers(struct bucket *b, struct reel_error *err);
+
 /* The name of PREFIX/FOLDER/NAME; the key is in `out`. */
 struct s3_name bucket_name(const struct bucket *b, const char *folder, const char *name, char out[S3_KEY_MAX + 1]);
 /* That of a location in the directory. */
@@ -40,7 +44,7 @@ bool bucket_remove(struct bucket *b, const char *sha256, struct reel_error *err)
 /* Small objects, FOLDER/NAME. */
 bool bucket_put_text(struct bucket *b, const char *folder, const char *name, const char *text, struct reel_error *err);
 char *bucket_get_text(struct bucket *b, const char *folder, const char *name, size_t max, struct reel_error *err); /* REEL_NOT_FOUND */
-bool bucket_has(struct bucket *b, const char *folder, const char *name, struct reel_error *err); /* REEL_NOT_FOUND */
+bool bucket_has(struct bucket *b, const char *folder, const char *name, struct reel_error *err);                   /* REEL_NOT_FOUND */
 bool bucket_delete(struct bucket *b, const char *folder, const char *name, struct reel_error *err);
 /* Writes the first text, or gets the one that is there; to be freed. */
 char *bucket_first_text(struct bucket *b, const char *folder, const char *name, const char *text, struct reel_error *err);

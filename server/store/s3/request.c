@@ -49,6 +49,7 @@ static int64_t clock_ms(void) {
 struct transfer {
     CURL *curl;
     struct s3_call *call;
+    int64_t end_ms; /* of all tries */
     uint64_t sent;
     bool too_long;
     char problem[CURL_ERROR_SIZE];
@@ -180,10 +181,14 @@ static bool make_headers(struct s3 *s3, const struct s3_call *call, const char *
     return good;
 }
 
+static long longest_ms(const struct s3_call *call, int64_t end_ms) {
+    int64_t most = BASE_MS + (int64_t)(((call->body ? call->body->size : 0) + call->room) / BYTES_MS), left = end_ms - clock_ms();
+    return call->limit_ms == 0 || most < left ? (long)most : left > 1 ? (long)left : 1;
+}
+
 static void set_up(struct transfer *t, const char *url, struct curl_slist *headers) {
     const struct s3_call *call = t->call;
     CURL *c = t->curl;
-    uint64_t bytes = (call->body ? call->body->size : 0) + call->room;
     curl_easy_reset(c); /* keeps its connections */
     curl_easy_setopt(c, CURLOPT_URL, url);
     curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);
@@ -192,7 +197,7 @@ static void set_up(struct transfer *t, const char *url, struct curl_slist *heade
     curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(BASE_MS + bytes / BYTES_MS));
+    curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, longest_ms(call, t->end_ms));
     curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW);
     curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, (long)SILENT_S);
     curl_easy_setopt(c, CURLOPT_USERAGENT, "reel/" REEL_VERSION);
@@ -251,8 +256,8 @@ static void read_answer(struct transfer *t) {
 }
 
 static CURLcode try_once(struct s3 *s3, struct s3_call *call, CURL *curl, const char *url, const char *path, const char *md5,
-                         char problem[CURL_ERROR_SIZE]) {
-    struct transfer t = {.curl = curl, .call = call};
+                         int64_t end_ms, char problem[CURL_ERROR_SIZE]) {
+    struct transfer t = {.curl = curl, .call = call, .end_ms = end_ms};
     struct curl_slist *headers = NULL;
     s3_call_done(call);
     call->got = call->text_size = 0;
@@ -391,9 +396,9 @@ static bool perform(struct s3 *s3, struct s3_call *call, CURL *curl, const char 
                     struct reel_error *err) {
     char problem[CURL_ERROR_SIZE];
     bool corrected = false;
-    const int64_t end_ms = clock_ms() + BUDGET_MS;
+    const int64_t end_ms = clock_ms() + (call->limit_ms ? call->limit_ms : BUDGET_MS);
     for (unsigned tries = 1;; tries++) {
-        CURLcode result = try_once(s3, call, curl, url, path, md5, problem);
+        CURLcode result = try_once(s3, call, curl, url, path, md5, end_ms, problem);
         if (result == CURLE_OK && call->status >= 200 && call->status < 300 && !call->code[0]) {
             return true;
         }
@@ -403,7 +408,7 @@ static bool perform(struct s3 *s3, struct s3_call *call, CURL *curl, const char 
         }
         bool passing = passes(result, call);
         unsigned ms = pause_ms(tries, curl);
-        if (!passing || tries == TRIES || (tries > 1 && clock_ms() + ms >= end_ms)) {
+        if (!passing || tries == TRIES || ((tries > 1 || call->limit_ms) && clock_ms() + ms >= end_ms)) {
             atomic_fetch_add(&s3->failed, call->status != 404 && call->status != 412);
             return explain(s3, call, result, passing, problem, err);
         }

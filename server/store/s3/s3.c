@@ -78,12 +78,16 @@ bool s3_url(const struct s3 *s3, struct s3_name name, char out[S3_URL_MAX], cons
            reel_fail(err, REEL_LIMIT, "the name of an object is too long");
 }
 
-bool s3_head(struct s3 *s3, struct s3_name name, struct s3_object *out, struct reel_error *err) {
-    struct s3_call call = {.method = S3_HEAD, .name = name};
+bool s3_head_within(struct s3 *s3, struct s3_name name, int64_t limit_ms, struct s3_object *out, struct reel_error *err) {
+    struct s3_call call = {.method = S3_HEAD, .name = name, .limit_ms = limit_ms};
     bool good = s3_perform(s3, &call, err);
     *out = call.object;
     s3_call_done(&call);
     return good;
+}
+
+bool s3_head(struct s3 *s3, struct s3_name name, struct s3_object *out, struct reel_error *err) {
+    return s3_head_within(s3, name, 0, out, err);
 }
 
 bool s3_get(struct s3 *s3, struct s3_name name, const char *etag, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {

@@ -33,6 +33,8 @@ struct s3_object {
     int64_t modified_s;
 };
 bool s3_head(struct s3 *s3, struct s3_name name, struct s3_object *out, struct reel_error *err);
+/* The same, ended after `limit_ms`: REEL_BUSY. */
+bool s3_head_within(struct s3 *s3, struct s3_name name, int64_t limit_ms, struct s3_object *out, struct reel_error *err);
 /* Exactly these bytes. REEL_CHANGED: the object has another etag (NULL: any) or does not have that many bytes. */
 bool s3_get(struct s3 *s3, struct s3_name name, const char *etag, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
 /* The whole object, with a NUL behind it, to be freed; REEL_LIMIT above `max` bytes. `etag` may be NULL. */

@@ -29,6 +29,7 @@ struct s3_call {
     const struct s3_body *body;
     const char *if_match; /* NULL: none; REEL_CHANGED */
     bool if_none;         /* If-None-Match: *; REEL_CONFLICT */
+    int64_t limit_ms;     /* of all tries together; 0: the usual one, which a long transfer may exceed */
     bool ranged;          /* bytes offset … offset + room - 1 into `into` */
     uint64_t offset;
     uint8_t *into; /* the body of a success; NULL: into text, of at most text_max bytes */

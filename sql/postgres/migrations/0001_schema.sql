@@ -72,6 +72,7 @@ CREATE TABLE recordings (
     created_ns int8 NOT NULL,
     updated_ns int8 NOT NULL, -- grows with every change: the version of the row
     group_name text COLLATE "C" NOT NULL DEFAULT '', -- recordings that were split and belong together; '' none
+    home text COLLATE "C" NOT NULL DEFAULT '', -- the server whose data folder has its file while it grows, where several share the catalog (servers.id)
     epoch_ns int8 CHECK (epoch_ns >= 0), -- where zero of a relative clock lies on the calendar
     description text COLLATE "C" NOT NULL DEFAULT '',
     custom text COLLATE "C" NOT NULL DEFAULT '', -- custom fields, a JSON object; '' is {}
@@ -646,6 +647,13 @@ CREATE INDEX jobs_queued ON jobs (lane, row) WHERE state = 0;
 CREATE INDEX jobs_running ON jobs (lease_until_ns) WHERE state = 1;
 CREATE INDEX jobs_ended ON jobs (ended_ns) WHERE state > 1;
 
+-- The servers of this catalog, where there are several: each renews its row. What has been silent for a month goes when one starts.
+CREATE TABLE servers (
+    id text COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(id) = 32), -- of its data folder, in hex
+    address text COLLATE "C" NOT NULL, -- where the others reach it, as http://10.0.0.5:8040; '' they cannot
+    beat_ns int8 NOT NULL
+);
+
 -- ---- the change feed and webhooks
 
 -- One row per change, in the order of commits, written by the triggers below (and catalog_change_job()). seq may have gaps. A row
@@ -692,6 +700,7 @@ CREATE FUNCTION changes_recording_state() RETURNS trigger LANGUAGE plpgsql AS $$
             WHEN NEW.state = 1 THEN 'scan.done'
             WHEN NEW.state = 2 THEN 'scan.failed'
             WHEN NEW.state = 3 THEN 'file.missing'
+            WHEN NEW.state = 6 THEN 'recording.updated'
             ELSE 'file.changed'
         END,
         NEW.id, NEW.collection, NEW.name, iif(NEW.state = 2, 'problem', ''), iif(NEW.state = 2, NEW.problem, ''));

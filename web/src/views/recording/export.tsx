@@ -143,7 +143,7 @@ function Form({ recording, topics, playback, service, onClose }: { recording: Re
                         <Select label={text.export.file} value={String(choice.part)} options={recording.parts.map((part, i): [string, string] => [String(i), `${part.name} (${bytes(part.size)})`])} onChange={(part) => set({ part: Number(part) })} />
                     )}
                     {target && (target.compressions?.length ?? 0) > 0 && (
-                        <Select label={text.export.compression} value={choice.compression} options={[['', text.export.noCompression], ...target.compressions!.map((c): [string, string] => [c, c])]} onChange={(compression) => set({ compression })} />
+                        <Select label={text.export.compression} value={choice.compression} options={[...(target.compressions!.includes('none') ? [] : [['', text.export.noCompression] as [string, string]]), ...target.compressions!.map((c): [string, string] => [c, c])]} onChange={(compression) => set({ compression })} />
                     )}
                     {target && (
                         <Select label={text.export.view} value={choice.view} options={[['', text.export.asRecorded], ['foxglove', text.export.foxglove]]} onChange={(view) => set({ view })} />

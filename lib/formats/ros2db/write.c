@@ -1,0 +1,219 @@
+/* Writes ROS 2 bags: a folder in a ZIP archive, NAME/NAME_0.mcap and then NAME/metadata.yaml, both stored. The MCAP file is written by its
+ * own writer (reel_writers), whose totals, run and positions stand in for this one's while it writes; it renders while it is planned,
+ * because the CRC of a member comes before its bytes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ros2db/write_yaml.h"
+#include "wire/bytes.h"
+#include "wire/cleanup.h"
+#include "wire/utf8.h"
+#include "wire/zip_write.h"
+
+enum { NAME_MAX_BYTES = 200, PATH_ROOM = 2 * NAME_MAX_BYTES + 32 };
+
+struct totals {
+    void *inner; /* of the MCAP file */
+    uint32_t crc;
+    uint64_t size;
+};
+struct run {
+    void *inner;
+    struct grow text; /* of metadata.yaml */
+};
+
+static const struct reel_writer *inner_writer(void) {
+    return reel_writer_named(".mcap", NULL, NULL);
+}
+
+/* ---- names */
+
+/* The folder's name; one that means something else in a path is not taken. */
+static const char *folder_name(const struct reel_write *w) {
+    const char *name = w->options->name;
+    bool good = name && name[0] != '\0' && name[0] != '.' && strlen(name) <= NAME_MAX_BYTES && utf8_valid(bytes_text(name));
+    for (const char *p = name; good && *p; p++) {
+        good = (uint8_t)*p >= ' ' && !strchr("/\\:*?\"<>|", *p);
+    }
+    return good ? name : "rosbag2";
+}
+
+static void member_path(const struct reel_write *w, bool yaml, char path[PATH_ROOM]) {
+    const char *name = folder_name(w);
+    snprintf(path, PATH_ROOM, yaml ? "%s/metadata.yaml" : "%s/%s_0.mcap", name, name);
+}
+static uint64_t local_size(const struct reel_write *w) {
+    char path[PATH_ROOM];
+    struct reel_sink count = {0};
+    member_path(w, false, path);
+    zip_put_local(&count, path, 0, 0, true);
+    return count.pos;
+}
+
+/* ---- the MCAP file */
+
+/* `w` as its writer expects it; the result is put back with leave(). */
+static struct reel_write enter(struct reel_write *w) {
+    struct reel_write own = *w;
+    w->base = local_size(w);
+    w->writer = inner_writer();
+    w->totals = ((struct totals *)own.totals)->inner;
+    w->run = ((struct run *)own.run)->inner;
+    return own;
+}
+static void leave(struct reel_write *w, const struct reel_write *own) {
+    w->base = own->base;
+    w->writer = own->writer;
+    w->totals = own->totals;
+    w->run = own->run;
+}
+
+/* While planning, adds what the MCAP writer has emitted to the member's CRC and size. */
+static bool join(struct reel_write *w, const struct reel_sink *out, const struct zip_crc *begin, bool good) {
+    struct totals *t = w->totals;
+    if (w->planning) {
+        zip_crc_join(out, begin, &t->crc, &t->size);
+    }
+    return good;
+}
+
+static bool open_run(struct reel_write *w, struct reel_error *err) {
+    struct totals *t = w->totals;
+    struct run *run = w->run;
+    unsigned version = w->options->metadata_version;
+    if (version != 0 && (version < ROSBAG2_VERSION_MIN || version > ROSBAG2_VERSION_MAX)) {
+        return reel_fail(err, REEL_UNSUPPORTED, "metadata.yaml of version %u is not written; versions 5 to 9 are", version);
+    }
+    if (!t->inner && !(t->inner = reel_write_keep(w, inner_writer()->totals_size, err))) {
+        return false;
+    }
+    if (!(run->inner = calloc(1, inner_writer()->run_size))) {
+        return reel_fail_memory(err);
+    }
+    struct reel_write own = enter(w);
+    bool good = w->writer->open(w, err);
+    leave(w, &own);
+    return good;
+}
+
+static void close_run(struct reel_write *w) {
+    struct run *run = w->run;
+    if (run->inner) {
+        struct reel_write own = enter(w);
+        w->writer->close(w);
+        leave(w, &own);
+    }
+    free(run->inner);
+    free(run->text.data);
+}
+
+static bool head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    const struct totals *t = w->totals;
+    char path[PATH_ROOM];
+    member_path(w, false, path);
+    zip_put_local(out, path, t->crc, t->size, true);
+    struct zip_crc begin = zip_crc_begin(out);
+    struct reel_write own = enter(w);
+    bool good = w->writer->head(w, out, err);
+    leave(w, &own);
+    return join(w, out, &begin, good);
+}
+
+static bool messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    struct zip_crc begin = zip_crc_begin(out);
+    struct reel_write own = enter(w);
+    bool good = w->writer->messages(w, out, err);
+    leave(w, &own);
+    return join(w, out, &begin, good);
+}
+
+/* ---- the end of the archive */
+
+static bool put_end(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+    const struct totals *t = w->totals;
+    struct run *run = w->run;
+    char mcap[PATH_ROOM], yaml[PATH_ROOM];
+    member_path(w, false, mcap);
+    member_path(w, true, yaml);
+    const struct rosbag2_yaml metadata = {.version = w->options->metadata_version ? w->options->metadata_version : ROSBAG2_VERSION_MIN,
+                                          .storage = "mcap",
+                                          .file = strchr(mcap, '/') + 1,
+                                          .stream = w->stream,
+                                          .counts = reel_write_counts(w)};
+    run->text.size = 0;
+    if (!rosbag2_put_yaml(&run->text, &metadata, err)) {
+        return false;
+    }
+    struct reel_sink hash = {.hashing = true};
+    reel_sink_put(&hash, run->text.data, run->text.size);
+    uint64_t yaml_at = local_size(w) + t->size;
+    zip_put_local(out, yaml, hash.crc, run->text.size, false);
+    reel_sink_put(out, run->text.data, run->text.size);
+    uint64_t directory_at = out->pos;
+    zip_put_central(out, mcap, t->crc, t->size, 0, true);
+    zip_put_central(out, yaml, hash.crc, run->text.size, yaml_at, false);
+    zip_put_end(out, directory_at, 2);
+    return true;
+}
+
+static uint64_t inner_parts(struct reel_write *w) {
+    struct reel_write own = enter(w);
+    uint64_t parts = w->writer->tail_parts(w);
+    leave(w, &own);
+    return parts;
+}
+
+static uint64_t tail_parts(struct reel_write *w) {
+    return inner_parts(w) + 1;
+}
+
+static bool tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
+    if (part == inner_parts(w)) {
+        return put_end(w, out, err);
+    }
+    struct zip_crc begin = zip_crc_begin(out);
+    struct reel_write own = enter(w);
+    bool good = w->writer->tail(w, part, out, err);
+    leave(w, &own);
+    return join(w, out, &begin, good);
+}
+
+/* ---- the writer */
+
+static struct reel_stream *view(struct reel_stream *source, struct reel_error *err) {
+    return inner_writer()->view(source, err);
+}
+
+static bool accepts(const struct reel_channel *c, struct reel_loss *loss) {
+    if (!rosbag2_plays(c)) {
+        reel_loss_add(loss, REEL_CHANGES, c, "ROS 2 tools skip the messages in %s encoding; they are in the MCAP file",
+                      c->encoding[0] ? c->encoding : "an unknown");
+    }
+    return inner_writer()->accepts(c, loss);
+}
+
+static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
+    return inner_writer()->accepts_all(stream, loss);
+}
+
+const struct reel_writer reel_writer_rosbag2 = {
+    .name = "rosbag2",
+    .extension = ".rosbag2.zip",
+    .media_type = "application/zip",
+    .compressions = "zstd lz4",
+    .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_COMPRESSES,
+    .version = 1,
+    .encoding = "cdr",
+    .totals_size = sizeof(struct totals),
+    .run_size = sizeof(struct run),
+    .view = view,
+    .accepts = accepts,
+    .accepts_all = accepts_all,
+    .open = open_run,
+    .close = close_run,
+    .head = head,
+    .messages = messages,
+    .tail_parts = tail_parts,
+    .tail = tail,
+};

@@ -1,0 +1,1 @@
+SELECT address, beat_ns FROM servers WHERE id = :id;

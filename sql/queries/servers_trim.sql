@@ -1,0 +1,1 @@
+DELETE FROM servers WHERE beat_ns < :before;
