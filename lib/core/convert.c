@@ -2,6 +2,7 @@
 #include "reel/convert.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/options.h"
 #include "core/output_file.h"
@@ -40,10 +41,17 @@ static bool write_planned(struct reel_render *render, uint64_t length, char *buf
     return true;
 }
 
+/* Written in one pass: its groups are packed, and nothing before them depends on them. */
+static bool is_packed(const struct reel_conversion *c) {
+    const char *compression = c->options.compression;
+    bool compressed = compression[0] != '\0' && strcmp(compression, "none") != 0;
+    return (c->writer->needs & REEL_HEAD_FIRST) && (compressed || (c->writer->needs & REEL_DECODES));
+}
+
 bool reel_convert_to(struct reel_conversion *c, const struct reel_output *output, const struct reel_progress *progress,
                      struct reel_error *err) {
-    bool streamed = c->writer->needs & REEL_STREAMED, packs = c->options.compression[0] != '\0';
-    if (packs && (c->writer->needs & REEL_HEAD_FIRST)) {
+    bool streamed = c->writer->needs & REEL_STREAMED;
+    if (is_packed(c)) {
         AUTO(reel_plan_free) struct reel_plan *packed = packing_plan(c, NULL, output, progress, err);
         reel_loss_add_left_out(output->loss, packed ? reel_plan_left_out(packed) : 0);
         return packed;

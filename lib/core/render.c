@@ -8,6 +8,7 @@
 #include "core/kept.h"
 #include "core/transient.h"
 #include "wire/cleanup.h"
+#include "wire/limits.h"
 
 struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer, const struct reel_write_options *options,
                                     struct reel_stream *stream, struct reel_error *err) {
@@ -195,7 +196,8 @@ static bool read_groups(struct reel_render *r, uint64_t offset, uint8_t *to, siz
 uint64_t render_piece_end(const struct reel_plan *plan, uint64_t offset, uint64_t end, size_t size) {
     const struct stretch s = stretch_at(plan, offset);
     uint64_t to = s.offset + s.size;
-    if (s.size > REEL_GROUP_WHOLE_MAX) {
+    bool windows = !(plan->writer->needs & REEL_DECODES) || s.size > 2 * REEL_ROW_GROUP_BYTES; /* a table's group is encoded as a whole */
+    if (s.size > REEL_GROUP_WHOLE_MAX && windows) {
         to = to - offset > REEL_GROUP_WHOLE_MAX ? offset + REEL_GROUP_WHOLE_MAX : to;
     }
     while (to < end) {

@@ -41,6 +41,7 @@ def threads(lab):
     inputs.robot_bag(robot, large)
     warm(robot)
     yield from against_one(lab, 'bag to NDJSON, %s' % size, robot, 'ndjson')
+    yield from against_one(lab, 'bag to Parquet, /odom of %s' % size, robot, 'parquet', '--topic', '/odom')
     os.unlink(robot)
     robot = lab.path('robot-python.bag')
     messages = sum(inputs.robot_bag(robot, SMALL).values())

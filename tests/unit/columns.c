@@ -68,7 +68,7 @@ static void add(struct table *t, struct reel_bytes payload) {
     struct columns_survey survey;
     t->rows[t->n++ % 64] = payload;
     t->columns.rows++;
-    if (!columns_can_decode(t->decoder, payload)) {
+    if (!columns_can_decode(t->decoder, payload, NULL)) {
         t->columns.raw++;
     } else if (!t->columns.exact) {
         columns_survey_start(&survey, &t->columns);
@@ -82,7 +82,7 @@ static const char *settle(struct table *t) {
     assert_true(columns_settle(&t->columns, &(struct columns_fixed){0}));
     assert_true(columns_fill_open(&t->fill, &t->columns, &err));
     for (unsigned i = 0; i < t->n && i < 64; i++) {
-        if (columns_can_decode(t->decoder, t->rows[i])) {
+        if (columns_can_decode(t->decoder, t->rows[i], NULL)) {
             columns_fill_start(&t->fill);
             assert_true(reel_decode(t->decoder, t->rows[i], &t->fill.visitor, NULL));
         } else {

@@ -20,7 +20,7 @@ extern const struct reel_format reel_format_carla;
 
 extern const struct reel_writer reel_writer_mcap, reel_writer_rosbag2_0, reel_writer_rosbag12, reel_writer_mira, reel_writer_tide,
     reel_writer_tide2, reel_writer_nanover, reel_writer_carla, reel_writer_ndjson, reel_writer_json, reel_writer_json_seq,
-    reel_writer_events, reel_writer_csv, reel_writer_msgpack;
+    reel_writer_events, reel_writer_csv, reel_writer_msgpack, reel_writer_parquet, reel_writer_arrow;
 
 enum { MANY = 62 /* threads: pieces are then of 1 MiB; only as many start as there are pieces */, HUGE_BYTES = 13 << 20 };
 static const int64_t HUGE_AT = 4000000;
@@ -189,6 +189,18 @@ static void every_writer(void **state) {
     struct reel_selection few = reel_select_all;
     few.end_ns = 2500000;
     check_all(slow, sizeof slow / sizeof *slow, false, &few, &(struct reel_write_options){.separated = false});
+}
+
+static void tables(void **state) {
+    (void)state;
+    static const char *const topics[] = {"/raw"}, *const few[] = {"/text"};
+    static const struct trial trials[] = {{&reel_writer_parquet, "none"}, {&reel_writer_parquet, ""}, {&reel_writer_arrow, ""}};
+    struct reel_selection q = reel_select_all;
+    q.topics = topics;
+    q.n_topics = 1;
+    check_all(trials, 3, true, &q, &(struct reel_write_options){.separated = false});
+    q.topics = few;
+    check_all(trials, 3, false, &q, &(struct reel_write_options){.separated = false});
 }
 
 static void a_cut(void **state) {
@@ -540,6 +552,7 @@ int main(void) {
         cmocka_unit_test(clients_take_turns),
         cmocka_unit_test(every_writer),
         cmocka_unit_test(a_cut),
+        cmocka_unit_test(tables),
         cmocka_unit_test(a_message_larger_than_all_pieces),
         cmocka_unit_test(nanover_and_carla),
         cmocka_unit_test(compressed_groups_are_kept),

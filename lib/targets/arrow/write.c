@@ -4,6 +4,7 @@
 
 struct totals {
     struct columns columns; /* the tree; read by all runs */
+    struct columns_groups groups;
 };
 
 static bool arrow_open(struct reel_write *w, struct reel_error *err) {
@@ -22,8 +23,11 @@ static void arrow_close(struct reel_write *w) {
 static bool arrow_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct totals *totals = w->totals;
     struct columns_about about[COLUMNS_ABOUT];
-    if (w->planning && !columns_plan(w->run, w, &totals->columns, err)) {
-        return false;
+    if (w->planning) {
+        totals->groups.most = ARROW_BATCH_BYTES;
+        if (!columns_plan(w->run, w, &totals->columns, &totals->groups, err)) {
+            return false;
+        }
     }
     return arrow_put_schema(&totals->columns, about, columns_about(w->stream, about), out, err);
 }
@@ -31,7 +35,8 @@ static bool arrow_head(struct reel_write *w, struct reel_sink *out, struct reel_
 static bool arrow_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct columns_run *run = w->run;
     const struct totals *totals = w->totals;
-    return columns_take(run, w, &totals->columns, ARROW_BATCH_BYTES, err) && arrow_put_batch(&totals->columns, &run->fill, out, err);
+    return w->planning ? columns_lay(w, &totals->groups, out, err)
+                       : columns_take(run, w, &totals->columns, err) && arrow_put_batch(&totals->columns, &run->fill, out, err);
 }
 
 static bool arrow_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
@@ -46,8 +51,8 @@ const struct reel_writer reel_writer_arrow = {
     .name = "arrow",
     .extension = ".arrows",
     .media_type = "application/vnd.apache.arrow.stream",
-    .needs = REEL_DECODES,
-    .version = 1,
+    .needs = REEL_DECODES | REEL_HEAD_FIRST,
+    .version = 2,
     .totals_size = sizeof(struct totals),
     .run_size = sizeof(struct columns_run),
     .accepts = rows_accept,

@@ -79,8 +79,29 @@ static bool payload_of(struct columns_run *run, struct reel_write *w, const stru
     return reel_stream_payload(w->stream, m, payload, err);
 }
 
+/* Counts a row of about so many bytes. */
+static bool add_row(struct reel_write *w, struct columns_groups *groups, uint64_t bytes, struct reel_error *err) {
+    if (groups->n == groups->room) {
+        uint64_t room = groups->room > 0 ? 2 * groups->room : 16;
+        struct columns_group *items = reel_write_keep(w, room * sizeof *items, err);
+        if (!items) {
+            return false;
+        }
+        if (groups->n > 0) {
+            memcpy(items, groups->items, groups->n * sizeof *items);
+        }
+        groups->items = items;
+        groups->room = room;
+    }
+    groups->n += groups->n == 0 || groups->items[groups->n - 1].bytes >= groups->most;
+    struct columns_group *last = &groups->items[groups->n - 1];
+    last->rows++;
+    last->bytes += bytes;
+    return true;
+}
+
 static bool survey_message(struct columns_run *run, struct reel_write *w, const struct reel_message *m, struct columns *columns,
-                           struct reel_error *err) {
+                           uint64_t *bytes, struct reel_error *err) {
     const struct reel_decoder *decoder = NULL;
     struct reel_bytes payload;
     struct columns_survey survey;
@@ -88,8 +109,9 @@ static bool survey_message(struct columns_run *run, struct reel_write *w, const 
         return false;
     }
     columns->rows++;
-    if (!decoder || !columns_can_decode(decoder, payload)) {
+    if (!decoder || !columns_can_decode(decoder, payload, bytes)) {
         columns->raw++;
+        *bytes = m->size;
     } else if (!columns->exact) {
         columns_survey_start(&survey, columns);
         reel_decode(decoder, payload, &survey.visitor, NULL);
@@ -97,14 +119,23 @@ static bool survey_message(struct columns_run *run, struct reel_write *w, const 
     return !columns->no_memory || reel_fail_memory(err);
 }
 
+/* Bytes of the row's fixed columns. */
+static uint64_t fixed_bytes(const struct reel_write *w, const struct reel_message *m, const struct columns_fixed *fixed) {
+    return 3 * sizeof(int64_t) + (fixed->recording ? strlen(w->options->source_ids[m->source]) : 0) +
+           (fixed->topic ? strlen(w->stream->channels[m->channel]->name) : 0);
+}
+
 static void *keep(void *w, size_t size) {
     return reel_write_keep(w, size, NULL);
 }
 
-bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns *columns, struct reel_error *err) {
+bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns *columns, struct columns_groups *groups,
+                  struct reel_error *err) {
     struct reel_message m;
     struct reel_mark first = {0};
     enum reel_step step;
+    const struct columns_fixed fixed = {
+        .times = true, .recording = w->options->source_ids != NULL, .topic = rows_several_topics(w->stream)};
     if (!columns_init(columns, keep, w)) {
         return reel_fail_memory(err);
     }
@@ -112,16 +143,37 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
     while ((step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         first = columns->rows == 0 ? reel_mark_of(&m) : first;
         bool report = columns->rows % PROGRESS_ROWS == PROGRESS_ROWS - 1;
-        if (!survey_message(run, w, &m, columns, err) || (report && !reel_write_progress(w, columns->rows, err))) {
+        uint64_t bytes = 0;
+        if (!survey_message(run, w, &m, columns, &bytes, err) || !add_row(w, groups, bytes + fixed_bytes(w, &m, &fixed), err) ||
+            (report && !reel_write_progress(w, columns->rows, err))) {
             return false;
         }
     }
     if (step == REEL_STEP_ERROR || (columns->rows > 0 && !reel_stream_seek(w->stream, &first, err))) {
         return false;
     }
-    const struct columns_fixed fixed = {
-        .times = true, .recording = w->options->source_ids != NULL, .topic = rows_several_topics(w->stream)};
     return columns_settle(columns, &fixed) || reel_fail_memory(err);
+}
+
+bool columns_lay(struct reel_write *w, const struct columns_groups *groups, struct reel_sink *out, struct reel_error *err) {
+    enum { ROW_BYTES = 8, GROUP_BYTES = 4096 }; /* of offsets, bits and heads */
+    const struct columns_group *group = w->group < groups->n ? &groups->items[w->group] : NULL;
+    for (uint64_t i = 0; group && i < group->rows; i++) {
+        struct reel_message m;
+        enum reel_step step = reel_write_next(w, &m, err);
+        if (step != REEL_STEP_MESSAGE) {
+            group = NULL;
+        }
+        if (step == REEL_STEP_ERROR) {
+            return false;
+        }
+    }
+    if (!group) {
+        return reel_fail(err, REEL_CHANGED, "the recording has other messages than when its columns were found");
+    }
+    reel_sink_zeros(out, 0, group->bytes + group->rows * ROW_BYTES + GROUP_BYTES);
+    reel_write_pack(w);
+    return true;
 }
 
 /* ---- rows */
@@ -133,7 +185,7 @@ static bool put_payload(struct columns_run *run, struct reel_write *w, const str
     if (!payload_of(run, w, m, &decoder, &payload, err)) {
         return false;
     }
-    if (!decoder || (columns->raw > 0 && !columns_can_decode(decoder, payload))) {
+    if (!decoder || (columns->raw > 0 && !columns_can_decode(decoder, payload, NULL))) {
         if (!columns->data) {
             return reel_fail(err, REEL_CHANGED, "a message on %.128s cannot be decoded any more", w->stream->channels[m->channel]->name);
         }
@@ -168,23 +220,20 @@ static bool put_row(struct columns_run *run, struct reel_write *w, const struct 
     return true;
 }
 
-bool columns_take(struct columns_run *run, struct reel_write *w, const struct columns *columns, uint64_t bytes, struct reel_error *err) {
+bool columns_take(struct columns_run *run, struct reel_write *w, const struct columns *columns, struct reel_error *err) {
     struct columns_fill *fill = &run->fill;
+    struct reel_message m;
+    enum reel_step step;
     if (!fill->data && !columns_fill_open(fill, columns, err)) {
         return false;
     }
     columns_fill_clear(fill);
-    do {
-        struct reel_message m;
-        enum reel_step step = reel_write_next(w, &m, err);
-        if (step != REEL_STEP_MESSAGE) {
-            return step == REEL_STEP_END && columns_fill_check(fill, err);
-        }
+    while ((step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE) {
         if (!put_row(run, w, &m, columns, err)) {
             return false;
         }
-    } while (fill->bytes < bytes);
-    return columns_fill_check(fill, err);
+    }
+    return step == REEL_STEP_END && columns_fill_check(fill, err);
 }
 
 bool columns_skip(struct reel_write *w, struct reel_error *err) {

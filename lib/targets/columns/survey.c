@@ -67,9 +67,13 @@ static const struct reel_visitor_ops measure_ops = {
     .stamp = measure_stamp,
 };
 
-bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes payload) {
+bool columns_can_decode(const struct reel_decoder *decoder, struct reel_bytes payload, uint64_t *bytes) {
     struct size m = {.visitor.ops = &measure_ops};
-    return reel_decode(decoder, payload, &m.visitor, NULL) && m.bytes <= REEL_ROW_VALUES_MAX;
+    bool good = reel_decode(decoder, payload, &m.visitor, NULL) && m.bytes <= REEL_ROW_VALUES_MAX;
+    if (bytes) {
+        *bytes = m.bytes;
+    }
+    return good;
 }
 
 /* ---- kinds of values */

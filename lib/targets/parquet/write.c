@@ -7,6 +7,7 @@
 
 struct totals {
     struct columns columns; /* the tree; read by all runs */
+    struct columns_groups groups;
     struct parquet_leaf *leaves;
     uint32_t n_leaves;
 };
@@ -52,8 +53,11 @@ static bool plan_leaves(struct reel_write *w, struct reel_error *err) {
 static bool parquet_head(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct parquet_run *run = w->run;
     struct totals *totals = w->totals;
-    if (w->planning && (!columns_plan(&run->columns, w, &totals->columns, err) || !plan_leaves(w, err))) {
-        return false;
+    if (w->planning) {
+        totals->groups.most = REEL_ROW_GROUP_BYTES;
+        if (!columns_plan(&run->columns, w, &totals->columns, &totals->groups, err) || !plan_leaves(w, err)) {
+            return false;
+        }
     }
     reel_sink_put(out, PARQUET_MAGIC, 4);
     return true;
@@ -81,14 +85,16 @@ static bool note_group(struct reel_write *w, struct reel_error *err) {
 static bool parquet_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct parquet_run *run = w->run;
     const struct totals *totals = w->totals;
-    bool kept = !w->planning && run->kept == w->group + 1;
-    if (kept) {
+    if (w->planning) {
+        return columns_lay(w, &totals->groups, out, err);
+    }
+    if (run->kept == w->group + 1) {
         if (!columns_skip(w, err)) {
             return false;
         }
     } else {
         run->kept = 0;
-        if (!columns_take(&run->columns, w, &totals->columns, REEL_ROW_GROUP_BYTES, err) || !encode_group(w, err) || !note_group(w, err)) {
+        if (!columns_take(&run->columns, w, &totals->columns, err) || !encode_group(w, err) || !note_group(w, err)) {
             return false;
         }
         run->kept = w->group + 1;
@@ -132,8 +138,8 @@ const struct reel_writer reel_writer_parquet = {
     .extension = ".parquet",
     .media_type = "application/vnd.apache.parquet",
     .compressions = "zstd lz4_raw none",
-    .needs = REEL_COMPRESSES | REEL_DECODES,
-    .version = 1,
+    .needs = REEL_COMPRESSES | REEL_DECODES | REEL_HEAD_FIRST,
+    .version = 2,
     .totals_size = sizeof(struct totals),
     .run_size = sizeof(struct parquet_run),
     .accepts = rows_accept,
