@@ -1,6 +1,6 @@
 /* Parts of an output rendered ahead of its reader, on the threads that its conversion shares, and taken in order. Memory is bounded: there
- * are a few more pieces than threads, each with the bytes of one task. A failed piece fails when it is its turn; later ones are not begun.
- */
+ * are a few more pieces than threads, each with the bytes of one task. After a piece that failed none is begun:
+ * they fail, too. */
 #ifndef REEL_CORE_AHEAD_H
 #define REEL_CORE_AHEAD_H
 
@@ -49,7 +49,7 @@ struct ahead_piece {
 struct ahead_ops {
     /* On the reader's thread: what the next piece is. False: there is none, or err is set. */
     bool (*next)(void *context, struct ahead_piece *piece, struct reel_error *err);
-    /* On any thread, with a render of its own: fills data, size. What it leaves there on failure may be given out before the error is. */
+    /* On any thread, with a render of its own: fills data, size. */
     bool (*work)(void *context, struct reel_render *render, struct ahead_piece *piece, struct reel_error *err);
 };
 

@@ -214,12 +214,17 @@ bool reel_render_read(struct reel_render *r, uint64_t offset, void *buffer, size
     if (offset > r->plan->length || size > r->plan->length - offset) {
         return reel_fail(err, REEL_ARGUMENT, "bytes at %llu are beyond the end", (unsigned long long)offset);
     }
+    size_t done = 0;
     if (r->ahead && render_ahead_has(r->ahead, offset, size)) {
-        return render_ahead_read(r->ahead, buffer, size, err);
+        done = render_ahead_read(r->ahead, buffer, size);
+        if (done == size) {
+            return true;
+        }
+        render_ahead_free(TAKE(r->ahead)); /* what follows is rendered here, up to where it fails */
     }
     struct transient_watch watch;
     transient_watch_begin(&watch);
-    if (!transient_watch_end(&watch, read_groups(r, offset, buffer, size, err), err)) {
+    if (!transient_watch_end(&watch, read_groups(r, offset + done, (uint8_t *)buffer + done, size - done, err), err)) {
         r->held = r->held_end = 0;
         return false;
     }

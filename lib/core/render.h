@@ -43,10 +43,12 @@ struct render_ahead;
 void render_ahead_free(struct render_ahead *ahead); /* NULL is fine */
 /* Whether these are the next bytes that it has. */
 bool render_ahead_has(const struct render_ahead *ahead, uint64_t offset, size_t size);
-bool render_ahead_read(struct render_ahead *ahead, uint8_t *buffer, size_t size, struct reel_error *err);
+/* How many it has given. Fewer than `size`: a piece could not be rendered. */
+size_t render_ahead_read(struct render_ahead *ahead, uint8_t *buffer, size_t size);
 /* Rows: begins when that pays; *begun false: it does not. */
 bool render_ahead_rows(struct reel_render *r, bool *begun, struct reel_error *err);
-/* The next rows, at most `size` bytes. *got 0: there are no more, or r->stage is AT_SECTION: r itself renders the next ones. */
+/* The next rows, at most `size` bytes. *got 0: there are no more, or r->stage is AT_SECTION: r itself renders the next ones, because they
+ * could not be rendered ahead. */
 bool render_ahead_next(struct reel_render *r, uint8_t *to, size_t size, size_t *got, struct reel_error *err);
 
 #endif

@@ -105,22 +105,20 @@ bool render_ahead_has(const struct render_ahead *a, uint64_t offset, size_t size
     return offset == a->at && size <= a->end - offset;
 }
 
-bool render_ahead_read(struct render_ahead *a, uint8_t *buffer, size_t size, struct reel_error *err) {
-    for (size_t done = 0; done < size;) {
-        const struct ahead_piece *piece = current(a, err);
-        if (!piece) {
-            return false;
-        }
-        if (!piece->good) {
-            return reel_error_pass(err, &piece->err); /* again, should it be read again */
+size_t render_ahead_read(struct render_ahead *a, uint8_t *buffer, size_t size) {
+    size_t done = 0;
+    while (done < size) {
+        const struct ahead_piece *piece = current(a, NULL);
+        if (!piece || !piece->good) {
+            break;
         }
         done += copy_bytes(a, buffer + done, size - done);
         if (a->used == piece->size) {
             drop_piece(a);
         }
     }
-    a->at += size;
-    return true;
+    a->at += done;
+    return done;
 }
 
 /* ---- rows */
@@ -155,8 +153,7 @@ static bool render_rows(void *context, struct reel_render *render, struct ahead_
     }
     for (size_t got = 1; got > 0; piece->size += got) {
         if (piece->size == AHEAD_TEXT_MAX) {
-            piece->too_large = true;
-            return true;
+            return piece->too_large = true;
         }
         if (piece->size == piece->capacity && !ahead_grow(piece, piece->capacity > 0 ? 2 * piece->capacity : ROOM, err)) {
             return false;
@@ -202,20 +199,16 @@ bool render_ahead_next(struct reel_render *r, uint8_t *to, size_t size, size_t *
         if (!piece) {
             return failed.code == REEL_OK || reel_error_pass(err, &failed);
         }
-        if (piece->too_large) {
+        if (!piece->good || piece->too_large) {
             bool good = render_section(r, &piece->first, piece->before, piece->count, err);
             drop_piece(a);
             return good;
         }
         *got = copy_bytes(a, to, size);
-        if (a->used < piece->size) {
-            return true;
+        if (a->used == piece->size) {
+            r->messages += piece->count;
+            drop_piece(a);
         }
-        if (!piece->good) { /* the rows before it have been given */
-            return *got > 0 || reel_error_pass(err, &piece->err);
-        }
-        r->messages += piece->count;
-        drop_piece(a);
     }
     return true;
 }
