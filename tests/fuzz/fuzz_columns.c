@@ -36,7 +36,7 @@ static void fill(struct columns_fill *f, const struct columns *c, const struct r
     columns_fill_clear(f);
     for (unsigned i = 0; at < data + size && i < ROWS_MAX; i++) {
         struct reel_bytes row = row_at(&at, data + size);
-        if (columns_can_decode(decoder, row)) {
+        if (columns_can_decode(decoder, row, NULL)) {
             columns_fill_start(f);
             expect(reel_decode(decoder, row, &f->visitor, NULL), "a row does not fit the columns that were made of it");
         } else {
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (unsigned i = 0; at < data + size && i < ROWS_MAX; i++) {
         struct reel_bytes row = row_at(&at, data + size);
         c.rows++;
-        if (columns_can_decode(decoder, row)) {
+        if (columns_can_decode(decoder, row, NULL)) {
             columns_survey_start(&survey, &c);
             reel_decode(decoder, row, &survey.visitor, NULL);
         } else {
