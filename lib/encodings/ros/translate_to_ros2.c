@@ -49,7 +49,7 @@ static const char *own_name(struct renaming *r, uint32_t type) {
     const char *name = t->def->types[type].name, *slash = strrchr(name, '/'), *by_rules = ros2_type_name(t->arena, name);
     if (by_rules && (ros2_standard_name(name) || ros2_standard_text(by_rules))) {
         by_rules = ros2_type_name(t->arena, slash ? slash + 1 : name); /* "ros1_compat/Type" */
-        t->out->custom = name;
+        t->out->custom = arena_text(t->arena, name); /* which the definition has only for a while */
     }
     for (unsigned number = 2; by_rules && is_taken(r, type, by_rules); number++) {
         char numbered[3 * ROS_NAME_ROOM];
