@@ -1,13 +1,13 @@
 /* See sha1.h. */
 #include "wire/sha1.h"
 
-#include <string.h>
+#include "wire/sha_run.h"
 
 static uint32_t rotate(uint32_t v, unsigned n) {
     return v << n | v >> (32 - n);
 }
 
-static void take_block(uint32_t h[5], const uint8_t *p) {
+static void take_block(uint32_t *h, const uint8_t *p) {
     uint32_t w[80], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
     for (int i = 0; i < 16; i++, p += 4) {
         w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
@@ -34,23 +34,5 @@ static void take_block(uint32_t h[5], const uint8_t *p) {
 
 void sha1_of(struct reel_bytes data, uint8_t out[SHA1_SIZE]) {
     uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
-    size_t at = 0;
-    for (; data.size - at >= 64; at += 64) {
-        take_block(h, data.data + at);
-    }
-    uint8_t last[128] = {0};
-    size_t left = data.size - at, size = left < 56 ? 64 : 128;
-    if (left > 0) {
-        memcpy(last, data.data + at, left);
-    }
-    last[left] = 0x80;
-    for (size_t i = 0; i < 8; i++) {
-        last[size - 1 - i] = (uint8_t)((uint64_t)data.size * 8 >> 8 * i);
-    }
-    for (at = 0; at < size; at += 64) {
-        take_block(h, last + at);
-    }
-    for (size_t i = 0; i < SHA1_SIZE; i++) {
-        out[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
-    }
+    sha_run(data, take_block, h, out, SHA1_SIZE);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "wire/hex.h"
+#include "wire/sha_run.h"
 
 static const uint32_t factors[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
@@ -17,7 +18,7 @@ static uint32_t rotate(uint32_t v, unsigned n) {
     return v >> n | v << (32 - n);
 }
 
-static void take_block(uint32_t h[8], const uint8_t *p) {
+static void take_block(uint32_t *h, const uint8_t *p) {
     uint32_t w[64], s[8];
     for (unsigned i = 0; i < 16; i++, p += 4) {
         w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
@@ -41,24 +42,7 @@ static void take_block(uint32_t h[8], const uint8_t *p) {
 
 void sha256_hex(struct reel_bytes data, char out[SHA256_TEXT]) {
     uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    size_t at = 0;
-    for (; data.size - at >= 64; at += 64) {
-        take_block(h, data.data + at);
-    }
-    uint8_t last[128] = {0}, digest[32];
-    size_t left = data.size - at, size = left < 56 ? 64 : 128;
-    if (left > 0) {
-        memcpy(last, data.data + at, left);
-    }
-    last[left] = 0x80;
-    for (size_t i = 0; i < 8; i++) {
-        last[size - 1 - i] = (uint8_t)((uint64_t)data.size * 8 >> 8 * i);
-    }
-    for (at = 0; at < size; at += 64) {
-        take_block(h, last + at);
-    }
-    for (size_t i = 0; i < sizeof digest; i++) {
-        digest[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
-    }
+    uint8_t digest[32];
+    sha_run(data, take_block, h, digest, sizeof digest);
     hex_write(digest, sizeof digest, out);
 }
