@@ -260,7 +260,7 @@ static const char *refused(enum ros_dialect to, const char *definition, const ch
 
 static void payloads_that_do_not_fit(void **state) {
     (void)state;
-    assert_string_equal(refused(ROS_2, "uint32 a\n", "010000"), "byte 0: 1 values need 4 bytes, 3 are left");
+    assert_string_equal(refused(ROS_2, "uint32 a\n", "010000"), "byte 0: 4 bytes are needed, 3 are left");
     assert_string_equal(refused(ROS_2, "uint32 a\n", "0100000002"), "byte 4: 1 bytes too many");
     assert_string_equal(refused(ROS_2, "string a\n", "ffffffff 'abc'"), "byte 4: 4294967295 bytes are needed, 3 are left");
     assert_string_equal(refused(ROS_2, "float64[] a\n", "ffffffff 00"), "byte 4: 4294967295 values need 34359738360 bytes, 1 are left");
