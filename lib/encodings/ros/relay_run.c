@@ -40,14 +40,14 @@ static uint64_t left(const struct relay_run *r) {
 }
 
 /* The bytes before `size` bytes that are aligned. False: they are not all there. */
-static bool pad_of(struct relay_run *r, unsigned align, uint64_t size, uint64_t *pad) {
+static inline bool pad_of(struct relay_run *r, unsigned align, uint64_t size, uint64_t *pad) {
     *pad = r->in_cdr ? -position(r) & (align - 1) : 0;
     return (*pad <= left(r) && size <= left(r) - *pad) ||
            reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes are needed, %llu are left", (unsigned long long)position(r),
                      (unsigned long long)(*pad + size), (unsigned long long)left(r));
 }
 
-static const uint8_t *take(struct relay_run *r, unsigned align, uint64_t size) {
+static inline const uint8_t *take(struct relay_run *r, unsigned align, uint64_t size) {
     uint64_t pad;
     if (!pad_of(r, align, size, &pad)) {
         return NULL;
@@ -74,7 +74,7 @@ static bool pass(struct relay_run *r, unsigned align, uint64_t size) {
 }
 
 /* Room for `size` bytes of output. False: too many. *to is NULL while measuring. */
-static bool give(struct relay_run *r, unsigned align, uint64_t size, uint8_t **to) {
+static inline bool give(struct relay_run *r, unsigned align, uint64_t size, uint8_t **to) {
     uint64_t pad = r->out_cdr ? -r->pos & (align - 1) : 0;
     *to = NULL;
     if (pad + size > r->room - r->pos) {
@@ -82,7 +82,9 @@ static bool give(struct relay_run *r, unsigned align, uint64_t size, uint8_t **t
                       : reel_fail(r->err, REEL_LIMIT, "the payload becomes more than %d times larger", GROWTH_OUT);
     }
     if (r->out) {
-        memset(r->out + r->pos, 0, (size_t)pad);
+        if (pad > 0) {
+            memset(r->out + r->pos, 0, (size_t)pad);
+        }
         *to = r->out + r->pos + pad;
     }
     r->pos += pad + size;
@@ -178,9 +180,25 @@ static void normalise(uint8_t *stamp, bool is_duration) {
     store_u32le(stamp + 4, (uint32_t)(ns - carry * NS_PER_SEC));
 }
 
+static bool move_stamp(struct relay_run *r, const struct relay_move *m) {
+    uint8_t *to;
+    const uint8_t *from = take(r, 4, 8);
+    if (!from || !give(r, 4, 8, &to)) {
+        return false;
+    }
+    memcpy(to, from, 8);
+    if (r->out_cdr) {
+        normalise(to, m->kind == RELAY_DURATION);
+    }
+    return true;
+}
+
 static bool move_stamps(struct relay_run *r, const struct relay_move *m, uint64_t n, bool writes) {
+    if (n == 1 && writes && r->out && !r->big) { /* as nearly all are */
+        return move_stamp(r, m);
+    }
     uint64_t at = r->pos;
-    const struct relay_move numbers = {.kind = RELAY_NUMBERS, .size = 4, .per = 2};
+    static const struct relay_move numbers = {.kind = RELAY_NUMBERS, .size = 4, .per = 2};
     if (!move_numbers(r, &numbers, n, writes)) {
         return false;
     }
@@ -343,7 +361,7 @@ static bool is_single(const struct relay_move *m) {
 
 static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads, bool writes) {
     if (reads && writes && is_single(m)) {
-        return move_values(r, m, 1, true);
+        return m->kind == RELAY_GROUP ? run_body(r, m->body, true, true) : move_values(r, m, 1, true);
     }
     uint8_t from = reads ? m->in : RELAY_ABSENT, to = writes ? m->out : RELAY_ABSENT; /* in the direction that runs now */
     uint64_t in = 0;
