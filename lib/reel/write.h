@@ -25,6 +25,7 @@ enum {
     REEL_DECODES = 128,             /* payloads are decoded to values: decode, and the version of the encodings, decide the bytes */
     REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
     REEL_HEAD_FIRST = 256,          /* head() does not depend on what follows: an output with packed groups is written in one pass */
+    REEL_HEAD_LAST = 512,           /* it alone depends on that, and not its size: the same for an output whose head can be rewritten */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 

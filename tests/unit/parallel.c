@@ -94,6 +94,14 @@ static bool append(void *context, const void *data, size_t size, struct reel_err
     return true;
 }
 
+static bool rewrite(void *context, const void *data, size_t size, struct reel_error *err) {
+    struct output *o = context;
+    (void)err;
+    assert_true(size <= o->size);
+    memcpy(o->data, data, size);
+    return true;
+}
+
 static struct reel_threads *threads_of(unsigned n) {
     struct reel_error err = {0};
     struct reel_threads *t =
@@ -115,7 +123,7 @@ static struct output convert(const struct reel_writer *writer, struct reel_recor
     struct reel_error err = {0};
     struct output out = {0};
     AUTO(reel_conversion_free) struct reel_conversion *c = conversion_of(writer, r, q, o, threads);
-    if (!reel_convert_to(c, &(struct reel_output){.write = append, .context = &out}, NULL, &err)) {
+    if (!reel_convert_to(c, &(struct reel_output){.write = append, .rewrite = threads ? rewrite : NULL, .context = &out}, NULL, &err)) {
         fail_msg("%s %s: %s", writer->name, o->compression, err.text);
     }
     return out;
