@@ -271,7 +271,7 @@ static void payloads_that_do_not_fit(void **state) {
     assert_string_equal(refused(ROS_1, "uint32 a\n", "0003000001000000"), "the payload does not begin as plain CDR does");
     assert_string_equal(refused(ROS_1, "uint32 a\n", "000100"), "byte 0: 4 bytes are needed, 3 are left");
     assert_string_equal(refused(ROS_1, "uint32 a\n", "00010000 01000000 00000000"), "byte 4: 4 bytes too many");
-    assert_string_equal(refused(ROS_1, "uint8 a\nfloat64 b\n", "00010000 01 00000000000000"), "byte 1: 1 values need 8 bytes, 7 are left");
+    assert_string_equal(refused(ROS_1, "uint8 a\nfloat64 b\n", "00010000 01 00000000000000"), "byte 1: 15 bytes are needed, 7 are left");
 }
 
 /* A stored definition may ask for anything. */
