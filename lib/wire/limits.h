@@ -38,6 +38,12 @@ enum {
     REEL_ROW_GROUP_BYTES = 32 << 20,     /* values of one row group of a table, where no single row has more */
     REEL_EMPTY_VALUES_MAX = 4096,        /* values of one payload that occupy no bytes in it */
     REEL_LEGACY_MESSAGE_MAX = 128 << 20, /* one message of a .traj or .state: NanoVer's own limit */
+    REEL_STATISTICS_CHANNELS_MAX = 8192,     /* channels of a recording whose fields have statistics … */
+    REEL_STATISTICS_FIELDS_MAX = 1024,       /* fields of one channel that have statistics … */
+    REEL_STATISTICS_ALL_FIELDS_MAX = 131072, /* … and of all channels of a recording */
+    REEL_STATISTICS_PATHS_MAX = 16 << 20,    /* bytes of their paths */
+    REEL_STATISTICS_MAX = 32 << 20,          /* bytes of all blocks of a recording, in memory; above it pairs of blocks become one */
+    REEL_QUESTION_CHANNELS_MAX = 1024,       /* channels of one recording that a question about values is about */
 };
 
 #endif
