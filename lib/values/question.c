@@ -29,7 +29,7 @@ static bool refuse(struct parser *p, const char *expected) {
 /* "and" or "or" here, as a word of its own. */
 static bool is_word(const char *at, const char *word) {
     size_t size = strlen(word);
-    return strncasecmp(at, word, size) == 0 && at[size] && strchr(SPACES "(", at[size]);
+    return strncasecmp(at, word, size) == 0 && strchr(SPACES "(", at[size]); /* or the end, which strchr() finds, too */
 }
 
 static bool add_node(struct parser *p, struct question_node node, uint32_t *out) {
