@@ -8,6 +8,7 @@
 #include "api/recordings.h"
 #include "api/routes.h"
 #include "api/rows.h"
+#include "api/search_values.h"
 #include "api/viewer.h"
 #include "api/views.h"
 #include "catalog/quota.h"
@@ -123,7 +124,14 @@ void api_recordings_list(struct http_request *r) {
                                           "epoch",   "tags",       "custom", NULL};
     struct recordings_query query;
     struct rows_form form;
-    if (!rows_form(r, &form) || !recordings_read_query(r, &query) || !http_reserve(r, (uint64_t)query.q.limit * ROW_MEMORY)) {
+    if (!rows_form(r, &form) || !recordings_read_query(r, &query)) {
+        return;
+    }
+    if (http_param(r, "where")) {
+        search_values_list(r, &query, &form);
+        return;
+    }
+    if (!http_reserve(r, (uint64_t)query.q.limit * ROW_MEMORY)) {
         return;
     }
     struct catalog_page page = {0};
