@@ -76,7 +76,7 @@ const struct job_schedule job_schedule[] = {
     {.kind = "manifests", .every_ns = each_minute, .due = manifests_are_due},
     {.kind = "webhook", .every_ns = each_second, .due = webhooks_add_jobs},
     {.kind = "unattended", .every_ns = each_beat, .due = peers_beat},
-    {.kind = "statistics", .first_ns = 10 * SECOND_NS, .every_ns = each_minute, .due = statistics_are_due},
+    {.kind = "statistics", .first_ns = 3 * SECOND_NS, .every_ns = each_minute, .due = statistics_are_due},
     {.kind = "expiry", .every_ns = sessions_every_ns},
     {.kind = "references", .first_ns = -1, .every_ns = each_rescan},
     {.kind = "retention", .first_ns = 60 * SECOND_NS, .every_ns = each_ten_minutes, .due = retention_is_due},

@@ -218,7 +218,7 @@ static json_t *view_value(bool has, double value) {
 
 static json_t *view_interval(const struct reel_interval *i, enum reel_clock clock) {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "start", view_time(i->start_ns, clock), "end", view_time(i->end_ns, clock),
-                     "start_ns", json_integer(i->start_ns), "end_ns", json_integer(i->end_ns), "count", view_u64(i->count), "min",
+                     "start_ns", view_ns(i->start_ns), "end_ns", view_ns(i->end_ns), "count", view_u64(i->count), "min",
                      view_value(i->has_values, i->min), "max", view_value(i->has_values, i->max));
 }
 
@@ -346,6 +346,10 @@ void api_search_values_save(struct http_request *r) {
                        .intervals_max = INTERVALS_DEFAULT,
                        .found = add_events,
                        .title = title ? title : http_param(r, "where")};
+    if (!http_param(r, "save_as")) {
+        http_reply_bad_param(r, "save_as", "is needed: event");
+        return;
+    }
     http_param_u64(r, "intervals", &s.intervals_max);
     if (rows_form(r, &form) && recordings_read_query(r, &query)) {
         answer(&s, &form, columns);
