@@ -259,6 +259,9 @@ static bool reserve(struct http_request *r, const struct inputs *in, const struc
 static bool read_planned(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     return reel_render_read(context, offset, buffer, size, err);
 }
+static void expect(void *context, uint64_t end) {
+    reel_render_expect(context, end);
+}
 static bool read_ahead(void *context, uint64_t offset, uint64_t end) {
     return reel_render_ahead(context, offset, end);
 }
@@ -345,6 +348,7 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
                                            .modified_ns = modified_ns(c->in),
                                            .fd = -1,
                                            .read = read_planned,
+                                           .expect = expect,
                                            .ahead = read_ahead,
                                            .free = free_render,
                                            .context = render});

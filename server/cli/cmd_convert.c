@@ -201,7 +201,9 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
     c->options.name = name;
     struct cli_progress progress;
     cli_progress_start(&progress, "converting", cli_file_name(path));
-    bool good = convert_to(c, &(struct reel_output){.write = cli_output_write, .context = &out, .loss = loss}, &progress.report, err);
+    struct reel_output output = {
+        .write = cli_output_write, .rewrite = output_file_rewrites(&out) ? output_file_rewrite : NULL, .context = &out, .loss = loss};
+    bool good = convert_to(c, &output, &progress.report, err);
     cli_progress_end(&progress);
     c->options.name = NULL;
     print_losses(stderr, loss);
