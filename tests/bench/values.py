@@ -19,7 +19,7 @@ SALT, LOW = -12345.678, -87654.321  # numbers in the first recording that the ot
 
 def template(size):
     samples.TYPES['lab_msgs/Battery'] = ('0' * 32, ''.join('float64 %s\n' % name for name in FIELDS))
-    n = size // 160
+    n = size // 225  # bytes of a message and its record
     values = [[12 + (i * k) % 97 / 50 for k in range(1, len(FIELDS) + 1)] for i in range(n)]
     values[0][1], values[n // 2][0] = SALT, LOW
     return samples.bag([samples.Message(samples.T0 + i * 10**7, '/battery', struct.pack('<12d', *v), 'lab_msgs/Battery') for i, v in enumerate(values)])
