@@ -26,8 +26,8 @@ REEL_DEFINE_AUTO(struct reel_statistics, reel_statistics_free);
 /* ---- questions */
 
 struct reel_question;
-/* "/battery.voltage<11 and (/odom.twist.linear.x>0.5 or /mode.name="auto run")"; of several texts all must hold. `for_ns`: at least so long.
- * REEL_ARGUMENT. */
+/* "/battery.voltage<11 and (/odom.twist.linear.x>0.5 or /mode.name="auto run")"; of several texts all must hold. `for_ns`: at least so
+ * long. REEL_ARGUMENT. */
 struct reel_question *reel_question_new(const char *const *where, uint32_t n, int64_t for_ns, struct reel_error *err);
 void reel_question_free(struct reel_question *question); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_question, reel_question_free);

@@ -22,7 +22,7 @@ struct lane { /* a channel that is asked about */
 /* Where a block begins, or a condition's topic ends: behind all messages of that time. */
 struct bound_event {
     struct pack_key at;
-    uint32_t lane; /* UINT32_MAX: it is an end … */
+    uint32_t lane;   /* UINT32_MAX: it is an end … */
     uint32_t number; /* … of this condition; else the block */
 };
 struct bound {

@@ -246,8 +246,11 @@ static void join_pairs(struct collected_channel *c) {
             }
             c->cells[at + k] = cell;
         }
-        c->blocks[n++] = (struct collected_block){
-            .first = a.first, .last_ns = b.messages ? b.last_ns : a.last_ns, .messages = a.messages + b.messages, .n_cells = cells, .cells = at};
+        c->blocks[n++] = (struct collected_block){.first = a.first,
+                                                  .last_ns = b.messages ? b.last_ns : a.last_ns,
+                                                  .messages = a.messages + b.messages,
+                                                  .n_cells = cells,
+                                                  .cells = at};
         at += cells;
     }
     c->n_blocks = n;

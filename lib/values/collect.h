@@ -1,5 +1,5 @@
-/* What a recording's messages are summed up to, before it is written: channels, their fields, blocks of messages. Bounded for any recording:
- * fields above the ceilings are left out, and the more messages there are, the larger the blocks become. */
+/* What a recording's messages are summed up to, before it is written: channels, their fields, blocks of messages. Bounded for any
+ * recording: fields above the ceilings are left out, and the more messages there are, the larger the blocks become. */
 #ifndef REEL_VALUES_COLLECT_H
 #define REEL_VALUES_COLLECT_H
 
@@ -36,9 +36,9 @@ struct collection {
     struct reel_stream *stream;
     struct collected_channel *channels; /* those of the stream */
     struct arena paths;
-    size_t opened, fields, held;   /* of all channels: decoders, fields, bytes of closed blocks */
-    uint32_t block_messages;       /* a block ends with so many … */
-    uint64_t block_bytes;          /* … or with so much payload */
+    size_t opened, fields, held; /* of all channels: decoders, fields, bytes of closed blocks */
+    uint32_t block_messages;     /* a block ends with so many … */
+    uint64_t block_bytes;        /* … or with so much payload */
 };
 void collection_done(struct collection *c);
 bool collect(struct collection *c, struct reel_recording *recording, const struct reel_progress *progress, struct reel_error *err);

@@ -28,9 +28,9 @@
 enum {
     STATISTICS_VERSION = 1,
     STATISTICS_HEADER = 32,
-    STATISTICS_BLOCK = 8 + 4 + 8 + 4,      /* bytes of a block … */
-    STATISTICS_CELL = 8 + 8 + 4 + 4 + 1,   /* … and of one field in it, in a section */
-    STATISTICS_DIRECTORY_MAX = 64 << 20,   /* raw */
+    STATISTICS_BLOCK = 8 + 4 + 8 + 4,    /* bytes of a block … */
+    STATISTICS_CELL = 8 + 8 + 4 + 4 + 1, /* … and of one field in it, in a section */
+    STATISTICS_DIRECTORY_MAX = 64 << 20, /* raw */
 };
 
 enum { FIELD_TIMES = 1, FIELD_NUMBERS = 2, FIELD_OPAQUE = 4 /* is sometimes a list or a time with parts, which have no statistics */ };

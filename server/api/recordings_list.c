@@ -34,6 +34,10 @@ void api_recordings_list(struct http_request *r) {
     if (!rows_form(r, &form) || !recordings_read_query(r, &query)) {
         return;
     }
+    if (http_param(r, "for") && !http_param(r, "where")) {
+        http_reply_bad_param(r, "for", "it is about where=");
+        return;
+    }
     if (http_param(r, "where")) {
         search_values_list(r, &query, &form);
         return;

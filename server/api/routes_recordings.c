@@ -3,7 +3,7 @@
 
 #define PARAM_FOUND(help_text)                                                                                                             \
     {.name = "where", .type = HTTP_TEXT, .repeats = true, .max = 16, .help = help_text}, {                                                 \
-        .name = "for", .type = HTTP_DURATION, .help = "Only intervals of at least this length: 5s, 2m, …"                                  \
+        .name = "for", .type = HTTP_DURATION, .help = "Only intervals of at least this length: 5s, 2m, …"                                \
     }
 static const struct http_param list_params[] = {
     PARAM_FILTERS,

@@ -2,6 +2,7 @@
  * recording whose statistics are not there yet is read within that time if it is small; else it is pending, and a job makes them. */
 #include "api/search_values.h"
 
+#include <math.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,9 +19,9 @@
 #include "wire/hex.h"
 
 enum {
-    VISIT_ROWS = 50,            /* recordings between two looks at the clock */
-    JOBS_MAX = 16,              /* that one request starts */
-    QUICK_BYTES = 64 << 20,     /* of a recording that a request reads itself */
+    VISIT_ROWS = 50,        /* recordings between two looks at the clock */
+    JOBS_MAX = 16,          /* that one request starts */
+    QUICK_BYTES = 64 << 20, /* of a recording that a request reads itself */
     INTERVALS_DEFAULT = 100,
     WHERE_MAX = 16,
     ROW_MEMORY = 4 << 10,
@@ -75,9 +76,9 @@ static void leave(struct search *s, const struct catalog_recording *row, const s
     bool later = why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED || why->code == REEL_CANCELLED || why->code == REEL_CONFLICT;
     bool job = later && s->jobs < JOBS_MAX && statistics_make_later(http_app(s->r), row, id, &err);
     s->jobs += job;
-    json_array_append_new(s->pending, json_pack("{s:s, s:s, s:s, s:o, s:o}", "recording", row->id, "collection", row->collection, "name",
-                                                row->name, "job", job ? api_view_job(id) : json_null(), "problem",
-                                                later ? json_null() : view_text(why->text)));
+    json_array_append_new(s->pending,
+                          json_pack("{s:s, s:s, s:s, s:o, s:o}", "recording", row->id, "collection", row->collection, "name", row->name,
+                                    "job", job ? api_view_job(id) : json_null(), "problem", later ? json_null() : view_text(why->text)));
 }
 
 /* NULL: it is pending. */
@@ -86,8 +87,8 @@ static struct reel_statistics *get_statistics(struct search *s, const struct cat
     struct reel_error err = {0};
     const struct reel_progress progress = {.report = has_time, .context = s};
     struct reel_statistics *statistics = statistics_open(app, row->content, &err);
-    bool quick = !statistics && (err.code == REEL_NOT_FOUND || err.code == REEL_CHANGED) && row->size <= QUICK_BYTES &&
-                 reel_now_ns() < s->soft_ns;
+    bool quick =
+        !statistics && (err.code == REEL_NOT_FOUND || err.code == REEL_CHANGED) && row->size <= QUICK_BYTES && reel_now_ns() < s->soft_ns;
     if (quick && statistics_make(app, row, &progress, &err)) {
         statistics = statistics_open(app, row->content, &err);
     }
@@ -213,7 +214,7 @@ static void answer(struct search *s, const struct rows_form *form, const char *c
 /* ---- GET /search/values */
 
 static json_t *view_value(bool has, double value) {
-    return has ? json_real(value) : json_null(); /* NaN never is one; infinity has no number in JSON, and is null, too */
+    return has && isfinite(value) ? json_real(value) : json_null();
 }
 
 static json_t *view_interval(const struct reel_interval *i, enum reel_clock clock) {
@@ -235,8 +236,8 @@ static bool add_found(struct search *s, const struct catalog_recording *row, con
 }
 
 void api_search_values(struct http_request *r) {
-    static const char *const columns[] = {"recording", "collection", "name", "intervals_total", "count", "held_s", "min", "max",
-                                          "complete",  "intervals",  NULL};
+    static const char *const columns[] = {"recording", "collection", "name",     "intervals_total", "count", "held_s",
+                                          "min",       "max",        "complete", "intervals",       NULL};
     struct recordings_query query;
     struct rows_form form;
     struct search s = {.r = r, .query = &query, .intervals_max = INTERVALS_DEFAULT, .found = add_found};
@@ -329,10 +330,10 @@ static bool add_events(struct search *s, const struct catalog_recording *row, co
     }
     json_t *item = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o}", "recording", row->id, "collection", row->collection, "name", row->name,
                              "events", (json_int_t)done, "added", added, "problem",
-                             err.code == REEL_LIMIT          ? view_text(err.text)
-                             : !a->complete                  ? json_string("the search took too long here: nothing was added")
-                             : a->total > (uint64_t)a->n     ? json_string("it has more intervals than intervals= allows")
-                                                             : json_null());
+                             err.code == REEL_LIMIT      ? view_text(err.text)
+                             : !a->complete              ? json_string("the search took too long here: nothing was added")
+                             : a->total > (uint64_t)a->n ? json_string("it has more intervals than intervals= allows")
+                                                         : json_null());
     return json_array_append_new(s->items, item) == 0 || (http_reply_no_memory(s->r), false);
 }
 
@@ -341,11 +342,8 @@ void api_search_values_save(struct http_request *r) {
     const char *title = http_param(r, "title");
     struct recordings_query query;
     struct rows_form form;
-    struct search s = {.r = r,
-                       .query = &query,
-                       .intervals_max = INTERVALS_DEFAULT,
-                       .found = add_events,
-                       .title = title ? title : http_param(r, "where")};
+    struct search s = {
+        .r = r, .query = &query, .intervals_max = INTERVALS_DEFAULT, .found = add_events, .title = title ? title : http_param(r, "where")};
     if (!http_param(r, "save_as")) {
         http_reply_bad_param(r, "save_as", "is needed: event");
         return;

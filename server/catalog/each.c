@@ -42,8 +42,8 @@ static bool visit_batch(struct batch *b, bool (*visit)(void *context, const stru
     return more;
 }
 
-static bool each(struct catalog *c, const char *statement, enum recording_state state,
-                 int64_t after, bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err) {
+static bool each(struct catalog *c, const char *statement, enum recording_state state, int64_t after,
+                 bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err) {
     AUTO_MEM struct batch *b = calloc(1, sizeof *b);
     if (!b) {
         return reel_fail_memory(err);

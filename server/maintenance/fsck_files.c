@@ -100,8 +100,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
 static void repair_orphan(struct fsck *f, const struct orphan *one) {
     struct reel_error err;
     char subject[128];
-    bool file = !one->suffix[0] || strcmp(one->suffix, ".ref") == 0,
-         ours = file || store_is_of_content(one->suffix);
+    bool file = !one->suffix[0] || strcmp(one->suffix, ".ref") == 0, ours = file || store_is_of_content(one->suffix);
     snprintf(subject, sizeof subject, "%s%s", one->hex, one->suffix);
     bool repaired = f->repair && (ours ? store_set_aside(f->app.store, one->hex, one->suffix, &err)
                                        : store_remove_leftover(f->app.store, one->hex, one->suffix, &err));

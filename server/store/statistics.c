@@ -69,6 +69,7 @@ int store_open_statistics(struct store *store, const char *content, struct reel_
 
 bool store_remove_statistics(struct store *store, const char *content, struct reel_error *err) {
     char path[STORE_PATH];
-    return place(store, content, path, err) && (unlink(path) == 0 || errno == ENOENT || reel_fail_errno(err, "statistics cannot be removed")) &&
+    return place(store, content, path, err) &&
+           (unlink(path) == 0 || errno == ENOENT || reel_fail_errno(err, "statistics cannot be removed")) &&
            (!store->bucket || bucket_delete(store->bucket, FOLDER, content, err));
 }

@@ -175,6 +175,13 @@ class Values(Case):
         self.assertProblem(self.server.get(API + '/search/values'), 400)
         self.assertProblem(self.server.get(API + '/search/values?where=/a.b=1&state=trashed'), 400, 'ready')
 
+    def test_infinity_has_no_number_in_json(self):
+        values = [struct.pack('<f', x) for x in (1, math.inf, 3, -math.inf)]
+        key = self.server.added('far.bag', bag([Message(T0 + i, '/far', v, 'lab_msgs/Speed') for i, v in enumerate(values)]), collection='far')
+        item, = self.search(where='/far.x>=3')['items']
+        self.assertEqual((item['recording'], item['count'], item['min'], item['max']), (key, 2, 3, None))
+        self.assertProblem(self.server.get(API + '/recordings?for=5s'), 400, 'where')
+
     def test_trash(self):
         key = self.server.added('gone.bag', recording(9), collection='bin')
         ask = {'where': '/battery.n=1', 'collection': 'bin'}

@@ -37,7 +37,8 @@ static struct reel_recording *open_recording(void *context, struct reel_error *e
 
 /* Two channels; runs of equal values beside noise, so that blocks are wholly in, wholly out and mixed. */
 static void make(struct toy *toy) {
-    struct reel_schema schema = {.name = "test/V", .encoding = "ros1msg", .hash = "", .data = bytes_text("int32 n\nfloat64 v\nbool b\nfloat64[] list\ntime at\n")};
+    struct reel_schema schema = {
+        .name = "test/V", .encoding = "ros1msg", .hash = "", .data = bytes_text("int32 n\nfloat64 v\nbool b\nfloat64[] list\ntime at\n")};
     unsigned seed = 1;
     toy_start(toy, REEL_CLOCK_WALL);
     toy_channel(toy, &(struct reel_channel){.name = "/a", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
@@ -68,7 +69,10 @@ static bool plain(const char *text, const struct sample *s) {
         return false;
     }
     double v = name == 'n' ? s->n : name == 'b' ? s->b : s->v;
-    return op[0] == '<' ? (size == 2 ? v <= value : v < value) : op[0] == '>' ? (size == 2 ? v >= value : v > value) : op[0] == '!' ? v != value : v == value;
+    return op[0] == '<'   ? (size == 2 ? v <= value : v < value)
+           : op[0] == '>' ? (size == 2 ? v >= value : v > value)
+           : op[0] == '!' ? v != value
+                          : v == value;
 }
 
 struct expected {
@@ -149,7 +153,8 @@ static void compare(struct reel_statistics *s, const char *text, const struct ex
 }
 
 static void answers_are_those_of_a_plain_walk(void **state) {
-    static const char *const conditions[CONDITIONS] = {"/a.v<11", "/b.c.v>=50", "/a.n=1", "/b.c.b=1", "/a.v!=5", "/b.c.n<=0", "/a.x>0", "/b.c.v>200"};
+    static const char *const conditions[CONDITIONS] = {"/a.v<11", "/b.c.v>=50", "/a.n=1", "/b.c.b=1",
+                                                       "/a.v!=5", "/b.c.n<=0",  "/a.x>0", "/b.c.v>200"};
     struct reel_error err = {0};
     AUTO_STRUCT(toy_free) struct toy toy = {0};
     AUTO_MEM uint8_t *data = NULL;
@@ -210,7 +215,8 @@ static void damaged_statistics_are_refused(void **state) {
 }
 
 static void questions_that_are_none_are_refused(void **state) {
-    static const char *const wrong[] = {"", "/a", "/a.v<", "(/a.v<1", "/a.v<1)", "/a.v<1 and", "/a.v<1 or or", "/a.v=\"x", "/a.v<1 /b.v<2) and"};
+    static const char *const wrong[] = {"",           "/a",           "/a.v<",    "(/a.v<1",           "/a.v<1)",
+                                        "/a.v<1 and", "/a.v<1 or or", "/a.v=\"x", "/a.v<1 /b.v<2) and"};
     struct reel_error err = {0};
     char deep[200];
     (void)state;
@@ -226,7 +232,8 @@ static void questions_that_are_none_are_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(answers_are_those_of_a_plain_walk), cmocka_unit_test(damaged_statistics_are_refused),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(answers_are_those_of_a_plain_walk),
+                                       cmocka_unit_test(damaged_statistics_are_refused),
                                        cmocka_unit_test(questions_that_are_none_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
