@@ -182,6 +182,20 @@ class Values(Case):
         self.assertEqual((item['recording'], item['count'], item['min'], item['max']), (key, 2, 3, None))
         self.assertProblem(self.server.get(API + '/recordings?for=5s'), 400, 'where')
 
+    def test_what_has_no_statistics_yet_is_pending(self):
+        for salt in range(30, 35):  # the job of the schedule may be faster than the question
+            key = self.server.added('new %d.bag' % salt, recording(salt), collection='new%d' % salt)
+            path = '%s/search/values?%s' % (API, query(where='/battery.n=1', collection='new%d' % salt))
+            answer = self.get(path, Prefer='wait=0')
+            if answer.json()['pending']:
+                break
+        one, = answer.json()['pending']
+        self.assertEqual((one['recording'], one['name'], one['problem'], answer.json()['items']), (key, 'new %d.bag' % salt, None, []))
+        self.assertEqual(answer.headers['X-Pending'], '1')
+        self.assertEqual(one['job']['href'], API + '/jobs/' + one['job']['id'])
+        self.assertTrue(eventually(lambda: self.get(path, Prefer='wait=0').json()['items'], 20))
+        self.assertEqual(self.get(path).json()['pending'], [])
+
     def test_trash(self):
         key = self.server.added('gone.bag', recording(9), collection='bin')
         ask = {'where': '/battery.n=1', 'collection': 'bin'}
