@@ -24,6 +24,8 @@ enum {
     QUICK_BYTES = 64 << 20, /* of a recording that a request reads itself */
     INTERVALS_DEFAULT = 100,
     WHERE_MAX = 16,
+    PAGE_INTERVALS = 20000, /* a page ends with so many, of all its recordings … */
+    PAGE_PENDING = 1000,    /* … or with so many that are pending */
     ROW_MEMORY = 4 << 10,
     INTERVAL_MEMORY = 1 << 10,
     READ_MEMORY = 64 << 20,
@@ -38,7 +40,7 @@ struct search {
     int64_t soft_ns, hard_ns;
     json_t *items, *pending;
     unsigned jobs;
-    uint64_t searched;
+    uint64_t searched, kept; /* kept: intervals */
     /* what becomes of a recording in which it held; false: replied */
     bool (*found)(struct search *s, const struct catalog_recording *row, const struct reel_answer *answer);
     const char *title; /* of events */
@@ -161,7 +163,11 @@ static bool read_question(struct search *s) {
     return s->items && s->pending ? true : (http_reply_no_memory(s->r), false);
 }
 
-/* Visits recordings until `limit` items are found or the time is over. *next: the cursor to go on with, malloc'd; NULL: it was the last
+static bool is_full(const struct search *s, uint32_t limit) {
+    return json_array_size(s->items) >= limit || json_array_size(s->pending) >= PAGE_PENDING || s->kept >= PAGE_INTERVALS;
+}
+
+/* Visits recordings until the page is full or the time is over. *next: the cursor to go on with, malloc'd; NULL: it was the last
  * page. False: replied. */
 static bool run(struct search *s, char **next) {
     struct catalog_query q = s->query->q;
@@ -184,7 +190,7 @@ static bool run(struct search *s, char **next) {
         q.cursor = cursor = TAKE(page.next);
         q.offset = 0;
         catalog_page_done(&page);
-    } while (good && cursor && json_array_size(s->items) < limit && reel_now_ns() < s->soft_ns);
+    } while (good && cursor && !is_full(s, limit) && reel_now_ns() < s->soft_ns);
     *next = TAKE(cursor);
     return good;
 }
@@ -204,7 +210,8 @@ static void reply(struct search *s, const struct rows_form *form, const char *ne
 /* Reads the question, searches and replies. */
 static void answer(struct search *s, const struct rows_form *form, const char *const *columns) {
     AUTO_MEM char *next = NULL;
-    uint64_t memory = READ_MEMORY + s->query->q.limit * (ROW_MEMORY + s->intervals_max * INTERVAL_MEMORY);
+    uint64_t most = PAGE_INTERVALS + VISIT_ROWS * s->intervals_max, intervals = s->query->q.limit * s->intervals_max;
+    uint64_t memory = READ_MEMORY + (uint64_t)s->query->q.limit * ROW_MEMORY + (intervals < most ? intervals : most) * INTERVAL_MEMORY;
     if (read_query(s) && read_question(s) && http_reserve(s->r, memory) && run(s, &next)) {
         reply(s, form, next, columns);
     }
@@ -225,6 +232,7 @@ static json_t *view_interval(const struct reel_interval *i, enum reel_clock cloc
 
 static bool add_found(struct search *s, const struct catalog_recording *row, const struct reel_answer *a) {
     json_t *intervals = json_array();
+    s->kept += a->n;
     for (uint32_t i = 0; i < a->n; i++) {
         json_array_append_new(intervals, view_interval(&a->intervals[i], row->clock));
     }
