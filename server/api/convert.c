@@ -202,6 +202,33 @@ static bool read_encoding(struct http_request *r, struct reel_selection *s) {
     return true;
 }
 
+/* at: the selection becomes the last message at or before that time. False: replied. */
+static bool read_at(struct http_request *r, const struct inputs *in, struct conversion *c) {
+    struct reel_selection *s = &c->q.selection;
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(in->recordings[0]));
+    struct reel_time at;
+    struct reel_error err = {0};
+    struct reel_stream *stream;
+    struct reel_message m;
+    int64_t at_ns;
+    if (!http_param(r, "at")) {
+        return true;
+    }
+    if (c->q.has_start || in->merged) {
+        http_reply_bad_param(r, "at", "takes one message of one recording: it goes without start and /merge");
+        return false;
+    }
+    if (!http_param_time(r, "at", &at) || !reel_time_within(&at, info->start_ns, info->end_ns, &at_ns, &err) ||
+        !reel_message_at_time(in->recordings[0], s, at_ns, &stream, &m, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    reel_stream_free(stream);
+    s->start_ns = m.time_ns;
+    s->end_ns = m.time_ns < INT64_MAX ? m.time_ns + 1 : INT64_MAX;
+    return true;
+}
+
 /* Writer, selection and options of the request. False: replied. */
 static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
@@ -218,6 +245,9 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     const struct reel_source_option *sources = in->merged ? in->sources : NULL;
     reel_merge_span(in->recordings, in->n, sources, &first, &last);
     if (!api_select(r, first, last, &c->q)) {
+        return false;
+    }
+    if (!read_at(r, in, c)) {
         return false;
     }
     const char *prefix = in->merged ? http_param(r, "prefix") : NULL;

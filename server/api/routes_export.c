@@ -58,6 +58,7 @@ static const struct http_param tar_params[] = {
     }
 static const struct http_param convert_params[] = {
     CONVERT_PARAMS,
+    {.name = "at", .type = HTTP_TIME, .help = "Exports only the last message at or before this time, as for cloud.ply?topic=/points."},
     {.name = "run",
      .type = HTTP_UINT,
      .help = "Exports only this run of a NanoVer recording, as listed in …/nanover/resets; 0 is the part before the first reset."},
