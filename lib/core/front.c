@@ -1,5 +1,5 @@
-/* See front.h. Two kinds of front messages: the state at the cut, computed by the encodings of the channels, and the last message of each
- * topic. */
+/* See front.h. Three kinds of front messages: the state at the cut, computed by the encodings of the channels, the last message of each
+ * topic, and the frames of videos since their key frame. */
 #include "core/front.h"
 
 #include <stdatomic.h>
@@ -7,6 +7,7 @@
 
 #include "core/merge.h"
 #include "core/pack_model.h"
+#include "core/video.h"
 #include "reel/encoding.h"
 #include "wire/cleanup.h"
 
@@ -221,6 +222,16 @@ static bool add_state(struct reel_front *f, const struct reel_selection *selecti
     return true;
 }
 
+static bool add_videos(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
+    for (uint32_t i = 0; i < f->stream->n_channels; i++) {
+        if (video_is_channel(f->stream->channels[i]) &&
+            !video_add_front(f, i, start_of(f->stream, selection, f->stream->channel_source[i]), err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int compare_messages(const void *a, const void *b) {
     const struct reel_message *x = a, *y = b;
     if (x->time_ns != y->time_ns) {
@@ -248,7 +259,8 @@ struct reel_front *front_make(const struct reel_stream *stream, const struct ree
     }
     atomic_init(&f->references, 1);
     f->stream = stream;
-    if ((selection->last_per_topic && !add_last(f, selection, err)) || (selection->state_at_cut && !add_state(f, selection, err))) {
+    if ((selection->last_per_topic && !add_last(f, selection, err)) || (selection->key_frames && !add_videos(f, selection, err)) ||
+        (selection->state_at_cut && !add_state(f, selection, err))) {
         return NULL;
     }
     number_messages(f);

@@ -37,7 +37,8 @@
     X(arrow)                                                                                                                               \
     X(images)                                                                                                                              \
     X(clouds)                                                                                                                              \
-    X(ply)
+    X(ply)                                                                                                                                 \
+    X(mp4)
 
 #define DECLARE_FORMAT(name) extern const struct reel_format reel_format_##name;
 #define DECLARE_WRITER(name) extern const struct reel_writer reel_writer_##name;

@@ -8,9 +8,15 @@
 extern "C" {
 #endif
 
-enum reel_picture_form { REEL_PICTURE_JPEG, REEL_PICTURE_PNG };
+enum reel_picture_form {
+    REEL_PICTURE_JPEG,
+    REEL_PICTURE_PNG,
+    REEL_PICTURE_H264, /* of a video, as a byte stream (Annex B): read, but not drawn */
+    REEL_PICTURE_H265,
+};
 
-/* What a message holds: the fields of sensor_msgs/Image and CompressedImage, foxglove.RawImage and CompressedImage. */
+/* What a message holds: the fields of sensor_msgs/Image and CompressedImage, foxglove.RawImage,
+ * CompressedImage and CompressedVideo. */
 struct reel_image {
     bool compressed; /* data is a file of the form `form`; else rows of pixels */
     enum reel_picture_form form;

@@ -37,6 +37,8 @@ enum {
     REEL_ROW_VALUES_MAX = 96 << 20,      /* values of one row of a table, decoded; a payload with more is a cell of bytes */
     REEL_ROW_GROUP_BYTES = 32 << 20,     /* values of one row group of a table, where no single row has more */
     REEL_EMPTY_VALUES_MAX = 4096,        /* values of one payload that occupy no bytes in it */
+    REEL_VIDEO_FRAMES_MAX = 1 << 21,     /* frames of one MP4 file: 19 hours at 30 Hz */
+    REEL_VIDEO_BEFORE_MAX = 4096,        /* frames that are put in front of a cut, from its key frame on */
     REEL_LEGACY_MESSAGE_MAX = 128 << 20, /* one message of a .traj or .state: NanoVer's own limit */
 };
 

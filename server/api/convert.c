@@ -76,6 +76,9 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
             (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
             s->sources ? (int)s->prefixing : -1);
+    if (s->key_frames) {
+        fputs("key frames\n", f);
+    }
     if (s->encoding) {
         fprintf(f, "~%s\n", s->encoding);
     }
@@ -255,6 +258,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     c->q.selection.prefixing = !prefix || strcmp(prefix, "clash") == 0 ? REEL_PREFIX_CLASH
                                : strcmp(prefix, "always") == 0         ? REEL_PREFIX_ALWAYS
                                                                        : REEL_PREFIX_NEVER;
+    c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
     c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
@@ -418,7 +422,7 @@ static void reply(struct http_request *r, struct inputs *in) {
     }
     struct reel_selection plain = c.q.selection;
     bool streamed = c.writer->needs & REEL_STREAMED;
-    plain.state_at_cut = plain.last_per_topic = false; /* the part before the messages is made once, with the plan or the rows */
+    plain.state_at_cut = plain.last_per_topic = plain.key_frames = false; /* the part before the messages is made once, with the plan or the rows */
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);

@@ -141,6 +141,7 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
                                              .n_compress_topics = c->compress_topics.count};
     if (c->options.is_cut) {
         c->options.start_ns = c->selection.start_ns;
+        c->selection.key_frames = !(c->writer->needs & REEL_STREAMED);
         c->selection.state_at_cut = (c->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     }
     return c->run == NO_RUN ? cli_warn_matches(c->recordings, c->n_recordings, &c->selection, err)

@@ -144,6 +144,9 @@ static bool write_png(const struct pixels *from, struct reel_picture *out, struc
 /* --- either --- */
 
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    if (image->form != REEL_PICTURE_JPEG && image->form != REEL_PICTURE_PNG) {
+        return reel_fail(err, REEL_UNSUPPORTED, "frames of a video are not drawn one by one; export the topic as .mp4");
+    }
     return (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, target_width, out, err);
 }
 

@@ -6,12 +6,13 @@
 static bool make_image(const struct reel_decoder *decoder, struct reel_bytes payload, struct member *member, struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_picture picture;
+    static const char *const extensions[] = {[REEL_PICTURE_JPEG] = ".jpg", [REEL_PICTURE_PNG] = ".png", [REEL_PICTURE_H264] = ".h264",
+                                             [REEL_PICTURE_H265] = ".h265"};
     if (!reel_image_read(decoder, payload, &image, err)) {
         return false;
     }
     if (image.compressed) {
-        *member = (struct member){
-            .data = image.data, .extension = image.form == REEL_PICTURE_JPEG ? ".jpg" : ".png", .own = TAKE(image.own)};
+        *member = (struct member){.data = image.data, .extension = extensions[image.form], .own = TAKE(image.own)};
         return true;
     }
     if (!reel_picture_make(&image, REEL_PICTURE_PNG, 0, &picture, err)) {

@@ -1,0 +1,59 @@
+/* A video topic as an MP4 file: H.264 or H.265 as recorded, without transcoding. All boxes come before the pictures, so that a player
+ * begins at once, and the length is known from one run over the messages.
+ *
+ *   ftyp
+ *   moov  mvhd, trak  tkhd, edts (a cut: its pictures before the start are decoded and not shown), mdia  mdhd, hdlr, minf  vmhd, dinf,
+ *         stbl  stsd (the parameter sets), stsc, co64, stts, stss, stsz
+ *   mdat  the samples, one after another: units behind 4-byte lengths */
+#ifndef REEL_TARGETS_MP4_MP4_H
+#define REEL_TARGETS_MP4_MP4_H
+
+#include "reel/picture.h"
+#include "reel/write.h"
+#include "wire/nal.h"
+
+enum { MP4_SETS_MAX = 16, MP4_MDAT_HEAD = 16 };
+
+struct mp4_sample { /* one a message; size 0: it is left out */
+    int64_t time_ns;
+    uint32_t size;
+    bool key;
+};
+
+struct mp4_sets { /* the parameter sets of the first key frame */
+    struct reel_bytes items[MP4_SETS_MAX];
+    enum nal_role roles[MP4_SETS_MAX];
+    unsigned n;
+};
+
+struct mp4_video {
+    bool h265;
+    struct mp4_sets sets;
+    struct nal_size size;
+    uint64_t changed; /* from this sample on there are other parameter sets: all of them stay in the samples; UINT64_MAX: never */
+    struct mp4_sample *samples;
+    uint64_t n, room;
+    uint64_t kept, keys, bytes; /* samples that are not left out, key frames among them, their bytes */
+    uint64_t first, last;       /* of those kept */
+    uint64_t durations;         /* entries of stts */
+    uint32_t timescale;
+    int64_t ended_ns;   /* of the last one */
+    int64_t start_ns;   /* of the cut, or of the first sample */
+    int64_t created_s;  /* since 1904; 0: not known */
+};
+
+/* boxes.c: everything before the samples. `head` has the size that mp4_head_size() says. */
+bool mp4_put_head(const struct mp4_video *video, struct reel_sink *out, struct reel_error *err);
+/* Sets timescale and durations. */
+void mp4_measure(struct mp4_video *video);
+
+/* samples.c: the units of a picture as a sample; the sets in `known` (NULL: none) are left out. *size 0: no picture is in it. */
+bool mp4_put_sample(struct reel_bytes stream, bool h265, const struct mp4_sets *known, struct reel_sink *out, uint32_t *size, bool *key);
+/* survey.c: runs over all messages once. `keep` gives memory that lives as long as `video`. */
+struct rows;
+bool mp4_survey(struct mp4_video *video, struct rows *rows, struct reel_write *w, struct reel_error *err);
+/* The stream in a message; false: it has none. The image is done by the caller. */
+bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_image *image, bool *read,
+              struct reel_error *err);
+
+#endif
