@@ -1,9 +1,10 @@
 /* See video.h. Only as many payloads are read as there are frames since the key frame. */
 #include "core/video.h"
 
-#include "core/merge.h"
+#include "reel/iterate.h"
 #include "reel/picture.h"
 #include "wire/cleanup.h"
+#include "wire/grow.h"
 #include "wire/limits.h"
 #include "wire/nal.h"
 
@@ -75,39 +76,15 @@ static bool find_key(struct reel_reader *reader, const struct reel_decoder *deco
     return true;
 }
 
-/* The last message of a topic may be there already. */
-static bool has_entry(const struct reel_front *f, uint32_t position, const struct reel_entry *entry) {
-    bool found = false;
-    for (size_t i = 0; i < f->n_messages && !found; i++) {
-        const struct reel_message *m = &f->messages[i];
-        found = !m->owned && m->channel == position && m->entry.chunk == entry->chunk && m->entry.offset == entry->offset;
-    }
-    return found;
-}
-
-static bool add_entry(struct reel_front *f, uint32_t position, struct reel_entry entry, struct reel_error *err) {
-    uint32_t source = f->stream->channel_source[position];
-    if (!GROW_ARRAY(f->messages, f->n_messages, f->cap_messages)) {
-        return reel_fail_memory(err);
-    }
-    entry.time_ns = merge_shifted(entry.time_ns, f->stream->shifts[source]);
-    f->messages[f->n_messages++] = (struct reel_message){
-        .time_ns = entry.time_ns, .channel = position, .source = source, .size = entry.size, .before_start = true, .entry = entry};
-    return true;
-}
-
-bool video_add_front(struct reel_front *f, uint32_t position, int64_t start_ns, struct reel_error *err) {
-    const struct reel_stream *s = f->stream;
-    struct reel_reader *reader = s->readers[s->channel_source[position]];
-    AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(s->channels[position], NULL);
+bool video_frames_before(struct reel_reader *reader, const struct reel_channel *channel, int64_t start_ns, struct reel_entry **entries,
+                         size_t *n, struct reel_error *err) {
+    AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(channel, NULL);
     struct before b = {0};
-    size_t needed = 0, last = f->n_messages;
-    bool good = !decoder || reel_reader_back(reader, s->channels[position]->id, start_ns, collect, &b, err);
-    AUTO_MEM struct reel_entry *entries = b.entries;
-    good = good && (!b.no_memory || reel_fail_memory(err)) && (!decoder || find_key(reader, decoder, &b, &needed, err));
-    for (size_t i = 0; good && i < needed; i++) {
-        bool there = i == 0 && last > 0 && has_entry(f, position, &entries[i]);
-        good = there || add_entry(f, position, entries[i], err);
-    }
+    *n = 0;
+    *entries = NULL;
+    bool good = !decoder || reel_reader_back(reader, channel->id, start_ns, collect, &b, err);
+    AUTO_MEM struct reel_entry *found = b.entries;
+    good = good && (!b.no_memory || reel_fail_memory(err)) && (!decoder || find_key(reader, decoder, &b, n, err));
+    *entries = good ? TAKE(found) : NULL;
     return good;
 }

@@ -44,12 +44,12 @@ bool nal_next(struct reel_bytes *stream, struct reel_bytes *unit) {
 enum nal_role nal_role(struct reel_bytes unit, bool h265) {
     unsigned type = h265 ? unit.data[0] >> 1 & 63 : unit.data[0] & 31;
     if (h265) {
-        return type == 32               ? NAL_VPS
-               : type == 33             ? NAL_SPS
-               : type == 34             ? NAL_PPS
+        return type == 32                ? NAL_VPS
+               : type == 33              ? NAL_SPS
+               : type == 34              ? NAL_PPS
                : type >= 16 && type < 24 ? NAL_KEY_PICTURE
-               : type < 16              ? NAL_PICTURE
-                                        : NAL_OTHER;
+               : type < 16               ? NAL_PICTURE
+                                         : NAL_OTHER;
     }
     return type == 7 ? NAL_SPS : type == 8 ? NAL_PPS : type == 5 ? NAL_KEY_PICTURE : type > 0 && type < 5 ? NAL_PICTURE : NAL_OTHER;
 }

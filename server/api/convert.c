@@ -422,7 +422,8 @@ static void reply(struct http_request *r, struct inputs *in) {
     }
     struct reel_selection plain = c.q.selection;
     bool streamed = c.writer->needs & REEL_STREAMED;
-    plain.state_at_cut = plain.last_per_topic = plain.key_frames = false; /* the part before the messages is made once, with the plan or the rows */
+    plain.state_at_cut = plain.last_per_topic = plain.key_frames =
+        false; /* the part before the messages is made once, with the plan or the rows */
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);

@@ -28,6 +28,10 @@ def cloud(points, big=False, damaged=False, rows=1):
             text(data[:9] if damaged else data) + b'\1')
 
 
+def points(clouds=(cloud(POINTS),)):
+    return [Message(T0 + i * SECOND, '/points', c, 'sensor_msgs/PointCloud2') for i, c in enumerate(clouds)]
+
+
 def read_ply(data):
     """(names of the properties, rows)."""
     kinds = {'float': 'f', 'uchar': 'B', 'ushort': 'H', 'double': 'd', 'int': 'i', 'uint': 'I', 'short': 'h', 'char': 'b'}
@@ -53,7 +57,7 @@ class Pictures(Case):
                      Message(T0 + 6, '/odd', header() + text('jpeg') + text(b'no image'), 'sensor_msgs/CompressedImage'),
                      Message(T0 + 9, '/words', text('hello'), 'std_msgs/String')]
         cls.clouds = [cloud(POINTS), cloud(POINTS, big=True), cloud(POINTS * 2, rows=2), cloud(POINTS, damaged=True)]
-        messages += [Message(T0 + i * SECOND, '/points', c, 'sensor_msgs/PointCloud2') for i, c in enumerate(cls.clouds)]
+        messages += points(cls.clouds)
         cls.number = cls.server.added('pictures.bag', bag(sorted(messages, key=lambda m: m.time)))
 
     def path(self, name, query):

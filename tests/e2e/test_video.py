@@ -55,6 +55,10 @@ def mcap(topics):
     return out + record(15, bytes(4)) + struct.pack('<BQQQI', 2, 20, 0, 0, 0) + MAGIC
 
 
+def example():
+    return mcap({'/video': ('h264', [(T0 + i * 50 * MS, frame) for i, frame in enumerate(video('h264'))])})
+
+
 def hashes(data, *options):
     """Of the frames that ffmpeg decodes, and what it complains about."""
     with tempfile.NamedTemporaryFile() as f:

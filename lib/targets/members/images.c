@@ -6,8 +6,8 @@
 static bool make_image(const struct reel_decoder *decoder, struct reel_bytes payload, struct member *member, struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_picture picture;
-    static const char *const extensions[] = {[REEL_PICTURE_JPEG] = ".jpg", [REEL_PICTURE_PNG] = ".png", [REEL_PICTURE_H264] = ".h264",
-                                             [REEL_PICTURE_H265] = ".h265"};
+    static const char *const extensions[] = {
+        [REEL_PICTURE_JPEG] = ".jpg", [REEL_PICTURE_PNG] = ".png", [REEL_PICTURE_H264] = ".h264", [REEL_PICTURE_H265] = ".h265"};
     if (!reel_image_read(decoder, payload, &image, err)) {
         return false;
     }

@@ -1,5 +1,5 @@
-/* Archives with a member for each message: a ZIP file, members stored, named by topic and time. What a member contains is known only when it
- * is made, so each message is a packed group; its note is the member's checksum and size. */
+/* Archives with a member for each message: a ZIP file, members stored, named by topic and time. What a member contains is known only when
+ * it is made, so each message is a packed group; its note is the member's checksum and size. */
 #ifndef REEL_TARGETS_MEMBERS_MEMBERS_H
 #define REEL_TARGETS_MEMBERS_MEMBERS_H
 

@@ -37,9 +37,9 @@ struct mp4_video {
     uint64_t first, last;       /* of those kept */
     uint64_t durations;         /* entries of stts */
     uint32_t timescale;
-    int64_t ended_ns;   /* of the last one */
-    int64_t start_ns;   /* of the cut, or of the first sample */
-    int64_t created_s;  /* since 1904; 0: not known */
+    int64_t ended_ns;  /* of the last one */
+    int64_t start_ns;  /* of the cut, or of the first sample */
+    int64_t created_s; /* since 1904; 0: not known */
 };
 
 /* boxes.c: everything before the samples. `head` has the size that mp4_head_size() says. */
