@@ -8,10 +8,17 @@
 #include "wire/limits.h"
 #include "wire/nal.h"
 
-bool video_is_channel(const struct reel_channel *channel) {
+static bool type_is(const struct reel_channel *channel, const char *one, const char *other) {
     const char *slash = strrchr(channel->type, '/'), *dot = strrchr(channel->type, '.');
     const char *name = slash ? slash + 1 : dot ? dot + 1 : channel->type;
-    return strcmp(name, "CompressedVideo") == 0 || strcmp(name, "CompressedImage") == 0;
+    return strcmp(name, one) == 0 || strcmp(name, other) == 0;
+}
+
+bool video_is_channel(const struct reel_channel *channel) {
+    return type_is(channel, "CompressedVideo", "CompressedImage");
+}
+bool video_is_image(const struct reel_channel *channel) {
+    return type_is(channel, "Image", "RawImage");
 }
 
 struct before { /* the last entries before the cut, newest first */

@@ -43,6 +43,15 @@ bool reel_picture_make(const struct reel_image *image, enum reel_picture_form fo
                        struct reel_error *err);
 void reel_picture_done(struct reel_picture *picture);
 
+/* The same as rows of 8-bit values, without padding: 1 a pixel, grey, or 3, RGB. */
+struct reel_pixels {
+    uint8_t *data; /* from malloc */
+    uint32_t width, height;
+    unsigned values;
+};
+bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out, struct reel_error *err);
+void reel_pixels_done(struct reel_pixels *pixels);
+
 enum { REEL_PICTURE_VERSION = 1 }; /* part of every ETag: raise it when one pixel changes */
 
 #ifdef __cplusplus

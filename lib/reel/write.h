@@ -65,6 +65,7 @@ struct reel_write_options {
     bool prompt;               /* text targets: reel_render_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
+    uint32_t width;                /* videos of images: no wider than this, 0 = as they are */
     const char *name;              /* archives: of the folder in it; NULL: the format's name */
     unsigned metadata_version;     /* rosbag2: of metadata.yaml; 0: 5, which ROS 2 Humble and later read */
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */

@@ -76,6 +76,9 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
             (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
             s->sources ? (int)s->prefixing : -1);
+    if (c->options.width > 0) {
+        fprintf(f, "width %u\n", c->options.width);
+    }
     if (s->key_frames) {
         fputs("key frames\n", f);
     }
@@ -271,6 +274,9 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
+    uint64_t width = 0;
+    http_param_u64(r, "width", &width);
+    c->options.width = (uint32_t)width;
     c->options.source_ids = in->merged ? in->ids : NULL;
     read_archive(r, c);
     return read_blocks(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);

@@ -11,7 +11,6 @@ import unittest
 import zipfile
 
 import legacy
-import test_frame
 import test_pictures
 import test_tide
 import test_video
@@ -141,7 +140,7 @@ class Documents(unittest.TestCase):
                 f.write(data)
         carla = os.path.join(ROOT, 'tests', 'golden', 'carla', 'version_0.9.15', 'input.log')
         shutil.copy(carla, os.path.join(self.folder, 'drive.log'))
-        for name, data in (('robots.tide', test_tide.LOG), ('camera.bag', bag(test_frame.pictures('/camera'))), ('video.mcap', test_video.example()),
+        for name, data in (('robots.tide', test_tide.LOG), ('camera.bag', bag(test_pictures.camera())), ('video.mcap', test_video.example()),
                            ('clouds.bag', bag(test_pictures.points()))):
             with open(os.path.join(self.folder, name), 'wb') as f:
                 f.write(data)

@@ -7,7 +7,7 @@ import zipfile
 import samples
 from harness import API, Case
 from samples import Message, T0, SECOND, bag
-from test_frame import FILE, ROWS, STAMP, HEADER, header, pictures, read_png, text
+from test_frame import FILE, ROWS, STAMP, HEADER, header, image, pictures, read_png, text
 
 samples.TYPES['sensor_msgs/PointCloud2'] = (
     '1158d486dd51d683ce2f1be655c3c181',
@@ -30,6 +30,10 @@ def cloud(points, big=False, damaged=False, rows=1):
 
 def points(clouds=(cloud(POINTS),)):
     return [Message(T0 + i * SECOND, '/points', c, 'sensor_msgs/PointCloud2') for i, c in enumerate(clouds)]
+
+
+def camera():
+    return [Message(T0 + i * SECOND, '/camera', image('rgb8', 32, 24, bytes([80 * i]) * (32 * 24 * 3)), 'sensor_msgs/Image') for i in range(3)]
 
 
 def read_ply(data):

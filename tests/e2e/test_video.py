@@ -8,7 +8,9 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import API, Case
+import samples
+from harness import API, Case, eventually
+from test_frame import header, image
 from test_mcap import MAGIC, pairs, record, text
 
 T0, MS = 1_700_000_000_000_000_000, 1_000_000
@@ -156,3 +158,78 @@ class Video(Case):
         for topic in ('/nothing', '/vp9'):
             self.assertProblem(self.server.request('GET', self.path('cam.mp4', 'topic=' + topic)), 422, 'key frame')
         self.assertProblem(self.server.request('GET', self.path('cam.mp4', 'topic=/h*')), 422, 'one topic')
+
+
+@unittest.skipUnless(shutil.which('ffmpeg'), 'needs ffmpeg')
+class Drawn(Case):
+    """Videos of images, which are encoded."""
+    WIDTH, HEIGHT, COUNT = 64, 48, 70
+
+    @classmethod
+    def fill(cls):
+        size = '%dx%d' % (cls.WIDTH, cls.HEIGHT)
+        source = ('ffmpeg', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=size=%s:rate=30' % size, '-frames:v', str(cls.COUNT))
+        raw = run(*source, '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-')
+        step = len(raw) // cls.COUNT
+        cls.rgb = [raw[i:i + step] for i in range(0, len(raw), step)]
+        jpegs = [b'\xff\xd8\xff' + part for part in run(*source, '-pix_fmt', 'yuvj420p', '-q:v', '2', '-f', 'image2pipe', '-c:v', 'mjpeg', '-').split(b'\xff\xd8\xff')[1:]]
+        cls.times = [T0 + i * 40 * MS for i in range(cls.COUNT)]
+        bomb = jpegs[0].replace(struct.pack('>HH', cls.HEIGHT, cls.WIDTH), b'\xff\xff\xff\xff')
+        odd = [b'', b'\xff\xd8\xff', bomb, jpegs[0][:30], run(*source[:-1], '1', '-vf', 'scale=32:32', '-f', 'image2pipe', '-c:v', 'mjpeg', '-')]
+        ns = lambda i: samples.T0 + i * 40 * MS
+        messages = [samples.Message(ns(i), '/rgb', image('rgb8', cls.WIDTH, cls.HEIGHT, b), 'sensor_msgs/Image') for i, b in enumerate(cls.rgb)]
+        messages += [samples.Message(ns(i), '/jpeg', header() + text('jpeg') + text(b), 'sensor_msgs/CompressedImage') for i, b in enumerate(jpegs)]
+        messages += [samples.Message(ns(i), '/odd', header() + text('jpeg') + text(b), 'sensor_msgs/CompressedImage')
+                     for i, b in enumerate(odd[:4] + jpegs[:5] + odd + jpegs[5:9])]
+        messages += [samples.Message(ns(i), '/none', header() + text('jpeg') + text(b), 'sensor_msgs/CompressedImage') for i, b in enumerate(odd[:4])]
+        cls.number = cls.server.added('drawn.bag', samples.bag(sorted(messages, key=lambda m: m.time)))
+
+    def path(self, query):
+        return '%s/recordings/%s/as/cam.mp4?%s' % (API, self.number, query)
+
+    def planned(self, path):
+        def ask():
+            answer = self.server.request('GET', path)
+            return answer if answer.status != 503 else None
+        answer = eventually(ask)
+        self.assertEqual(answer.status, 200, answer)
+        return answer
+
+    def decoded(self, data):
+        with tempfile.NamedTemporaryFile() as f:
+            f.write(data)
+            f.flush()
+            raw = run('ffmpeg', '-v', 'error', '-i', f.name, '-fps_mode', 'passthrough', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-')
+        step = self.WIDTH * self.HEIGHT * 3
+        return [raw[i:i + step] for i in range(0, len(raw), step)]
+
+    def test_pictures_and_times(self):
+        for topic in ('/rgb', '/jpeg'):
+            with self.subTest(topic):
+                answer = self.planned(self.path('topic=' + topic))
+                frames = self.decoded(answer.body)
+                self.assertEqual(len(frames), self.COUNT)
+                for i in range(0, self.COUNT, 9):
+                    off = sum(abs(a - b) for a, b in zip(frames[i], self.rgb[i])) / len(frames[i])
+                    self.assertLess(off, 12, i)
+                listed = packets(answer.body)['packets']
+                self.assertEqual([round(float(p['pts_time']) * 1000) for p in listed], [40 * i for i in range(self.COUNT)])
+                self.assertEqual([i for i, p in enumerate(listed) if 'K' in p['flags']], [0, 30, 60])
+
+    def test_ranges_and_tag(self):
+        path = self.path('topic=/jpeg')
+        whole = self.planned(path)
+        pick = random.Random(1)
+        for _ in range(20):
+            start = pick.randrange(len(whole.body))
+            end = min(len(whole.body), start + pick.randrange(1, 5000))
+            part = self.get(path, 206, Range='bytes=%d-%d' % (start, end - 1))
+            self.assertEqual((part.body, part.headers['ETag']), (whole.body[start:end], whole.headers['ETag']))
+
+    def test_width(self):
+        stream = packets(self.planned(self.path('topic=/rgb&width=32')).body)['streams'][0]
+        self.assertEqual((stream['width'], stream['height']), (32, 24))
+
+    def test_what_cannot_be_decoded_is_left_out(self):
+        self.assertEqual(len(self.decoded(self.planned(self.path('topic=/odd')).body)), 9)
+        self.assertProblem(self.server.request('GET', self.path('topic=/none')), 422, 'nothing to play')

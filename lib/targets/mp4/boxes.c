@@ -183,10 +183,10 @@ static void put_stsd(struct grow *g, const struct mp4_video *v) {
 
 /* ---- the file */
 
-static void put_ftyp(struct grow *g, const struct mp4_video *v) {
+static void put_ftyp(struct grow *g, bool h265) {
     size_t at = box_begin(g, "ftyp");
     grow_put(g, "isom\0\0\2\0isomiso6mp41", 20);
-    grow_put(g, v->h265 ? "hvc1" : "avc1", 4);
+    grow_put(g, h265 ? "hvc1" : "avc1", 4);
     box_end(g, at, 0);
 }
 
@@ -315,7 +315,8 @@ static void put_tables(const struct mp4_video *v, struct reel_sink *out) {
     }
 }
 
-static void put_moov(struct grow *g, const struct mp4_video *v) {
+/* `offset` of the samples; 0: they follow. */
+static void put_moov(struct grow *g, const struct mp4_video *v, uint64_t offset) {
     uint64_t more = tables_size(v), duration = ticks(v, v->ended_ns);
     uint64_t skipped = v->start_ns > v->samples[v->first].time_ns ? ticks(v, v->start_ns) : 0;
     skipped = skipped < duration ? skipped : 0;
@@ -337,23 +338,45 @@ static void put_moov(struct grow *g, const struct mp4_video *v) {
     for (unsigned i = 0; i < sizeof open / sizeof *open; i++) {
         box_end(g, open[i], more);
     }
-    uint64_t offset = g->size + more + MP4_MDAT_HEAD;
+    offset = offset > 0 ? offset : g->size + more + MP4_MDAT_HEAD;
     for (unsigned i = 0; i < 8 && !g->failed; i++) {
         g->data[offset_at + i] = (uint8_t)(offset >> (56 - 8 * i));
     }
 }
 
-bool mp4_put_head(const struct mp4_video *v, struct reel_sink *out, struct reel_error *err) {
+static void put_mdat(uint64_t bytes, struct reel_sink *out) {
+    reel_sink_put(out, "\0\0\0\1mdat", 8);
+    reel_sink_u64le(out, __builtin_bswap64(bytes + MP4_MDAT_HEAD));
+}
+
+static bool put_boxes(const struct mp4_video *v, bool head, uint64_t offset, struct reel_sink *out, struct reel_error *err) {
     struct grow g = {0};
-    put_ftyp(&g, v);
-    put_moov(&g, v);
-    bool good = !g.failed;
-    if (good) {
+    if (head) {
+        put_ftyp(&g, v->h265);
+    }
+    put_moov(&g, v, offset);
+    if (!g.failed) {
         reel_sink_put(out, g.data, g.size);
         put_tables(v, out);
-        reel_sink_put(out, "\0\0\0\1mdat", 8);
-        reel_sink_u64le(out, __builtin_bswap64(v->bytes + MP4_MDAT_HEAD));
     }
     free(g.data);
-    return good || reel_fail_memory(err);
+    return !g.failed || reel_fail_memory(err);
+}
+
+bool mp4_put_head(const struct mp4_video *v, struct reel_sink *out, struct reel_error *err) {
+    bool good = put_boxes(v, true, 0, out, err);
+    put_mdat(v->bytes, out);
+    return good;
+}
+
+void mp4_put_open(uint64_t bytes, struct reel_sink *out) {
+    struct grow g = {0};
+    put_ftyp(&g, false);
+    reel_sink_put(out, g.data, g.size);
+    put_mdat(bytes, out);
+    free(g.data);
+}
+
+bool mp4_put_end(const struct mp4_video *v, struct reel_sink *out, struct reel_error *err) {
+    return put_boxes(v, false, MP4_OPEN_SIZE, out, err);
 }

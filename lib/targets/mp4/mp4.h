@@ -42,16 +42,28 @@ struct mp4_video {
     int64_t created_s; /* since 1904; 0: not known */
 };
 
-/* boxes.c: everything before the samples. `head` has the size that mp4_head_size() says. */
+/* boxes.c: everything before the samples, or, of a file of images, before and behind them. */
 bool mp4_put_head(const struct mp4_video *video, struct reel_sink *out, struct reel_error *err);
+enum { MP4_OPEN_SIZE = 32 + MP4_MDAT_HEAD };
+void mp4_put_open(uint64_t bytes, struct reel_sink *out); /* of all samples */
+bool mp4_put_end(const struct mp4_video *video, struct reel_sink *out, struct reel_error *err);
 /* Sets timescale and durations. */
 void mp4_measure(struct mp4_video *video);
 
 /* samples.c: the units of a picture as a sample; the sets in `known` (NULL: none) are left out. *size 0: no picture is in it. */
 bool mp4_put_sample(struct reel_bytes stream, bool h265, const struct mp4_sets *known, struct reel_sink *out, uint32_t *size, bool *key);
-/* survey.c: runs over all messages once. `keep` gives memory that lives as long as `video`. */
+/* drawn.c: the same of images, which are encoded. */
 struct rows;
+bool mp4_survey_images(struct mp4_video *video, struct rows *rows, struct reel_write *w, struct reel_error *err);
+bool mp4_put_images(struct mp4_video *video, struct rows *rows, struct reel_write *w, struct reel_sink *out, struct reel_error *err);
+bool mp4_collect(struct mp4_video *video, struct reel_write *w, struct reel_error *err);
+
+/* survey.c: runs over all messages once. `keep` gives memory that lives as long as `video`. */
 bool mp4_survey(struct mp4_video *video, struct rows *rows, struct reel_write *w, struct reel_error *err);
+/* Takes the parameter sets of a frame, and the sides of the pictures. False: there are none, or too many, or err is set. */
+bool mp4_take_sets(struct mp4_video *video, struct reel_bytes stream, struct reel_write *w, struct reel_error *err);
+void mp4_add(struct mp4_video *video, const struct mp4_sample *sample); /* `samples` has room for it */
+void mp4_finish(struct mp4_video *video, const struct reel_write *w);   /* all samples are there, and one is kept */
 /* The stream in a message; false: it has none. The image is done by the caller. */
 bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_image *image, bool *read,
               struct reel_error *err);

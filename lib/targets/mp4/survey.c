@@ -23,8 +23,7 @@ bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message
     return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
 }
 
-/* Takes the parameter sets of the first frame that has them, and the sides of the pictures. False: there are none, or too many. */
-static bool take_sets(struct mp4_video *v, struct reel_bytes stream, struct reel_write *w, struct reel_error *err) {
+bool mp4_take_sets(struct mp4_video *v, struct reel_bytes stream, struct reel_write *w, struct reel_error *err) {
     struct reel_bytes unit;
     struct mp4_sets sets = {0};
     bool sps = false, pps = false;
@@ -62,57 +61,65 @@ static bool has_other_sets(const struct mp4_video *v, struct reel_bytes stream) 
     return other;
 }
 
-static struct mp4_sample *add_sample(struct mp4_video *v, struct reel_write *w, struct reel_error *err) {
+void mp4_add(struct mp4_video *v, const struct mp4_sample *sample) {
+    v->samples[v->n++] = *sample;
+    if (sample->size > 0) {
+        v->first = v->kept == 0 ? v->n - 1 : v->first;
+        v->last = v->n - 1;
+        v->kept++;
+        v->keys += sample->key;
+        v->bytes += sample->size;
+    }
+}
+
+/* Room for one more. */
+static bool grow_samples(struct mp4_video *v, struct reel_write *w, struct reel_error *err) {
     if (v->n == REEL_VIDEO_FRAMES_MAX) {
-        reel_fail(err, REEL_LIMIT, "an MP4 file has at most %d frames; take a shorter time range", REEL_VIDEO_FRAMES_MAX);
-        return NULL;
+        return reel_fail(err, REEL_LIMIT, "an MP4 file has at most %d frames; take a shorter time range", REEL_VIDEO_FRAMES_MAX);
     }
-    if (v->n == v->room) {
-        uint64_t room = v->room ? 2 * v->room : 1024;
-        struct mp4_sample *samples = reel_write_keep(w, room * sizeof *samples, err);
-        if (!samples) {
-            return NULL;
-        }
-        if (v->n > 0) {
-            memcpy(samples, v->samples, v->n * sizeof *samples);
-        }
-        v->samples = samples;
-        v->room = room;
+    if (v->n < v->room) {
+        return true;
     }
-    return &v->samples[v->n++];
+    uint64_t room = v->room ? 2 * v->room : 1024;
+    struct mp4_sample *samples = reel_write_keep(w, room * sizeof *samples, err);
+    if (samples && v->n > 0) {
+        memcpy(samples, v->samples, v->n * sizeof *samples);
+    }
+    v->samples = samples;
+    v->room = room;
+    return samples != NULL;
 }
 
 /* Frames before the first key frame, and messages without a picture, are left out. */
+static bool measure(struct mp4_video *v, const struct reel_image *image, struct mp4_sample *s, struct reel_write *w,
+                    struct reel_error *err) {
+    bool h265 = image->form == REEL_PICTURE_H265;
+    if (v->kept > 0 && v->h265 != h265) {
+        return true;
+    }
+    v->h265 = h265;
+    if (v->kept == 0 && !mp4_take_sets(v, image->data, w, err)) {
+        return err->code == REEL_OK;
+    }
+    if (v->changed == UINT64_MAX && has_other_sets(v, image->data)) {
+        v->changed = v->n;
+    }
+    struct reel_sink count = {.pos = 0};
+    mp4_put_sample(image->data, v->h265, v->changed == UINT64_MAX ? &v->sets : NULL, &count, &s->size, &s->key);
+    s->size = v->kept > 0 || s->key ? s->size : 0;
+    s->key &= s->size > 0;
+    return true;
+}
+
 static bool survey_message(struct mp4_video *v, struct rows *rows, struct reel_write *w, const struct reel_message *m,
                            struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
+    struct mp4_sample sample = {.time_ns = m->time_ns};
     bool read;
-    struct mp4_sample *s = add_sample(v, w, err);
-    if (!s || !mp4_read(w, rows, m, &image, &read, err)) {
+    if (!grow_samples(v, w, err) || !mp4_read(w, rows, m, &image, &read, err) || (read && !measure(v, &image, &sample, w, err))) {
         return false;
     }
-    *s = (struct mp4_sample){.time_ns = m->time_ns};
-    if (!read || (v->kept > 0 && v->h265 != (image.form == REEL_PICTURE_H265))) {
-        return true;
-    }
-    v->h265 = image.form == REEL_PICTURE_H265;
-    if (v->kept == 0 && !take_sets(v, image.data, w, err)) {
-        return err->code == REEL_OK;
-    }
-    if (v->changed == UINT64_MAX && has_other_sets(v, image.data)) {
-        v->changed = v->n - 1;
-    }
-    struct reel_sink count = {.pos = 0};
-    mp4_put_sample(image.data, v->h265, v->changed < v->n ? NULL : &v->sets, &count, &s->size, &s->key);
-    if (v->kept == 0 && !s->key) {
-        s->size = 0;
-    }
-    s->key &= s->size > 0;
-    v->first = v->kept == 0 ? v->n - 1 : v->first;
-    v->last = s->size > 0 ? v->n - 1 : v->last;
-    v->kept += s->size > 0;
-    v->keys += s->key;
-    v->bytes += s->size;
+    mp4_add(v, &sample);
     return true;
 }
 
@@ -127,8 +134,16 @@ static void find_end(struct mp4_video *v) {
     v->ended_ns = last->time_ns > INT64_MAX - length ? INT64_MAX : last->time_ns + length;
 }
 
-bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {
+void mp4_finish(struct mp4_video *v, const struct reel_write *w) {
     enum { SINCE_1904 = 2082844800 };
+    int64_t seconds = v->samples[v->first].time_ns / 1000000000;
+    v->created_s = w->stream->clocks[0] == REEL_CLOCK_WALL && seconds >= 0 ? seconds + SINCE_1904 : 0;
+    v->start_ns = w->options->is_cut ? w->options->start_ns : v->samples[v->first].time_ns;
+    find_end(v);
+    mp4_measure(v);
+}
+
+bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {
     struct reel_message m;
     struct reel_mark first = {0};
     enum reel_step step;
@@ -142,15 +157,8 @@ bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, st
     if (step == REEL_STEP_ERROR || (v->n > 0 && !reel_stream_seek(w->stream, &first, err))) {
         return false;
     }
-    if (v->kept == 0) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "no key frame of H.264 or H.265 with its parameter sets is in %llu messages: there is nothing to play",
-                         (unsigned long long)v->n);
+    if (v->kept > 0) {
+        mp4_finish(v, w);
     }
-    int64_t seconds = v->samples[v->first].time_ns / 1000000000;
-    v->created_s = w->stream->clocks[0] == REEL_CLOCK_WALL && seconds >= 0 ? seconds + SINCE_1904 : 0;
-    v->start_ns = w->options->is_cut ? w->options->start_ns : v->samples[v->first].time_ns;
-    find_end(v);
-    mp4_measure(v);
     return true;
 }
