@@ -243,7 +243,9 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     if (!read_split(r, c)) {
         return false;
     }
-    c->writer = reel_writer_for_file(c->target, http_param(r, "version"), &err);
+    const char *version = http_param(r, "version"), *storage = http_param(r, "storage");
+    version = !version && storage && strcmp(storage, "mcap") != 0 ? storage : version;
+    c->writer = reel_writer_for_file(c->target, version, &err);
     if (!c->writer) {
         http_reply_problem(r, 406, "unknown-target", "%s", err.text);
         return false;

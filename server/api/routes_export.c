@@ -43,6 +43,11 @@ static const struct http_param tar_params[] = {
          .type = HTTP_BOOL,                                                                                                                \
          .help = "ROS bags: stores messages of ROS 2 unchanged, as std_msgs/UInt8MultiArray, instead of converting them."},                \
         {.name = "width", .type = HTTP_UINT, .min = 16, .max = 3840, .help = "MP4 files of images: no wider than so many pixels."},        \
+        {.name = "storage",                                                                                                                \
+         .type = HTTP_CHOICE,                                                                                                              \
+         .choices = CHOICES("mcap", "sqlite3"),                                                                                            \
+         .fallback = "mcap",                                                                                                               \
+         .help = "ROS 2 bags: what the data file is."},                                                                                    \
         {.name = "metadata_version",                                                                                                       \
          .type = HTTP_CHOICE,                                                                                                              \
          .choices = CHOICES("5", "6", "7", "8", "9"),                                                                                      \

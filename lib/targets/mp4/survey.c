@@ -6,20 +6,22 @@
 
 enum { SET_MAX = 4096, PROGRESS_FRAMES = 256, DEFAULT_NS = 1000000000 / 30 };
 
-bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_image *image, bool *read,
+bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_image *image, enum mp4_content *content,
               struct reel_error *err) {
     struct reel_error why = {0};
     struct reel_bytes payload;
     const struct reel_decoder *decoder = rows_decoder(rows, w, m->channel);
-    *read = false;
+    *content = MP4_NOTHING;
     if (!decoder || m->size > REEL_DECODED_MAX) {
         return true;
     }
     if (!reel_stream_payload(w->stream, m, &payload, err)) {
         return false;
     }
-    *read = reel_image_read(decoder, payload, image, &why) && image->compressed &&
-            (image->form == REEL_PICTURE_H264 || image->form == REEL_PICTURE_H265);
+    if (reel_image_read(decoder, payload, image, &why)) {
+        bool video = image->compressed && (image->form == REEL_PICTURE_H264 || image->form == REEL_PICTURE_H265);
+        *content = video ? MP4_FRAME : MP4_IMAGE;
+    }
     return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
 }
 
@@ -111,15 +113,17 @@ static bool measure(struct mp4_video *v, const struct reel_image *image, struct 
     return true;
 }
 
-static bool survey_message(struct mp4_video *v, struct rows *rows, struct reel_write *w, const struct reel_message *m,
+static bool survey_message(struct mp4_video *v, struct rows *rows, struct reel_write *w, const struct reel_message *m, bool *ends,
                            struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct mp4_sample sample = {.time_ns = m->time_ns};
-    bool read;
-    if (!grow_samples(v, w, err) || !mp4_read(w, rows, m, &image, &read, err) || (read && !measure(v, &image, &sample, w, err))) {
+    enum mp4_content content;
+    if (!grow_samples(v, w, err) || !mp4_read(w, rows, m, &image, &content, err) ||
+        (content == MP4_FRAME && !measure(v, &image, &sample, w, err))) {
         return false;
     }
     mp4_add(v, &sample);
+    *ends = v->kept == 0 && content == MP4_IMAGE;
     return true;
 }
 
@@ -146,11 +150,12 @@ void mp4_finish(struct mp4_video *v, const struct reel_write *w) {
 bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {
     struct reel_message m;
     struct reel_mark first = {0};
-    enum reel_step step;
+    enum reel_step step = REEL_STEP_END;
+    bool ends = false;
     v->changed = UINT64_MAX;
-    while ((step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
+    while (!ends && (step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         first = v->n == 0 ? reel_mark_of(&m) : first;
-        if (!survey_message(v, rows, w, &m, err) || (v->n % PROGRESS_FRAMES == 0 && !reel_write_progress(w, v->n, err))) {
+        if (!survey_message(v, rows, w, &m, &ends, err) || (v->n % PROGRESS_FRAMES == 0 && !reel_write_progress(w, v->n, err))) {
             return false;
         }
     }

@@ -74,14 +74,15 @@ static bool put_frame(struct reel_write *w, const struct reel_message *m, uint64
     const struct mp4_video *v = &((struct totals *)w->totals)->video;
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     uint32_t size = 0;
-    bool read, key;
+    enum mp4_content content;
+    bool key;
     if (v->samples[number].size == 0) {
         return true;
     }
-    if (!mp4_read(w, &((struct run *)w->run)->rows, m, &image, &read, err)) {
+    if (!mp4_read(w, &((struct run *)w->run)->rows, m, &image, &content, err)) {
         return false;
     }
-    if (read) {
+    if (content == MP4_FRAME) {
         mp4_put_sample(image.data, v->h265, number < v->changed ? &v->sets : NULL, out, &size, &key);
     }
     return size == v->samples[number].size || reel_fail(err, REEL_CHANGED, "a frame has other bytes than were planned");
