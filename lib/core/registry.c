@@ -84,7 +84,7 @@ const struct reel_writer *reel_writer_for_file(const char *file_name, const char
         const char *e = reel_writers[i]->extension;
         size_t n = strlen(e);
         bool ends = n < size && strcmp(file_name + size - n, e) == 0;
-        if ((ends || strcmp(file_name, e + 1) == 0) && (!extension || n > strlen(extension))) {
+        if ((ends || (strchr(e + 1, '.') && strcmp(file_name, e + 1) == 0)) && (!extension || n > strlen(extension))) {
             extension = e;
         }
     }

@@ -179,7 +179,8 @@ bool reel_write_walk(struct reel_write *w, uint64_t group,
 extern const struct reel_writer *const reel_writers[];
 const struct reel_writer *reel_writer_named(const char *extension, const char *variant,
                                             struct reel_error *err); /* REEL_UNSUPPORTED with the list */
-/* The writer that a file name's ending asks for; the longest ending wins (".nanover.zip"). */
+/* The writer that a file name's ending asks for; the longest ending wins (".nanover.zip"), which may be all of the name
+ * ("images.zip"). */
 const struct reel_writer *reel_writer_for_file(const char *file_name, const char *variant, struct reel_error *err);
 
 /* The stream that this writer takes, through its view. Whoever plans, renders or asks what is accepted opens his stream so. */
