@@ -36,8 +36,9 @@ static bool take_sets(struct mp4_video *v, const struct reel_pixels *pixels, str
     uint32_t width = pixels->width & ~1U, height = pixels->height & ~1U;
     struct reel_bytes stream;
     if (width < ENCODE_SIDE_MIN || height < ENCODE_SIDE_MIN || width > ENCODE_WIDTH_MAX || (uint64_t)width * height > ENCODE_PIXELS_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "images of %u x %u pixels make no video: 16 to %d are encoded; use width=", pixels->width,
-                         pixels->height, ENCODE_WIDTH_MAX);
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "images of %u x %u pixels make no video: %d to %d a side are encoded; a width makes larger ones smaller",
+                         pixels->width, pixels->height, ENCODE_SIDE_MIN, ENCODE_WIDTH_MAX);
     }
     AUTO(encoder_free) struct encoder *encoder = encoder_new(width, height, err);
     return encoder && encoder_put(encoder, pixels, &stream, err) &&
