@@ -80,7 +80,7 @@ static double share_of(const struct reel_selection *q, int64_t first, int64_t la
 /* About how many bytes of payload it has. */
 static double payload_bytes(const struct reel_conversion *c) {
     struct reel_selection q = c->selection;
-    q.state_at_cut = q.last_per_topic = false;
+    q.state_at_cut = q.last_per_topic = q.key_frames = false;
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(c->recordings, c->n_recordings, &q, NULL);
     double bytes = 0;
     for (uint32_t i = 0; s && i < s->n_channels; i++) {

@@ -89,6 +89,7 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
         return false;
     }
     bool is_cut = all.start_ns != REEL_TIME_MIN;
+    all.key_frames = is_cut && !(writer->needs & REEL_STREAMED);
     all.state_at_cut = is_cut && (writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     struct reel_write_options write_options = {
         .compression = o.compression ? o.compression : "", .is_cut = is_cut, .start_ns = is_cut ? all.start_ns : 0};

@@ -1,5 +1,5 @@
-/* See front.h. Two kinds of front messages: the state at the cut, computed by the encodings of the channels, and the last message of each
- * topic. */
+/* See front.h. Three kinds of front messages: the state at the cut, computed by the encodings of the channels, the last message of each
+ * topic, and the frames of videos since their key frame. */
 #include "core/front.h"
 
 #include <stdatomic.h>
@@ -7,6 +7,7 @@
 
 #include "core/merge.h"
 #include "core/pack_model.h"
+#include "core/video.h"
 #include "reel/encoding.h"
 #include "wire/cleanup.h"
 
@@ -170,7 +171,52 @@ static bool add_last(struct reel_front *f, const struct reel_selection *selectio
     return true;
 }
 
-/* ---- both kinds */
+/* ---- the frames of videos */
+
+static bool has_entry(const struct reel_front *f, uint32_t position, const struct reel_entry *entry) {
+    bool found = false;
+    for (size_t i = 0; i < f->n_messages && !found; i++) {
+        const struct reel_message *m = &f->messages[i];
+        found = !m->owned && m->channel == position && m->entry.chunk == entry->chunk && m->entry.offset == entry->offset;
+    }
+    return found;
+}
+
+static bool add_entry(struct reel_front *f, uint32_t position, struct reel_entry entry, struct reel_error *err) {
+    uint32_t source = f->stream->channel_source[position];
+    if (!GROW_ARRAY(f->messages, f->n_messages, f->cap_messages)) {
+        return reel_fail_memory(err);
+    }
+    entry.time_ns = merge_shifted(entry.time_ns, f->stream->shifts[source]);
+    f->messages[f->n_messages++] = (struct reel_message){
+        .time_ns = entry.time_ns, .channel = position, .source = source, .size = entry.size, .before_start = true, .entry = entry};
+    return true;
+}
+
+static bool add_video(struct reel_front *f, const struct reel_selection *selection, uint32_t position, struct reel_error *err) {
+    const struct reel_stream *s = f->stream;
+    uint32_t source = s->channel_source[position];
+    struct reel_entry *found = NULL;
+    size_t n = 0;
+    bool good = video_frames_before(s->readers[source], s->channels[position], start_of(s, selection, source), &found, &n, err);
+    AUTO_MEM struct reel_entry *entries = found;
+    for (size_t i = 0; good && i < n; i++) {
+        bool there = i == 0 && has_entry(f, position, &entries[i]); /* as the last message of its topic */
+        good = there || add_entry(f, position, entries[i], err);
+    }
+    return good;
+}
+
+static bool add_videos(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
+    for (uint32_t i = 0; i < f->stream->n_channels; i++) {
+        if (video_is_channel(f->stream->channels[i]) && !add_video(f, selection, i, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- all kinds */
 
 /* True when an encoding earlier in the table has the same state function. */
 static bool is_first_with_state(size_t index) {
@@ -248,7 +294,8 @@ struct reel_front *front_make(const struct reel_stream *stream, const struct ree
     }
     atomic_init(&f->references, 1);
     f->stream = stream;
-    if ((selection->last_per_topic && !add_last(f, selection, err)) || (selection->state_at_cut && !add_state(f, selection, err))) {
+    if ((selection->last_per_topic && !add_last(f, selection, err)) || (selection->key_frames && !add_videos(f, selection, err)) ||
+        (selection->state_at_cut && !add_state(f, selection, err))) {
         return NULL;
     }
     number_messages(f);

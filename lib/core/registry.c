@@ -83,7 +83,8 @@ const struct reel_writer *reel_writer_for_file(const char *file_name, const char
     for (size_t i = 0; reel_writers[i]; i++) {
         const char *e = reel_writers[i]->extension;
         size_t n = strlen(e);
-        if (n < size && strcmp(file_name + size - n, e) == 0 && (!extension || n > strlen(extension))) {
+        bool ends = n < size && strcmp(file_name + size - n, e) == 0;
+        if ((ends || (strchr(e + 1, '.') && strcmp(file_name, e + 1) == 0)) && (!extension || n > strlen(extension))) {
             extension = e;
         }
     }

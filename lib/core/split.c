@@ -59,6 +59,7 @@ static bool add_part(struct splitting *s, const struct reel_selection *selection
         s->parts[s->count - 1].selection.end_ns = start_ns;
         p->selection.start_ns = p->options.start_ns = start_ns;
         p->options.is_cut = true;
+        p->selection.key_frames = true;
         p->selection.state_at_cut = (s->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     }
     s->count++;
@@ -124,7 +125,7 @@ struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel
                                    const struct reel_split_rule *rule, const struct reel_progress *progress, uint32_t *count,
                                    struct reel_error *err) {
     struct splitting s = {.writer = writer, .plain = *selection};
-    s.plain.last_per_topic = s.plain.state_at_cut = false;
+    s.plain.last_per_topic = s.plain.state_at_cut = s.plain.key_frames = false;
     s.plain.front = NULL;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(writer, recordings, n_recordings, &s.plain, err);
     if (!stream || !split(&s, stream, selection, options, rule, progress, err) ||

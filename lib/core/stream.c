@@ -386,7 +386,7 @@ static bool open_sources(struct stream *s, struct reel_recording *const *recordi
 static bool open_front(struct stream *s, const struct reel_selection *q, struct reel_error *err) {
     if (q->front) {
         s->front = reel_front_ref(q->front);
-    } else if ((q->last_per_topic || q->state_at_cut) && q->start_ns != REEL_TIME_MIN) {
+    } else if ((q->last_per_topic || q->state_at_cut || q->key_frames) && q->start_ns != REEL_TIME_MIN) {
         if (!(s->front = front_make(&s->base, q, err))) {
             return false;
         }

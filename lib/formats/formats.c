@@ -35,7 +35,11 @@
     X(csv)                                                                                                                                 \
     X(msgpack)                                                                                                                             \
     X(parquet)                                                                                                                             \
-    X(arrow)
+    X(arrow)                                                                                                                               \
+    X(images)                                                                                                                              \
+    X(clouds)                                                                                                                              \
+    X(ply)                                                                                                                                 \
+    X(mp4)
 
 #define DECLARE_FORMAT(name) extern const struct reel_format reel_format_##name;
 #define DECLARE_WRITER(name) extern const struct reel_writer reel_writer_##name;

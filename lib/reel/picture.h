@@ -8,9 +8,15 @@
 extern "C" {
 #endif
 
-enum reel_picture_form { REEL_PICTURE_JPEG, REEL_PICTURE_PNG };
+enum reel_picture_form {
+    REEL_PICTURE_JPEG,
+    REEL_PICTURE_PNG,
+    REEL_PICTURE_H264, /* of a video, as a byte stream (Annex B): read, but not drawn */
+    REEL_PICTURE_H265,
+};
 
-/* What a message holds: the fields of sensor_msgs/Image and CompressedImage, foxglove.RawImage and CompressedImage. */
+/* What a message holds: the fields of sensor_msgs/Image and CompressedImage, foxglove.RawImage,
+ * CompressedImage and CompressedVideo. */
 struct reel_image {
     bool compressed; /* data is a file of the form `form`; else rows of pixels */
     enum reel_picture_form form;
@@ -36,6 +42,15 @@ struct reel_picture {
 bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
                        struct reel_error *err);
 void reel_picture_done(struct reel_picture *picture);
+
+/* The same as rows of 8-bit values, without padding: 1 a pixel, grey, or 3, RGB. */
+struct reel_pixels {
+    uint8_t *data; /* from malloc */
+    uint32_t width, height;
+    unsigned values;
+};
+bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out, struct reel_error *err);
+void reel_pixels_done(struct reel_pixels *pixels);
 
 enum { REEL_PICTURE_VERSION = 1 }; /* part of every ETag: raise it when one pixel changes */
 

@@ -65,6 +65,7 @@ struct reel_write_options {
     bool prompt;               /* text targets: reel_render_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
+    uint32_t width;                /* videos of images: no wider than this, 0 = as they are */
     const char *name;              /* archives: of the folder in it; NULL: the format's name */
     unsigned metadata_version;     /* rosbag2: of metadata.yaml; 0: 5, which ROS 2 Humble and later read */
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */
@@ -178,7 +179,8 @@ bool reel_write_walk(struct reel_write *w, uint64_t group,
 extern const struct reel_writer *const reel_writers[];
 const struct reel_writer *reel_writer_named(const char *extension, const char *variant,
                                             struct reel_error *err); /* REEL_UNSUPPORTED with the list */
-/* The writer that a file name's ending asks for; the longest ending wins (".nanover.zip"). */
+/* The writer that a file name's ending asks for; the longest ending wins (".nanover.zip"), which may be all of the name
+ * ("images.zip"). */
 const struct reel_writer *reel_writer_for_file(const char *file_name, const char *variant, struct reel_error *err);
 
 /* The stream that this writer takes, through its view. Whoever plans, renders or asks what is accepted opens his stream so. */

@@ -44,6 +44,8 @@ enum {
     REEL_STATISTICS_PATHS_MAX = 16 << 20,    /* bytes of their paths */
     REEL_STATISTICS_MAX = 32 << 20,          /* bytes of all blocks of a recording, in memory; above it pairs of blocks become one */
     REEL_QUESTION_CHANNELS_MAX = 1024,       /* channels of one recording that a question about values is about */
+    REEL_VIDEO_FRAMES_MAX = 1 << 21,         /* frames of one MP4 file: 19 hours at 30 Hz */
+    REEL_VIDEO_BEFORE_MAX = 4096,            /* frames that are put in front of a cut, from its key frame on */
 };
 
 #endif

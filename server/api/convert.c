@@ -76,6 +76,12 @@ static bool make_etag(struct conversion *c, uint32_t view_version) {
     fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
             (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
             s->sources ? (int)s->prefixing : -1);
+    if (c->options.width > 0) {
+        fprintf(f, "width %u\n", c->options.width);
+    }
+    if (s->key_frames) {
+        fputs("key frames\n", f);
+    }
     if (s->encoding) {
         fprintf(f, "~%s\n", s->encoding);
     }
@@ -202,6 +208,33 @@ static bool read_encoding(struct http_request *r, struct reel_selection *s) {
     return true;
 }
 
+/* at: the selection becomes the last message at or before that time. False: replied. */
+static bool read_at(struct http_request *r, const struct inputs *in, struct conversion *c) {
+    struct reel_selection *s = &c->q.selection;
+    const struct reel_index_info *info = reel_index_info(reel_recording_index(in->recordings[0]));
+    struct reel_time at;
+    struct reel_error err = {0};
+    struct reel_stream *stream;
+    struct reel_message m;
+    int64_t at_ns;
+    if (!http_param(r, "at")) {
+        return true;
+    }
+    if (c->q.has_start || in->merged) {
+        http_reply_bad_param(r, "at", "takes one message of one recording: it goes without start and /merge");
+        return false;
+    }
+    if (!http_param_time(r, "at", &at) || !reel_time_within(&at, info->start_ns, info->end_ns, &at_ns, &err) ||
+        !reel_message_at_time(in->recordings[0], s, at_ns, &stream, &m, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    reel_stream_free(stream);
+    s->start_ns = m.time_ns;
+    s->end_ns = m.time_ns < INT64_MAX ? m.time_ns + 1 : INT64_MAX;
+    return true;
+}
+
 /* Writer, selection and options of the request. False: replied. */
 static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
@@ -222,11 +255,15 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     if (!api_select(r, first, last, &c->q)) {
         return false;
     }
+    if (!read_at(r, in, c)) {
+        return false;
+    }
     const char *prefix = in->merged ? http_param(r, "prefix") : NULL;
     c->q.selection.sources = sources;
     c->q.selection.prefixing = !prefix || strcmp(prefix, "clash") == 0 ? REEL_PREFIX_CLASH
                                : strcmp(prefix, "always") == 0         ? REEL_PREFIX_ALWAYS
                                                                        : REEL_PREFIX_NEVER;
+    c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
     c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
@@ -239,6 +276,9 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
+    uint64_t width = 0;
+    http_param_u64(r, "width", &width);
+    c->options.width = (uint32_t)width;
     c->options.source_ids = in->merged ? in->ids : NULL;
     read_archive(r, c);
     return read_blocks(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
@@ -390,7 +430,8 @@ static void reply(struct http_request *r, struct inputs *in) {
     }
     struct reel_selection plain = c.q.selection;
     bool streamed = c.writer->needs & REEL_STREAMED;
-    plain.state_at_cut = plain.last_per_topic = false; /* the part before the messages is made once, with the plan or the rows */
+    plain.state_at_cut = plain.last_per_topic = plain.key_frames =
+        false; /* the part before the messages is made once, with the plan or the rows */
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);

@@ -50,6 +50,7 @@ static void set_part(const struct reel_conversion *m, const struct reel_split_pa
     *selection = m->selection;
     selection->start_ns = range->selection.start_ns;
     selection->end_ns = range->selection.end_ns;
+    selection->key_frames = range->selection.key_frames;
     selection->state_at_cut = range->selection.state_at_cut;
     *options = m->options;
     options->is_cut = range->options.is_cut;

@@ -42,6 +42,7 @@ static const struct http_param tar_params[] = {
         {.name = "wrap",                                                                                                                   \
          .type = HTTP_BOOL,                                                                                                                \
          .help = "ROS bags: stores messages of ROS 2 unchanged, as std_msgs/UInt8MultiArray, instead of converting them."},                \
+        {.name = "width", .type = HTTP_UINT, .min = 16, .max = 3840, .help = "MP4 files of images: no wider than so many pixels."},        \
         {.name = "storage",                                                                                                                \
          .type = HTTP_CHOICE,                                                                                                              \
          .choices = CHOICES("mcap", "sqlite3"),                                                                                            \
@@ -63,6 +64,7 @@ static const struct http_param tar_params[] = {
     }
 static const struct http_param convert_params[] = {
     CONVERT_PARAMS,
+    {.name = "at", .type = HTTP_TIME, .help = "Exports only the last message at or before this time, as for cloud.ply?topic=/points."},
     {.name = "run",
      .type = HTTP_UINT,
      .help = "Exports only this run of a NanoVer recording, as listed in …/nanover/resets; 0 is the part before the first reset."},

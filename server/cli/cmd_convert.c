@@ -17,7 +17,7 @@ enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 struct conversion {
     struct cli_select select;
     const char *version, *compression, *format, *view, *split;
-    uint64_t block_size, compress_from, metadata_version;
+    uint64_t block_size, compress_from, metadata_version, width;
     struct option_list compress_topics;
     bool report, force, raw, wrap;
     int ros;              /* index in dialects; -1: not given */
@@ -140,10 +140,12 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
                                              .block_bytes = c->block_size,
                                              .compress_from = c->compress_from,
                                              .metadata_version = (unsigned)c->metadata_version,
+                                             .width = (uint32_t)c->width,
                                              .compress_topics = c->compress_topics.items,
                                              .n_compress_topics = c->compress_topics.count};
     if (c->options.is_cut) {
         c->options.start_ns = c->selection.start_ns;
+        c->selection.key_frames = !(c->writer->needs & REEL_STREAMED);
         c->selection.state_at_cut = (c->writer->needs & REEL_NEEDS_STATE_AT_CUT) != 0;
     }
     return c->run == NO_RUN ? cli_warn_matches(c->recordings, c->n_recordings, &c->selection, err)
@@ -348,6 +350,7 @@ static int run(int argc, char **argv) {
         {.name = "ros", .kind = CLI_CHOICE, .to = &c.ros, .value = "N", .help = "convert messages of ROS 1 to those of ROS 2 (2), or back (1); bags get those of ROS 1 without it", .choices = dialects},
         {.name = "wrap", .kind = CLI_FLAG, .to = &c.wrap, .help = "ROS bags: keep messages of ROS 2 as they are, in std_msgs/UInt8MultiArray"},
         {.name = "storage", .kind = CLI_CHOICE, .to = &c.storage, .value = "KIND", .help = "ROS 2 bags: mcap (default) or sqlite3, an MCAP file or a database in the folder", .choices = storages},
+        {.name = "width", .kind = CLI_UINT, .to = &c.width, .value = "N", .least = 16, .most = 3840, .help = "MP4 files of images: no wider than N pixels"},
         {.name = "metadata-version", .kind = CLI_UINT, .to = &c.metadata_version, .value = "N", .least = 5, .most = 9, .help = "ROS 2 bags: version of metadata.yaml (default 5, which Humble and later read)"},
         {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},
         {.name = "align", .kind = CLI_CHOICE, .to = &c.align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", .choices = aligns},

@@ -30,11 +30,11 @@ enum {
     HTTP_FILE_IN_MEMORY = 32 << 10,   /* a file's range up to this size is read before the response begins */
     HTTP_STREAM_BYTES = 128 << 10,    /* one next() of a stream */
     HTTP_GZIP_MIN = 1024,
-    HTTP_LINGER_MS = 2000,          /* for a refused client to read the response before the connection is closed */
-    HTTP_RATE_WINDOW_MS = 30000,    /* for measuring the rate of an upload */
-    HTTP_READER_WINDOW_MS = 60000,  /* … and of a download */
-    HTTP_CONNECTIONS_LEAVING = 256, /* above the limit, for connections being closed to make room */
-    HTTP_WATCH_MS = 200,            /* interval of the watchdog */
+    HTTP_LINGER_MS = 2000,            /* for a refused client to read the response before the connection is closed */
+    HTTP_RATE_WINDOW_MS = 30000,      /* for measuring the rate of an upload */
+    HTTP_READER_WINDOW_MS = 60000,    /* … and of a download */
+    HTTP_CONNECTIONS_LEAVING = 256,   /* above the limit, for connections being closed to make room */
+    HTTP_WATCH_MS = 200,              /* interval of the watchdog */
     HTTP_MEMORY_WAIT_S = 10,          /* for memory that other responses hold */
     HTTP_MEMORY_SMALL = 1 << 20,      /* a request that holds no more may use the last eighth of the memory */
     HTTP_MEMORY_UNCOUNTED = 64 << 10, /* bodies up to this size are not reserved */

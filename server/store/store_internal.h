@@ -25,7 +25,8 @@ __attribute__((format(printf, 3, 4))) bool store_path(const struct store *store,
 bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size);
 /* A folder that need not be there yet; `parent` (may be NULL) knows it for good. */
 bool store_make_folder(const char *path, const char *parent, struct reel_error *err);
-int store_open_file(struct store *store, const char *sha256, struct reel_error *err); /* of a folder: the blob or what a reference names; -1 */
+int store_open_file(struct store *store, const char *sha256,
+                    struct reel_error *err); /* of a folder: the blob or what a reference names; -1 */
 /* Renames a finished file to its final path, durably. */
 bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err);
 /* Removes what an earlier run left unfinished (the lock is held), except the files of sessions. */

@@ -15,13 +15,13 @@ struct store_upload {
     bool lasting;          /* belongs to an upload session: the file is not removed when this is freed */
     uint8_t *buffer;       /* NULL while nothing is held */
     size_t held;
-    uint64_t written, started;      /* bytes given to write(), bytes whose writeback has been started */
-    uint64_t sure;                  /* bytes flushed: they survive a power failure */
-    uint64_t hashed;                /* bytes hashed so far; store_upload_hash() reads the others back */
-    struct sha256 hash, marked;     /* marked: its state at store_upload_mark() */
-    char sha256[65];                /* "" until finished */
-    struct sending *sending;        /* to the bucket; NULL: this store has none */
-    bool known;                     /* the bucket has all bytes already, and the file none: only their number is counted */
+    uint64_t written, started;  /* bytes given to write(), bytes whose writeback has been started */
+    uint64_t sure;              /* bytes flushed: they survive a power failure */
+    uint64_t hashed;            /* bytes hashed so far; store_upload_hash() reads the others back */
+    struct sha256 hash, marked; /* marked: its state at store_upload_mark() */
+    char sha256[65];            /* "" until finished */
+    struct sending *sending;    /* to the bucket; NULL: this store has none */
+    bool known;                 /* the bucket has all bytes already, and the file none: only their number is counted */
 };
 REEL_DEFINE_AUTO(struct store_upload, store_upload_free);
 

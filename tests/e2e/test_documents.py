@@ -11,8 +11,9 @@ import unittest
 import zipfile
 
 import legacy
-import test_frame
+import test_pictures
 import test_tide
+import test_video
 from harness import API, PATIENCE, REEL, Server, reel
 from samples import bag
 
@@ -139,11 +140,12 @@ class Documents(unittest.TestCase):
                 f.write(data)
         carla = os.path.join(ROOT, 'tests', 'golden', 'carla', 'version_0.9.15', 'input.log')
         shutil.copy(carla, os.path.join(self.folder, 'drive.log'))
-        for name, data in (('robots.tide', test_tide.LOG), ('camera.bag', bag(test_frame.pictures('/camera')))):
+        for name, data in (('robots.tide', test_tide.LOG), ('camera.bag', bag(test_pictures.camera())), ('video.mcap', test_video.example()),
+                           ('clouds.bag', bag(test_pictures.points()))):
             with open(os.path.join(self.folder, name), 'wb') as f:
                 f.write(data)
         self.script(chapters('docs/guide.md', GUIDE_OF_A_SERVER), U=self.served(), BAG='demo.bag', NANO='demo.nanover.zip', TRAJ='pair.traj', STATE='pair.state',
-                    LOG='drive.log', RSB='robots.tide', IMAGES='camera.bag')
+                    LOG='drive.log', RSB='robots.tide', IMAGES='camera.bag', VIDEO='video.mcap', CLOUDS='clouds.bag')
 
     def test_tables_in_python(self):
         """With the interpreter REEL_TESTS_PYTHON, or this one, if it has the libraries."""

@@ -66,6 +66,7 @@ static void writers_are_found(void **state) {
     assert_null(reel_writer_named(".png", NULL, &err));
     assert_ptr_equal(reel_writer_for_file("a.long.zip", NULL, &err), &long_zip);
     assert_ptr_equal(reel_writer_for_file("a.zip", NULL, &err), &zip);
+    assert_ptr_equal(reel_writer_for_file("long.zip", NULL, &err), &long_zip);
     assert_null(reel_writer_for_file("zip", NULL, &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "wire/base64.h"
 #include "wire/bytes.h"
@@ -135,7 +136,14 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
     return true;
 }
 
-/* The type of file is taken from its first bytes; `format` is only used for depths. */
+/* Videos have no first bytes of their own; the format names them. */
+static bool find_video(struct collector *c) {
+    bool h264 = strcasecmp(c->format, "h264") == 0, h265 = strcasecmp(c->format, "h265") == 0 || strcasecmp(c->format, "hevc") == 0;
+    c->image->form = h264 ? REEL_PICTURE_H264 : REEL_PICTURE_H265;
+    return h264 || h265;
+}
+
+/* The type of file is taken from its first bytes; `format` is only used for depths and videos. */
 static bool find_form(struct collector *c, struct reel_error *err) {
     struct reel_image *image = c->image;
     bool depth = strstr(c->format, "compressedDepth") != NULL;
@@ -147,9 +155,12 @@ static bool find_form(struct collector *c, struct reel_error *err) {
         image->form = REEL_PICTURE_JPEG;
         return true;
     }
+    if (find_video(c)) {
+        return true;
+    }
     image->form = REEL_PICTURE_PNG;
     return bytes_start(image->data, bytes_of("\x89PNG\r\n\x1a\n", 8)) ||
-           reel_fail(err, REEL_UNSUPPORTED, "this image is neither JPEG nor PNG; its format field is: \"%s\"", c->format);
+           reel_fail(err, REEL_UNSUPPORTED, "this image is neither JPEG, PNG, H.264 nor H.265; its format field is: \"%s\"", c->format);
 }
 
 static bool sort_out(struct collector *c, struct reel_error *err) {

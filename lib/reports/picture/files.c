@@ -144,6 +144,9 @@ static bool write_png(const struct pixels *from, struct reel_picture *out, struc
 /* --- either --- */
 
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    if (image->form != REEL_PICTURE_JPEG && image->form != REEL_PICTURE_PNG) {
+        return reel_fail(err, REEL_UNSUPPORTED, "frames of a video are not drawn one by one; export the topic as .mp4");
+    }
     return (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, target_width, out, err);
 }
 
@@ -163,13 +166,37 @@ void reel_picture_done(struct reel_picture *picture) {
     *picture = (struct reel_picture){0};
 }
 
-bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
-                       struct reel_error *err) {
-    AUTO(pixels_done) struct pixels whole = {0}, scaled = {0};
-    *out = (struct reel_picture){0};
+static bool pixels_of(const struct reel_image *image, uint32_t width, struct pixels *out, struct reel_error *err) {
+    AUTO(pixels_done) struct pixels whole = {0};
     if (!(image->compressed ? pixels_of_file : pixels_of_image)(image, width, &whole, err)) {
         return false;
     }
-    bool wider = width > 0 && whole.width > width; /* raw images are scaled while they are read */
-    return (!wider || pixels_scale(&whole, width, &scaled, err)) && picture_write(wider ? &scaled : &whole, form, out, err);
+    if (width > 0 && whole.width > width) { /* raw images are scaled while they are read */
+        return pixels_scale(&whole, width, out, err);
+    }
+    *out = whole;
+    whole.data = NULL;
+    return true;
+}
+
+bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out, struct reel_error *err) {
+    struct pixels pixels = {0};
+    bool good = pixels_of(image, width, &pixels, err);
+    *out = (struct reel_pixels){.data = pixels.data, .width = pixels.width, .height = pixels.height, .values = pixels.values};
+    if (!good) {
+        reel_pixels_done(out);
+    }
+    return good;
+}
+
+void reel_pixels_done(struct reel_pixels *pixels) {
+    free(pixels->data);
+    *pixels = (struct reel_pixels){0};
+}
+
+bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
+                       struct reel_error *err) {
+    AUTO(pixels_done) struct pixels pixels = {0};
+    *out = (struct reel_picture){0};
+    return pixels_of(image, width, &pixels, err) && picture_write(&pixels, form, out, err);
 }
