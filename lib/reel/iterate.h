@@ -12,6 +12,10 @@ extern "C" {
 struct reel_view;
 struct reel_loss;
 
+/* Of a stream of many recordings only the readers of the latest so many hold memory: what a message's payload is in stays valid until
+ * others were read. */
+enum { REEL_STREAM_AWAKE = 64 };
+
 /* How one recording of several joins a stream. */
 enum { REEL_PREFIX_ROOM = 288 };
 struct reel_source_option {

@@ -63,6 +63,16 @@ static const struct http_param convert_params[] = {
      .help = "Exports only this run of a NanoVer recording, as listed in …/nanover/resets; 0 is the part before the first reset."},
     {0},
 };
+#define PARAM_ALIGN                                                                                                                        \
+    {                                                                                                                                      \
+        .name = "align", .type = HTTP_CHOICE, .choices = CHOICES("start", "none"), .fallback = "start",                                    \
+        .help = "start: recordings with a relative clock begin when the others begin; none: times stay as they are."                       \
+    }
+#define PARAM_PREFIXING(otherwise)                                                                                                         \
+    {                                                                                                                                      \
+        .name = "prefix", .type = HTTP_CHOICE, .choices = CHOICES("clash", "always", "never"), .fallback = otherwise,                      \
+        .help = "When a topic is prefixed by the name of its recording; clash: if two recordings have it."                                 \
+    }
 static const struct http_param merge_params[] = {
     {.name = "recording",
      .type = HTTP_TEXT,
@@ -70,18 +80,13 @@ static const struct http_param merge_params[] = {
      .max = 64,
      .required = true,
      .help = "The id of a recording; messages with equal times are ordered as the recordings."},
-    {.name = "align",
-     .type = HTTP_CHOICE,
-     .choices = CHOICES("start", "none"),
-     .fallback = "start",
-     .help = "start: recordings with a relative clock begin when the others begin; none: times stay as they are."},
-    {.name = "prefix",
-     .type = HTTP_CHOICE,
-     .choices = CHOICES("clash", "always", "never"),
-     .fallback = "clash",
-     .help = "When a topic is prefixed by the name of its recording; clash: if two recordings have it."},
+    PARAM_ALIGN,
+    PARAM_PREFIXING("clash"),
     CONVERT_PARAMS,
     {0},
+};
+static const struct http_param search_params[] = {
+    PARAM_FILTERS_BESIDE_SELECTION, PARAM_ALIGN, PARAM_PREFIXING("never"), CONVERT_PARAMS, {0},
 };
 
 const struct api_route api_routes_export[] = {
@@ -118,5 +123,16 @@ const struct api_route api_routes_export[] = {
      .answers = "200 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headMerge", "Returns length and entity tag of an export of several recordings.",
                                       "200:mergeRecordings" ERRORS_FILE}},
+    {.http = {"GET", BASE "/search/as/{name}", ROLE_READ, search_params,
+              "Exports the recordings that a search finds as one, ordered by time.", api_search_export, NULL, NULL, NULL},
+     .id = "exportSearch",
+     .tag = "export",
+     .detail = "At most 1000 recordings; topic, start and end select both recordings and their messages. The entity tag changes with what "
+               "the search finds. Recordings that are not ready are left out and counted in X-Left-Out. While a large plan is being "
+               "computed, the response is 503 with the address of the job.",
+     .headers = "range ifRange prefer",
+     .answers = "200 206:Partial" ERRORS_FILE,
+     .head =
+         &(const struct api_head){"headSearch", "Returns length and entity tag of an export of a search.", "200:exportSearch" ERRORS_FILE}},
     {.id = NULL},
 };

@@ -1,0 +1,102 @@
+"""What a search finds as one file: merged by time, with a length, an entity tag and ranges; nobody gets what he may not see."""
+import random
+
+from harness import API, Case, reel
+from samples import SECOND, T0, bag, by_topic, lab_messages, read_mcap
+
+LAB = [lab_messages(3, salt=i) for i in range(3)]
+LATER = lab_messages(2, salt=40)
+for message in LATER:
+    message.time += 3600 * SECOND
+
+
+class SearchAsOneFile(Case):
+    @classmethod
+    def fill(cls):
+        cls.ids = [cls.server.added('run%d.bag' % i, bag(messages), '?tag=robot=r2') for i, messages in enumerate(LAB)]
+        cls.later = cls.server.added('later.bag', bag(LATER), '?tag=robot=r2')
+        cls.server.added('secret.bag', bag(lab_messages(1, salt=70)), '?tag=robot=r2', collection='secret')
+        cls.server.added('other.bag', bag(lab_messages(1, salt=80)), '?tag=robot=r3')
+
+    def path(self, query, name='all.mcap'):
+        return '%s/search/as/%s?%s' % (API, name, query)
+
+    def messages(self, query, **headers):
+        return read_mcap(self.get(self.path(query), **headers).body)[2]
+
+    def test_it_is_the_merge_of_what_matches(self):
+        messages = self.messages('q=robot:r2+collection:lab')
+        self.assertEqual(by_topic(messages), by_topic([m for one in LAB + [LATER] for m in one]))
+        self.assertEqual([m.time for m in messages], sorted(m.time for m in messages))
+        merged = self.get('%s/merge/as/all.mcap?prefix=never&%s' % (API, '&'.join('recording=' + i for i in self.ids + [self.later])))
+        self.assertEqual(merged.body, self.get(self.path('q=robot:r2+collection:lab')).body)
+
+    def test_topic_and_times_select_both(self):
+        query = 'q=robot:r2+collection:lab&topic=/odom&start=%d&end=%d' % (T0 + SECOND, T0 + 2 * SECOND)
+        expected = [m for one in LAB for m in one if m.topic == '/odom' and T0 + SECOND <= m.time < T0 + 2 * SECOND]
+        self.assertEqual(by_topic(self.messages(query)), by_topic(expected))
+        rows = self.get(self.path(query, 'all.ndjson')).rows()
+        self.assertEqual({r['recording'] for r in rows}, set(self.ids))
+
+    def test_it_behaves_like_a_file(self):
+        rng, path = random.Random(5), self.path('q=robot:r2+collection:lab')
+        whole = self.get(path)
+        tag, size = whole.headers['ETag'], len(whole.body)
+        self.assertEqual(int(self.server.request('HEAD', path).headers['Content-Length']), size)
+        for _ in range(8):
+            first, last = sorted(rng.randrange(size) for _ in range(2))
+            self.assertEqual(self.get(path, 206, Range='bytes=%d-%d' % (first, last), If_Range=tag).body, whole.body[first:last + 1])
+        self.get(path, 304, If_None_Match=tag)
+
+    def test_the_tag_changes_with_what_is_found(self):
+        path = self.path('q=robot:r9', 'x.mcap')
+        self.assertProblem(self.server.get(path), 404, 'no recording')
+        self.server.added('nine.bag', bag(LAB[0]), '?tag=robot=r9', collection='nine')
+        before = self.get(path)
+        self.server.added('ten.bag', bag(LAB[1]), '?tag=robot=r9', collection='nine')
+        after = self.get(path, Range='bytes=0-9', If_Range=before.headers['ETag'])
+        self.assertNotEqual(after.headers['ETag'], before.headers['ETag'])
+        self.assertEqual(len(read_mcap(after.body)[2]), len(LAB[0]) + len(LAB[1]))
+
+    def test_recordings_that_are_not_ready_are_counted(self):
+        self.server.added('good.bag', bag(LAB[0]), collection='growing')
+        live = self.server.request('POST', API + '/recordings?live=true&name=grows&collection=growing').json()['id']
+        answer = self.get(self.path('q=collection:growing'))
+        self.assertEqual(answer.headers.get('X-Left-Out'), '1')
+        self.assertEqual(by_topic(read_mcap(answer.body)[2]), by_topic(LAB[0]))
+        self.server.request('DELETE', '%s/recordings/%s?purge=true' % (API, live))
+
+    def test_more_recordings_than_stay_open(self):
+        parts = [lab_messages(1, salt=i) for i in range(70)]  # of which 64 are read at a time
+        for i, messages in enumerate(parts):
+            for message in messages:
+                message.time += i % 35 * SECOND // 2
+            self.server.added('p%02d.bag' % i, bag(messages), collection='many')
+        whole = self.get(self.path('q=collection:many&compression=zstd')).body
+        self.assertEqual(len(self.get(self.path('q=collection:many')).body), int(self.server.request('HEAD', self.path('q=collection:many')).headers['Content-Length']))
+        self.assertEqual(by_topic(self.messages('q=collection:many')), by_topic([m for one in parts for m in one]))
+        self.assertLess(len(whole), len(self.get(self.path('q=collection:many')).body))
+
+    def test_mistakes_are_named(self):
+        self.assertProblem(self.server.get(self.path('q=robot:r2', 'x.avi')), 406, 'mcap')
+        self.assertProblem(self.server.get(self.path('q=(robot', 'x.mcap')), 400)
+        self.assertProblem(self.server.get(self.path('q=robot:r2&limit=3', 'x.mcap')), 400, 'limit')
+
+
+class Access(Case):
+    @classmethod
+    def fill(cls):
+        cls.server.added('a.bag', bag(LAB[0]))
+        cls.server.added('b.bag', bag(LAB[1]), collection='secret')
+        create = lambda role, *args: reel('token', 'create', '--role', role, '--name', role, '--data', cls.server.data, *args).stdout.decode().strip()
+        cls.admin, cls.limited = create('admin'), create('edit', '--collection', 'lab')
+
+    def ask(self, path, token):
+        return self.server.request('GET', API + path, headers={'Authorization': 'Bearer ' + token})
+
+    def test_only_what_the_caller_may_see_is_merged(self):
+        for query in ('', 'collection=secret', 'q=b', 'q=a+or+b'):
+            answer = self.ask('/search/as/x.mcap?' + query, self.limited)
+            if answer.status != 404:
+                self.assertEqual(by_topic(read_mcap(answer.body)[2]), by_topic(LAB[0]))
+        self.assertEqual(len(read_mcap(self.ask('/search/as/x.mcap', self.admin).body)[2]), len(LAB[0]) + len(LAB[1]))
