@@ -55,8 +55,7 @@ static bool shift(const struct reel_index_info *info, int64_t begin_ns, int64_t 
 
 /* ---- prefixes */
 
-/* Bytes of the name before the suffix: the longest suffix of any format, else everything from the last dot. */
-static size_t stem_size(const char *name) {
+size_t reel_name_stem(const char *name) {
     size_t size = strlen(name), cut = 0;
     for (size_t f = 0; reel_formats[f]; f++) {
         for (const char *const *s = reel_formats[f]->suffixes; *s; s++) {
@@ -82,7 +81,7 @@ static uint32_t taken_by(const struct reel_source_option *options, uint32_t n, c
 static void make_prefix(struct reel_source_option *options, uint32_t *numbers, uint32_t i, const char *name) {
     enum { STEM_MAX = REEL_PREFIX_ROOM - 16 };
     name += name[0] == '/';
-    size_t stem = stem_size(name);
+    size_t stem = reel_name_stem(name);
     char *prefix = options[i].prefix;
     stem = stem < STEM_MAX ? stem : STEM_MAX;
     while (stem < strlen(name) && stem > 0 && ((unsigned char)name[stem] & 0xC0) == 0x80) {

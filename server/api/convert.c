@@ -426,3 +426,49 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
     memcpy(etag, c.etag, sizeof c.etag);
     return plan;
 }
+
+/* The selection is this cut of the recording's own time. */
+static void set_cut(struct conversion *c, const int64_t cut[2]) {
+    c->q.selection.start_ns = cut[0];
+    c->q.selection.end_ns = cut[1];
+    c->q.selection.state_at_cut = c->writer->needs & REEL_NEEDS_STATE_AT_CUT;
+    c->q.has_start = c->options.is_cut = true;
+    c->options.start_ns = cut[0];
+}
+
+struct reel_conversion *api_member(struct http_request *r, const struct api_recording *a, const char *name, const int64_t *cut,
+                                   char etag[64], struct reel_error *err) {
+    struct api_recording item = *a; /* lent */
+    struct inputs in = {.items = &item, .recordings = &item.recording, .n = 1, .name = name};
+    AUTO_STRUCT(conversion_done) struct conversion c = {0};
+    if (!cut && a->row.clock == REEL_CLOCK_RELATIVE && (http_param(r, "start") || http_param(r, "end"))) {
+        reel_fail(err, REEL_ARGUMENT, "its times are relative, start and end are not");
+        return NULL;
+    }
+    if (!read_conversion(r, &in, &c)) {
+        return NULL;
+    }
+    if (c.writer->needs & REEL_STREAMED) {
+        http_reply_bad_param(r, "as", "%s has no length before it is written; ask for a file format, for example mcap", c.writer->name);
+        return NULL;
+    }
+    if (cut) {
+        set_cut(&c, cut);
+    }
+    struct reel_selection plain = c.q.selection;
+    plain.state_at_cut = plain.last_per_topic = false;
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in.recordings, 1, &plain, err);
+    if (!stream || !reel_writer_accepts(c.writer, stream, NULL, err)) {
+        return NULL;
+    }
+    if (!make_etag(&c, stream->view_version)) {
+        http_reply_no_memory(r);
+        return NULL;
+    }
+    memcpy(etag, c.etag, sizeof c.etag);
+    struct reel_conversion *conversion = conversion_of(r, &c, err);
+    if (conversion) {
+        conversion->max_threads = 1; /* the archive reads one member after the other, and reserves the memory of one */
+    }
+    return conversion;
+}

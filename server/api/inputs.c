@@ -1,6 +1,8 @@
 /* /recordings/{id}/as/{name} converts one recording, /merge/as/{name} those that the request names, /search/as/{name} those that a search
  * finds. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/exports.h"
 #include "api/inputs.h"
@@ -15,7 +17,7 @@ enum {
     SHARED_MAX = 64    /* more recordings than these are not opened for other requests, too */
 };
 
-static void inputs_done(struct inputs *in) {
+void inputs_free(struct inputs *in) {
     for (uint32_t i = 0; in && i < in->n; i++) {
         api_recording_done(&in->items[i]);
     }
@@ -27,11 +29,10 @@ static void inputs_done(struct inputs *in) {
         free(in);
     }
 }
-REEL_DEFINE_AUTO(struct inputs, inputs_done);
 
 /* With room for `room` recordings. NULL: replied. */
 static struct inputs *inputs_new(struct http_request *r, const char *name, uint32_t room) {
-    AUTO(inputs_done) struct inputs *in = calloc(1, sizeof *in);
+    AUTO(inputs_free) struct inputs *in = calloc(1, sizeof *in);
     if (!in || !(in->items = calloc(room, sizeof *in->items)) || !(in->recordings = calloc(room, sizeof(struct reel_recording *))) ||
         !(in->sources = calloc(room, sizeof *in->sources)) || !(in->ids = calloc(room, sizeof(const char *)))) {
         http_reply_no_memory(r);
@@ -58,7 +59,7 @@ static bool add_input(struct http_request *r, struct inputs *in, const char *key
 }
 
 void api_export(struct http_request *r, const char *key, const char *name) {
-    AUTO(inputs_done) struct inputs *in = inputs_new(r, name, 1);
+    AUTO(inputs_free) struct inputs *in = inputs_new(r, name, 1);
     if (in && add_input(r, in, key)) {
         api_convert_inputs(r, in);
     }
@@ -96,7 +97,7 @@ void api_merge(struct http_request *r) {
         http_reply_bad_param(r, "recording", "at most %d of them", MERGE_MAX);
         return;
     }
-    AUTO(inputs_done) struct inputs *in = inputs_new(r, http_segment(r, "name"), MERGE_MAX);
+    AUTO(inputs_free) struct inputs *in = inputs_new(r, http_segment(r, "name"), MERGE_MAX);
     for (size_t i = 0; in && i < n; i++) {
         if (!add_input(r, in, keys[i])) {
             return;
@@ -173,12 +174,34 @@ static bool open_page(struct http_request *r, struct inputs *in, struct catalog_
     return api_reserve_open(r, in->recordings, in->n);
 }
 
-void api_search_export(struct http_request *r) {
+struct inputs *inputs_found(struct http_request *r, const char *name) {
     struct catalog_page page = {0};
-    AUTO(inputs_done) struct inputs *in = search(r, &page) ? inputs_new(r, http_segment(r, "name"), page.n_items + 1) : NULL;
-    bool good = in && open_page(r, in, &page) && merge_inputs(r, in);
+    AUTO(inputs_free) struct inputs *in = search(r, &page) ? inputs_new(r, name, page.n_items + 1) : NULL;
+    bool good = in && open_page(r, in, &page);
     catalog_page_done(&page);
-    if (good) {
+    return good ? TAKE(in) : NULL;
+}
+
+/* Recordings with a relative clock and an epoch are where the search finds them. */
+static void apply_epochs(struct inputs *in) {
+    for (uint32_t i = 0; i < in->n; i++) {
+        const struct catalog_recording *row = &in->items[i].row;
+        int64_t epoch_ns = row->annotations.epoch_ns, end;
+        if (row->clock == REEL_CLOCK_RELATIVE && row->annotations.has_epoch && !__builtin_add_overflow(row->start_ns, epoch_ns, &end) &&
+            !__builtin_add_overflow(row->end_ns, epoch_ns, &end)) {
+            in->sources[i].shift_ns = epoch_ns;
+            in->sources[i].wall = true;
+        }
+    }
+}
+
+void api_search_export(struct http_request *r) {
+    const char *align = http_param(r, "align");
+    AUTO(inputs_free) struct inputs *in = inputs_found(r, http_segment(r, "name"));
+    if (in && merge_inputs(r, in)) {
+        if (!align || strcmp(align, "none") != 0) {
+            apply_epochs(in);
+        }
         in->prefixing = REEL_PREFIX_NEVER;
         api_convert_inputs(r, in);
     }

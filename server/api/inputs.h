@@ -15,6 +15,11 @@ struct inputs {
     enum reel_prefixing prefixing; /* of a merge, unless the request says otherwise */
 };
 
+void inputs_free(struct inputs *in); /* NULL is fine */
+REEL_DEFINE_AUTO(struct inputs, inputs_free);
+
+/* What the request's search finds and can be read, opened; the others are counted in X-Left-Out. NULL: replied. */
+struct inputs *inputs_found(struct http_request *r, const char *name);
 /* Replies with the conversion of them that the request asks for. */
 void api_convert_inputs(struct http_request *r, struct inputs *in);
 

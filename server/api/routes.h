@@ -132,6 +132,7 @@ void api_file(struct http_request *r);
 void api_convert(struct http_request *r);
 void api_merge(struct http_request *r);
 void api_search_export(struct http_request *r);
+void api_search_zip(struct http_request *r);
 /* carla.c */
 void api_carla_info(struct http_request *r);
 void api_carla_collisions(struct http_request *r);

@@ -1,8 +1,15 @@
 """What a search finds as one file: merged by time, with a length, an entity tag and ranges; nobody gets what he may not see."""
+import io
+import json
 import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+import zipfile
 
 from harness import API, Case, reel
-from samples import SECOND, T0, bag, by_topic, lab_messages, read_mcap
+from samples import SECOND, T0, bag, by_topic, lab_messages, read_bag, read_mcap
 
 LAB = [lab_messages(3, salt=i) for i in range(3)]
 LATER = lab_messages(2, salt=40)
@@ -83,6 +90,83 @@ class SearchAsOneFile(Case):
         self.assertProblem(self.server.get(self.path('q=robot:r2&limit=3', 'x.mcap')), 400, 'limit')
 
 
+class Archive(Case):
+    """/search/export.zip, read by Python's zipfile and by unzip."""
+    @classmethod
+    def fill(cls):
+        cls.ids = [cls.server.added('run%d.bag' % i, bag(messages), '?tag=robot=r2') for i, messages in enumerate(LAB)]
+        cls.server.added('run0.bag', bag(LATER), '?tag=robot=r2', collection='two')
+        for name in ('same.bag', 'same.mcap.bag', 'same.x.bag', 'same.x'):
+            cls.server.added(name, bag(LATER), '?tag=robot=r4', collection='alike')
+        for recording, title, start, end in ((0, 'fall', SECOND, None), (0, 'fall', SECOND * 3 // 2, SECOND * 2), (1, 'Fall down/hill', SECOND, None), (1, 'fall', SECOND, None), (2, 'rise', 0, None)):
+            body = {'recording': cls.ids[recording], 'title': title, 'start': T0 + start, **({'end': T0 + end} if end else {})}
+            answer = cls.server.request('POST', API + '/events', json.dumps(body), {'Content-Type': 'application/json'})
+            assert answer.status == 201, answer
+
+    def path(self, query):
+        return '%s/search/export.zip?%s' % (API, query)
+
+    def members(self, query):
+        with zipfile.ZipFile(io.BytesIO(self.get(self.path(query)).body)) as archive:
+            self.assertIsNone(archive.testzip())
+            self.assertEqual({i.compress_type for i in archive.infolist()}, {zipfile.ZIP_STORED})
+            return {name: archive.read(name) for name in archive.namelist()}
+
+    def test_each_recording_is_a_member(self):
+        members = self.members('q=robot:r2')
+        self.assertEqual(sorted(members), ['lab/run0.mcap', 'lab/run1.mcap', 'lab/run2.mcap', 'two/run0.mcap'])
+        for i, name in enumerate(('lab/run0.mcap', 'lab/run1.mcap', 'lab/run2.mcap')):
+            self.assertEqual(members[name], self.get('%s/recordings/%s/as/x.mcap' % (API, self.ids[i])).body)
+        bags = self.members('q=robot:r2+collection:lab&as=bag&version=1.2&topic=/odom')
+        self.assertEqual(by_topic(read_bag(bags['lab/run1.bag'])), by_topic([m for m in LAB[1] if m.topic == '/odom']))
+
+    def test_names_differ_and_keep_their_ending(self):
+        names = list(self.members('q=robot:r4'))
+        self.assertEqual(len(set(names)), 4)
+        self.assertTrue(all(n.endswith('.mcap') and n.startswith('alike/same') for n in names), names)
+
+    def test_cuts_around_events(self):
+        members = self.members('q=collection:lab&around=event:fall&before=500ms&after=250ms')
+        self.assertEqual(sorted(members), ['lab/run0.001-fall.mcap', 'lab/run0.002-fall.mcap', 'lab/run1.001-fall.mcap'])
+        inside = [m for m in LAB[0] if T0 + SECOND // 2 <= m.time <= T0 + SECOND * 5 // 4]
+        self.assertEqual(by_topic(m for m in read_mcap(members['lab/run0.001-fall.mcap'])[2] if m.topic != '/map'), by_topic(inside))
+        inside = [m for m in LAB[0] if T0 + SECOND <= m.time < T0 + SECOND * 9 // 4]
+        self.assertEqual(by_topic(m for m in read_mcap(members['lab/run0.002-fall.mcap'])[2] if m.topic != '/map'), by_topic(inside))
+        self.assertIn('lab/run1.001-Fall down_hill.mcap', self.members('q=collection:lab&around=event:Fall*'))
+        self.assertProblem(self.server.get(self.path('around=event:nothing')), 404, 'event')
+
+    def test_it_is_resumable(self):
+        for query in ('q=robot:r2', 'q=robot:r2&compression=zstd', 'around=event:fall&before=1s&after=1s&as=bag'):
+            rng, whole = random.Random(6), self.get(self.path(query))
+            tag, size = whole.headers['ETag'], len(whole.body)
+            self.assertEqual(int(whole.headers['Content-Length']), size)
+            for _ in range(8):
+                first, last = sorted(rng.randrange(size) for _ in range(2))
+                self.assertEqual(self.get(self.path(query), 206, Range='bytes=%d-%d' % (first, last), If_Range=tag).body, whole.body[first:last + 1])
+            self.get(self.path(query), 304, If_None_Match=tag)
+
+    @unittest.skipUnless(shutil.which('unzip'), 'unzip is not installed')
+    def test_unzip_reads_it(self):
+        with tempfile.NamedTemporaryFile(suffix='.zip') as file:
+            file.write(self.get(self.path('q=robot:r2')).body)
+            file.flush()
+            self.assertIn(b'No errors detected', subprocess.run(['unzip', '-t', file.name], stdout=subprocess.PIPE, check=True).stdout)
+
+    def test_what_cannot_be_had_is_listed(self):
+        answer = self.get(self.path('q=robot:r2&as=nanover.zip'))
+        self.assertEqual(answer.headers['X-Left-Out'], '4')
+        with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+            self.assertEqual(archive.namelist(), ['LEFT-OUT.txt'])
+            self.assertEqual(archive.read('LEFT-OUT.txt').count(b'\n'), 4)
+
+    def test_mistakes_are_named(self):
+        self.assertProblem(self.server.get(self.path('as=avi')), 406, 'mcap')
+        self.assertProblem(self.server.get(self.path('as=ndjson')), 400, 'as', 'mcap')
+        self.assertProblem(self.server.get(self.path('around=fall')), 400, 'event:')
+        self.assertProblem(self.server.get(self.path('before=1s')), 400, 'around')
+        self.assertProblem(self.server.get(self.path('q=nothing-has-this')), 404)
+
+
 class Access(Case):
     @classmethod
     def fill(cls):
@@ -100,3 +184,8 @@ class Access(Case):
             if answer.status != 404:
                 self.assertEqual(by_topic(read_mcap(answer.body)[2]), by_topic(LAB[0]))
         self.assertEqual(len(read_mcap(self.ask('/search/as/x.mcap', self.admin).body)[2]), len(LAB[0]) + len(LAB[1]))
+
+    def test_only_what_the_caller_may_see_is_in_the_archive(self):
+        with zipfile.ZipFile(io.BytesIO(self.ask('/search/export.zip', self.limited).body)) as archive:
+            self.assertEqual(archive.namelist(), ['lab/a.mcap'])
+        self.assertEqual(self.ask('/search/export.zip?collection=secret', self.limited).status, 404)
