@@ -9,6 +9,10 @@ static const struct http_param list_params[] = {
     {.name = "count", .type = HTTP_BOOL, .help = "Also returns the total; with filters it is counted up to 10000 (total_capped)."},
     {0},
 };
+static const struct http_param batch_params[] = {
+    {.name = "dry_run", .type = HTTP_BOOL, .help = "Only returns what would change."},
+    {0},
+};
 static const struct http_param delete_params[] = {
     {.name = "purge", .type = HTTP_BOOL, .help = "Deletes the recording permanently; this needs the role admin."},
     {0},
@@ -60,6 +64,13 @@ const struct api_route api_routes_recordings[] = {
      .detail = "Topics are included if the index is loaded; for a large recording, send Prefer: wait=N or request /topics.",
      .headers = "ifNoneMatch prefer",
      .answers = "200 304:NotModified" ERRORS_ONE},
+    {.http = {"POST", BASE "/recordings:batch", ROLE_EDIT, batch_params,
+              "Changes many recordings: moves, renames, tags, dates, trashes, restores or rescans them.", api_recordings_batch, JSON_BODY},
+     .id = "changeRecordings",
+     .tag = "recordings",
+     .detail = "With dry_run nothing changes, and the response says what would. Otherwise it is a job, with a result for each recording in "
+               "/jobs/{id}/results: one that fails does not stop the others.",
+     .answers = "200 202:JobStarted" ERRORS_WRITE},
     {.http = {"PATCH", BASE "/recordings/{id}", ROLE_EDIT, api_no_params,
               "Changes name, collection, description, epoch, custom fields or tags by a merge patch.", api_recording_patch, JSON_BODY},
      .id = "changeRecording",

@@ -3,12 +3,13 @@ import io
 import json
 import random
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
 import zipfile
 
-from harness import API, Case, reel
+from harness import API, Case, Server, eventually, reel
 from samples import SECOND, T0, bag, by_topic, lab_messages, read_bag, read_mcap
 
 LAB = [lab_messages(3, salt=i) for i in range(3)]
@@ -185,7 +186,94 @@ class Access(Case):
                 self.assertEqual(by_topic(read_mcap(answer.body)[2]), by_topic(LAB[0]))
         self.assertEqual(len(read_mcap(self.ask('/search/as/x.mcap', self.admin).body)[2]), len(LAB[0]) + len(LAB[1]))
 
+    def test_only_what_the_caller_may_see_is_changed(self):
+        post = lambda body, query='': self.server.request('POST', API + '/recordings:batch' + query, json.dumps(body), {'Content-Type': 'application/json', 'Authorization': 'Bearer ' + self.limited})
+        listed = self.ask('/recordings', self.admin).json()['items']
+        secret = [r['id'] for r in listed if r['collection'] == 'secret']
+        plan = post({'ids': [r['id'] for r in listed], 'action': 'trash'}, '?dry_run=true').json()
+        self.assertEqual((plan['matched'], plan['not_found']), (1, secret))
+        self.assertEqual(post({'q': 'collection:secret', 'action': 'trash'}, '?dry_run=true').json()['matched'], 0)
+        self.assertEqual(post({'q': 'a', 'action': 'change', 'collection': 'secret'}).status, 403)
+
     def test_only_what_the_caller_may_see_is_in_the_archive(self):
         with zipfile.ZipFile(io.BytesIO(self.ask('/search/export.zip', self.limited).body)) as archive:
             self.assertEqual(archive.namelist(), ['lab/a.mcap'])
         self.assertEqual(self.ask('/search/export.zip?collection=secret', self.limited).status, 404)
+
+
+class Batch(Case):
+    """POST /recordings:batch."""
+    def setUp(self):
+        self.tag = 't%d' % random.randrange(1 << 40)
+        self.ids = [self.server.added('%s-%d.bag' % (self.tag, i), bag(lab_messages(1, salt=i)), '?tag=lot=' + self.tag) for i in range(4)]
+
+    def post(self, body, query='', status=202, token=None):
+        headers = {'Content-Type': 'application/json', **({'Authorization': 'Bearer ' + token} if token else {})}
+        answer = self.server.request('POST', API + '/recordings:batch' + query, json.dumps(body), headers)
+        self.assertEqual(answer.status, status, answer)
+        return answer.json()
+
+    def done(self, body):
+        job = self.post(body)['job']
+        eventually(lambda: self.get(job['href']).json()['state'] not in ('queued', 'running'))
+        state = self.get(job['href']).json()
+        self.assertEqual(state['state'], 'done', state)
+        return state, self.get(job['href'] + '/results').json()['items']
+
+    def row(self, i):
+        return self.get('%s/recordings/%s' % (API, self.ids[i])).json()
+
+    def test_a_dry_run_changes_nothing(self):
+        before = [self.row(i) for i in range(4)]
+        plan = self.post({'q': 'lot:' + self.tag, 'action': 'change', 'collection': 'moved', 'name': 'day1/{stem}-{n}{ending}'}, '?dry_run=true', 200)
+        self.assertEqual((plan['matched'], plan['changes'], plan['problems']), (4, 4, 0))
+        self.assertEqual(plan['items'][0]['new_name'], 'day1/%s-0-1.bag' % self.tag)
+        self.assertEqual([self.row(i) for i in range(4)], before)
+        plan = self.post({'ids': self.ids, 'action': 'change', 'name': 'one.bag'}, '?dry_run=true', 200)
+        self.assertEqual((plan['changes'], plan['problems']), (1, 3))
+
+    def test_move_rename_and_tag(self):
+        state, results = self.done({'q': 'lot:' + self.tag, 'action': 'change', 'collection': 'moved', 'name': '{stem}-{n}{ending}', 'tags': {'checked': 'yes', 'lot': None}})
+        self.assertEqual(state['outcome'], {'changed': 4, 'unchanged': 0, 'failed': 0, 'pending': 0})
+        self.assertEqual([r['result'] for r in results], ['changed'] * 4)
+        for i in range(4):
+            row = self.row(i)
+            self.assertEqual((row['collection'], row['name'], row['tags']), ('moved', '%s-%d-%d.bag' % (self.tag, i, i + 1), {'checked': 'yes'}))
+        changes = self.get(API + '/changes?since=0&limit=1000&kind=recording.renamed').json()['items']
+        self.assertLessEqual(set(self.ids), {c['recording'] for c in changes})
+
+    def test_trash_and_restore(self):
+        self.done({'ids': self.ids[:2], 'action': 'trash'})
+        self.assertEqual([self.row(i)['state'] for i in range(3)], ['trashed', 'trashed', 'ready'])
+        state, results = self.done({'ids': self.ids, 'action': 'restore'})
+        self.assertEqual([r['result'] for r in results], ['changed', 'changed', 'unchanged', 'unchanged'])
+        self.done({'ids': self.ids, 'action': 'rescan'})
+
+    def test_one_that_fails_does_not_stop_the_others(self):
+        state, results = self.done({'ids': self.ids + ['f' * 32], 'action': 'change', 'name': self.tag + '-same.bag'})
+        self.assertEqual([r['result'] for r in results], ['changed', 'failed', 'failed', 'failed'])
+        self.assertIn('already', results[1]['problem'])
+        state, results = self.done({'ids': self.ids[:1], 'action': 'change', 'epoch': '2024-05-01T00:00:00Z'})
+        self.assertIn('calendar', results[0]['problem'])
+
+    def test_it_goes_on_after_a_kill(self):
+        server = Server()
+        server.own = False
+        self.addCleanup(shutil.rmtree, server.data, True)
+        for i in range(60):
+            server.added('k%02d.bag' % i, bag(lab_messages(1, salt=i)))
+        job = server.request('POST', API + '/recordings:batch', json.dumps({'q': 'collection:lab', 'action': 'change', 'name': 'x-{name}'}), {'Content-Type': 'application/json'}).json()['job']
+        eventually(lambda: server.get(job['href']).json()['state'] != 'queued')
+        server.terminate(signal.SIGKILL)
+        server.stop(-signal.SIGKILL)
+        again = Server(server.data)
+        self.addCleanup(again.stop)
+        eventually(lambda: again.get(job['href']).json()['state'] == 'done')
+        names = [r['name'] for r in again.get(API + '/recordings?limit=1000&sort=name').json()['items']]
+        self.assertEqual(names, ['x-k%02d.bag' % i for i in range(60)])
+        self.assertEqual({r['result'] for r in again.get(job['href'] + '/results?limit=100').json()['items']} - {'unchanged'}, {'changed'})
+
+    def test_mistakes_are_named(self):
+        for body, word in (({}, 'ids'), ({'ids': [], 'q': 'x', 'action': 'trash'}, 'either'), ({'q': 'x', 'action': 'burn'}, 'restore'), ({'q': 'x', 'action': 'change'}, 'needs'),
+                           ({'q': 'x', 'action': 'change', 'name': '{date}'}, '{stem}'), ({'q': 'x', 'action': 'trash', 'name': 'y'}, 'change'), ({'q': 'x', 'action': 'change', 'tags': 3}, 'object')):
+            self.assertIn(word, json.dumps(self.post(body, status=400)))
