@@ -277,3 +277,33 @@ class Batch(Case):
         for body, word in (({}, 'ids'), ({'ids': [], 'q': 'x', 'action': 'trash'}, 'either'), ({'q': 'x', 'action': 'burn'}, 'restore'), ({'q': 'x', 'action': 'change'}, 'needs'),
                            ({'q': 'x', 'action': 'change', 'name': '{date}'}, '{stem}'), ({'q': 'x', 'action': 'trash', 'name': 'y'}, 'change'), ({'q': 'x', 'action': 'change', 'tags': 3}, 'object')):
             self.assertIn(word, json.dumps(self.post(body, status=400)))
+
+
+class RenameCollection(Case):
+    def ask(self, method, path, body=None, token=None):
+        return self.server.request(method, API + path, json.dumps(body) if body is not None else None, {'Content-Type': 'application/json', 'Authorization': 'Bearer ' + (token or self.admin)})
+
+    @classmethod
+    def fill(cls):
+        cls.ids = [cls.server.added('a%d.bag' % i, bag(lab_messages(1, salt=i))) for i in range(3)]
+        cls.server.added('b.bag', bag(LAB[1]), collection='other')
+        create = lambda role, *args: reel('token', 'create', '--role', role, '--name', role, '--data', cls.server.data, *args).stdout.decode().strip()
+        cls.admin, cls.limited = create('admin'), create('edit', '--collection', 'lab')
+
+    def test_all_that_names_it_follows(self):
+        self.assertEqual(self.ask('PUT', '/admin/retention', {'rules': [{'collection': 'lab', 'max_age': '30d'}], 'quotas': [{'collection': 'lab*', 'recordings': 9}]}).status, 200)
+        self.assertEqual(self.ask('DELETE', '/recordings/' + self.ids[2]).status, 204)
+        self.assertEqual(self.ask('PATCH', '/collections/lab', {'description': 'the hall'}).status, 200)
+        self.assertProblem(self.ask('PATCH', '/collections/lab', {'name': 'other'}), 409, 'already')
+        self.assertProblem(self.ask('PATCH', '/collections/lab', {'name': 'lab*'}), 400, 'glob')
+        self.assertProblem(self.ask('PATCH', '/collections/lab', {'name': 'hall'}, self.limited), 403, 'admin')
+        self.assertProblem(self.ask('PATCH', '/collections/none', {'name': 'hall'}), 404)
+        renamed = self.ask('PATCH', '/collections/lab', {'name': 'hall'})
+        self.assertEqual((renamed.status, renamed.json()['name'], renamed.json()['description'], renamed.json()['recordings']), (200, 'hall', 'the hall', 2))
+        self.assertEqual({self.ask('GET', '/recordings/' + i, None, self.limited).json()['collection'] for i in self.ids}, {'hall'})
+        self.assertEqual(self.ask('GET', '/recordings?q=hall').json()['items'][0]['collection'], 'hall')
+        rules = self.ask('GET', '/admin/retention').json()
+        self.assertEqual([r['collection'] for r in rules['rules'] + rules['quotas']], ['hall', 'lab*'])
+        self.assertEqual(self.ask('GET', '/collections/lab').status, 404)
+        kinds = [c['kind'] for c in self.ask('GET', '/changes?since=0&limit=1000').json()['items'] if c['recording'] == self.ids[0]]
+        self.assertIn('recording.renamed', kinds)
