@@ -41,17 +41,18 @@ static bool write_planned(struct reel_render *render, uint64_t length, char *buf
     return true;
 }
 
-/* Written in one pass: its groups are packed, and nothing before them depends on them. */
-static bool is_packed(const struct reel_conversion *c) {
+/* Written in one pass: its groups are packed, and nothing that is written before them depends on them. */
+static bool is_packed(const struct reel_conversion *c, const struct reel_output *output) {
     const char *compression = c->options.compression;
     bool compressed = compression[0] != '\0' && strcmp(compression, "none") != 0;
-    return (c->writer->needs & REEL_HEAD_FIRST) && (compressed || (c->writer->needs & REEL_DECODES));
+    return (c->writer->needs & (REEL_HEAD_FIRST | (output->rewrite ? REEL_HEAD_LAST : 0))) &&
+           (compressed || (c->writer->needs & REEL_DECODES));
 }
 
 bool reel_convert_to(struct reel_conversion *c, const struct reel_output *output, const struct reel_progress *progress,
                      struct reel_error *err) {
     bool streamed = c->writer->needs & REEL_STREAMED;
-    if (is_packed(c)) {
+    if (is_packed(c, output)) {
         AUTO(reel_plan_free) struct reel_plan *packed = packing_plan(c, NULL, output, progress, err);
         reel_loss_add_left_out(output->loss, packed ? reel_plan_left_out(packed) : 0);
         return packed;
@@ -101,6 +102,9 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
     AUTO(reel_conversion_free)
     struct reel_conversion *conversion =
         threads ? reel_conversion_new(writer, &recording, 1, &all, &write_options, threads, NULL, err) : NULL;
-    return conversion && output_file_open(&file, path, o.replace, err) && reel_convert_to(conversion, &output, progress, err) &&
-           output_file_finish(&file, err);
+    if (!conversion || !output_file_open(&file, path, o.replace, err)) {
+        return false;
+    }
+    output.rewrite = output_file_rewrites(&file) ? output_file_rewrite : NULL;
+    return reel_convert_to(conversion, &output, progress, err) && output_file_finish(&file, err);
 }

@@ -49,6 +49,15 @@ bool output_file_write(void *output_file, const void *data, size_t size, struct 
     return disk_write_all(o->fd, data, size) || reel_fail_errno(err, "%s", o->path ? o->path : "standard output");
 }
 
+bool output_file_rewrite(void *output_file, const void *data, size_t size, struct reel_error *err) {
+    const struct output_file *o = output_file;
+    return disk_write_at(o->fd, data, size, 0) || reel_fail_errno(err, "%s", o->path);
+}
+
+bool output_file_rewrites(const struct output_file *o) {
+    return o->temporary != NULL;
+}
+
 /* Makes the new name durable. EACCES: a folder that may be written but not read; EINVAL: a file system that cannot sync folders. */
 static bool sync_folder(const char *path, struct reel_error *err) {
     return disk_sync_folder_of(path, NULL) || errno == EACCES || errno == EINVAL || reel_fail_errno(err, "%s: folder", path);

@@ -103,19 +103,21 @@ static bool pack_groups(void *context, struct reel_render *render, struct ahead_
 
 /* ---- their places */
 
+typedef bool put_fn(void *context, const void *data, size_t size, struct reel_error *err);
+
 /* Gives the output [from, to) of the plan, which is not packed. */
-static bool put_rendered(struct packing *p, uint64_t from, uint64_t to, struct reel_error *err) {
+static bool put_rendered(struct packing *p, put_fn *put, uint64_t from, uint64_t to, struct reel_error *err) {
     if (!p->render) {
         struct reel_stream *stream = conversion_stream(p->conversion, p->plan->front, err);
         p->render = stream ? reel_render_new(p->plan, p->plan->writer, &p->plan->options, stream, err) : NULL;
-        p->buffer = malloc(OUTPUT_PIECE);
+        p->buffer = p->buffer ? p->buffer : malloc(OUTPUT_PIECE);
         if (!p->render || !p->buffer) {
             return p->render ? reel_fail_memory(err) : false;
         }
     }
     for (uint64_t at = from; at < to;) {
         size_t n = to - at < OUTPUT_PIECE ? (size_t)(to - at) : OUTPUT_PIECE;
-        if (!reel_render_read(p->render, at, p->buffer, n, err) || !p->output->write(p->output->context, p->buffer, n, err)) {
+        if (!reel_render_read(p->render, at, p->buffer, n, err) || !put(p->output->context, p->buffer, n, err)) {
             return false;
         }
         at += n;
@@ -132,7 +134,7 @@ static bool put_group(struct packing *p, struct reel_group *group, const uint8_t
         return true;
     }
     return data ? p->output->write(p->output->context, data, (size_t)group->size, err)
-                : put_rendered(p, group->offset, group->offset + group->size, err);
+                : put_rendered(p, p->output->write, group->offset, group->offset + group->size, err);
 }
 
 static bool place_groups(struct packing *p, const struct ahead_piece *piece, struct reel_error *err) {
@@ -170,14 +172,25 @@ static bool pack_all(struct packing *p, struct reel_error *err) {
 
 /* ---- the whole */
 
+static bool put_tail(struct packing *p, uint64_t tail_at, struct reel_error *err) {
+    if (!put_rendered(p, p->output->write, tail_at, p->plan->length, err)) {
+        return false;
+    }
+    if (p->plan->writer->needs & REEL_HEAD_FIRST) {
+        return true;
+    }
+    reel_render_free(TAKE(p->render)); /* it may hold the head as it was */
+    return put_rendered(p, p->output->rewrite, 0, p->plan->head_size, err);
+}
+
 static bool plan_all(struct packing *p, struct reel_stream *stream, const struct reel_progress *progress, struct reel_error *err) {
-    if (!plan_head(&p->run, stream, progress, &p->laid, err) || (p->output && !put_rendered(p, 0, p->plan->head_size, err)) ||
-        !pack_all(p, err)) {
+    if (!plan_head(&p->run, stream, progress, &p->laid, err) ||
+        (p->output && !put_rendered(p, p->output->write, 0, p->plan->head_size, err)) || !pack_all(p, err)) {
         return false;
     }
     uint64_t tail_at = p->plan->length;
     p->laid.pos = tail_at;
-    return plan_tail(&p->run, &p->laid, err) && (!p->output || put_rendered(p, tail_at, p->plan->length, err));
+    return plan_tail(&p->run, &p->laid, err) && (!p->output || put_tail(p, tail_at, err));
 }
 
 struct reel_plan *packing_plan(struct reel_conversion *c, const struct reel_keep *keep, const struct reel_output *output,

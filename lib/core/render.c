@@ -138,14 +138,25 @@ static bool emit_window(struct reel_render *r, const struct stretch *s, struct r
                       (unsigned long long)(out->pos - s->offset), (unsigned long long)s->size));
 }
 
+void reel_render_expect(struct reel_render *r, uint64_t end) {
+    r->until = end;
+}
+
+/* What of a group is to be held for reading from `offset` on: all of it, unless it is huge, or only a small part of it is going to be read.
+ */
+static struct reel_sink window_of(const struct reel_render *r, const struct stretch *s, uint64_t offset) {
+    uint64_t end = s->offset + s->size, until = r->until > offset && r->until < end ? r->until : end;
+    bool huge = s->size > REEL_GROUP_WHOLE_MAX, narrow = s->kind == MESSAGES && r->until > offset && until - offset < s->size / 4;
+    if (!huge && !narrow) {
+        return (struct reel_sink){.lo = s->offset, .hi = end};
+    }
+    return (struct reel_sink){
+        .lo = offset, .hi = until - offset > REEL_GROUP_WHOLE_MAX ? offset + REEL_GROUP_WHOLE_MAX : until, .partial = true};
+}
+
 /* Fills the buffer with output bytes around `offset`. */
 static bool hold(struct reel_render *r, const struct stretch *s, uint64_t offset, struct reel_error *err) {
-    struct reel_sink out = {.lo = s->offset, .hi = s->offset + s->size};
-    if (s->size > REEL_GROUP_WHOLE_MAX) {
-        out.partial = true;
-        out.lo = offset;
-        out.hi = out.hi - offset > REEL_GROUP_WHOLE_MAX ? offset + REEL_GROUP_WHOLE_MAX : out.hi;
-    }
+    struct reel_sink out = window_of(r, s, offset);
     r->held = r->held_end = 0;
     if (!render_reserve(r, (size_t)(out.hi - out.lo), err)) {
         return false;
@@ -153,6 +164,10 @@ static bool hold(struct reel_render *r, const struct stretch *s, uint64_t offset
     out.buffer = r->buffer;
     if (!emit_window(r, s, &out, err)) {
         return false;
+    }
+    if (out.lacking && s->size <= REEL_GROUP_WHOLE_MAX) {
+        r->until = 0;
+        return hold(r, s, offset, err);
     }
     r->held = out.lo;
     r->held_end = out.hi;

@@ -18,6 +18,7 @@ struct reel_render {
     void *totals;                       /* of a streamed run */
     uint8_t *buffer;
     size_t capacity;
+    uint64_t until;          /* planned: what is before it is read in order (reel_render_expect()); 0: not known */
     uint64_t held, held_end; /* output bytes in the buffer (planned), or bytes of the group (streamed) */
     uint64_t messages;
     /* streamed: */

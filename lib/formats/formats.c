@@ -18,6 +18,7 @@
 #define WRITERS(X)                                                                                                                         \
     X(mcap)                                                                                                                                \
     X(rosbag2)                                                                                                                             \
+    X(rosbag2_sqlite3)                                                                                                                     \
     X(rosbag2_0)                                                                                                                           \
     X(rosbag2_0_named)                                                                                                                     \
     X(rosbag12)                                                                                                                            \

@@ -58,6 +58,9 @@ bool reel_render_ahead(struct reel_render *render, uint64_t offset, uint64_t end
 /* Where a conversion goes, piece by piece and in order. */
 struct reel_output {
     bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
+    /* Optional, once all is written: replaces the first bytes. Compressed formats whose head depends on what follows (ROS bags) then take
+     * one pass. */
+    bool (*rewrite)(void *context, const void *data, size_t size, struct reel_error *err);
     void *context;
     struct reel_loss *loss; /* NULL, or what only the conversion itself shows is added to it */
 };

@@ -18,6 +18,7 @@ struct reel_sink {
     bool hashing;    /* keep `crc` over every byte emitted, inside the window or not */
     uint32_t crc;    /* CRC-32 (zlib's), start value 0 */
     bool partial;    /* the window shows a part of a group: nothing may be patched, or its bytes would depend on the window */
+    bool lacking;    /* set by a writer that had to patch bytes that a partial window shows: the group is rendered again, whole */
 };
 
 void reel_sink_edge(struct reel_sink *s, const void *data, size_t size);    /* slow path of reel_sink_put */
@@ -62,6 +63,10 @@ static inline void reel_sink_string32(struct reel_sink *s, struct reel_bytes b) 
  * checksums and patches. */
 static inline uint8_t *reel_sink_at(const struct reel_sink *s, uint64_t pos, uint64_t size) {
     return !s->partial && pos >= s->lo && pos + size <= s->hi && size > 0 ? s->buffer + (pos - s->lo) : NULL;
+}
+
+static inline bool reel_sink_shows(const struct reel_sink *s, uint64_t pos, uint64_t size) { /* some of these bytes */
+    return pos < s->hi && pos + size > s->lo;
 }
 
 #ifdef __cplusplus

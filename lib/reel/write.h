@@ -25,6 +25,7 @@ enum {
     REEL_DECODES = 128,             /* payloads are decoded to values: decode, and the version of the encodings, decide the bytes */
     REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
     REEL_HEAD_FIRST = 256,          /* head() does not depend on what follows: an output with packed groups is written in one pass */
+    REEL_HEAD_LAST = 512,           /* it alone depends on that, and not its size: the same for an output whose head can be rewritten */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
@@ -218,6 +219,8 @@ void reel_render_free(struct reel_render *render);
 REEL_DEFINE_AUTO(struct reel_render, reel_render_free);
 /* Bytes [offset, offset + size) of a planned output; touches only the groups they lie in. */
 bool reel_render_read(struct reel_render *render, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
+/* What is read next ends at `end`: of a group of which little is read, no more is rendered. */
+void reel_render_expect(struct reel_render *render, uint64_t end);
 /* The next at most `size` bytes of a streamed output; *got 0 = complete. */
 bool reel_render_next(struct reel_render *render, void *buffer, size_t size, size_t *got, struct reel_error *err);
 uint64_t reel_render_messages(const struct reel_render *render); /* given so far */

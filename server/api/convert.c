@@ -201,7 +201,9 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     if (!read_split(r, c)) {
         return false;
     }
-    c->writer = reel_writer_for_file(c->target, http_param(r, "version"), &err);
+    const char *version = http_param(r, "version"), *storage = http_param(r, "storage");
+    version = !version && storage && strcmp(storage, "mcap") != 0 ? storage : version;
+    c->writer = reel_writer_for_file(c->target, version, &err);
     if (!c->writer) {
         http_reply_problem(r, 406, "unknown-target", "%s", err.text);
         return false;
@@ -250,6 +252,9 @@ static bool reserve(struct http_request *r, const struct inputs *in, const struc
 
 static bool read_planned(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     return reel_render_read(context, offset, buffer, size, err);
+}
+static void expect(void *context, uint64_t end) {
+    reel_render_expect(context, end);
 }
 static bool read_ahead(void *context, uint64_t offset, uint64_t end) {
     return reel_render_ahead(context, offset, end);
@@ -337,6 +342,7 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
                                            .modified_ns = modified_ns(c->in),
                                            .fd = -1,
                                            .read = read_planned,
+                                           .expect = expect,
                                            .ahead = read_ahead,
                                            .free = free_render,
                                            .context = render});

@@ -21,6 +21,7 @@ struct conversion {
     struct option_list compress_topics;
     bool report, force, raw, wrap;
     int ros;              /* index in dialects; -1: not given */
+    int storage;          /* index in storages */
     uint64_t jobs;        /* conversions at once, into a folder */
     uint64_t threads;     /* of a conversion; 0: one for each core */
     uint64_t run;         /* of a NanoVer recording, or NO_RUN */
@@ -35,6 +36,7 @@ struct conversion {
 };
 static const char *const aligns[] = {"start", "none", NULL};
 static const char *const dialects[] = {"1", "2", NULL}, *const encodings[] = {"ros1", "cdr"};
+static const char *const storages[] = {"mcap", "sqlite3", NULL};
 static const char *const prefixes[] = {"clash", "always", "never", NULL};
 
 static inline void reel_auto_conversion_done(struct conversion *c) {
@@ -71,7 +73,8 @@ static bool choose_writer(struct conversion *c, const char *out, struct reel_err
         return reel_fail(err, REEL_ARGUMENT, "%s has no extension of a known format; use --format",
                          strcmp(out, "-") == 0 ? "standard output" : out);
     }
-    return (c->writer = reel_writer_named(extension, c->version, err)) != NULL;
+    const char *version = c->version || c->storage == 0 ? c->version : storages[c->storage];
+    return (c->writer = reel_writer_named(extension, version, err)) != NULL;
 }
 
 static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct reel_error *err) {
@@ -201,7 +204,9 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
     c->options.name = name;
     struct cli_progress progress;
     cli_progress_start(&progress, "converting", cli_file_name(path));
-    bool good = convert_to(c, &(struct reel_output){.write = cli_output_write, .context = &out, .loss = loss}, &progress.report, err);
+    struct reel_output output = {
+        .write = cli_output_write, .rewrite = output_file_rewrites(&out) ? output_file_rewrite : NULL, .context = &out, .loss = loss};
+    bool good = convert_to(c, &output, &progress.report, err);
     cli_progress_end(&progress);
     c->options.name = NULL;
     print_losses(stderr, loss);
@@ -342,6 +347,7 @@ static int run(int argc, char **argv) {
         {.name = "view", .kind = CLI_TEXT, .to = &c.view, .value = "VIEW", .help = "foxglove: what Foxglove-compatible viewers display"},
         {.name = "ros", .kind = CLI_CHOICE, .to = &c.ros, .value = "N", .help = "convert messages of ROS 1 to those of ROS 2 (2), or back (1); bags get those of ROS 1 without it", .choices = dialects},
         {.name = "wrap", .kind = CLI_FLAG, .to = &c.wrap, .help = "ROS bags: keep messages of ROS 2 as they are, in std_msgs/UInt8MultiArray"},
+        {.name = "storage", .kind = CLI_CHOICE, .to = &c.storage, .value = "KIND", .help = "ROS 2 bags: mcap (default) or sqlite3, an MCAP file or a database in the folder", .choices = storages},
         {.name = "metadata-version", .kind = CLI_UINT, .to = &c.metadata_version, .value = "N", .least = 5, .most = 9, .help = "ROS 2 bags: version of metadata.yaml (default 5, which Humble and later read)"},
         {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},
         {.name = "align", .kind = CLI_CHOICE, .to = &c.align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", .choices = aligns},

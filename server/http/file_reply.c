@@ -76,6 +76,9 @@ static void read_ahead(struct file_body *body, const struct piece *piece, uint64
 static size_t piece_read(struct file_body *body, const struct piece *piece, uint64_t position, char *buffer, size_t size,
                          struct reel_error *err) {
     uint64_t offset = piece->offset + position;
+    if (position == 0 && body->file.expect) {
+        body->file.expect(body->file.context, piece->offset + piece->size);
+    }
     if (body->ahead && body->ahead_offset != offset) { /* it was for another piece */
         read_ahead_stop(TAKE(body->ahead));
     }

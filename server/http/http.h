@@ -181,6 +181,7 @@ struct http_file {
     int64_t modified_ns;     /* 0 = no Last-Modified */
     int fd;                  /* >= 0: a plain file, sent by sendfile and closed afterwards; else read() */
     bool (*read)(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err); /* exactly size bytes */
+    void (*expect)(void *context, uint64_t end); /* optional: what is read next ends there */
     /* Optional: [offset, end) is going to be read in order. True: read() itself works ahead, so that no thread has to read for it. */
     bool (*ahead)(void *context, uint64_t offset, uint64_t end);
     void (*free)(void *context); /* called once, also when nothing was sent */

@@ -67,6 +67,7 @@ static void check_ranges(const struct output *o, struct reel_render *r, uint64_t
         uint64_t at = i == 0 ? o->size : i == 1 ? 0 : toy_next(&seed) % o->size;
         size_t n = (size_t)(toy_next(&seed) % (most + 1));
         n = n > o->size - at ? (size_t)(o->size - at) : n;
+        reel_render_expect(r, i % 3 == 0 ? 0 : i % 3 == 1 ? at + n : at + n / 2); /* nothing, the truth, or too little */
         assert_true(reel_render_read(r, at, piece, n, &err));
         assert_memory_equal(piece, o->all + at, n);
     }

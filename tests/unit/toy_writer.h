@@ -100,8 +100,10 @@ static inline bool toy_messages(struct reel_write *w, struct reel_sink *out, str
         n++;
     }
     reel_sink_u8(out, 'G');
-    uint8_t *all = reel_sink_at(out, start, out->pos - start);
-    reel_sink_u32le(out, all && !(w->writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) ? pack_crc(all, out->pos - start) : 0);
+    const uint8_t *all = reel_sink_at(out, start, out->pos - start);
+    bool hashed = w->writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN;
+    out->lacking = !hashed && !all && reel_sink_shows(out, out->pos, 4);
+    reel_sink_u32le(out, all && !hashed ? pack_crc(all, out->pos - start) : 0);
     if (w->planning) {
         t->messages += n;
         t->tail_at = out->pos;

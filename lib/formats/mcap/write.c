@@ -320,16 +320,15 @@ static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
 }
 
 /* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks those are. */
-static bool patch_crc(const struct reel_group *group, uint64_t chunk_at, uint64_t records, struct reel_sink *out, struct reel_error *err) {
-    if (group->size > REEL_GROUP_WHOLE_MAX) {
-        return true;
+static void patch_crc(const struct reel_group *group, uint64_t chunk_at, uint64_t records, struct reel_sink *out) {
+    if (group->size > REEL_GROUP_WHOLE_MAX || !reel_sink_shows(out, chunk_at + MCAP_CHUNK_CRC_AT, sizeof(uint32_t))) {
+        return;
     }
     uint8_t *chunk = reel_sink_at(out, chunk_at, MCAP_CHUNK_HEAD + records);
-    if (!chunk) {
-        return reel_fail(err, REEL_ARGUMENT, "a chunk of %llu bytes must be rendered whole", (unsigned long long)group->size);
+    out->lacking = !chunk;
+    if (chunk) {
+        store_u32le(chunk + MCAP_CHUNK_CRC_AT, libdeflate_crc32(0, chunk + MCAP_CHUNK_HEAD, records));
     }
-    store_u32le(chunk + MCAP_CHUNK_CRC_AT, libdeflate_crc32(0, chunk + MCAP_CHUNK_HEAD, records));
-    return true;
 }
 
 static bool as_planned(const struct reel_write *w, const char *what, uint64_t is, uint64_t planned, struct reel_error *err) {
@@ -354,8 +353,11 @@ static bool render_plain(struct reel_write *w, struct chunk *chunk, const struct
                          struct reel_error *err) {
     uint64_t chunk_at = out->pos;
     put_chunk_head(w, out, note, 0);
-    return take_messages(w, chunk, out, err) && as_planned(w, "bytes of messages", chunk->records, note->records, err) &&
-           patch_crc(reel_write_group(w, w->group), chunk_at, chunk->records, out, err);
+    if (!take_messages(w, chunk, out, err) || !as_planned(w, "bytes of messages", chunk->records, note->records, err)) {
+        return false;
+    }
+    patch_crc(reel_write_group(w, w->group), chunk_at, chunk->records, out);
+    return true;
 }
 
 static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {

@@ -397,7 +397,7 @@ static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, stru
 #define ROSBAG2_0_WRITER(variant_text)                                                                                                     \
     {                                                                                                                                      \
         .name = "rosbag-2.0", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag",                          \
-        .needs = REEL_COMPRESSES, .version = 3, .encoding = "ros1", .totals_size = sizeof(struct rosbag2_0_totals),                        \
+        .needs = REEL_COMPRESSES | REEL_HEAD_LAST, .version = 3, .encoding = "ros1", .totals_size = sizeof(struct rosbag2_0_totals),                        \
         .run_size = sizeof(struct rosbag2_0_write_run), .accepts = rosbag2_0_accepts, .accepts_all = ros_accepts_all,                      \
         .compressions = "bz2 lz4", .open = rosbag2_0_open_run, .close = rosbag2_0_close_run, .head = rosbag2_0_head,                       \
         .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts, .tail = rosbag2_0_tail, .recorder = &rosbag2_0_recorder        \
