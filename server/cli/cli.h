@@ -148,6 +148,17 @@ struct cli_recordings {
 bool cli_gather(char *const *paths, uint32_t n, struct cli_recordings *out, struct reel_error *err);
 void cli_recordings_done(struct cli_recordings *r);
 
+/* ---- tree.c: the files of a command line, and the recordings below its folders, by their names' endings */
+
+struct cli_tree {
+    char **paths;
+    uint32_t *below; /* paths[i] + below[i]: its place below the folder that was given */
+    uint32_t n;
+    size_t room, room_below;
+};
+bool cli_tree(char *const *paths, uint32_t n, const char *except, struct cli_tree *out, struct reel_error *err); /* except: a folder */
+void cli_tree_done(struct cli_tree *tree);
+
 /* ---- the options of cat and convert as a selection of these recordings */
 
 struct cli_select {
