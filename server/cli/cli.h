@@ -25,8 +25,8 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_serve, cli_info, cli_cat, cli_play, cli_record, cli_convert, cli_check, cli_import, cli_demo,
-    cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_migrate, cli_rescan,
-    cli_routes;
+    cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_get, cli_fsck, cli_scrub, cli_backup, cli_migrate,
+    cli_rescan, cli_routes;
 
 /* ---- options.c: parsing and --help, both from one table */
 

@@ -1,6 +1,7 @@
 """What a search finds as one file: merged by time, with a length, an entity tag and ranges; nobody gets what he may not see."""
 import io
 import json
+import os
 import random
 import shutil
 import signal
@@ -307,3 +308,39 @@ class RenameCollection(Case):
         self.assertEqual(self.ask('GET', '/collections/lab').status, 404)
         kinds = [c['kind'] for c in self.ask('GET', '/changes?since=0&limit=1000').json()['items'] if c['recording'] == self.ids[0]]
         self.assertIn('recording.renamed', kinds)
+
+
+class Get(Case):
+    """reel get."""
+    @classmethod
+    def fill(cls):
+        cls.files = {'g%d.bag' % i: bag(lab_messages(1, salt=i)) for i in range(4)}
+        for name, data in cls.files.items():
+            cls.server.added('day1/' + name, data, '?tag=robot=r2')
+        cls.server.added('other.bag', bag(LATER))
+
+    def test_a_mirror_that_goes_on(self):
+        folder = tempfile.mkdtemp(prefix='reel-e2e-')
+        self.addCleanup(shutil.rmtree, folder)
+        at = lambda name='': os.path.join(folder, 'lab/day1', name)
+        os.makedirs(at())
+        with open(at('g0.bag.part'), 'wb') as f:
+            f.write(self.files['g0.bag'][:1000])
+        with open(at('g1.bag.part'), 'wb') as f:
+            f.write(b'?' * 1000)  # of something else
+        first = reel('get', self.server.base + '?q=robot:r2', folder, check=False)
+        self.assertEqual(first.returncode, 1)
+        self.assertIn(b'3 received, 0 skipped, 1 failed', first.stderr)
+        self.assertIn(b'SHA-256', first.stderr)
+        self.assertIn(b'1 received, 3 skipped, 0 failed', reel('get', self.server.base + '/api/v1/?q=robot:r2', folder).stderr)
+        self.assertEqual(sorted(os.listdir(at())), sorted(self.files))
+        for name, data in self.files.items():
+            with open(at(name), 'rb') as f:
+                self.assertEqual(f.read(), data)
+        with open(at('g2.bag'), 'r+b') as f:
+            f.write(b'!')
+        self.assertIn(b'1 received, 3 skipped, 0 failed', reel('get', self.server.base + '?q=robot:r2', folder).stderr)
+
+    def test_mistakes_are_named(self):
+        self.assertIn(b'answers 400', reel('get', self.server.base + '?q=(x', tempfile.gettempdir(), check=False).stderr)
+        self.assertEqual(reel('get', self.server.base, check=False).returncode, 2)
