@@ -266,6 +266,18 @@ static void reply(struct export *e) {
                                               .context = archive});
 }
 
+/* The memory of a stream of one recording: they are read one after the other. False: replied. */
+static bool reserve_one(struct http_request *r, const struct inputs *in) {
+    uint32_t most = 0;
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < in->n; i++) {
+        uint64_t payload = reel_index_info(reel_recording_index(in->recordings[i]))->largest_payload;
+        most = payload > largest ? i : most;
+        largest = payload > largest ? payload : largest;
+    }
+    return api_reserve_stream(r, &in->recordings[most], 1, true);
+}
+
 void api_search_zip(struct http_request *r) {
     AUTO_STRUCT(export_done) struct export e = {.r = r};
     struct reel_error err = {0};
@@ -280,7 +292,7 @@ void api_search_zip(struct http_request *r) {
         return;
     }
     e.items->room = MEMBERS_MAX;
-    if (api_reserve_stream(r, e.in->recordings, e.in->n, true) && list_members(&e)) {
+    if (reserve_one(r, e.in) && list_members(&e)) {
         reply(&e);
     }
 }
