@@ -10,10 +10,7 @@
 #include "wire/zip.h"
 #include "wire/zip_write.h"
 
-enum {
-    PLANS_MEMORY_MAX = 256 << 20, /* of all members together */
-    PIECE = 1 << 20
-};
+enum { PIECE = 1 << 20 };
 
 struct zip_items *zip_items_new(uint32_t room, struct reel_error *err) {
     AUTO(zip_items_free) struct zip_items *all = calloc(1, sizeof *all);
@@ -50,30 +47,24 @@ static struct zip_items *ref_items(struct zip_items *all) {
 
 /* ---- planning */
 
-struct zip_plan {
+struct zip_plan { /* the plans themselves would take too much memory: a member is planned again when it is read */
     _Atomic uint32_t references;
     uint32_t n;
     struct planned {
-        struct reel_plan *plan; /* NULL: a text */
         uint64_t size;
         uint32_t crc;
     } * members;
 };
 
 void zip_plan_free(struct zip_plan *plan) {
-    if (!plan || atomic_fetch_sub(&plan->references, 1) != 1) {
-        return;
+    if (plan && atomic_fetch_sub(&plan->references, 1) == 1) {
+        free(plan->members);
+        free(plan);
     }
-    for (uint32_t i = 0; plan->members && i < plan->n; i++) {
-        reel_plan_free(plan->members[i].plan);
-    }
-    free(plan->members);
-    free(plan);
 }
 
 struct request { /* the job's */
     struct zip_items *items;
-    struct reel_keep keep;
     const struct reel_progress *outer;
     uint32_t done; /* members */
 };
@@ -94,10 +85,10 @@ static bool report(void *context, uint64_t done, uint64_t total) {
 }
 
 /* Renders a member from front to back for its CRC. */
-static bool sum_member(struct reel_conversion *conversion, struct planned *m, const struct reel_progress *progress,
+static bool sum_member(struct reel_conversion *conversion, struct reel_plan *plan, struct planned *m, const struct reel_progress *progress,
                        struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(PIECE);
-    AUTO(reel_render_free) struct reel_render *render = piece ? reel_conversion_render(conversion, m->plan, err) : NULL;
+    AUTO(reel_render_free) struct reel_render *render = piece ? reel_conversion_render(conversion, plan, err) : NULL;
     if (!render) {
         return piece ? false : reel_fail_memory(err);
     }
@@ -122,9 +113,9 @@ static bool plan_member(struct request *q, const struct zip_item *item, struct p
         m->crc = (uint32_t)crc32_z(0, (const Bytef *)item->text, (z_size_t)m->size);
         return true;
     }
-    m->plan = reel_conversion_plan(item->conversion, &q->keep, &progress, err);
-    m->size = m->plan ? reel_plan_length(m->plan) : 0;
-    return (m->plan && sum_member(item->conversion, m, &progress, err)) || reel_error_at(err, "%s", item->name);
+    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(item->conversion, NULL, &progress, err);
+    m->size = plan ? reel_plan_length(plan) : 0;
+    return (plan && sum_member(item->conversion, plan, m, &progress, err)) || reel_error_at(err, "%s", item->name);
 }
 
 static bool make_plan(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory, struct reel_error *err) {
@@ -141,14 +132,8 @@ static bool make_plan(void *context, const struct reel_progress *progress, void 
     }
     *memory = sizeof *plan + plan->n * sizeof *plan->members;
     for (q->done = 0; q->done < plan->n; q->done++) {
-        struct planned *m = &plan->members[q->done];
-        if (!plan_member(q, &q->items->items[q->done], m, err)) {
+        if (!plan_member(q, &q->items->items[q->done], &plan->members[q->done], err)) {
             return false;
-        }
-        *memory += m->plan ? reel_plan_memory(m->plan) : 0;
-        if (*memory > PLANS_MEMORY_MAX) {
-            return reel_fail(err, REEL_LIMIT, "the plans of %u of %u members need more than %u MiB; narrow the search", q->done + 1,
-                             plan->n, PLANS_MEMORY_MAX >> 20);
         }
     }
     *thing = TAKE(plan);
@@ -162,36 +147,14 @@ static void *ref_plan(void *plan) {
 static void unref_plan(void *plan) {
     zip_plan_free(plan);
 }
-static uint64_t kept_of_plan(const void *context) {
-    const struct zip_plan *plan = context;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < plan->n; i++) {
-        bytes += plan->members[i].plan ? reel_plan_kept(plan->members[i].plan) : 0;
-    }
-    return bytes;
-}
-static void forget_kept(void *context) {
-    const struct zip_plan *plan = context;
-    for (uint32_t i = 0; i < plan->n; i++) {
-        if (plan->members[i].plan) {
-            reel_plan_forget(plan->members[i].plan);
-        }
-    }
-}
 
 struct zip_plan *zip_plan_get(struct derived_cache *cache, struct zip_items *items, const char *key, int64_t wait_ns, char job[33],
                               struct reel_error *err) {
-    static const struct derived_kind kind = {.job = "plan",
-                                             .make = make_plan,
-                                             .free_context = free_request,
-                                             .ref = ref_plan,
-                                             .unref = unref_plan,
-                                             .kept = kept_of_plan,
-                                             .forget = forget_kept};
+    static const struct derived_kind kind = {
+        .job = "plan", .make = make_plan, .free_context = free_request, .ref = ref_plan, .unref = unref_plan};
     struct request *q = calloc(1, sizeof *q);
     if (q) {
         q->items = ref_items(items);
-        q->keep = derived_keep(cache);
     }
     return derived_get(cache, &kind, key, "export.zip", q, wait_ns, job, err);
 }
@@ -270,18 +233,28 @@ uint64_t zip_archive_length(const struct zip_archive *a) {
     return a->length;
 }
 
+static bool open_member(struct zip_archive *a, uint32_t i, struct reel_error *err) {
+    struct reel_conversion *conversion = a->items->items[i].conversion;
+    reel_render_free(TAKE(a->render));
+    AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(conversion, NULL, NULL, err);
+    if (plan && reel_plan_length(plan) != a->plan->members[i].size) {
+        return reel_fail(err, REEL_CHANGED, "%s has not the length that it had", a->items->items[i].name);
+    }
+    a->render = plan ? reel_conversion_render(conversion, plan, err) : NULL;
+    a->rendered = i;
+    return a->render;
+}
+
 static bool read_data(struct zip_archive *a, uint32_t i, uint64_t offset, uint8_t *buffer, size_t size, struct reel_error *err) {
     const struct zip_item *item = &a->items->items[i];
     if (item->text) {
         memcpy(buffer, item->text + offset, size);
         return true;
     }
-    if (!a->render || a->rendered != i) {
-        reel_render_free(TAKE(a->render));
-        a->render = reel_conversion_render(item->conversion, a->plan->members[i].plan, err);
-        a->rendered = i;
+    if ((!a->render || a->rendered != i) && !open_member(a, i, err)) {
+        return false;
     }
-    return a->render && reel_render_read(a->render, offset, buffer, size, err);
+    return reel_render_read(a->render, offset, buffer, size, err);
 }
 
 /* Reads up to `size` bytes from `offset` that belong together: of a head, of a member, of the directory. *got is at least 1. */
