@@ -46,6 +46,7 @@ struct app {
     struct http_server *http;
     int64_t started_ns;
     struct import_totals imports;
+    _Atomic int64_t statistics_row; /* ingest/statistics.h: recordings up to this row have them, or cannot */
     struct {
         _Atomic uint64_t delivered, failed, dropped; /* changes delivered, failed attempts, changes given up; since the start */
         _Atomic bool any;                            /* there are webhooks */

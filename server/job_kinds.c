@@ -11,6 +11,7 @@
 #include "ingest/scan_job.h"
 #include "ingest/scanning.h"
 #include "ingest/sessions.h"
+#include "ingest/statistics.h"
 #include "ingest/watch.h"
 #include "maintenance/backup.h"
 #include "maintenance/retention.h"
@@ -40,6 +41,7 @@ const struct job_kind job_kinds[] = {
     {.name = "live", .lane = LANE_SCANS, .retries = SOME, .quiet = true, .brief = true, .here = true, .run = live_open_run},
     {.name = "finish", .lane = LANE_SCANS, .retries = SOME, .here = true, .run = live_finish_run},
     {.name = "unattended", .lane = LANE_UPKEEP, .retries = SOME, .quiet = true, .brief = true, .run = live_unattended_run},
+    {.name = "statistics", .lane = LANE_STATISTICS, .quiet = true, .brief = true, .run = statistics_run},
     {.name = "sweep", .lane = LANE_MAINTENANCE, .retries = SOME, .quiet = true, .run = sweep_run},
     {.name = "expiry", .lane = LANE_UPKEEP, .retries = SOME, .quiet = true, .brief = true, .run = sessions_run},
     {.name = "retention", .lane = LANE_MAINTENANCE, .run = retention_run},
@@ -76,6 +78,7 @@ const struct job_schedule job_schedule[] = {
     {.kind = "manifests", .every_ns = each_minute, .due = manifests_are_due},
     {.kind = "webhook", .every_ns = each_second, .due = webhooks_add_jobs},
     {.kind = "unattended", .every_ns = each_beat, .due = peers_beat},
+    {.kind = "statistics", .first_ns = 3 * SECOND_NS, .every_ns = each_minute, .due = statistics_are_due},
     {.kind = "expiry", .every_ns = sessions_every_ns},
     {.kind = "references", .first_ns = -1, .every_ns = each_rescan},
     {.kind = "retention", .first_ns = 60 * SECOND_NS, .every_ns = each_ten_minutes, .due = retention_is_due},

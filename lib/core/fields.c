@@ -40,8 +40,7 @@ static struct slot *add(struct field_set *set, const char *path, size_t size) {
     return s;
 }
 
-/* "a[3].b" → "a.3.b". False: too long. */
-static bool normal_path(const char *path, char out[FIELD_PATH_MAX]) {
+bool field_path_normal(const char *path, char out[FIELD_PATH_MAX]) {
     size_t n = 0;
     for (; *path && n < FIELD_PATH_MAX - 1; path++) {
         if (*path == '[') {
@@ -56,7 +55,7 @@ static bool normal_path(const char *path, char out[FIELD_PATH_MAX]) {
 
 bool field_set_add(struct field_set *set, const char *path, struct reel_error *err) {
     char normal[FIELD_PATH_MAX];
-    if (!normal_path(path, normal)) {
+    if (!field_path_normal(path, normal)) {
         return reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is not a field", path);
     }
     for (const char *dot = strchr(normal, '.'); dot; dot = strchr(dot + 1, '.')) {

@@ -8,6 +8,9 @@
 
 enum { FIELD_PATH_MAX = 1024, FIELDS_MAX = 4096, FIELD_DEPTH_MAX = 64 };
 
+/* "a[3].b" → "a.3.b". False: too long. */
+bool field_path_normal(const char *path, char out[FIELD_PATH_MAX]);
+
 /* A set of paths, immutable once it is used. The index of a path in the list that it was created from is its column. */
 struct field_set;
 /* REEL_ARGUMENT: a path is too long; REEL_LIMIT: more than FIELDS_MAX. */

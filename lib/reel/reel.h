@@ -21,6 +21,7 @@
 #include "reel/threads.h"
 #include "reel/tide.h"
 #include "reel/time.h"
+#include "reel/values.h"
 #include "reel/version.h"
 #include "reel/view.h"
 

@@ -61,6 +61,11 @@ static inline void grow_u64(struct grow *g, uint64_t v) {
     grow_put(g, b, sizeof b);
 }
 
+static inline void grow_done(struct grow *g) {
+    free(g->data);
+    *g = (struct grow){0};
+}
+
 /* Makes room for one more item in `array`, whose capacity is in a second variable; false: no memory. */
 #define GROW_ARRAY(array, count, capacity) ((count) < (capacity) || grow_array_((void **)&(array), &(capacity), sizeof *(array)))
 static inline bool grow_array_(void **array, size_t *capacity, size_t item) {

@@ -30,14 +30,20 @@ enum {
     REEL_CONNECTION_MAX = 32 << 20,   /* description of one connection of a ROS bag 2.0, with all schemas */
     REEL_DEFINITION_TYPES_MAX = 4096, /* one ROS message, with nested values */
     REEL_DEFINITION_FIELDS_MAX = 16384,
-    REEL_ROW_METADATA_MAX = 255,         /* texts of one channel that a row defines */
-    REEL_COLUMNS_MAX = 2048,             /* nodes of a table's columns, nested ones too; a message with more is one column of JSON */
-    REEL_COLUMN_KEYS_MAX = 1024,         /* members of one struct in a table; an object with more is one column of JSON */
-    REEL_COLUMN_DEPTH_MAX = 16,          /* nesting of structs and lists in a table; deeper values are JSON */
-    REEL_ROW_VALUES_MAX = 96 << 20,      /* values of one row of a table, decoded; a payload with more is a cell of bytes */
-    REEL_ROW_GROUP_BYTES = 32 << 20,     /* values of one row group of a table, where no single row has more */
-    REEL_EMPTY_VALUES_MAX = 4096,        /* values of one payload that occupy no bytes in it */
-    REEL_LEGACY_MESSAGE_MAX = 128 << 20, /* one message of a .traj or .state: NanoVer's own limit */
+    REEL_ROW_METADATA_MAX = 255,             /* texts of one channel that a row defines */
+    REEL_COLUMNS_MAX = 2048,                 /* nodes of a table's columns, nested ones too; a message with more is one column of JSON */
+    REEL_COLUMN_KEYS_MAX = 1024,             /* members of one struct in a table; an object with more is one column of JSON */
+    REEL_COLUMN_DEPTH_MAX = 16,              /* nesting of structs and lists in a table; deeper values are JSON */
+    REEL_ROW_VALUES_MAX = 96 << 20,          /* values of one row of a table, decoded; a payload with more is a cell of bytes */
+    REEL_ROW_GROUP_BYTES = 32 << 20,         /* values of one row group of a table, where no single row has more */
+    REEL_EMPTY_VALUES_MAX = 4096,            /* values of one payload that occupy no bytes in it */
+    REEL_LEGACY_MESSAGE_MAX = 128 << 20,     /* one message of a .traj or .state: NanoVer's own limit */
+    REEL_STATISTICS_CHANNELS_MAX = 8192,     /* channels of a recording whose fields have statistics … */
+    REEL_STATISTICS_FIELDS_MAX = 1024,       /* fields of one channel that have statistics … */
+    REEL_STATISTICS_ALL_FIELDS_MAX = 131072, /* … and of all channels of a recording */
+    REEL_STATISTICS_PATHS_MAX = 16 << 20,    /* bytes of their paths */
+    REEL_STATISTICS_MAX = 32 << 20,          /* bytes of all blocks of a recording, in memory; above it pairs of blocks become one */
+    REEL_QUESTION_CHANNELS_MAX = 1024,       /* channels of one recording that a question about values is about */
 };
 
 #endif

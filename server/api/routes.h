@@ -94,6 +94,9 @@ void api_uploads_end(struct http_request *r);
 void api_uploads_aborted(struct http_request *r);
 void api_uploads_get(struct http_request *r);
 void api_uploads_delete(struct http_request *r);
+/* search_values.c */
+void api_search_values(struct http_request *r);
+void api_search_values_save(struct http_request *r);
 /* values.c */
 void api_values(struct http_request *r);
 void api_stats(struct http_request *r);

@@ -1,8 +1,13 @@
 /* Endpoints of recordings and the catalog. */
 #include "api/route_params.h"
 
+#define PARAM_FOUND(help_text)                                                                                                             \
+    {.name = "where", .type = HTTP_TEXT, .repeats = true, .max = 16, .help = help_text}, {                                                 \
+        .name = "for", .type = HTTP_DURATION, .help = "Only intervals of at least this length: 5s, 2m, …"                                \
+    }
 static const struct http_param list_params[] = {
     PARAM_FILTERS,
+    PARAM_FOUND("Only ready recordings in which this held, as in /search/values; those that are not answered yet are listed as pending."),
     PARAM_ROW_OUTPUT,
     PARAM_PAGE,
     {.name = "offset", .type = HTTP_UINT, .fallback = "0", .help = "The number of items to skip; cursor is faster."},
@@ -11,6 +16,26 @@ static const struct http_param list_params[] = {
 };
 static const struct http_param batch_params[] = {
     {.name = "dry_run", .type = HTTP_BOOL, .help = "Only returns what would change."},
+    {0},
+};
+#define SEARCH_VALUES_PARAMS                                                                                                               \
+    PARAM_FOUND("The condition: /battery.voltage<11, /a.x>1 and (/b.y=2 or /c.name=\"auto run\"); of several all must hold."),             \
+        {.name = "intervals",                                                                                                              \
+         .type = HTTP_UINT,                                                                                                                \
+         .min = 1,                                                                                                                         \
+         .max = 1000,                                                                                                                      \
+         .fallback = "100",                                                                                                                \
+         .help = "The number of intervals of a recording; all are counted."},                                                              \
+        PARAM_FILTERS, PARAM_ROW_OUTPUT, PARAM_PAGE
+static const struct http_param search_values_params[] = {SEARCH_VALUES_PARAMS, {0}};
+static const struct http_param save_values_params[] = {
+    SEARCH_VALUES_PARAMS,
+    {.name = "save_as",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("event"),
+     .required = true,
+     .help = "event: each interval becomes an event of its recording; one that is there already is not added again."},
+    {.name = "title", .type = HTTP_TEXT, .help = "The title of the events; without it, the condition."},
     {0},
 };
 static const struct http_param delete_params[] = {
@@ -88,6 +113,20 @@ const struct api_route api_routes_recordings[] = {
      .id = "restoreRecording",
      .tag = "recordings",
      .answers = "200" ERRORS_WRITE},
+    {.http = {"GET", BASE "/search/values", ROLE_READ, search_values_params,
+              "Finds the recordings and intervals in which a condition on values of messages held.", api_search_values, NULL, NULL, NULL},
+     .id = "searchValues",
+     .tag = "catalog",
+     .detail = "Answered from field statistics, which are made once for each recording; a recording without them may be listed as pending: "
+               "ask again. The search goes on with next, also after a page without items.",
+     .headers = "prefer",
+     .answers = "200" ERRORS_LIST},
+    {.http = {"POST", BASE "/search/values", ROLE_EDIT, save_values_params,
+              "Saves the intervals in which a condition on values of messages held as events.", api_search_values_save, NULL, NULL, NULL},
+     .id = "saveSearchValues",
+     .tag = "catalog",
+     .headers = "prefer",
+     .answers = "200" ERRORS_WRITE " 406:NotAcceptable"},
     {.http = {"GET", BASE "/values", ROLE_READ, values_params,
               "Lists the values of a field of the catalog, with the number of recordings of each.", api_values, NULL, NULL, NULL},
      .id = "listValues",

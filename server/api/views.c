@@ -27,8 +27,7 @@ json_t *view_u64(uint64_t value) {
     return json_string(text);
 }
 
-/* Always text: wall clock nanoseconds exceed 2^53, and one type is simpler for clients than two. */
-static json_t *view_ns(int64_t value) {
+json_t *view_ns(int64_t value) {
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)value);
     return json_string(text);

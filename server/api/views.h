@@ -38,6 +38,8 @@ const char *view_severity(enum reel_severity severity);
 
 /* Integers beyond 2^53 as strings (systemd#32355: clients lose digits). */
 json_t *view_u64(uint64_t value);
+/* Always text: wall clock nanoseconds exceed 2^53, and one type is simpler for clients than two. */
+json_t *view_ns(int64_t value);
 json_t *view_text(const char *text); /* null for none; bytes that are not UTF-8 as \xNN */
 /* RFC 3339 for the wall clock, decimal seconds ("12.345678000") for a relative one. */
 json_t *view_time(int64_t ns, enum reel_clock clock);

@@ -132,6 +132,10 @@ void catalog_page_done(struct catalog_page *page);
 bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
                   struct reel_error *err);
 
+/* The same for those whose row is greater, in that order. */
+bool catalog_each_after(struct catalog *c, int64_t row, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                        struct reel_error *err);
+
 bool catalog_each_in_state(struct catalog *c, enum recording_state state, bool (*visit)(void *context, const struct catalog_recording *r),
                            void *context, struct reel_error *err);
 

@@ -42,12 +42,13 @@ static bool visit_batch(struct batch *b, bool (*visit)(void *context, const stru
     return more;
 }
 
-static bool each(struct catalog *c, const char *statement, enum recording_state state,
+static bool each(struct catalog *c, const char *statement, enum recording_state state, int64_t after,
                  bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err) {
     AUTO_MEM struct batch *b = calloc(1, sizeof *b);
     if (!b) {
         return reel_fail_memory(err);
     }
+    b->after = after;
     do {
         if (!read_batch(c, statement, state, b, err)) {
             for (uint32_t i = 0; i < b->n; i++) {
@@ -61,12 +62,17 @@ static bool each(struct catalog *c, const char *statement, enum recording_state 
 
 bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
                   struct reel_error *err) {
-    return each(c, "rows_after", STATE_READY, visit, context, err);
+    return each(c, "rows_after", STATE_READY, 0, visit, context, err);
+}
+
+bool catalog_each_after(struct catalog *c, int64_t row, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                        struct reel_error *err) {
+    return each(c, "rows_after", STATE_READY, row, visit, context, err);
 }
 
 bool catalog_each_in_state(struct catalog *c, enum recording_state state, bool (*visit)(void *context, const struct catalog_recording *r),
                            void *context, struct reel_error *err) {
-    return each(c, "rows_in_state", state, visit, context, err);
+    return each(c, "rows_in_state", state, 0, visit, context, err);
 }
 
 bool catalog_statistics(struct catalog *c, struct catalog_statistics *out, struct reel_error *err) {

@@ -65,8 +65,7 @@ void sweep_ahead(struct app *app, const char *content) {
 static bool visit_file(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     struct sweep *s = context;
     struct reel_error ignored;
-    bool is_blob = !*suffix || strcmp(suffix, ".ref") == 0,
-         is_ours = is_blob || strcmp(suffix, ".reel") == 0 || strcmp(suffix, ".json") == 0, used = true;
+    bool is_blob = !*suffix || strcmp(suffix, ".ref") == 0, is_ours = is_blob || store_is_of_content(suffix), used = true;
     if (!is_ours) {
         if (written_ns < s->app->started_ns) { /* a pack that was being built when the last server stopped */
             store_remove_leftover(s->app->store, hex, suffix, &ignored);

@@ -83,8 +83,7 @@ static bool add_orphan(struct orphans *o, const char *hex, const char *suffix) {
 static bool visit_file(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     struct orphans *o = context;
     struct fsck *f = o->f;
-    bool blob = !*suffix || strcmp(suffix, ".ref") == 0, content = strcmp(suffix, ".reel") == 0 || strcmp(suffix, ".json") == 0,
-         used = false;
+    bool blob = !*suffix || strcmp(suffix, ".ref") == 0, content = store_is_of_content(suffix), used = false;
     if (!fsck_step(f, f->report->recordings + ++f->report->files)) {
         return false;
     }
@@ -101,8 +100,7 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
 static void repair_orphan(struct fsck *f, const struct orphan *one) {
     struct reel_error err;
     char subject[128];
-    bool file = !one->suffix[0] || strcmp(one->suffix, ".ref") == 0,
-         ours = file || strcmp(one->suffix, ".reel") == 0 || strcmp(one->suffix, ".json") == 0;
+    bool file = !one->suffix[0] || strcmp(one->suffix, ".ref") == 0, ours = file || store_is_of_content(one->suffix);
     snprintf(subject, sizeof subject, "%s%s", one->hex, one->suffix);
     bool repaired = f->repair && (ours ? store_set_aside(f->app.store, one->hex, one->suffix, &err)
                                        : store_remove_leftover(f->app.store, one->hex, one->suffix, &err));

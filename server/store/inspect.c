@@ -116,6 +116,9 @@ static bool set_object_aside(const struct store *store, const char *hex, const c
     if (strcmp(suffix, ".reel") == 0) {
         return bucket_delete(store->bucket, "packs", hex, err);
     }
+    if (strcmp(suffix, STORE_STATISTICS_SUFFIX) == 0) {
+        return bucket_delete(store->bucket, "statistics", hex, err);
+    }
     if (strcmp(suffix, ".json") != 0) {
         return true;
     }

@@ -420,7 +420,8 @@ bool store_remove_pack(struct store *store, const char *content, struct reel_err
 }
 
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err) {
-    if (!remove_named(store, content, ".json", err) || !remove_named(store, content, ".reel", err)) {
+    if (!remove_named(store, content, ".json", err) || !remove_named(store, content, ".reel", err) ||
+        !store_remove_statistics(store, content, err)) {
         return false;
     }
     AUTO_FOLDER DIR *d = opendir(store->derived);
@@ -464,7 +465,11 @@ static bool visit_object(void *context, const char *name, const struct s3_object
     return !v->stopped;
 }
 
-/* Manifests and packs. Objects are not named by their content: bucket_each() has them. */
+bool store_is_of_content(const char *suffix) {
+    return strcmp(suffix, ".reel") == 0 || strcmp(suffix, ".json") == 0 || strcmp(suffix, STORE_STATISTICS_SUFFIX) == 0;
+}
+
+/* Manifests, packs and statistics. Objects are not named by their content: bucket_each() has them. */
 static bool each_object(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t), void *context,
                         struct reel_error *err) {
     struct visiting v = {.visit = visit, .context = context, .suffix = ".json"};
@@ -472,7 +477,11 @@ static bool each_object(struct store *store, bool (*visit)(void *, const char *,
         return false;
     }
     v.suffix = ".reel";
-    return v.stopped || bucket_each(store->bucket, "packs", visit_object, &v, err);
+    if (!v.stopped && !bucket_each(store->bucket, "packs", visit_object, &v, err)) {
+        return false;
+    }
+    v.suffix = STORE_STATISTICS_SUFFIX;
+    return v.stopped || bucket_each(store->bucket, "statistics", visit_object, &v, err);
 }
 
 bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,

@@ -111,6 +111,13 @@ bool store_renew_pack(struct store *store, const char *content, struct reel_erro
 /* Its path; and it stays there while the descriptor that is returned is open. -1 with REEL_NOT_FOUND: there is none. With a bucket it is
  * fetched if it is not here, or `again`, after another server has replaced it. */
 int store_open_pack(struct store *store, const char *content, bool again, char *out, size_t size, struct reel_error *err);
+/* Field statistics of a content (reel/values.h). -1 with REEL_NOT_FOUND: there are none. */
+#define STORE_STATISTICS_SUFFIX ".stats"
+int store_open_statistics(struct store *store, const char *content, struct reel_error *err);
+bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size, struct reel_error *err);
+bool store_remove_statistics(struct store *store, const char *content, struct reel_error *err); /* also if there are none */
+/* Whether a file of this suffix belongs to a content, as store_each() visits it: its pack, manifest or statistics. */
+bool store_is_of_content(const char *suffix);
 /* The folder of recordings that are being written, made if there is none. */
 bool store_live_folder(const struct store *store, char *out, size_t size, struct reel_error *err);
 const char *store_derived_folder(struct store *store);
@@ -118,10 +125,10 @@ bool store_trim_derived(struct store *store, uint64_t max_bytes,
                         struct reel_error *err); /* oldest access first; one that is open can be read on */
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
 bool store_remove_pack(struct store *store, const char *content, struct reel_error *err);
-bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, derived */
+bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, statistics, derived */
 
-/* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", else a leftover), when
- * it was written. Stops when visit() is false. */
+/* Every file under blobs/, for sweeping: its 64 hex digits, what follows them ("" a blob, ".ref", ".reel", ".json", ".stats", else a
+ * leftover), when it was written. Stops when visit() is false. */
 bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,
                 struct reel_error *err);
 bool store_remove_leftover(struct store *store, const char *hex, const char *suffix, struct reel_error *err);

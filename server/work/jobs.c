@@ -349,8 +349,9 @@ bool jobs_statistics(struct jobs *jobs, unsigned i, struct job_statistics *out) 
 /* ---- opening and closing */
 
 static void open_lanes(struct jobs *jobs, unsigned n) {
-    const unsigned threads[LANES] = {[LANE_SMALL] = n, [LANE_SCANS] = n,  [LANE_PLANS] = 2,       [LANE_IMPORTS] = 2,  [LANE_WATCHES] = 2,
-                                     [LANE_FILES] = n, [LANE_UPKEEP] = 2, [LANE_MAINTENANCE] = 4, [LANE_WEBHOOKS] = 16};
+    const unsigned threads[LANES] = {
+        [LANE_SMALL] = n, [LANE_SCANS] = n,  [LANE_PLANS] = 2,       [LANE_IMPORTS] = 2,   [LANE_WATCHES] = 2,
+        [LANE_FILES] = n, [LANE_UPKEEP] = 2, [LANE_MAINTENANCE] = 4, [LANE_WEBHOOKS] = 16, [LANE_STATISTICS] = 1};
     for (unsigned i = 0; i < LANES; i++) {
         bool at_open = i == LANE_SMALL || i == LANE_SCANS || i == LANE_UPKEEP || i == LANE_MAINTENANCE;
         struct lane *lane = &jobs->lanes[i];

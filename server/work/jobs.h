@@ -25,6 +25,7 @@ enum job_lane {
     LANE_UPKEEP,  /* short */
     LANE_MAINTENANCE,
     LANE_WEBHOOKS,
+    LANE_STATISTICS, /* reads whole recordings, and yields to everything else */
     LANES
 };
 

@@ -15,6 +15,7 @@ import decoding
 import memory
 import tables
 import threads
+import values
 from lab import API, BenchError, curl, download, first_byte, in_turn, measured, median, quantile, requests_per_second, run, timed
 from row import Row, at_most, size_name, throughput
 
@@ -252,6 +253,7 @@ def all_rows(lab):
     yield 'scan', scan(lab)
     yield 'containers', containers(lab)
     yield 'ros 2', converted_to_ros2(lab)
+    yield 'values', values.values(lab)
     reel, nginx = lab.reel('data'), lab.nginx()
     yield 'uploads', uploads(lab, reel, nginx)
     (_, small), (_, large) = reel.put(lab.small_messages(lab.big)[0], 'small.bag'), reel.put(lab.large_messages(lab.big)[0], 'large.bag')

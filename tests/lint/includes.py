@@ -16,6 +16,7 @@ ALLOWED = {
     "formats": BASE,
     "encodings": BASE,
     "targets": BASE | {"encodings"},
+    "values": BASE,
     "reports": BASE | {"encodings", "targets"},
     "views": BASE | {"encodings", "targets", "reports"},
 }

@@ -109,6 +109,16 @@ static struct toy table_of(enum reel_table_form form, unsigned rows) {
     return out;
 }
 
+/* Column indexes of 5 pages without nulls whose boundary_order is ascending, or is not. */
+static unsigned column_indexes(const struct toy *file, bool ascending) {
+    const uint8_t ends[] = {0x15, ascending ? 2 : 0, 0x19, 0x56, 0, 0, 0, 0, 0, 0};
+    unsigned found = 0;
+    for (const uint8_t *p = file->data; (p = memmem(p, (size_t)(file->data + file->size - p), ends, sizeof ends)); p++) {
+        found++;
+    }
+    return found;
+}
+
 static void tables_of_many_rows(void **state) {
     (void)state;
     const enum reel_table_form forms[] = {REEL_TABLE_PARQUET, REEL_TABLE_ARROW};
@@ -121,6 +131,8 @@ static void tables_of_many_rows(void **state) {
         if (forms[i] == REEL_TABLE_PARQUET) {
             assert_memory_equal(many.data + many.size - 4, "PAR1", 4);
             assert_true(load_u32le(many.data + many.size - 8) < many.size);
+            assert_true(column_indexes(&many, true) > 0); /* n only grows */
+            assert_true(column_indexes(&none, true) == 0);
         } else {
             assert_true(many.size > 100000 * 8); /* not compressed */
         }

@@ -260,7 +260,7 @@ static const char *refused(enum ros_dialect to, const char *definition, const ch
 
 static void payloads_that_do_not_fit(void **state) {
     (void)state;
-    assert_string_equal(refused(ROS_2, "uint32 a\n", "010000"), "byte 0: 1 values need 4 bytes, 3 are left");
+    assert_string_equal(refused(ROS_2, "uint32 a\n", "010000"), "byte 0: 4 bytes are needed, 3 are left");
     assert_string_equal(refused(ROS_2, "uint32 a\n", "0100000002"), "byte 4: 1 bytes too many");
     assert_string_equal(refused(ROS_2, "string a\n", "ffffffff 'abc'"), "byte 4: 4294967295 bytes are needed, 3 are left");
     assert_string_equal(refused(ROS_2, "float64[] a\n", "ffffffff 00"), "byte 4: 4294967295 values need 34359738360 bytes, 1 are left");
@@ -271,7 +271,7 @@ static void payloads_that_do_not_fit(void **state) {
     assert_string_equal(refused(ROS_1, "uint32 a\n", "0003000001000000"), "the payload does not begin as plain CDR does");
     assert_string_equal(refused(ROS_1, "uint32 a\n", "000100"), "byte 0: 4 bytes are needed, 3 are left");
     assert_string_equal(refused(ROS_1, "uint32 a\n", "00010000 01000000 00000000"), "byte 4: 4 bytes too many");
-    assert_string_equal(refused(ROS_1, "uint8 a\nfloat64 b\n", "00010000 01 00000000000000"), "byte 1: 1 values need 8 bytes, 7 are left");
+    assert_string_equal(refused(ROS_1, "uint8 a\nfloat64 b\n", "00010000 01 00000000000000"), "byte 1: 15 bytes are needed, 7 are left");
 }
 
 /* A stored definition may ask for anything. */

@@ -35,7 +35,8 @@ struct ros_definition_step {
 };
 #define ROS_HUGE (UINT64_C(1) << 40)
 static inline uint64_t ros_definition_bytes(uint64_t one, uint64_t count) {
-    return one > 0 && count > ROS_HUGE / one ? ROS_HUGE : one * count;
+    uint64_t bytes;
+    return __builtin_mul_overflow(one, count, &bytes) || bytes > ROS_HUGE ? ROS_HUGE : bytes;
 }
 static inline bool ros_definition_is_number(const struct ros_definition_step *step) {
     return step->kind <= REEL_F64;

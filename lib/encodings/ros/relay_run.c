@@ -40,14 +40,14 @@ static uint64_t left(const struct relay_run *r) {
 }
 
 /* The bytes before `size` bytes that are aligned. False: they are not all there. */
-static bool pad_of(struct relay_run *r, unsigned align, uint64_t size, uint64_t *pad) {
-    *pad = r->in_cdr ? (align - position(r) % align) % align : 0;
+static inline bool pad_of(struct relay_run *r, unsigned align, uint64_t size, uint64_t *pad) {
+    *pad = r->in_cdr ? -position(r) & (align - 1) : 0;
     return (*pad <= left(r) && size <= left(r) - *pad) ||
            reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes are needed, %llu are left", (unsigned long long)position(r),
                      (unsigned long long)(*pad + size), (unsigned long long)left(r));
 }
 
-static const uint8_t *take(struct relay_run *r, unsigned align, uint64_t size) {
+static inline const uint8_t *take(struct relay_run *r, unsigned align, uint64_t size) {
     uint64_t pad;
     if (!pad_of(r, align, size, &pad)) {
         return NULL;
@@ -74,15 +74,17 @@ static bool pass(struct relay_run *r, unsigned align, uint64_t size) {
 }
 
 /* Room for `size` bytes of output. False: too many. *to is NULL while measuring. */
-static bool give(struct relay_run *r, unsigned align, uint64_t size, uint8_t **to) {
-    uint64_t pad = r->out_cdr ? (align - r->pos % align) % align : 0;
+static inline bool give(struct relay_run *r, unsigned align, uint64_t size, uint8_t **to) {
+    uint64_t pad = r->out_cdr ? -r->pos & (align - 1) : 0;
     *to = NULL;
     if (pad + size > r->room - r->pos) {
         return r->out ? reel_fail(r->err, REEL_CHANGED, "a payload has no room in the other layout")
                       : reel_fail(r->err, REEL_LIMIT, "the payload becomes more than %d times larger", GROWTH_OUT);
     }
     if (r->out) {
-        memset(r->out + r->pos, 0, (size_t)pad);
+        if (pad > 0) {
+            memset(r->out + r->pos, 0, (size_t)pad);
+        }
         *to = r->out + r->pos + pad;
     }
     r->pos += pad + size;
@@ -170,14 +172,33 @@ static bool move_bytes(struct relay_run *r, const struct relay_move *m, uint64_t
 /* ROS 2 has nanoseconds from 0 to 999999999. The seconds of a time keep their 32 bits, which ROS 1 reads without a sign. */
 static void normalise(uint8_t *stamp, bool is_duration) {
     uint32_t sec = load_u32le(stamp), nsec = load_u32le(stamp + 4);
+    if (nsec < NS_PER_SEC) {
+        return;
+    }
     int64_t ns = is_duration ? (int32_t)nsec : (int64_t)nsec, carry = ns / NS_PER_SEC - (ns % NS_PER_SEC < 0);
     store_u32le(stamp, sec + (uint32_t)carry);
     store_u32le(stamp + 4, (uint32_t)(ns - carry * NS_PER_SEC));
 }
 
+static bool move_stamp(struct relay_run *r, const struct relay_move *m) {
+    uint8_t *to;
+    const uint8_t *from = take(r, 4, 8);
+    if (!from || !give(r, 4, 8, &to)) {
+        return false;
+    }
+    memcpy(to, from, 8);
+    if (r->out_cdr) {
+        normalise(to, m->kind == RELAY_DURATION);
+    }
+    return true;
+}
+
 static bool move_stamps(struct relay_run *r, const struct relay_move *m, uint64_t n, bool writes) {
+    if (n == 1 && writes && r->out && !r->big) { /* as nearly all are */
+        return move_stamp(r, m);
+    }
     uint64_t at = r->pos;
-    const struct relay_move numbers = {.kind = RELAY_NUMBERS, .size = 4, .per = 2};
+    static const struct relay_move numbers = {.kind = RELAY_NUMBERS, .size = 4, .per = 2};
     if (!move_numbers(r, &numbers, n, writes)) {
         return false;
     }
@@ -190,14 +211,17 @@ static bool move_stamps(struct relay_run *r, const struct relay_move *m, uint64_
 
 static bool give_text(struct relay_run *r, const uint8_t *text, uint32_t size) {
     uint8_t *to;
-    if (!give_u32(r, size + r->out_cdr) || !give(r, 1, (uint64_t)size + r->out_cdr, &to)) {
+    if (!give(r, 4, 4 + (uint64_t)size + r->out_cdr, &to)) {
         return false;
     }
+    if (to) {
+        store_u32le(to, size + r->out_cdr);
+    }
     if (to && size > 0) {
-        memcpy(to, text, size);
+        memcpy(to + 4, text, size);
     }
     if (to && r->out_cdr) {
-        to[size] = 0;
+        to[4 + size] = 0;
     }
     return true;
 }
@@ -330,7 +354,15 @@ static bool count_in(struct relay_run *r, const struct relay_move *m, uint8_t in
                                          (unsigned long long)position(r), count, (unsigned long long)needs, (unsigned long long)left(r));
 }
 
+/* One value on both sides, as most fields are: there is nothing to count. */
+static bool is_single(const struct relay_move *m) {
+    return m->in == ROS_ONE && m->out == ROS_ONE && (m->kind != RELAY_GROUP || m->least > 0);
+}
+
 static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads, bool writes) {
+    if (reads && writes && is_single(m)) {
+        return m->kind == RELAY_GROUP ? run_body(r, m->body, true, true) : move_values(r, m, 1, true);
+    }
     uint8_t from = reads ? m->in : RELAY_ABSENT, to = writes ? m->out : RELAY_ABSENT; /* in the direction that runs now */
     uint64_t in = 0;
     if (from != RELAY_ABSENT && !count_in(r, m, from, &in)) {
@@ -341,7 +373,8 @@ static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads
         return reel_fail(r->err, REEL_LIMIT, "a list of %llu values, which may have %u", (unsigned long long)out, m->out_count);
     }
     return (to != ROS_LIST || give_u32(r, (uint32_t)out)) && afford(r, m, from != RELAY_ABSENT, in) && move_values(r, m, both, true) &&
-           move_values(r, m, in - both, false) && (out == both || (afford(r, m, false, out - both) && fill(r, m, out - both)));
+           (in == both || move_values(r, m, in - both, false)) &&
+           (out == both || (afford(r, m, false, out - both) && fill(r, m, out - both)));
 }
 
 struct spot { /* in the input */

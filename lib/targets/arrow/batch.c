@@ -8,10 +8,6 @@
 
 enum { BUFFERS_PER_COLUMN = 3, BITS_AT_ONCE = 512 };
 
-static void grow_done(struct grow *g) {
-    free(g->data);
-}
-
 static void put_message(const struct grow *metadata, struct reel_sink *out) {
     reel_sink_u32le(out, UINT32_MAX);
     reel_sink_u32le(out, (uint32_t)metadata->size);

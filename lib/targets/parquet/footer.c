@@ -6,6 +6,7 @@
 #include "wire/bytes.h"
 
 enum { REQUIRED, OPTIONAL, REPEATED };
+enum { UNORDERED, ASCENDING };
 enum { CONVERTED_UTF8 = 0, CONVERTED_LIST = 3, CONVERTED_UNSIGNED = 11, CONVERTED_SIGNED = 15 }; /* of 8 bits; 16, 32, 64 follow */
 enum { LOGICAL_STRING = 1, LOGICAL_LIST = 3, LOGICAL_TIMESTAMP = 8, LOGICAL_INTEGER = 10, UNIT_NANOS = 3 };
 
@@ -118,7 +119,23 @@ static bool is_indexed(const struct parquet_chunk *chunk, const struct parquet_p
     return indexed;
 }
 
-static void put_column_index(const struct parquet_chunk *chunk, const struct parquet_page *pages, struct reel_sink *out) {
+/* Where the bounds of the pages that have values only grow, as those of log_time do, a reader finds a value by bisection. */
+static int order_of_pages(const struct column *column, const struct parquet_chunk *chunk, const struct parquet_page *pages) {
+    const struct parquet_bounds *before = NULL;
+    for (uint32_t i = 0; i < chunk->n_pages; i++) {
+        if (pages[i].values == 0) {
+            continue;
+        }
+        if (before && !parquet_bounds_follow(column, &pages[i].bounds, before)) {
+            return UNORDERED;
+        }
+        before = &pages[i].bounds;
+    }
+    return ASCENDING;
+}
+
+static void put_column_index(const struct column *column, const struct parquet_chunk *chunk, const struct parquet_page *pages,
+                             struct reel_sink *out) {
     struct thrift t = thrift_to(out);
     if (!is_indexed(chunk, pages)) {
         return;
@@ -133,7 +150,7 @@ static void put_column_index(const struct parquet_chunk *chunk, const struct par
             thrift_bytes(&t, bound(&pages[i].bounds, which));
         }
     }
-    thrift_i32(&t, 4, 0); /* in no order */
+    thrift_i32(&t, 4, order_of_pages(column, chunk, pages));
     thrift_list(&t, 5, THRIFT_I64, chunk->n_pages);
     for (uint32_t i = 0; i < chunk->n_pages; i++) {
         thrift_zigzag(&t, pages[i].nulls);
@@ -156,6 +173,10 @@ static void put_offset_index(const struct parquet_chunk *chunk, const struct par
     reel_sink_u8(out, 0);
 }
 
+static const struct column *leaf_column(const struct parquet_footer *f, uint32_t leaf) {
+    return f->leaves[leaf].path[f->leaves[leaf].n - 1];
+}
+
 /* All of one kind, in the order of the chunks. */
 static void put_indexes(const struct parquet_footer *f, bool offsets, struct reel_sink *out) {
     for (uint64_t g = 0; g < f->n_groups; g++) {
@@ -165,7 +186,7 @@ static void put_indexes(const struct parquet_footer *f, bool offsets, struct ree
             if (offsets) {
                 put_offset_index(&group.chunks[i], group.pages, offset, out);
             } else {
-                put_column_index(&group.chunks[i], group.pages, out);
+                put_column_index(leaf_column(f, i), &group.chunks[i], group.pages, out);
             }
             offset += group.chunks[i].size;
             group.pages += group.chunks[i].n_pages;
@@ -233,7 +254,7 @@ static void put_chunk(struct thrift *t, const struct parquet_footer *f, uint32_t
                       struct index_positions *at) {
     const struct parquet_chunk *chunk = &group->chunks[leaf];
     struct reel_sink columns = {0}, offsets = {0}; /* they only count */
-    put_column_index(chunk, group->pages, &columns);
+    put_column_index(leaf_column(f, leaf), chunk, group->pages, &columns);
     put_offset_index(chunk, group->pages, offset, &offsets);
     thrift_begin_item(t);
     thrift_i64(t, 2, 0);

@@ -108,6 +108,8 @@ void parquet_bounds_add(const struct column *column, const struct column_data *d
                         struct parquet_bounds *bounds);
 /* Adds the bounds of a page to those of its chunk. */
 void parquet_bounds_join(const struct column *column, struct parquet_bounds *chunk, const struct parquet_bounds *page);
+/* Neither the minimum nor the maximum is smaller than that of the page before. */
+bool parquet_bounds_follow(const struct column *column, const struct parquet_bounds *page, const struct parquet_bounds *before);
 
 /* ---- chunk.c */
 

@@ -323,3 +323,7 @@ void parquet_bounds_join(const struct column *column, struct parquet_bounds *chu
     }
     chunk->any = chunk->any || page->any;
 }
+
+bool parquet_bounds_follow(const struct column *column, const struct parquet_bounds *page, const struct parquet_bounds *before) {
+    return order_of(column, before, page, 0) <= 0 && order_of(column, before, page, 1) <= 0;
+}

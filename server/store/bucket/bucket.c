@@ -67,7 +67,7 @@ static bool is_ours(const struct store_object *o) {
 }
 
 bool bucket_owns(const struct bucket *b, const char *bucket, const char *key) {
-    static const char *const folders[] = {"objects/", "packs/", "manifests/", "notes/", "incoming/"};
+    static const char *const folders[] = {"objects/", "packs/", "statistics/", "manifests/", "notes/", "incoming/"};
     size_t n = strlen(b->prefix);
     bool owns = false;
     if (strcmp(bucket, b->name) == 0 && strncmp(key, b->prefix, n) == 0) {

@@ -1,5 +1,6 @@
-/* The archive's files in S3: s3://BUCKET/PREFIX/objects/<id> is a file as uploaded, packs/<content> an index pack, manifests/<content> what
- * restores a lost catalog, notes/<name> a small file. What is read of objects is cached in the data folder.
+/* The archive's files in S3: s3://BUCKET/PREFIX/objects/<id> is a file as uploaded, packs/<content> an index pack, statistics/<content> its
+ * field statistics, manifests/<content> what restores a lost catalog, notes/<name> a small file. What is read of objects is cached in the
+ * data folder.
  *
  * Objects have keys that nobody else chooses, and are never changed. Which object has a content is decided by the catalog alone (struct
  * store_directory). Any thread may call. */

@@ -1,0 +1,361 @@
+/* Walks through the events of a bound question. A block that is not read is one step; where one has to be read, the messages of all such
+ * blocks are, in the order of the recording, up to the next event. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/transient.h"
+#include "reel/iterate.h"
+#include "values/bound.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
+#include "wire/limits.h"
+
+enum { REPORT_EACH = 256 };
+
+struct reading { /* how a lane's messages are decoded */
+    struct reel_decoder *decoder;
+    struct field_set *paths;
+    uint32_t columns[CONDITIONS_MAX]; /* of the conditions' values */
+    uint32_t left;                    /* messages of the current block that are to be read */
+};
+struct walk {
+    struct bound *b;
+    const struct reel_ask *ask;
+    struct reel_answer *out;
+    size_t cap_intervals;
+    enum truth state[CONDITIONS_MAX];
+    struct reel_interval now;
+    bool open, done;
+    uint64_t steps;
+    /* reading */
+    struct reel_recording *recording;
+    struct reel_stream *stream;
+    struct reading *readings; /* by lane */
+    uint32_t *lanes;          /* by channel of the stream */
+    uint32_t active;          /* lanes with messages left */
+    struct reel_message pending;
+    bool is_pending, in_place; /* the stream is behind the last event */
+    struct value values[CONDITIONS_MAX];
+};
+
+static void walk_done(struct walk *w) {
+    for (uint32_t i = 0; w->readings && i < w->b->n_lanes; i++) {
+        reel_decoder_free(w->readings[i].decoder);
+        field_set_free(w->readings[i].paths);
+    }
+    free(w->readings);
+    free(w->lanes);
+    reel_stream_free(w->stream);
+    reel_recording_free(w->recording);
+}
+
+/* ---- intervals */
+
+static void add_values(struct reel_interval *to, bool has, double min, double max) {
+    if (has) {
+        to->min = !to->has_values || min < to->min ? min : to->min;
+        to->max = !to->has_values || max > to->max ? max : to->max;
+        to->has_values = true;
+    }
+}
+
+static bool close_interval(struct walk *w, int64_t end_ns, struct reel_error *err) {
+    struct reel_answer *a = w->out;
+    int64_t length;
+    w->open = false;
+    w->now.end_ns = end_ns;
+    if (__builtin_sub_overflow(end_ns, w->now.start_ns, &length)) {
+        length = INT64_MAX;
+    }
+    if (length < w->b->question->for_ns) {
+        return true;
+    }
+    a->span.start_ns = a->total == 0 ? w->now.start_ns : a->span.start_ns;
+    a->span.end_ns = end_ns;
+    a->span.count += w->now.count;
+    add_values(&a->span, w->now.has_values, w->now.min, w->now.max);
+    a->total++;
+    if (__builtin_add_overflow(a->held_ns, length, &a->held_ns)) {
+        a->held_ns = INT64_MAX;
+    }
+    w->done = w->ask->intervals_max == 0;
+    if (a->n >= w->ask->intervals_max) {
+        return true;
+    }
+    size_t n = a->n;
+    if (!GROW_ARRAY(a->intervals, n, w->cap_intervals)) {
+        return reel_fail_memory(err);
+    }
+    a->intervals[a->n++] = w->now;
+    return true;
+}
+
+/* The question after a step. */
+static bool evaluate(struct walk *w, int64_t time_ns, bool *holds, struct reel_error *err) {
+    *holds = question_truth(w->b->question, w->state) == TRUTH_YES;
+    w->out->until_ns = time_ns;
+    if (*holds && !w->open) {
+        w->open = true;
+        w->now = (struct reel_interval){.start_ns = time_ns};
+    }
+    return *holds || !w->open || close_interval(w, time_ns, err);
+}
+
+/* ---- reading */
+
+static bool open_reading(struct walk *w, struct lane *lane, struct reading *reading, const struct reel_channel *channel,
+                         struct reel_error *err) {
+    reading->decoder = reel_decoder_open(channel, NULL); /* none: it has no values */
+    if (!(reading->paths = field_set_new(NULL, 0, err))) {
+        return false;
+    }
+    for (uint32_t k = 0; k < w->b->question->n_conditions; k++) {
+        if (!(lane->conditions & UINT32_C(1) << k)) {
+            continue;
+        }
+        if (!field_set_add(reading->paths, w->b->paths[k], err)) {
+            return false;
+        }
+        for (uint32_t c = 0; c < field_set_count(reading->paths); c++) {
+            if (strcmp(field_set_name(reading->paths, c), w->b->paths[k]) == 0) {
+                reading->columns[k] = c;
+            }
+        }
+    }
+    return true;
+}
+
+static bool open_lanes(struct walk *w, struct reel_error *err) {
+    for (uint32_t i = 0; i < w->b->n_lanes; i++) {
+        uint32_t at = 0;
+        while (at < w->stream->n_channels && w->stream->channels[at]->id != w->b->lanes[i].channel->id) {
+            at++;
+        }
+        if (at == w->stream->n_channels) {
+            return reel_fail(err, REEL_CHANGED, "the statistics are of another recording");
+        }
+        w->lanes[at] = i;
+        if (!open_reading(w, &w->b->lanes[i], &w->readings[i], w->stream->channels[at], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool open_stream(struct walk *w, struct reel_error *err) {
+    AUTO_MEM uint32_t *ids = calloc((size_t)w->b->n_lanes + 1, sizeof *ids);
+    w->readings = calloc((size_t)w->b->n_lanes + 1, sizeof *w->readings);
+    w->lanes = calloc((size_t)w->b->n_lanes + 1, sizeof *w->lanes);
+    if (!ids || !w->readings || !w->lanes) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < w->b->n_lanes; i++) {
+        ids[i] = w->b->lanes[i].channel->id;
+    }
+    struct reel_selection q = reel_select_all;
+    q.channels = ids;
+    q.n_channels = w->b->n_lanes;
+    return (w->recording = w->ask->open(w->ask->context, err)) && (w->stream = reel_stream_open(&w->recording, 1, &q, err)) &&
+           open_lanes(w, err);
+}
+
+static struct reel_visitor *open_value(void *context, uint32_t column) {
+    return &((struct walk *)context)->values[column].visitor;
+}
+static bool close_value(void *context, uint32_t column) {
+    (void)context;
+    (void)column;
+    return true;
+}
+
+/* The values that the lane's conditions are about; none where the payload cannot be read or decoded. */
+static bool read_values(struct walk *w, const struct reading *reading, const struct reel_message *m, struct reel_error *err) {
+    struct field_picker picker = {.set = reading->paths, .open = open_value, .close = close_value, .context = w};
+    struct reel_bytes payload;
+    for (uint32_t i = 0; i < field_set_count(reading->paths); i++) {
+        value_start(&w->values[i]);
+    }
+    if (!reading->decoder || m->size > REEL_DECODED_MAX) {
+        return true;
+    }
+    if (!reel_stream_payload(w->stream, m, &payload, err)) {
+        return !reel_is_transient(err->code);
+    }
+    field_picker_start(&picker);
+    reel_decode(reading->decoder, payload, &picker.visitor, NULL);
+    return true;
+}
+
+static bool step_message(struct walk *w, struct lane *lane, struct reading *reading, const struct reel_message *m, struct reel_error *err) {
+    bool holds;
+    if (!read_values(w, reading, m, err)) {
+        return false;
+    }
+    for (uint32_t k = 0; k < w->b->question->n_conditions; k++) {
+        if (lane->conditions & UINT32_C(1) << k) {
+            const struct value *value = &w->values[reading->columns[k]];
+            w->state[k] = condition_holds(&w->b->question->conditions[k], value) ? TRUTH_YES : TRUTH_NO;
+        }
+    }
+    if (!evaluate(w, m->time_ns, &holds, err)) {
+        return false;
+    }
+    w->now.count += holds;
+    if (holds && (lane->conditions & 1)) {
+        const struct value *value = &w->values[reading->columns[0]];
+        bool is_number = value->kind == VALUE_NUMBER || value->kind == VALUE_TIME;
+        add_values(&w->now, is_number && !isnan(value->number), value->number, value->number);
+    }
+    return true;
+}
+
+/* False: it is to stop here. */
+static bool go_on(struct walk *w) {
+    const struct reel_progress *p = w->ask->progress;
+    bool stop = ++w->steps % REPORT_EACH == 0 && p && p->report && !p->report(p->context, w->steps, 0);
+    w->out->complete = !stop;
+    w->done = w->done || stop;
+    return !w->done;
+}
+
+static bool find_place(struct walk *w, const struct pack_key *at, struct reel_error *err) {
+    const struct reel_mark mark = {.time_ns = at->time_ns, .offset = at->offset, .chunk = at->chunk};
+    if (!w->stream && !open_stream(w, err)) {
+        return false;
+    }
+    w->is_pending = false;
+    w->in_place = true;
+    return reel_stream_seek(w->stream, &mark, err);
+}
+
+/* Reads the messages of active lanes up to `end`. */
+static bool read_messages(struct walk *w, const struct pack_key *begin, const struct pack_key *end, struct reel_error *err) {
+    if (!w->in_place && !find_place(w, begin, err)) {
+        return false;
+    }
+    while (w->active > 0 && go_on(w)) {
+        struct reel_message *m = &w->pending;
+        if (!w->is_pending) {
+            enum reel_step step = reel_stream_next(w->stream, m, err);
+            if (step != REEL_STEP_MESSAGE) {
+                w->active = 0;
+                return step == REEL_STEP_END;
+            }
+        }
+        struct pack_key key = pack_key_of(&m->entry);
+        w->is_pending = pack_key_compare(&key, end) >= 0;
+        if (w->is_pending) {
+            return true;
+        }
+        uint32_t lane = w->lanes[m->channel];
+        struct reading *reading = &w->readings[lane];
+        if (reading->left > 0) {
+            w->active -= --reading->left == 0;
+            if (!step_message(w, &w->b->lanes[lane], reading, m, err)) {
+                return false;
+            }
+        }
+    }
+    w->in_place = false;
+    return true;
+}
+
+/* ---- events */
+
+static bool step_block(struct walk *w, struct lane *lane, const struct bound_event *e, struct reel_error *err) {
+    const struct block block = statistics_block(lane->channel, e->number);
+    bool holds;
+    for (uint32_t k = 0; k < w->b->question->n_conditions; k++) {
+        if (lane->conditions & UINT32_C(1) << k) {
+            w->state[k] = bound_truth(w->b, lane, k, e->number);
+        }
+    }
+    if (!evaluate(w, e->at.time_ns, &holds, err)) {
+        return false;
+    }
+    if (holds) {
+        w->now.count += block.messages;
+        if ((lane->conditions & 1) && lane->fields[0] >= 0) {
+            const struct cell cell = statistics_cell(lane->channel, (uint32_t)lane->fields[0], e->number);
+            add_values(&w->now, cell.numbers > 0, cell.min, cell.max);
+        }
+    }
+    return true;
+}
+
+static bool begin_reading(struct walk *w, const struct bound_event *e, const struct lane *lane, struct reel_error *err) {
+    if (!w->in_place && !find_place(w, &e->at, err)) {
+        return false;
+    }
+    struct reading *reading = &w->readings[e->lane];
+    w->active += reading->left == 0;
+    reading->left = statistics_block(lane->channel, e->number).messages;
+    return true;
+}
+
+static bool step_event(struct walk *w, const struct bound_event *e, struct reel_error *err) {
+    bool holds;
+    if (e->lane == UINT32_MAX) {
+        w->state[e->number] = TRUTH_NO;
+        return evaluate(w, e->at.time_ns, &holds, err);
+    }
+    struct lane *lane = &w->b->lanes[e->lane];
+    if (lane->decisions[e->number] == BLOCK_READ) {
+        return begin_reading(w, e, lane, err);
+    }
+    if (w->readings && w->readings[e->lane].left > 0) { /* never, unless the statistics are of another recording */
+        return reel_fail(err, REEL_CHANGED, "the statistics do not fit the recording");
+    }
+    return step_block(w, lane, e, err);
+}
+
+static bool walk_events(struct walk *w, struct reel_error *err) {
+    static const struct pack_key end = {.time_ns = INT64_MAX, .offset = UINT64_MAX, .chunk = UINT32_MAX};
+    w->out->complete = true;
+    for (size_t i = 0; i < w->b->n_events && go_on(w); i++) {
+        const struct bound_event *e = &w->b->events[i];
+        if (!step_event(w, e, err)) {
+            return false;
+        }
+        if (w->active > 0 && !read_messages(w, &e->at, i + 1 < w->b->n_events ? &e[1].at : &end, err)) {
+            return false;
+        }
+    }
+    return !w->open || close_interval(w, w->out->until_ns, err); /* it was to stop here */
+}
+
+static bool answer(const struct reel_question *q, struct reel_statistics *s, const struct reel_ask *ask, struct reel_answer *out,
+                   struct reel_error *err) {
+    AUTO_STRUCT(bound_done) struct bound b = {0};
+    AUTO_STRUCT(walk_done) struct walk w = {.b = &b, .ask = ask, .out = out};
+    bool may_hold = false;
+    out->complete = true;
+    if (!bound_open(&b, q, s, &may_hold, err)) {
+        return false;
+    }
+    if (!may_hold) {
+        return true;
+    }
+    bool good = bound_decide(&b, err) && walk_events(&w, err);
+    out->blocks = b.blocks;
+    out->blocks_read = b.reads;
+    return good;
+}
+
+bool reel_question_answer(const struct reel_question *question, struct reel_statistics *statistics, const struct reel_ask *ask,
+                          struct reel_answer *out, struct reel_error *err) {
+    struct transient_watch watch;
+    struct reel_error own = {0};
+    *out = (struct reel_answer){0};
+    transient_watch_begin(&watch);
+    bool good = answer(question, statistics, ask, out, &own);
+    if (!good && err) {
+        reel_error_pass(err, &own);
+    }
+    return transient_watch_end(&watch, good, err) || (reel_answer_done(out), false);
+}
+
+void reel_answer_done(struct reel_answer *a) {
+    free(a->intervals);
+    *a = (struct reel_answer){0};
+}

@@ -1,0 +1,383 @@
+/* See collect.h. */
+#include "values/collect.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/fields.h"
+#include "core/stream.h"
+#include "wire/cleanup.h"
+#include "wire/grow.h"
+#include "wire/limits.h"
+#include "wire/visit.h"
+
+enum {
+    BLOCK_MESSAGES = 1024,
+    BLOCK_BYTES = 1 << 20,
+    FIELD_BYTES = 2500, /* a block of a channel with many fields has at least so much payload for each, so that statistics stay small */
+    REPORT_EACH = 1024,
+};
+
+/* ---- the fields of one payload */
+
+struct walk {
+    struct reel_visitor visitor; /* must be the first member */
+    struct collection *all;
+    struct collected_channel *channel;
+    uint32_t next; /* the field that is expected: most payloads have the same ones in the same order */
+    uint32_t depth, skipped, length;
+    uint32_t lengths[FIELD_DEPTH_MAX + 1];
+    char path[FIELD_PATH_MAX];
+    bool failed;
+};
+
+static struct walk *self(struct reel_visitor *v) {
+    return (struct walk *)v;
+}
+
+static struct collected_field *add_field(struct walk *w) {
+    struct collected_channel *c = w->channel;
+    if (c->n_fields == REEL_STATISTICS_FIELDS_MAX || w->all->fields == REEL_STATISTICS_ALL_FIELDS_MAX) {
+        c->truncated = true;
+        return NULL;
+    }
+    char *copy = arena_alloc(&w->all->paths, w->length + 1);
+    if (!copy) {
+        c->truncated = true;
+        w->failed = w->failed || w->all->paths.no_memory;
+        return NULL;
+    }
+    memcpy(copy, w->path, w->length);
+    struct reel_bytes path = bytes_of(copy, w->length);
+    if (!GROW_ARRAY(c->fields, c->n_fields, c->cap_fields) || !hash_table_set(&c->paths, hash_key_bytes(path), c->n_fields + 1, NULL)) {
+        w->failed = true;
+        return NULL;
+    }
+    w->all->fields++;
+    c->fields[c->n_fields] = (struct collected_field){.path = path};
+    return &c->fields[c->n_fields++];
+}
+
+/* The field of the current path. NULL: it is in a list, or there are too many fields. */
+static struct collected_field *find_field(struct walk *w) {
+    struct collected_channel *c = w->channel;
+    if (w->skipped > 0 || w->length >= FIELD_PATH_MAX) {
+        return NULL;
+    }
+    struct collected_field *f = w->next < c->n_fields ? &c->fields[w->next] : NULL;
+    if (!f || f->path.size != w->length || memcmp(f->path.data, w->path, w->length) != 0) {
+        uintptr_t at = hash_table_get(&c->paths, hash_key_bytes(bytes_of(w->path, w->length)));
+        f = at ? &c->fields[at - 1] : c->truncated ? NULL : add_field(w);
+    }
+    w->next = f ? (uint32_t)(f - c->fields) + 1 : w->next;
+    return f;
+}
+
+static struct collected_field *find_new(struct walk *w) {
+    struct collected_field *f = find_field(w);
+    if (!f || f->seen == w->channel->messages) {
+        return NULL;
+    }
+    f->seen = w->channel->messages;
+    return f;
+}
+
+static bool number(struct reel_visitor *v, double value, uint8_t flag) {
+    struct collected_field *f = find_new(self(v));
+    if (!f) {
+        return true;
+    }
+    f->flags |= flag;
+    if (isnan(value)) {
+        f->now.nans++;
+    } else {
+        const struct cell one = {.min = value, .max = value, .numbers = 1};
+        cell_join(&f->now, &one);
+    }
+    return true;
+}
+static bool on_real(struct reel_visitor *v, double value) {
+    return number(v, value, FIELD_NUMBERS);
+}
+static bool on_boolean(struct reel_visitor *v, bool value) {
+    return number(v, value, FIELD_NUMBERS);
+}
+static bool on_integer(struct reel_visitor *v, int64_t value) {
+    return number(v, (double)value, FIELD_NUMBERS);
+}
+static bool on_natural(struct reel_visitor *v, uint64_t value) {
+    return number(v, (double)value, FIELD_NUMBERS);
+}
+static bool on_real32(struct reel_visitor *v, float value) {
+    return number(v, (double)value, FIELD_NUMBERS);
+}
+static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
+    struct collected_field *f = find_new(self(v));
+    (void)value;
+    if (f) {
+        f->now.has_texts = true;
+    }
+    return true;
+}
+/* Its parts can be asked for, too; they have no statistics. */
+static bool on_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
+    struct value time;
+    value_start(&time);
+    visit_stamp(&time.visitor, value);
+    return number(v, time.number, FIELD_TIMES | FIELD_OPAQUE);
+}
+static bool opaque(struct reel_visitor *v) {
+    struct collected_field *f = find_new(self(v));
+    if (f) {
+        f->flags |= FIELD_OPAQUE;
+    }
+    return true;
+}
+static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+    (void)type, (void)data, (void)columns;
+    return opaque(v);
+}
+/* Takes the place of a value, so that a second one of the same path does not count. */
+static bool on_nothing(struct reel_visitor *v) {
+    find_new(self(v));
+    return true;
+}
+static bool on_binary(struct reel_visitor *v, struct reel_bytes value) {
+    (void)value;
+    return on_nothing(v);
+}
+
+static bool on_begin_map(struct reel_visitor *v) {
+    struct walk *w = self(v);
+    if (w->skipped > 0 || w->depth == FIELD_DEPTH_MAX) {
+        w->skipped++;
+        return true;
+    }
+    w->lengths[++w->depth] = w->length;
+    return true;
+}
+static bool on_end(struct reel_visitor *v) {
+    struct walk *w = self(v);
+    if (w->skipped > 0) {
+        w->skipped--;
+    } else if (w->depth > 0) {
+        w->length = w->lengths[w->depth--];
+    }
+    return true;
+}
+static bool on_begin_list(struct reel_visitor *v) {
+    opaque(v);
+    self(v)->skipped++;
+    return true;
+}
+static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
+    struct walk *w = self(v);
+    if (w->skipped > 0) {
+        return true;
+    }
+    uint32_t base = w->lengths[w->depth], dot = base > 0;
+    if (base >= FIELD_PATH_MAX || name.size >= FIELD_PATH_MAX || base + dot + name.size >= FIELD_PATH_MAX) {
+        w->length = FIELD_PATH_MAX;
+        return true;
+    }
+    if (dot) {
+        w->path[base] = '.';
+    }
+    if (name.size > 0) {
+        memcpy(w->path + base + dot, name.data, name.size);
+    }
+    w->length = base + dot + (uint32_t)name.size;
+    return true;
+}
+static const struct reel_visitor_ops ops = {.begin_map = on_begin_map,
+                                            .key = on_key,
+                                            .end_map = on_end,
+                                            .begin_list = on_begin_list,
+                                            .end_list = on_end,
+                                            .null = on_nothing,
+                                            .boolean = on_boolean,
+                                            .integer = on_integer,
+                                            .natural = on_natural,
+                                            .real = on_real,
+                                            .real32 = on_real32,
+                                            .text = on_text,
+                                            .binary = on_binary,
+                                            .numbers = on_numbers,
+                                            .stamp = on_stamp};
+
+/* ---- blocks */
+
+static size_t block_size(size_t cells) {
+    return sizeof(struct collected_block) + cells * sizeof(struct cell);
+}
+
+static bool close_block(struct collection *all, struct collected_channel *c, struct reel_error *err) {
+    while (c->cap_cells - c->n_cells < c->n_fields) {
+        if (!GROW_ARRAY(c->cells, c->cap_cells, c->cap_cells)) {
+            return reel_fail_memory(err);
+        }
+    }
+    if (!GROW_ARRAY(c->blocks, c->n_blocks, c->cap_blocks)) {
+        return reel_fail_memory(err);
+    }
+    c->now.cells = c->n_cells;
+    c->now.n_cells = (uint32_t)c->n_fields;
+    for (size_t i = 0; i < c->n_fields; i++) {
+        c->cells[c->n_cells++] = c->fields[i].now;
+        c->fields[i].now = (struct cell){0};
+    }
+    c->blocks[c->n_blocks++] = c->now;
+    c->now = (struct collected_block){0};
+    c->bytes = 0;
+    all->held += block_size(c->n_fields);
+    return true;
+}
+
+/* Makes one block of each two of a channel, in place: the cells of a block have at most as many fields as those of both. */
+static void join_pairs(struct collected_channel *c) {
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < c->n_blocks; i += 2) {
+        struct collected_block a = c->blocks[i], b = i + 1 < c->n_blocks ? c->blocks[i + 1] : (struct collected_block){0};
+        uint32_t cells = a.n_cells > b.n_cells ? a.n_cells : b.n_cells;
+        for (uint32_t k = 0; k < cells; k++) {
+            struct cell cell = k < a.n_cells ? c->cells[a.cells + k] : (struct cell){0};
+            if (k < b.n_cells) {
+                cell_join(&cell, &c->cells[b.cells + k]);
+            }
+            c->cells[at + k] = cell;
+        }
+        c->blocks[n++] = (struct collected_block){.first = a.first,
+                                                  .last_ns = b.messages ? b.last_ns : a.last_ns,
+                                                  .messages = a.messages + b.messages,
+                                                  .n_cells = cells,
+                                                  .cells = at};
+        at += cells;
+    }
+    c->n_blocks = n;
+    c->n_cells = at;
+}
+
+static void make_room(struct collection *all) {
+    all->held = 0;
+    for (uint32_t i = 0; i < all->stream->n_channels; i++) {
+        struct collected_channel *c = &all->channels[i];
+        join_pairs(c);
+        all->held += c->n_blocks * sizeof *c->blocks + c->n_cells * sizeof *c->cells;
+    }
+    all->block_messages = all->block_messages > UINT32_MAX / 4 ? all->block_messages : all->block_messages * 2;
+    all->block_bytes *= 2;
+}
+
+static bool is_full(const struct collection *all, const struct collected_channel *c) {
+    uint64_t bytes = (uint64_t)c->n_fields * FIELD_BYTES;
+    return c->now.messages >= all->block_messages || c->bytes >= (bytes > all->block_bytes ? bytes : all->block_bytes);
+}
+
+/* ---- messages */
+
+/* A failure that is not the file's is one of the whole work (core/transient.h). */
+static void open_channel(struct collection *all, struct collected_channel *c) {
+    c->opened = true;
+    c->truncated = all->opened == REEL_STATISTICS_CHANNELS_MAX;
+    c->decoder = c->truncated ? NULL : reel_decoder_open(c->channel, NULL);
+    all->opened += c->decoder != NULL;
+}
+
+static bool decode(struct collection *all, struct collected_channel *c, const struct reel_message *m, struct walk *w,
+                   struct reel_error *err) {
+    struct reel_bytes payload;
+    if (m->size > REEL_DECODED_MAX || !c->decoder) {
+        return true;
+    }
+    if (!reel_stream_payload(all->stream, m, &payload, err)) {
+        return !reel_is_transient(err->code); /* damaged: it has no values */
+    }
+    w->channel = c;
+    w->next = w->depth = w->skipped = w->length = 0;
+    w->lengths[0] = 0;
+    reel_decode(c->decoder, payload, &w->visitor, NULL);
+    return !w->failed || reel_fail_memory(err);
+}
+
+static bool add_message(struct collection *all, const struct reel_message *m, struct walk *w, struct reel_error *err) {
+    struct collected_channel *c = &all->channels[m->channel];
+    if (!c->opened) {
+        open_channel(all, c);
+    }
+    if (!c->decoder && !c->truncated) {
+        return true;
+    }
+    if (c->now.messages == 0) {
+        c->now.first = pack_key_of(&m->entry);
+    }
+    c->messages++;
+    c->now.messages++;
+    c->now.last_ns = m->time_ns;
+    c->bytes += m->size;
+    if (!decode(all, c, m, w, err) || (is_full(all, c) && !close_block(all, c, err))) {
+        return false;
+    }
+    if (all->held > REEL_STATISTICS_MAX) {
+        make_room(all);
+    }
+    return true;
+}
+
+static bool read_messages(struct collection *all, uint64_t total, const struct reel_progress *progress, struct reel_error *err) {
+    AUTO_MEM struct walk *w = calloc(1, sizeof *w);
+    struct reel_message m;
+    enum reel_step step = REEL_STEP_END;
+    if (!w) {
+        return reel_fail_memory(err);
+    }
+    w->visitor.ops = &ops;
+    w->all = all;
+    for (uint64_t done = 0; (step = reel_stream_next(all->stream, &m, err)) == REEL_STEP_MESSAGE; done++) {
+        if (!add_message(all, &m, w, err)) {
+            return false;
+        }
+        if (done % REPORT_EACH == 0 && progress && progress->report && !progress->report(progress->context, done, total)) {
+            return reel_fail(err, REEL_CANCELLED, "it was cancelled");
+        }
+    }
+    return step == REEL_STEP_END;
+}
+
+bool collect(struct collection *all, struct reel_recording *recording, const struct reel_progress *progress, struct reel_error *err) {
+    all->block_messages = BLOCK_MESSAGES;
+    all->block_bytes = BLOCK_BYTES;
+    all->paths.max = REEL_STATISTICS_PATHS_MAX;
+    if (!(all->stream = reel_stream_open(&recording, 1, &reel_select_all, err))) {
+        return false;
+    }
+    if (!(all->channels = calloc((size_t)all->stream->n_channels + 1, sizeof *all->channels))) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < all->stream->n_channels; i++) {
+        all->channels[i].channel = all->stream->channels[i];
+    }
+    if (!read_messages(all, reel_index_info(reel_recording_index(recording))->messages, progress, err)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < all->stream->n_channels; i++) {
+        struct collected_channel *c = &all->channels[i];
+        if (c->now.messages > 0 && !close_block(all, c, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void collection_done(struct collection *all) {
+    for (uint32_t i = 0; all->channels && i < all->stream->n_channels; i++) {
+        struct collected_channel *c = &all->channels[i];
+        reel_decoder_free(c->decoder);
+        hash_table_free(&c->paths);
+        free(c->fields);
+        free(c->blocks);
+        free(c->cells);
+    }
+    free(all->channels);
+    arena_free(&all->paths);
+    reel_stream_free(all->stream);
+}
