@@ -307,7 +307,7 @@ static void reply_dry_run(const struct batch *b) {
     }
     for (int pass = 0; pass < 2; pass++) { /* what cannot be changed comes first */
         for (uint32_t i = 0; i < b->n && json_array_size(items) < SHOWN_MAX; i++) {
-            if (!b->items[i].problem == pass) {
+            if ((b->items[i].problem == NULL) == (pass != 0)) {
                 json_array_append_new(items, view_planned(b, &b->items[i]));
             }
         }

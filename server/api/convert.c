@@ -226,6 +226,19 @@ static bool read_at(struct http_request *r, const struct inputs *in, struct conv
     return true;
 }
 
+/* What a cut has in front of its messages. */
+static void set_front(struct conversion *c) {
+    c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
+    c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
+}
+
+/* The selection without that: it is made once, with the plan or the rows. */
+static struct reel_selection without_front(const struct conversion *c) {
+    struct reel_selection plain = c->q.selection;
+    plain.state_at_cut = plain.last_per_topic = plain.key_frames = false;
+    return plain;
+}
+
 /* Writer, selection and options of the request. False: replied. */
 static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
@@ -255,8 +268,7 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
                                : strcmp(prefix, "clash") == 0  ? REEL_PREFIX_CLASH
                                : strcmp(prefix, "always") == 0 ? REEL_PREFIX_ALWAYS
                                                                : REEL_PREFIX_NEVER;
-    c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
-    c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
+    set_front(c);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
     http_param_bool(r, "raw", &raw);
@@ -420,10 +432,8 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     if (!read_conversion(r, in, &c) || !reserve(r, in, c.writer)) {
         return;
     }
-    struct reel_selection plain = c.q.selection;
+    struct reel_selection plain = without_front(&c);
     bool streamed = c.writer->needs & REEL_STREAMED;
-    plain.state_at_cut = plain.last_per_topic = plain.key_frames =
-        false; /* the part before the messages is made once, with the plan or the rows */
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);
@@ -478,8 +488,8 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
 static void set_cut(struct conversion *c, const int64_t cut[2]) {
     c->q.selection.start_ns = cut[0];
     c->q.selection.end_ns = cut[1];
-    c->q.selection.state_at_cut = c->writer->needs & REEL_NEEDS_STATE_AT_CUT;
     c->q.has_start = c->options.is_cut = true;
+    set_front(c);
     c->options.start_ns = cut[0];
 }
 
@@ -502,8 +512,7 @@ struct reel_conversion *api_member(struct http_request *r, const struct api_reco
     if (cut) {
         set_cut(&c, cut);
     }
-    struct reel_selection plain = c.q.selection;
-    plain.state_at_cut = plain.last_per_topic = false;
+    struct reel_selection plain = without_front(&c);
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in.recordings, 1, &plain, err);
     if (!stream || !reel_writer_accepts(c.writer, stream, NULL, err)) {
         return NULL;
