@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <openssl/sha.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "cli/push_http.h"
 #include "core/disk.h"
 #include "ingest/names.h"
+#include "store/sha256.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -49,22 +49,22 @@ static bool refuse_status(const struct push_answer *a, struct reel_error *err) {
 
 static bool digest_of(int fd, char hex[65], struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(PIECE);
-    uint8_t digest[SHA256_DIGEST_LENGTH];
-    SHA256_CTX hash;
+    uint8_t digest[32];
+    struct sha256 hash;
     ssize_t n = piece ? 1 : -1;
     off_t at = 0;
     if (!piece) {
         return reel_fail_memory(err);
     }
-    SHA256_Init(&hash);
+    sha256_start(&hash);
     for (; n > 0; at += n) {
         n = pread(fd, piece, PIECE, at);
         if (n < 0 || cli_interrupted()) {
             return n < 0 ? reel_fail_errno(err, "cannot be read") : reel_fail(err, REEL_CANCELLED, "interrupted");
         }
-        SHA256_Update(&hash, piece, (size_t)n);
+        sha256_add(&hash, piece, (size_t)n);
     }
-    SHA256_Final(digest, &hash);
+    sha256_end(&hash, digest);
     hex_write(digest, sizeof digest, hex);
     return true;
 }
