@@ -259,7 +259,12 @@ static bool add_ids(struct batch *b, const json_t *ids) {
 
 /* False: replied. */
 static bool add_found(struct batch *b, const char *words) {
-    struct catalog_query q = {.words = words, .allowed = http_caller(b->r)->collections, .limit = 1000, .sort = "created"};
+    struct catalog_query q = {.words = words,
+                              .allowed = http_caller(b->r)->collections,
+                              .has_state = strcmp(b->action, "restore") == 0, /* others: all but trashed */
+                              .state = STATE_TRASHED,
+                              .limit = 1000,
+                              .sort = "created"};
     AUTO_MEM char *cursor = NULL;
     bool good = true;
     do {

@@ -249,6 +249,10 @@ class Batch(Case):
         state, results = self.done({'ids': self.ids, 'action': 'restore'})
         self.assertEqual([r['result'] for r in results], ['changed', 'changed', 'unchanged', 'unchanged'])
         self.done({'ids': self.ids, 'action': 'rescan'})
+        self.done({'ids': self.ids[:2], 'action': 'trash'})
+        state, results = self.done({'q': self.tag, 'action': 'restore'})  # looks into the trash
+        self.assertEqual(sorted(r['recording'] for r in results), sorted(self.ids[:2]))
+        self.assertEqual([self.row(i)['state'] for i in range(3)], ['ready'] * 3)
 
     def test_one_that_fails_does_not_stop_the_others(self):
         state, results = self.done({'ids': self.ids + ['f' * 32], 'action': 'change', 'name': self.tag + '-same.bag'})
