@@ -1,17 +1,15 @@
 /* /as/{name}.EXT exports a recording in another format, /merge/as/{name}.EXT several as one file. File formats are planned first, so they
  * have a length, an ETag and ranges; rows are streamed. Nothing is stored. */
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "api/common.h"
+#include "api/conversion.h"
 #include "api/exports.h"
 #include "api/plans.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "reel/encoding.h"
 #include "reel/nanover.h"
 #include "reel/view.h"
 #include "wire/cleanup.h"
@@ -19,118 +17,8 @@
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 
-enum { MERGE_MAX = 64, NAME_ROOM = 1024 };
-
-struct inputs { /* the recordings of one request */
-    struct api_recording items[MERGE_MAX];
-    struct reel_recording *recordings[MERGE_MAX];
-    struct reel_source_option sources[MERGE_MAX]; /* of a merge */
-    const char *ids[MERGE_MAX];
-    uint32_t n;
-    bool merged;
-    const char *name; /* of the export */
-};
-
-struct conversion {
-    struct inputs *in;
-    const struct reel_writer *writer;
-    struct reel_write_options options;
-    struct api_selection q;
-    struct api_text text;
-    const char *compress_topics[API_GLOBS_MAX];
-    const char *split; /* NULL: one file */
-    struct reel_split_rule rule;
-    char target[NAME_ROOM]; /* the name, without the ".tar" of an archive of parts */
-    char folder[NAME_ROOM]; /* and without its extension */
-    char etag[64];
-};
-
 static void conversion_done(struct conversion *c) {
     api_text_done(&c->text);
-}
-
-/* Everything the bytes depend on, as text. Its hash is the ETag and the plan's key. */
-static void print_inputs(FILE *f, const struct inputs *in) {
-    for (uint32_t i = 0; i < in->n; i++) {
-        const struct reel_format *format = reel_index_info(reel_recording_index(in->recordings[i]))->format;
-        fprintf(f, "%s %s/%u", in->items[i].row.content, format->name, format->version);
-        if (in->merged) {
-            const struct reel_source_option *o = &in->sources[i];
-            fprintf(f, " %lld %d %s", (long long)o->shift_ns, o->wall, o->prefix);
-        }
-        fputc('\n', f);
-    }
-}
-
-static bool make_etag(struct conversion *c, uint32_t view_version) {
-    const struct reel_selection *s = &c->q.selection;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (!f) {
-        return false;
-    }
-    print_inputs(f, c->in);
-    fprintf(f, "%s %s/%u/%u %s\n", c->writer->name, c->writer->variant ? c->writer->variant : "", c->writer->version, view_version,
-            c->options.compression);
-    fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
-            (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
-            s->sources ? (int)s->prefixing : -1);
-    if (c->options.width > 0) {
-        fprintf(f, "width %u\n", c->options.width);
-    }
-    if (s->key_frames) {
-        fputs("key frames\n", f);
-    }
-    if (s->encoding) {
-        fprintf(f, "~%s\n", s->encoding);
-    }
-    for (uint32_t i = 0; i < s->n_topics; i++) {
-        fprintf(f, "+%zu:%s\n", strlen(s->topics[i]), s->topics[i]);
-    }
-    for (uint32_t i = 0; i < s->n_exclude; i++) {
-        fprintf(f, "-%zu:%s\n", strlen(s->exclude[i]), s->exclude[i]);
-    }
-    for (uint32_t i = 0; i < s->n_channels; i++) {
-        fprintf(f, "#%u\n", s->channels[i]);
-    }
-    for (uint32_t i = 0; i < s->n_where; i++) {
-        fprintf(f, "?%zu:%s %u\n", strlen(s->where[i]), s->where[i], reel_encodings_version());
-    }
-    for (uint32_t i = 0; i < s->n_renames; i++) {
-        fprintf(f, "=%zu:%s\n", strlen(s->renames[i]), s->renames[i]);
-    }
-    if (c->options.block_bytes > 0 || c->options.compress_from > 0 || c->options.n_compress_topics > 0) {
-        fprintf(f, "blocks %llu %llu\n", (unsigned long long)c->options.block_bytes, (unsigned long long)c->options.compress_from);
-    }
-    for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
-        fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
-    }
-    if (strcmp(c->writer->name, "rosbag2") == 0) {
-        fprintf(f, "metadata %u %s\n", c->options.metadata_version, c->options.name);
-    }
-    if (c->split) {
-        fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);
-    }
-    if (c->writer->needs & REEL_DECODES) {
-        fprintf(f, "decoded %d %u\n", c->options.raw, reel_encodings_version());
-        for (uint32_t i = 0; c->options.source_ids && i < c->in->n; i++) {
-            fprintf(f, "%s\n", c->options.source_ids[i]);
-        }
-    }
-    if (c->writer->needs & REEL_STREAMED) {
-        fprintf(f, "text %d %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, c->options.channels,
-                reel_encodings_version());
-        for (uint32_t i = 0; i < c->options.n_fields; i++) {
-            fprintf(f, ".%s\n", c->options.fields[i]);
-        }
-    }
-    bool good = fclose(f) == 0;
-    if (good) {
-        api_etag(text, c->etag);
-    }
-    free(text);
-    return good;
 }
 
 /* ?run= of a NanoVer recording. False: replied. */
@@ -435,7 +323,7 @@ static void reply(struct http_request *r, struct inputs *in) {
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);
-    if (!stream || !loss || !conversion || !make_etag(&c, stream->view_version)) {
+    if (!stream || !loss || !conversion || !conversion_tag(&c, stream->view_version)) {
         if (err.code == REEL_OK) {
             reel_fail_memory(&err);
         }
@@ -518,7 +406,7 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
         return false;
     }
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, 1, &c.q.selection, &ignored);
-    if (!stream || !make_etag(&c, stream->view_version) || !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
+    if (!stream || !conversion_tag(&c, stream->view_version) || !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
         return false;
     }
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &ignored);
