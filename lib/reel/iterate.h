@@ -113,6 +113,7 @@ struct reel_stream {
     const enum reel_clock *clocks;      /* one a source: what its times, shifted, count from */
     const int64_t *shifts;              /* one a source: added to its times */
     struct reel_front *front;           /* what was put in front; NULL = nothing */
+    bool thinned;                       /* by every_n or every_ns */
     uint32_t view_version;              /* part of every ETag */
     const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
     const uint64_t *left_out;           /* messages left out so far, because they do not fit their definition; NULL: none ever is */

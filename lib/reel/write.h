@@ -26,6 +26,7 @@ enum {
     REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
     REEL_HEAD_FIRST = 256,          /* head() does not depend on what follows: an output with packed groups is written in one pass */
     REEL_HEAD_LAST = 512,           /* it alone depends on that, and not its size: the same for an output whose head can be rewritten */
+    REEL_DRAWS = 1024,              /* images are encoded: options.width and fps mean something */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
@@ -65,7 +66,8 @@ struct reel_write_options {
     bool prompt;               /* text targets: reel_render_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
-    uint32_t width;                /* videos of images: no wider than this, 0 = as they are */
+    uint32_t width;                /* REEL_DRAWS only: no wider than this, 0 = as they are */
+    uint32_t fps;                  /* REEL_DRAWS only: at most so many frames a second, 0 = all */
     const char *name;              /* archives: of the folder in it; NULL: the format's name */
     unsigned metadata_version;     /* rosbag2: of metadata.yaml; 0: 5, which ROS 2 Humble and later read */
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */

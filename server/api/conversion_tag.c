@@ -37,6 +37,9 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
     if (c->options.width > 0) {
         fprintf(f, "width %u\n", c->options.width);
     }
+    if (c->options.fps > 0) {
+        fprintf(f, "fps %u\n", c->options.fps);
+    }
     if (s->key_frames) {
         fputs("key frames\n", f);
     }

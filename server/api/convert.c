@@ -39,15 +39,27 @@ static bool read_run(struct http_request *r, struct conversion *c) {
     return true;
 }
 
-/* block_size, compress_from and compress_topic. False: replied. */
-static bool read_blocks(struct http_request *r, struct conversion *c) {
-    static const char *const names[] = {"block_size", "compress_from", "compress_topic"};
-    for (size_t i = 0; i < 3 && !(c->writer->needs & REEL_SETS_BLOCKS); i++) {
-        if (http_param(r, names[i])) {
-            http_reply_bad_param(r, names[i], "means nothing for %s files", c->writer->name);
+/* What only some formats have. False: replied. */
+static bool read_special(struct http_request *r, struct conversion *c) {
+    static const struct {
+        const char *name;
+        unsigned need;
+    } params[] = {{"block_size", REEL_SETS_BLOCKS},
+                  {"compress_from", REEL_SETS_BLOCKS},
+                  {"compress_topic", REEL_SETS_BLOCKS},
+                  {"width", REEL_DRAWS},
+                  {"fps", REEL_DRAWS}};
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        if (http_param(r, params[i].name) && !(c->writer->needs & params[i].need)) {
+            http_reply_bad_param(r, params[i].name, "means nothing for %s files", c->writer->name);
             return false;
         }
     }
+    uint64_t width = 0, fps = 0;
+    http_param_u64(r, "width", &width);
+    http_param_u64(r, "fps", &fps);
+    c->options.width = (uint32_t)width;
+    c->options.fps = (uint32_t)fps;
     size_t n = http_params(r, "compress_topic", c->compress_topics, API_GLOBS_MAX);
     http_param_u64(r, "block_size", &c->options.block_bytes);
     http_param_u64(r, "compress_from", &c->options.compress_from);
@@ -164,12 +176,9 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
-    uint64_t width = 0;
-    http_param_u64(r, "width", &width);
-    c->options.width = (uint32_t)width;
     c->options.source_ids = in->merged ? in->ids : NULL;
     read_archive(r, c);
-    return read_blocks(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
+    return read_special(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
 }
 
 /* The memory that the response takes. False: replied. */

@@ -43,6 +43,11 @@ static const struct http_param tar_params[] = {
          .type = HTTP_BOOL,                                                                                                                \
          .help = "ROS bags: stores messages of ROS 2 unchanged, as std_msgs/UInt8MultiArray, instead of converting them."},                \
         {.name = "width", .type = HTTP_UINT, .min = 16, .max = 3840, .help = "MP4 files of images: no wider than so many pixels."},        \
+        {.name = "fps",                                                                                                                    \
+         .type = HTTP_UINT,                                                                                                                \
+         .min = 1,                                                                                                                         \
+         .max = 1000,                                                                                                                      \
+         .help = "MP4 files of images: at most so many frames a second; one that comes sooner after the last is left out."},               \
         {.name = "storage",                                                                                                                \
          .type = HTTP_CHOICE,                                                                                                              \
          .choices = CHOICES("mcap", "sqlite3"),                                                                                            \

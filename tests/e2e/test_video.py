@@ -151,6 +151,13 @@ class Video(Case):
         self.assertEqual(len(self.times_of(data)), FRAMES)
         self.assertNotIn('rror', hashes(data)[1])
 
+    def test_all_frames_or_none(self):
+        for query in ('fps=10', 'width=80', 'every=2', 'every=100ms'):
+            self.assertProblem(self.server.request('GET', self.path('cam.mp4', 'topic=/h264&' + query)), 422, 'depend on those before')
+        for name in ('cam.mcap', 'cam.ndjson'):
+            for query in ('fps=10', 'width=80'):
+                self.assertProblem(self.server.request('GET', self.path(name, 'topic=/h264&' + query)), 400, 'means nothing')
+
     def test_what_cannot_be_played_is_left_out(self):
         late = self.get(self.path('cam.mp4', 'topic=/late')).body
         self.assertEqual(hashes(late), (hashes(b''.join(self.frames['h264'][10:]))[0], ''))
@@ -229,6 +236,18 @@ class Drawn(Case):
     def test_width(self):
         stream = packets(self.planned(self.path('topic=/rgb&width=32')).body)['streams'][0]
         self.assertEqual((stream['width'], stream['height']), (32, 24))
+
+    def test_frames_a_second(self):
+        for fps, kept in ((1, 25), (10, 3), (25, 1), (1000, 1)):  # one comes every 40 ms
+            with self.subTest(fps=fps):
+                answer = self.planned(self.path('topic=/rgb&fps=%d' % fps))
+                listed = packets(answer.body)['packets']
+                self.assertEqual([round(float(p['pts_time']) * 1000) for p in listed], [40 * i for i in range(0, self.COUNT, kept)])
+        frames = self.decoded(self.planned(self.path('topic=/rgb&fps=13')).body)  # of two groups
+        self.assertEqual(len(frames), self.COUNT // 2)
+        for i, frame in enumerate(frames):
+            self.assertLess(sum(abs(a - b) for a, b in zip(frame, self.rgb[2 * i])) / len(frame), 12, i)
+        self.assertNotEqual(*(self.planned(self.path('topic=/rgb' + q)).headers['ETag'] for q in ('', '&fps=1000')))
 
     def test_what_cannot_be_decoded_is_left_out(self):
         self.assertEqual(len(self.decoded(self.planned(self.path('topic=/odd')).body)), 9)
