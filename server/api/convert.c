@@ -293,7 +293,7 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
                                            .context = render});
 }
 
-/* Only the plan knows which messages do not fit their definitions. False: replied. */
+/* Only the plan knows how many messages are left out. False: replied. */
 static bool count_left_out(struct http_request *r, const struct plan_request *q, struct reel_loss *loss) {
     struct reel_error err = {0};
     char job[33] = "";
@@ -303,7 +303,7 @@ static bool count_left_out(struct http_request *r, const struct plan_request *q,
     } else if (!plan) {
         http_reply_error(r, &err);
     } else {
-        reel_loss_add_left_out(loss, reel_plan_left_out(plan));
+        reel_plan_report(plan, loss);
     }
     return plan;
 }
@@ -341,7 +341,8 @@ static void reply(struct http_request *r, struct inputs *in) {
     }
     bool accepted = reel_writer_accepts(c.writer, stream, loss, &err);
     if (http_param_bool(r, "report", &report) && report) {
-        bool counts = http_param_bool(r, "check", &check) && check && stream->left_out && !streamed && !c.split;
+        bool leaves_out = stream->left_out || c.writer->leaves_out;
+        bool counts = http_param_bool(r, "check", &check) && check && leaves_out && !streamed && !c.split;
         if (accepted && counts && !count_left_out(r, &(struct plan_request){.key = c.etag, .conversion = conversion}, loss)) {
             return;
         }

@@ -148,13 +148,14 @@ static void find_end(struct mp4_video *v) {
     v->ended_ns = last->time_ns > INT64_MAX - length ? INT64_MAX : last->time_ns + length;
 }
 
-void mp4_finish(struct mp4_video *v, const struct reel_write *w) {
+void mp4_finish(struct mp4_video *v, struct reel_write *w) {
     enum { SINCE_1904 = 2082844800 };
     int64_t seconds = v->samples[v->first].time_ns / 1000000000;
     v->created_s = w->stream->clocks[0] == REEL_CLOCK_WALL && seconds >= 0 ? seconds + SINCE_1904 : 0;
     v->start_ns = w->options->is_cut ? w->options->start_ns : v->samples[v->first].time_ns;
     find_end(v);
     mp4_measure(v);
+    reel_write_leave_out(w, v->n - v->kept);
 }
 
 bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {

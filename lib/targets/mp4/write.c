@@ -140,6 +140,7 @@ const struct reel_writer reel_writer_mp4 = {
     .extension = ".mp4",
     .media_type = "video/mp4",
     .needs = REEL_DECODES | REEL_DRAWS,
+    .leaves_out = "that cannot be decoded, have another size or come before the first key frame",
     .version = 16 * REEL_PICTURE_VERSION + 1,
     .totals_size = sizeof(struct totals),
     .run_size = sizeof(struct run),
