@@ -99,6 +99,9 @@ struct reel_writer {
     /* Optional, for what is not about one channel (several recordings, attachments). */
     bool (*accepts_all)(const struct reel_stream *stream, struct reel_loss *loss);
 
+    /* Optional: whether planning this stream makes the whole output, so that it is not done merely to know its length. */
+    bool (*is_costly)(const struct reel_stream *stream);
+
     bool (*open)(struct reel_write *w, struct reel_error *err); /* optional: prepares run */
     void (*close)(struct reel_write *w);                        /* optional; also after a failed open */
 

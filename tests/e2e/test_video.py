@@ -151,6 +151,11 @@ class Video(Case):
         self.assertEqual(len(self.times_of(data)), FRAMES)
         self.assertNotIn('rror', hashes(data)[1])
 
+    def test_listed_as_a_file(self):
+        self.server.added('one.mcap', example(), collection='one')
+        answer = self.server.request('PROPFIND', '/dav/one/one.mcap.as/', headers={'Depth': '1'})
+        self.assertIn(b'/one.mcap.as/one.mp4<', answer.body)
+
     def test_all_frames_or_none(self):
         for query in ('fps=10', 'width=80', 'every=2', 'every=100ms'):
             self.assertProblem(self.server.request('GET', self.path('cam.mp4', 'topic=/h264&' + query)), 422, 'depend on those before')

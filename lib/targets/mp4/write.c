@@ -30,6 +30,11 @@ static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss
     return stream->n_channels <= 1;
 }
 
+/* Whether a compressed image is a frame is known only when it is read. */
+static bool is_costly(const struct reel_stream *stream) {
+    return stream->n_channels > 0 && !video_is_recorded(stream->channels[0]);
+}
+
 static bool open_run(struct reel_write *w, struct reel_error *err) {
     return rows_open(&((struct run *)w->run)->rows, w, err);
 }
@@ -147,6 +152,7 @@ const struct reel_writer reel_writer_mp4 = {
     .view = view,
     .accepts = accepts,
     .accepts_all = accepts_all,
+    .is_costly = is_costly,
     .open = open_run,
     .close = close_run,
     .head = head,
