@@ -53,7 +53,7 @@ struct reel_selection {
     bool last_per_topic; /* put the last message before start of every selected channel in front (needs start) */
     int64_t lookback_ns; /* not older than this before start; 0 = however old */
     bool state_at_cut;   /* put the encodings' state_at(start) in front (needs start); set for writers with REEL_NEEDS_STATE_AT_CUT */
-    bool key_frames;   /* put in front the frames of videos before start from their key frame on (needs start); set for files */
+    bool key_frames;     /* put in front the frames of videos before start from their key frame on (needs start); set for files */
     const struct reel_source_option *sources; /* one a recording, or NULL: as they are. All times here, and of the stream, are shifted ones;
                                                * globs match a topic with its prefix or without */
     enum reel_prefixing prefixing;            /* what `sources[].prefix` is for */

@@ -38,7 +38,7 @@ void reel_loss_free(struct reel_loss *loss);
 REEL_DEFINE_AUTO(struct reel_loss, reel_loss_free);
 __attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind,
                                                          const struct reel_channel *channel, const char *text,
-                                                         ...);          /* loss, channel may be NULL */
+                                                         ...); /* loss, channel may be NULL */
 struct reel_loss_item {
     enum reel_loss_kind kind;
     const char *channel; /* topic, or NULL: the whole file */

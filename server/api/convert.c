@@ -422,9 +422,10 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &ignored);
     const struct plan_request q = {.key = c.etag, .conversion = conversion};
     bool costly = c.writer->is_costly && c.writer->is_costly(stream);
-    AUTO(reel_plan_free) struct reel_plan *plan = costly       ? plans_find(http_app(r)->derived, c.etag)
-                                                  : conversion ? plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored)
-                                                               : NULL;
+    AUTO(reel_plan_free)
+    struct reel_plan *plan = costly       ? plans_find(http_app(r)->derived, c.etag)
+                             : conversion ? plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored)
+                                          : NULL;
     *size = plan ? reel_plan_length(plan) : 0;
     memcpy(etag, c.etag, sizeof c.etag);
     return plan;

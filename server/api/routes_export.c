@@ -63,8 +63,8 @@ static const struct http_param tar_params[] = {
          .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                       \
         {.name = "check",                                                                                                                  \
          .type = HTTP_BOOL,                                                                                                                \
-         .help = "With report: reads all messages to count those that are left out: they cannot be converted between ROS 1 and ROS 2, " \
-                 "or shown in a video."},                      \
+         .help = "With report: reads all messages to count those that are left out: they cannot be converted between ROS 1 and ROS 2, "    \
+                 "or shown in a video."},                                                                                                  \
         PARAM_DECODING, PARAM_CHANNELS, {                                                                                                  \
         .name = "end_record", .type = HTTP_BOOL, .help = "Ends a text export with {\"$end\": {\"complete\": true, …}}."                  \
     }

@@ -1,5 +1,5 @@
-/* Fuzzes videos as MP4. Input: u8 how (bit 0: H.265), then frames, each behind u16 its size. The frames become a recording, which is written
- * in one piece and in small ones: both must be the same bytes. */
+/* Fuzzes videos as MP4. Input: u8 how (bit 0: H.265), then frames, each behind u16 its size. The frames become a recording, which is
+ * written in one piece and in small ones: both must be the same bytes. */
 #include "formats/rows/rows.h"
 #include "fuzz_scan.h"
 #include "reel/write.h"
@@ -45,7 +45,8 @@ static void write_both(struct reel_recording *recording, const struct reel_write
     size_t length = (size_t)reel_plan_length(plan);
     AUTO_MEM uint8_t *whole = malloc(length), *pieces = malloc(length);
     AUTO(reel_render_free)
-    struct reel_render *render = reel_render_new(plan, writer, &options, reel_writer_stream(writer, &recording, 1, &reel_select_all, &err), &err);
+    struct reel_render *render =
+        reel_render_new(plan, writer, &options, reel_writer_stream(writer, &recording, 1, &reel_select_all, &err), &err);
     fuzz_expect(render && reel_render_read(render, 0, whole, length, &err), "read all of it", &err);
     for (size_t at = 0; at < length; at += PIECE) {
         size_t n = length - at < PIECE ? length - at : PIECE;

@@ -1,5 +1,5 @@
-/* Mosaics of a Bayer filter, where a pixel has one colour: the two others are the means of its nearest neighbours that have them. Neighbours
- * beyond an edge are those on its other side, which have the same colour. */
+/* Mosaics of a Bayer filter, where a pixel has one colour: the two others are the means of its nearest neighbours that have them.
+ * Neighbours beyond an edge are those on its other side, which have the same colour. */
 #include "reports/picture/picture.h"
 
 static uint64_t before(uint64_t i, uint64_t n) {

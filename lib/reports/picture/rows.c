@@ -110,7 +110,7 @@ struct raw_source {
     const struct reel_image *image;
     const struct encoding *how;
     uint64_t step;
-    uint32_t y; /* the row that is converted */
+    uint32_t y;          /* the row that is converted */
     double least, range; /* range of stretched values */
     uint8_t *row;
 };
