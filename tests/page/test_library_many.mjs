@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Server, assert, checkAxeInBothThemes, eventually, runReel, screenshot, settled, withPage } from './harness.mjs';
+import { Server, assert, checkAxe, checkAxeInBothThemes, eventually, runReel, screenshot, settled, withPage } from './harness.mjs';
 
 const N = 130; // more than a page of the list
 let server;
@@ -15,9 +15,7 @@ export async function setUp() {
     bag = fs.readFileSync(path.join(demo, 'demo.bag'));
     fs.rmSync(demo, { recursive: true });
     const put = (collection, name) => server.json(`/recordings/by-name/${collection}/${name}`, { method: 'PUT', body: bag });
-    for (let i = 0; i < N; i++) {
-        await put('lab', `run-${String(i).padStart(3, '0')}.bag`);
-    }
+    await Promise.all(Array.from({ length: N }, (_, i) => put('lab', `run-${String(i).padStart(3, '0')}.bag`)));
     await put('hall', 'run-001.bag');
     await eventually(async () => (await total('state:ready')) === N + 1, 'the scans');
 }
@@ -29,6 +27,12 @@ const total = async (q) => (await server.json(`/recordings?count=true&limit=1&q=
 const box = (page, name) => page.getByRole('checkbox', { name: 'Select ' + name, exact: true });
 const status = (page, text) => page.locator('.library-count').getByText(text, { exact: true }).waitFor();
 const button = (page, name) => page.getByRole('button', { name, exact: true });
+async function checkDialog(page) {
+    for (const colorScheme of ['dark', 'light']) {
+        await page.emulateMedia({ colorScheme });
+        await checkAxe(page, 'dialog');
+    }
+}
 const LAB = '/?sort=name&q=collection:lab';
 
 async function selectsByMouse() {
@@ -42,7 +46,7 @@ async function selectsByMouse() {
         const body = page.locator('.library .table-body');
         await body.evaluate((list) => (list.scrollTop = list.scrollHeight));
         await box(page, 'run-129.bag').click({ modifiers: ['Shift'] }); // over pages that were not loaded
-        await status(page, `${3 + 127} of ${N} selected`.replace('130', '129'));
+        await status(page, `${N - 1} of ${N} selected`);
         await body.evaluate((list) => (list.scrollTop = 0));
         assert.equal(await box(page, 'run-000.bag').isChecked(), false);
         assert.equal(await box(page, 'run-004.bag').isChecked(), true);
@@ -88,8 +92,8 @@ async function tagsAllThatMatch() {
         await dialog.getByLabel('Tags to set').fill('lot:7');
         await dialog.getByLabel('Tags to set').press('Enter');
         await dialog.getByText(`${N} of ${N} recordings would change.`).waitFor();
-        await checkAxeInBothThemes(page);
-        assert.equal(await total('lot:7'), 0, 'nothing has changed yet');
+        await checkDialog(page);
+        assert.equal(await total('*:7'), 0, 'nothing has changed yet');
         await button(dialog, `Tag ${N} recordings`).click();
         await page.getByText(`${N} recordings tagged`).waitFor();
         assert.equal(await total('lot:7'), N);
@@ -110,7 +114,7 @@ async function movesWithConflicts() {
         await dialog.getByText('1 recording cannot be changed:').waitFor();
         await dialog.getByText('another recording has that name').waitFor();
         await dialog.getByText('lab/run-000.bag → hall/run-000.bag').waitFor();
-        await checkAxeInBothThemes(page);
+        await checkDialog(page);
         await screenshot(page, 'library-many-move');
         await button(dialog, 'Move 2 recordings').click();
         await dialog.getByText('1 recording could not be changed:').waitFor();
@@ -152,7 +156,7 @@ async function exportsThem() {
         await button(page, 'Export…').click();
         const dialog = page.getByRole('dialog', { name: /^Export/ });
         await dialog.getByLabel('Files').selectOption(kind);
-        await checkAxeInBothThemes(page);
+        await checkDialog(page);
         const [file] = await Promise.all([page.waitForEvent('download'), button(dialog, 'Download').click()]);
         await dialog.waitFor({ state: 'detached' });
         return { url: new URL(file.url()), bytes: fs.readFileSync(await file.path()) };
@@ -183,6 +187,8 @@ async function offersWhatTheRoleMayDo() {
     await withPage(server, LAB, { allow: [/status of 401/] }, async (page) => {
         await page.getByLabel('Token').fill(token);
         await button(page, 'Log in').click();
+        await page.getByLabel('Token').waitFor({ state: 'detached' });
+        await settled(page);
         await page.getByRole('checkbox', { name: 'Select all recordings of this list' }).click();
         await button(page, 'Export…').waitFor();
         assert.deepEqual(await page.locator('.library-bulk button').allTextContents(), ['Export…', '']);
