@@ -59,6 +59,10 @@ static bool read_params(struct export *e) {
         http_reply_bad_param(e->r, "around", "is written event:TITLE, for example event:fall");
         return false;
     }
+    if (http_param(e->r, "recording") && http_param(e->r, "q")) {
+        http_reply_bad_param(e->r, "recording", "either recording or q: recordings that are named are not searched");
+        return false;
+    }
     e->event = around ? around + 6 : NULL;
     bool before = http_param_duration(e->r, "before", &e->before_ns), after = http_param_duration(e->r, "after", &e->after_ns);
     if (!around && (before || after)) {
@@ -281,7 +285,7 @@ static bool reserve_one(struct http_request *r, const struct inputs *in) {
 void api_search_zip(struct http_request *r) {
     AUTO_STRUCT(export_done) struct export e = {.r = r};
     struct reel_error err = {0};
-    if (!read_params(&e) || !(e.in = inputs_found(r, NULL))) {
+    if (!read_params(&e) || !(e.in = http_param(r, "recording") ? inputs_named(r, NULL) : inputs_found(r, NULL))) {
         return;
     }
     e.text = open_memstream(&e.all_text, &e.all_size);

@@ -86,23 +86,28 @@ static bool merge_inputs(struct http_request *r, struct inputs *in) {
     return true;
 }
 
-void api_merge(struct http_request *r) {
+struct inputs *inputs_named(struct http_request *r, const char *name) {
     const char *keys[MERGE_MAX];
     size_t n = http_params(r, "recording", keys, MERGE_MAX);
     if (n == 0) {
         http_reply_bad_param(r, "recording", "recordings are missing: use recording=ID&recording=ID");
-        return;
+        return NULL;
     }
     if (n > MERGE_MAX) {
         http_reply_bad_param(r, "recording", "at most %d of them", MERGE_MAX);
-        return;
+        return NULL;
     }
-    AUTO(inputs_free) struct inputs *in = inputs_new(r, http_segment(r, "name"), MERGE_MAX);
+    AUTO(inputs_free) struct inputs *in = inputs_new(r, name, MERGE_MAX);
     for (size_t i = 0; in && i < n; i++) {
         if (!add_input(r, in, keys[i])) {
-            return;
+            return NULL;
         }
     }
+    return TAKE(in);
+}
+
+void api_merge(struct http_request *r) {
+    AUTO(inputs_free) struct inputs *in = inputs_named(r, http_segment(r, "name"));
     if (in && merge_inputs(r, in)) {
         in->prefixing = REEL_PREFIX_CLASH;
         api_convert_inputs(r, in);

@@ -18,6 +18,8 @@ struct inputs {
 void inputs_free(struct inputs *in); /* NULL is fine */
 REEL_DEFINE_AUTO(struct inputs, inputs_free);
 
+/* Those that the request names by recording=ID, opened. NULL: replied. */
+struct inputs *inputs_named(struct http_request *r, const char *name);
 /* What the request's search finds and can be read, opened; the others are counted in X-Left-Out. NULL: replied. */
 struct inputs *inputs_found(struct http_request *r, const char *name);
 /* Replies with the conversion of them that the request asks for. */

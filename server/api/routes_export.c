@@ -109,6 +109,11 @@ static const struct http_param search_params[] = {
 };
 static const struct http_param zip_params[] = {
     PARAM_FILTERS_BESIDE_SELECTION,
+    {.name = "recording",
+     .type = HTTP_TEXT,
+     .repeats = true,
+     .max = 64,
+     .help = "The id of a recording: these instead of what a search finds."},
     {.name = "as",
      .type = HTTP_TEXT,
      .fallback = "mcap",

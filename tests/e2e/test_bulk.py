@@ -122,6 +122,14 @@ class Archive(Case):
         bags = self.members('q=robot:r2+collection:lab&as=bag&version=1.2&topic=/odom')
         self.assertEqual(by_topic(read_bag(bags['lab/run1.bag'])), by_topic([m for m in LAB[1] if m.topic == '/odom']))
 
+    def test_recordings_are_named_instead_of_searched(self):
+        query = '&'.join('recording=' + i for i in self.ids[:2])
+        members = self.members(query)
+        self.assertEqual(sorted(members), ['lab/run0.mcap', 'lab/run1.mcap'])
+        self.assertEqual(members['lab/run0.mcap'], self.members('q=robot:r2')['lab/run0.mcap'])
+        self.assertProblem(self.server.get(self.path(query + '&q=run')), 400, 'recording')
+        self.assertProblem(self.server.get(self.path('recording=none')), 404)
+
     def test_names_differ_and_keep_their_ending(self):
         names = list(self.members('q=robot:r4'))
         self.assertEqual(len(set(names)), 4)

@@ -43,6 +43,8 @@ export type CoverageBucket = Of<'CoverageOfTime'>;
 export type ServiceDocument = Of<'ServiceDocument'>;
 export type Job = Of<'Job'>;
 export type JobStarted = Of<'JobStarted'>;
+export type BatchPlan = Of<'BatchPlan'>;
+export type BatchResult = Of<'BatchResult'>;
 export interface Change {
     kind: string; // recording.created …, scan.done …; gap: changes were missed
     seq: number;

@@ -10,6 +10,7 @@ export interface Column<Row> {
     right?: boolean; // numbers
     sort?: boolean; // can be sorted by this column
     help?: string;
+    head?: ComponentChildren; // instead of the title
     cell: (row: Row, index: number) => ComponentChildren;
 }
 export interface Sort {
@@ -31,6 +32,7 @@ export interface VirtualTableProps<Row> {
     onSort?: (sort: Sort) => void;
     rowClass?: (row: Row, index: number) => string;
     reveal?: number; // scrolls to this row when it changes
+    selected?: (row: Row) => boolean; // several rows can be selected; without it, the current one is
     source?: unknown; // identity of the list: when it changes, the table scrolls to the top
 }
 
@@ -67,7 +69,7 @@ function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'colu
                                 {on && <Icon name={sort.down ? 'down' : 'up'} size={12} />}
                             </button>
                         ) : (
-                            column.title
+                            (column.head ?? column.title)
                         )}
                     </div>
                 );
@@ -77,7 +79,7 @@ function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'colu
 }
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
-    const { label, columns, count, rowAt, rowHeight = 28, current = -1, onCurrent, onOpen, onSeen, onKey, rowClass, reveal, source } = props;
+    const { label, columns, count, rowAt, rowHeight = 28, current = -1, onCurrent, onOpen, onSeen, onKey, rowClass, reveal, selected, source } = props;
     const body = useRef<HTMLDivElement>(null);
     const id = useId();
     const [top, setTop] = useState(0);
@@ -143,7 +145,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 id={`${id}-${index}`}
                 role="row"
                 aria-rowindex={index + 2}
-                aria-selected={index === current}
+                aria-selected={selected ? row !== undefined && selected(row) : index === current}
                 class={`table-row ${index === current ? 'current' : ''} ${row === undefined ? 'waiting' : (rowClass?.(row, index) ?? '')}`}
                 style={{ transform: `translateY(${index * rowHeight - at + top}px)`, height: `${rowHeight}px` }}
                 onClick={() => onCurrent?.(index)}
@@ -168,6 +170,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                 ref={body}
                 tabIndex={0}
                 aria-label={label}
+                aria-multiselectable={selected ? true : undefined}
                 aria-rowcount={count + 1}
                 aria-colcount={columns.length}
                 aria-owns={`${id}-head`} // the scrolling element has the focus, so it must be the grid; the header is outside of it

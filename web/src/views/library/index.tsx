@@ -7,6 +7,7 @@ import { text } from '../../text';
 import type { Recording } from '../../types';
 import { Button, Confirm, EmptyState, Failed, Select, Spinner, VirtualTable, type Sort } from '../../ui';
 import { purge, restore, trash } from './actions';
+import { BulkBar } from './bulk_bar';
 import { SORTS, columnsFor, recordingPath } from './columns';
 import { CollectionDescription, Filters } from './filters';
 import { Histogram } from './histogram';
@@ -14,6 +15,7 @@ import { selectedCollection } from './query';
 import { Mistakes } from './mistake_bar';
 import { mistake, mistakeOf } from './mistakes';
 import { RecordingList } from './recording_list';
+import { selectColumn, useSelection, type Selecting } from './selection';
 
 const t = text.library;
 const REFRESH_AFTER_MS = 400;
@@ -144,17 +146,23 @@ function Actions({ recording, refresh }: { recording: Recording | undefined; ref
     );
 }
 
+function countOf(total: number, more: boolean, { count, search }: Selecting): string {
+    return search ? t.allSelected(total, more) : count > 0 ? t.selected(count, total, more) : t.found(total, more);
+}
+
 function Foot({
     rows,
     current,
     sort,
     onSort,
     sortHidden,
+    selecting,
     refresh,
     filtersOpen,
     onFilters,
 }: {
     rows: RecordingList;
+    selecting: Selecting;
     current: Recording | undefined;
     sort: Sort;
     onSort: (sort: Sort) => void;
@@ -186,9 +194,9 @@ function Foot({
                 </>
             )}
             <span role="status" class="library-count">
-                {rows.error !== null && rows.total === null ? null : rows.total === null ? <Spinner /> : t.found(rows.total, rows.more)}
+                {rows.error !== null && rows.total === null ? null : rows.total === null ? <Spinner /> : countOf(rows.total, rows.more, selecting)}
             </span>
-            <Actions recording={current} refresh={refresh} />
+            {selecting.count > 0 ? <BulkBar rows={rows} selecting={selecting} refresh={refresh} /> : <Actions recording={current} refresh={refresh} />}
         </footer>
     );
 }
@@ -199,6 +207,7 @@ function List({
     onSort,
     onHidden,
     state,
+    selecting,
     refresh,
 }: {
     rows: RecordingList;
@@ -206,6 +215,7 @@ function List({
     onSort: (sort: Sort) => void;
     onHidden: (hidden: boolean) => void; // the column of the default order
     state: ReturnType<typeof useCurrentRow>;
+    selecting: Selecting;
     refresh: () => void;
 }) {
     const { ref, width } = useWidth();
@@ -226,13 +236,18 @@ function List({
         const row = rows.at(index);
         if (event.key === 'Delete' && mayEdit && row && row.state !== 'trashed' && row.state !== 'recording') {
             void trash(row, refresh);
+        } else if (event.key === ' ' && index >= 0) {
+            event.preventDefault(); // it would scroll
+            selecting.toggle(index, event.shiftKey);
+        } else if (event.key === 'Escape') {
+            selecting.clear();
         }
     };
     return (
         <div class="library-list" ref={ref}>
             <VirtualTable
                 label={t.list}
-                columns={shape.columns}
+                columns={[selectColumn(selecting), ...shape.columns]}
                 rowHeight={shape.rowHeight}
                 count={rows.total ?? 0}
                 rowAt={(index) => rows.at(index)}
@@ -243,6 +258,7 @@ function List({
                 onOpen={open}
                 onSeen={(first, end) => rows.show(first, end)}
                 onKey={key}
+                selected={selecting.has}
                 sort={sort}
                 onSort={onSort}
                 rowClass={(row) => (row.state === 'trashed' ? 'library-trashed' : '')}
@@ -264,6 +280,7 @@ export function Library() {
     const [sortHidden, setSortHidden] = useState(false);
     const onSort = (next: Sort) => setQuery({ sort: (next.down ? '-' : '') + next.key, row: null });
     const { shown, answered, wrong } = useAnswered(rows);
+    const selecting = useSelection(shown);
     const good = answered?.query ?? (wrong ? '' : null); // null: not known yet
     const collection = selectedCollection(good ?? q);
     return (
@@ -278,7 +295,7 @@ export function Library() {
                 {shown.error === null && shown.total === 0 ? (
                     <Empty q={shown.query} start={start} end={end} sort={order} />
                 ) : (
-                    <List rows={shown} sort={sort} onSort={onSort} onHidden={setSortHidden} state={state} refresh={refresh} />
+                    <List rows={shown} sort={sort} onSort={onSort} onHidden={setSortHidden} state={state} selecting={selecting} refresh={refresh} />
                 )}
                 <Foot
                     rows={shown}
@@ -286,6 +303,7 @@ export function Library() {
                     sort={sort}
                     onSort={onSort}
                     sortHidden={sortHidden}
+                    selecting={selecting}
                     refresh={refresh}
                     filtersOpen={filtersOpen}
                     onFilters={() => setFiltersOpen(!filtersOpen)}

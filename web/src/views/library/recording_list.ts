@@ -1,16 +1,23 @@
 // The results of a search, loaded in pages. Keeps only pages near the visible rows, and the cursor of each page.
-import { getPage, type Params } from '../../api';
+import { get, getPage, type Page } from '../../api';
 import type { Recording } from '../../types';
 
 export const PAGE = 100;
 const PAGES_KEPT = 24;
 const SCROLL_DELAY_MS = 40; // rows passed by fast scrolling are not loaded
 
+export interface Search {
+    q: string | null;
+    start: string | null;
+    end: string | null;
+}
+
 export class RecordingList {
     total: number | null = null;
     more = false; // the total is a lower bound
     error: unknown = null;
     waiting = true;
+    private readonly params: Search & { sort: string };
     private pages = new Map<number, Recording[]>(); // in order of last use
     private stale = new Set<number>();
     private cursors = new Map<number, string>([[0, '']]);
@@ -19,12 +26,15 @@ export class RecordingList {
     private timer: ReturnType<typeof setTimeout> | undefined;
 
     readonly query: string;
+    readonly search: Search;
 
     constructor(
-        private readonly params: Params & { q: string | null },
+        { sort, ...search }: Search & { sort: string },
         private readonly changed: () => void,
     ) {
-        this.query = params.q ?? '';
+        this.search = search;
+        this.params = { ...search, sort };
+        this.query = search.q ?? '';
         void this.load(0, true);
     }
 
@@ -35,6 +45,23 @@ export class RecordingList {
 
     at(index: number): Recording | undefined {
         return this.pages.get(Math.floor(index / PAGE))?.[index % PAGE];
+    }
+
+    /** The rows of a range, also those that are not loaded. */
+    async between(first: number, end: number): Promise<Recording[]> {
+        const rows: Recording[] = [];
+        for (let row = this.at(first); row && first + rows.length < end; row = this.at(first + rows.length)) {
+            rows.push(row);
+        }
+        while (first + rows.length < end) {
+            const offset = first + rows.length;
+            const page = await get<Page<Recording>>('/recordings', { ...this.params, offset, limit: Math.min(1000, end - offset) });
+            if (page.items.length === 0) {
+                break;
+            }
+            rows.push(...page.items);
+        }
+        return rows;
     }
 
     /** Loads the visible rows. */

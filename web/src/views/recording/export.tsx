@@ -12,12 +12,7 @@ import { useStore } from '../../store';
 import { showError } from '../../toasts';
 import type { Recording, ServiceDocument, Topic } from '../../types';
 import { Badge, Button, Check, Dialog, Failed, Select, Spinner } from '../../ui';
-import { cutTarget, exportParams, exportPath, fetchPlan, listChoices, refusedTargets, targetKey, type Choice, type Format, type Plan, type Target } from './export_plan';
-
-function titleOf(target: Target, formats: Format[]): string {
-    const title = text.export.names[target.name] ?? formats.find((f) => f.name === target.name)?.title ?? target.name;
-    return `${title}${target.version ? ' ' + target.version : ''} (${target.extension})`;
-}
+import { cutTarget, exportParams, exportPath, fetchPlan, listChoices, refusedTargets, targetKey, titleOf, type Choice, type Plan, type Target } from './export_plan';
 
 const quoted = (value: string) => `'${value.replace(/'/g, `'\\''`)}'`;
 function curlCommand(path: string, params: ReturnType<typeof exportParams>, name: string): string {

@@ -2,6 +2,7 @@
 import { get, request, type Params } from '../../api';
 import { boundsOf, toSeconds } from '../../recording_time';
 import type { Range } from '../../playback';
+import { text } from '../../text';
 import type { Recording } from '../../types';
 
 export interface Target {
@@ -40,6 +41,11 @@ export interface Plan {
 }
 
 export const targetKey = (target: Target): string => target.extension + (target.version ? '@' + target.version : '');
+
+export function titleOf(target: Target, formats: Format[]): string {
+    const title = text.export.names[target.name] ?? formats.find((f) => f.name === target.name)?.title ?? target.name;
+    return `${title}${target.version ? ' ' + target.version : ''} (${target.extension})`;
+}
 
 /** The targets without those that repeat a versioned target under no version. */
 export function listChoices(targets: Target[]): Target[] {
