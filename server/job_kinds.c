@@ -3,6 +3,7 @@
 #include "app.h"
 #include "catalog/maintenance.h"
 #include "events/webhooks.h"
+#include "ingest/batch.h"
 #include "ingest/import.h"
 #include "ingest/live.h"
 #include "ingest/manifests.h"
@@ -32,6 +33,7 @@ const struct job_kind job_kinds[] = {
     {.name = "scan", .lane = LANE_SMALL, .run = scan_job_run},
     {.name = "plan", .lane = LANE_PLANS, .quiet = true, .run = derive},
     {.name = "import", .lane = LANE_IMPORTS, .here = true, .run = import_run},
+    {.name = "batch", .lane = LANE_IMPORTS, .retries = SOME, .run = batch_run},
     {.name = "watched-folder", .lane = LANE_WATCHES, .again = true, .quiet = true, .brief = true, .here = true, .run = watch_run},
     {.name = "manifests", .lane = LANE_UPKEEP, .retries = ALWAYS, .again = true, .quiet = true, .brief = true, .run = manifests_run},
     {.name = "references", .lane = LANE_MAINTENANCE, .again = true, .quiet = true, .brief = true, .run = references_run},

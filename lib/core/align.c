@@ -1,9 +1,11 @@
 /* Alignment of several recordings for a merge (reel/iterate.h): compatible clocks, and a prefix for each recording. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "reel/iterate.h"
+#include "wire/cleanup.h"
 
 static const struct reel_index_info *info_of(const struct reel_recording *recording) {
     return reel_index_info(reel_recording_index(recording));
@@ -53,8 +55,7 @@ static bool shift(const struct reel_index_info *info, int64_t begin_ns, int64_t 
 
 /* ---- prefixes */
 
-/* Bytes of the name before the suffix: the longest suffix of any format, else everything from the last dot. */
-static size_t stem_size(const char *name) {
+size_t reel_name_stem(const char *name) {
     size_t size = strlen(name), cut = 0;
     for (size_t f = 0; reel_formats[f]; f++) {
         for (const char *const *s = reel_formats[f]->suffixes; *s; s++) {
@@ -67,20 +68,20 @@ static size_t stem_size(const char *name) {
     return cut > 0 ? size - cut : has_suffix ? (size_t)(dot - name) : size;
 }
 
-static bool is_taken(const struct reel_source_option *options, uint32_t n, const char *prefix) {
-    for (uint32_t i = 0; i < n; i++) {
-        if (strcmp(options[i].prefix, prefix) == 0) {
-            return true;
-        }
+/* Which of them has this prefix; n: none. */
+static uint32_t taken_by(const struct reel_source_option *options, uint32_t n, const char *prefix) {
+    uint32_t i = 0;
+    while (i < n && strcmp(options[i].prefix, prefix) != 0) {
+        i++;
     }
-    return false;
+    return i;
 }
 
-/* "run1.bag" becomes "/run1"; a second file of that name becomes "/run1_2". */
-static void make_prefix(struct reel_source_option *options, uint32_t i, const char *name) {
+/* "run1.bag" becomes "/run1"; a second file of that name becomes "/run1_2". numbers[i]: the last that was given to the prefix of i. */
+static void make_prefix(struct reel_source_option *options, uint32_t *numbers, uint32_t i, const char *name) {
     enum { STEM_MAX = REEL_PREFIX_ROOM - 16 };
     name += name[0] == '/';
-    size_t stem = stem_size(name);
+    size_t stem = reel_name_stem(name);
     char *prefix = options[i].prefix;
     stem = stem < STEM_MAX ? stem : STEM_MAX;
     while (stem < strlen(name) && stem > 0 && ((unsigned char)name[stem] & 0xC0) == 0x80) {
@@ -88,19 +89,25 @@ static void make_prefix(struct reel_source_option *options, uint32_t i, const ch
     }
     snprintf(prefix, REEL_PREFIX_ROOM, "/%.*s", (int)stem, name);
     size_t used = strlen(prefix);
-    for (uint32_t number = 2; is_taken(options, i, prefix); number++) {
-        snprintf(prefix + used, REEL_PREFIX_ROOM - used, "_%u", number);
+    uint32_t same = taken_by(options, i, prefix);
+    numbers[i] = 1;
+    while (taken_by(options, i, prefix) < i) {
+        snprintf(prefix + used, REEL_PREFIX_ROOM - used, "_%u", ++numbers[same]);
     }
 }
 
 bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align,
                         struct reel_source_option *out, struct reel_error *err) {
     int64_t begin = 0;
+    AUTO_MEM uint32_t *numbers = calloc((size_t)n + 1, sizeof *numbers);
+    if (!numbers) {
+        return reel_fail_memory(err);
+    }
     bool wall = false, aligned = align == REEL_ALIGN_START && find_begin(recordings, n, &begin, &wall);
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index_info *info = info_of(recordings[i]);
         out[i] = (struct reel_source_option){.wall = info->clock == REEL_CLOCK_WALL};
-        make_prefix(out, i, names[i]);
+        make_prefix(out, numbers, i, names[i]);
         if (aligned && info->clock == REEL_CLOCK_RELATIVE && info->messages > 0) {
             out[i].wall = wall;
             if (!shift(info, begin, &out[i].shift_ns, err)) {

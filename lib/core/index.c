@@ -187,6 +187,13 @@ void reel_index_free(struct reel_index *index) {
     free(index);
 }
 
+void reel_index_rest(struct reel_index *index) {
+    if (index->fd >= 0) {
+        close(index->fd);
+        index->fd = -1;
+    }
+}
+
 const struct reel_index_info *reel_index_info(const struct reel_index *index) {
     return &index->info;
 }
@@ -212,8 +219,12 @@ uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part) {
 }
 
 static bool read_pack(const struct reel_index *index, uint64_t offset, uint32_t size, uint8_t *buffer, struct reel_error *err) {
-    if (offset < INDEX_RECENT) {
+    if (offset < INDEX_RECENT && index->fd >= 0) {
         return read_at(index->fd, offset, buffer, size, err);
+    }
+    if (offset < INDEX_RECENT) {
+        AUTO_FD int fd = open(index->path, O_RDONLY | O_CLOEXEC);
+        return fd >= 0 ? read_at(fd, offset, buffer, size, err) : reel_fail_errno(err, "could not open the index");
     }
     offset -= INDEX_RECENT;
     if (offset > index->recent_size || size > index->recent_size - offset) {

@@ -31,6 +31,9 @@ struct reel_reader {
     uint8_t *window;
     uint64_t window_offset;
     size_t window_size, window_capacity, ahead;
+    struct reader_set *set; /* NULL: none */
+    struct reel_reader *newer, *older;
+    bool awake; /* in the set's list */
 };
 
 /* ---- recordings */
@@ -199,8 +202,7 @@ static bool open_chunk(void *context, struct opened *o, struct reel_error *err) 
 
 struct reel_reader *reel_reader_new(struct reel_recording *recording, struct reel_error *err) {
     struct reel_reader *r = calloc(1, sizeof *r);
-    if (!r || !(r->rows = malloc(index_chunk_rows(recording->index) * sizeof *r->rows))) {
-        free(r);
+    if (!r) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -209,14 +211,56 @@ struct reel_reader *reel_reader_new(struct reel_recording *recording, struct ree
     return r;
 }
 
+void reader_join(struct reel_reader *r, struct reader_set *set) {
+    r->set = set;
+}
+
+static void leave(struct reel_reader *r) {
+    *(r->newer ? &r->newer->older : &r->set->first) = r->older;
+    *(r->older ? &r->older->newer : &r->set->last) = r->newer;
+    r->newer = r->older = NULL;
+    r->awake = false;
+    r->set->awake--;
+}
+
+static void hold(struct reel_reader *r, struct opened *o);
+
+/* Gives back what a next read gets again. */
+static void rest(struct reel_reader *r) {
+    cache_unpin(r->recording->cache, TAKE(r->block));
+    hold(r, NULL);
+    free(TAKE(r->rows));
+    free(TAKE(r->window));
+    r->rows_count = 0;
+    r->window_source = NULL;
+    r->window_size = r->window_capacity = 0;
+    if (r->awake) {
+        leave(r);
+    }
+}
+
+static void wake(struct reel_reader *r) {
+    struct reader_set *set = r->set;
+    if (!set || set->first == r) {
+        return;
+    }
+    if (r->awake) {
+        leave(r);
+    } else if (set->awake == REEL_STREAM_AWAKE) {
+        rest(set->last);
+    }
+    r->older = set->first;
+    *(set->first ? &set->first->newer : &set->last) = r;
+    set->first = r;
+    r->awake = true;
+    set->awake++;
+}
+
 void reel_reader_free(struct reel_reader *r) {
     if (!r) {
         return;
     }
-    cache_unpin(r->recording->cache, r->block);
-    opened_unpin(&r->recording->opened, r->held);
-    free(r->rows);
-    free(r->window);
+    rest(r);
     reel_recording_free(r->recording);
     free(r);
 }
@@ -226,6 +270,11 @@ struct reel_recording *reel_reader_recording(const struct reel_reader *r) {
 }
 
 static const struct reel_chunk *chunk_row(struct reel_reader *r, uint32_t id, struct reel_error *err) {
+    wake(r);
+    if (!r->rows && !(r->rows = malloc(index_chunk_rows(r->recording->index) * sizeof *r->rows))) {
+        reel_fail_memory(err);
+        return NULL;
+    }
     if (id - r->rows_first >= r->rows_count && !index_read_chunks(r->recording->index, id, r->rows, &r->rows_first, &r->rows_count, err)) {
         r->rows_count = 0;
         return NULL;

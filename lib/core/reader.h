@@ -5,6 +5,7 @@
 #include "core/cache.h"
 #include "core/index.h"
 #include "core/opened.h"
+#include "reel/iterate.h"
 
 struct reel_recording {
     struct reel_index *index;
@@ -17,5 +18,13 @@ struct reel_recording {
     _Atomic uint32_t references;
     struct opened_set opened;
 };
+
+/* Readers that are used in turns: only the latest REEL_STREAM_AWAKE of them hold memory. Of one thread. What a reader showed stays valid
+ * until so many others were used. */
+struct reader_set {
+    struct reel_reader *first, *last; /* the latest first */
+    uint32_t awake;
+};
+void reader_join(struct reel_reader *reader, struct reader_set *set); /* the set must outlive it */
 
 #endif

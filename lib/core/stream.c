@@ -18,6 +18,7 @@ struct stream {
     struct reel_stream base;
     struct arena arena; /* renamed channels */
     struct reel_reader **readers;
+    struct reader_set awake; /* those of them that hold memory */
     const struct reel_channel **channels;
     uint32_t *channel_source;
     enum reel_clock *clocks;
@@ -369,6 +370,7 @@ static bool open_sources(struct stream *s, struct reel_recording *const *recordi
             free(segments.items);
             return false;
         }
+        reader_join(s->readers[i], &s->awake);
         s->base.n_sources++;
         good = add_clock(s, info, q->sources ? &q->sources[i] : NULL, i, err) && add_source(s, recordings[i], i, q, naming, &segments, err);
         if (good) {

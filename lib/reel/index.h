@@ -31,6 +31,8 @@ struct reel_index_info {
 /* REEL_NOT_FOUND: no such file. REEL_CHANGED: an older version, another program's, or a checksum that does not hold: rebuild it. */
 struct reel_index *reel_index_open(const char *pack_path, struct reel_error *err);
 void reel_index_free(struct reel_index *index);
+/* Closes the file; from now on it is open only while it is read, so that one may have a thousand indexes. Before other threads have it. */
+void reel_index_rest(struct reel_index *index);
 REEL_DEFINE_AUTO(struct reel_index, reel_index_free);
 
 const struct reel_index_info *reel_index_info(const struct reel_index *index);

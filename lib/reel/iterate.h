@@ -12,6 +12,10 @@ extern "C" {
 struct reel_view;
 struct reel_loss;
 
+/* Of a stream of many recordings only the readers of the latest so many hold memory: what a message's payload is in stays valid until
+ * others were read. */
+enum { REEL_STREAM_AWAKE = 64 };
+
 /* How one recording of several joins a stream. */
 enum { REEL_PREFIX_ROOM = 288 };
 struct reel_source_option {
@@ -27,6 +31,8 @@ enum reel_align { REEL_ALIGN_START, REEL_ALIGN_NONE };
  * equal). Fills out[n]; REEL_LIMIT when a time would pass 64 bits. */
 bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align,
                         struct reel_source_option *out, struct reel_error *err);
+/* Bytes of a file's name before its ending: the longest of any format, else everything from the last dot. */
+size_t reel_name_stem(const char *name);
 /* Smallest and largest time of them all, with their shifts (`sources` NULL = none); 0 and 0 when there is no message. */
 void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources, int64_t *first_ns,
                      int64_t *last_ns);

@@ -10,11 +10,9 @@
 #include "api/viewer.h"
 #include "api/views.h"
 #include "catalog/notes.h"
-#include "catalog/quota.h"
-#include "ingest/manifests.h"
+#include "ingest/changing.h"
 #include "ingest/names.h"
 #include "wire/cleanup.h"
-#include "work/locks.h"
 
 enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };
 
@@ -69,7 +67,7 @@ static bool read_text(struct http_request *r, const json_t *body, const char *me
     return *out;
 }
 
-static bool read_epoch(struct http_request *r, const json_t *value, struct catalog_change *out) {
+bool change_read_epoch(struct http_request *r, const json_t *value, struct catalog_change *out) {
     struct reel_time t = {0};
     struct reel_error err = {0};
     out->sets_epoch = value != NULL;
@@ -114,7 +112,7 @@ static bool read_patch(struct http_request *r, const json_t *body, struct patch 
     const json_t *custom = json_object_get(body, "custom"), *tags = json_object_get(body, "tags");
     if (!body_knows(r, body, known) || !read_text(r, body, "name", NULL, &c->name) ||
         !read_text(r, body, "collection", NULL, &c->collection) || !read_text(r, body, "description", "", &c->description) ||
-        !read_epoch(r, json_object_get(body, "epoch"), c)) {
+        !change_read_epoch(r, json_object_get(body, "epoch"), c)) {
         return false;
     }
     if ((custom && !json_is_object(custom) && !json_is_null(custom)) || (tags && !json_is_object(tags) && !json_is_null(tags))) {
@@ -168,17 +166,9 @@ static void change_recording(struct http_request *r, struct api_recording *a, st
     bool changed;
     p->change.version = change_version(r, &a->row);
     p->change.has_version = p->change.version != CATALOG_ANY_VERSION;
-    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
-    lock_take(app->locks, &lock, QUOTA_LOCK, p->change.collection ? p->change.collection : a->row.collection);
-    bool good = (!p->change.collection || quota_check_move(app->catalog, a->row.id, p->change.collection, &err)) &&
-                catalog_change(app->catalog, a->row.id, &p->change, &changed, &err);
-    lock_release(&lock);
-    if (!good) {
+    if (!changing_apply(app, &a->row, &p->change, &changed, &err)) {
         change_refuse(r, &err);
         return;
-    }
-    if (changed) {
-        manifests_changed(app);
     }
     change_reply(r, &a->row);
 }

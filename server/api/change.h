@@ -3,6 +3,7 @@
 #define SERVER_API_CHANGE_H
 
 #include "api/common.h"
+#include "catalog/notes.h"
 
 enum { CHANGE_ETAG = 64 };
 
@@ -14,6 +15,8 @@ bool change_if_match(struct http_request *r, const struct catalog_recording *row
 int64_t change_version(const struct http_request *r, const struct catalog_recording *row);
 /* As http_reply_error(), but REEL_CHANGED is a 412. */
 void change_refuse(struct http_request *r, const struct reel_error *err);
+/* The member epoch, NULL: none. False: replied. */
+bool change_read_epoch(struct http_request *r, const json_t *value, struct catalog_change *out);
 /* Appends {"key": "value" or null} to out and increases *n. Texts are borrowed. False: replied. */
 bool change_read_tags(struct http_request *r, const json_t *tags, struct catalog_tag *out, uint32_t max, uint32_t *n);
 

@@ -171,24 +171,34 @@ bool api_open_key(struct http_request *r, const char *key, struct api_recording 
         api_recording_done(out);
         return false;
     }
-    const struct reel_index_info *info = reel_index_info(reel_recording_index(out->recording));
-    if (!http_reserve(r, REQUEST_MEMORY + (uint64_t)info->n_channels * WALK_MEMORY)) {
+    if (!api_reserve_open(r, &out->recording, 1)) {
         api_recording_done(out);
         return false;
     }
     return true;
 }
 
+bool api_reserve_open(struct http_request *r, struct reel_recording *const *recordings, uint32_t n) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
+        bytes += REQUEST_MEMORY + (uint64_t)info->n_channels * WALK_MEMORY + (n > 1 ? info->memory : 0);
+    }
+    return http_reserve(r, bytes);
+}
+
 static uint64_t stream_memory(struct reel_recording *const *recordings, uint32_t n, bool decodes) {
-    uint64_t bytes = STREAM_MEMORY;
+    uint64_t bytes = STREAM_MEMORY, payloads = 0, one = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct reel_index_info *info = reel_index_info(reel_recording_index(recordings[i]));
         uint64_t largest = info->largest_payload, most = decodes ? REEL_DECODED_MAX : BLOCK_MEMORY;
         largest = largest < most ? largest : most;
-        bytes += info->n_channels * CHANNEL_MEMORY + info->messages / REEL_SEGMENT_ENTRIES * SEGMENT_MEMORY +
-                 largest * (decodes ? DECODED_MEMORY : 1);
+        bytes += info->n_channels * CHANNEL_MEMORY + info->messages / REEL_SEGMENT_ENTRIES * SEGMENT_MEMORY;
+        payloads += largest;
+        one = largest > one ? largest : one;
     }
-    return bytes;
+    uint64_t held = REEL_STREAM_AWAKE * one; /* so many recordings of a stream hold payloads at a time */
+    return bytes + (payloads < held ? payloads : held) * (decodes ? DECODED_MEMORY : 1);
 }
 
 bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes) {

@@ -25,6 +25,8 @@ bool api_open(struct http_request *r, struct api_recording *out);
 bool api_open_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */
 /* The same as api_open(), with the memory to decode its messages. */
 bool api_open_messages(struct http_request *r, struct api_recording *out);
+/* Reserves the memory of these open recordings. False: replied. */
+bool api_reserve_open(struct http_request *r, struct reel_recording *const *recordings, uint32_t n);
 /* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values. False: replied. */
 bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes);
 /* A conversion on the server's threads, whose turns are those of the request's client. NULL with err. */

@@ -2,21 +2,11 @@
 #ifndef SERVER_API_CONVERSION_H
 #define SERVER_API_CONVERSION_H
 
-#include "api/common.h"
+#include "api/inputs.h"
 #include "reel/split.h"
 #include "reel/write.h"
 
-enum { MERGE_MAX = 64, NAME_ROOM = 1024 };
-
-struct inputs { /* the recordings of one request */
-    struct api_recording items[MERGE_MAX];
-    struct reel_recording *recordings[MERGE_MAX];
-    struct reel_source_option sources[MERGE_MAX]; /* of a merge */
-    const char *ids[MERGE_MAX];
-    uint32_t n;
-    bool merged;
-    const char *name; /* of the export */
-};
+enum { NAME_ROOM = 1024 };
 
 struct conversion {
     struct inputs *in;

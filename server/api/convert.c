@@ -1,5 +1,5 @@
-/* /as/{name}.EXT exports a recording in another format, /merge/as/{name}.EXT several as one file. File formats are planned first, so they
- * have a length, an ETag and ranges; rows are streamed. Nothing is stored. */
+/* Recordings in another format: one, or several as one file (inputs.h). File formats are planned first, so they have a length, an ETag and
+ * ranges; rows are streamed. Nothing is stored. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +135,19 @@ static bool read_at(struct http_request *r, const struct inputs *in, struct conv
     return true;
 }
 
+/* What a cut has in front of its messages. */
+static void set_front(struct conversion *c) {
+    c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
+    c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
+}
+
+/* The selection without that: it is made once, with the plan or the rows. */
+static struct reel_selection without_front(const struct conversion *c) {
+    struct reel_selection plain = c->q.selection;
+    plain.state_at_cut = plain.last_per_topic = plain.key_frames = false;
+    return plain;
+}
+
 /* Writer, selection and options of the request. False: replied. */
 static bool read_conversion(struct http_request *r, struct inputs *in, struct conversion *c) {
     struct reel_error err = {0};
@@ -160,11 +173,11 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     }
     const char *prefix = in->merged ? http_param(r, "prefix") : NULL;
     c->q.selection.sources = sources;
-    c->q.selection.prefixing = !prefix || strcmp(prefix, "clash") == 0 ? REEL_PREFIX_CLASH
-                               : strcmp(prefix, "always") == 0         ? REEL_PREFIX_ALWAYS
-                                                                       : REEL_PREFIX_NEVER;
-    c->q.selection.key_frames = c->q.has_start && !(c->writer->needs & REEL_STREAMED);
-    c->q.selection.state_at_cut = c->q.has_start && (c->writer->needs & REEL_NEEDS_STATE_AT_CUT);
+    c->q.selection.prefixing = !prefix                         ? in->prefixing
+                               : strcmp(prefix, "clash") == 0  ? REEL_PREFIX_CLASH
+                               : strcmp(prefix, "always") == 0 ? REEL_PREFIX_ALWAYS
+                                                               : REEL_PREFIX_NEVER;
+    set_front(c);
     const char *compression = http_param(r, "compression"), *view = http_param(r, "view");
     bool raw = false;
     http_param_bool(r, "raw", &raw);
@@ -318,17 +331,15 @@ static void reply_report(struct http_request *r, const struct conversion *c, boo
     http_reply_json(r, 200, body);
 }
 
-static void reply(struct http_request *r, struct inputs *in) {
+void api_convert_inputs(struct http_request *r, struct inputs *in) {
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error err = {0};
     bool report = false, check = false;
     if (!read_conversion(r, in, &c) || !reserve(r, in, c.writer)) {
         return;
     }
-    struct reel_selection plain = c.q.selection;
+    struct reel_selection plain = without_front(&c);
     bool streamed = c.writer->needs & REEL_STREAMED;
-    plain.state_at_cut = plain.last_per_topic = plain.key_frames =
-        false; /* the part before the messages is made once, with the plan or the rows */
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);
@@ -358,60 +369,13 @@ static void reply(struct http_request *r, struct inputs *in) {
     }
 }
 
-/* ---- requests */
-
-static void inputs_done(struct inputs *in) {
-    for (uint32_t i = 0; in && i < in->n; i++) {
-        api_recording_done(&in->items[i]);
-    }
-    free(in);
-}
-REEL_DEFINE_AUTO(struct inputs, inputs_done);
-
-static struct inputs *inputs_new(struct http_request *r, const char *name) {
-    struct inputs *in = calloc(1, sizeof *in);
-    if (!in) {
-        http_reply_no_memory(r);
-        return NULL;
-    }
-    in->name = name;
-    return in;
-}
-
-/* False: replied. */
-static bool add_input(struct http_request *r, struct inputs *in, const char *key) {
-    if (!api_open_key(r, key, &in->items[in->n])) {
-        return false;
-    }
-    in->recordings[in->n] = in->items[in->n].recording;
-    in->ids[in->n] = in->items[in->n].row.id;
-    in->n++;
-    return true;
-}
-
-void api_export(struct http_request *r, const char *key, const char *name) {
-    AUTO(inputs_done) struct inputs *in = inputs_new(r, name);
-    if (in && add_input(r, in, key)) {
-        reply(r, in);
-    }
-}
-
-void api_convert(struct http_request *r) {
-    api_export(r, http_segment(r, "id"), http_segment(r, "name"));
-}
-
 bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns, uint64_t *size,
                      char etag[64]) {
-    AUTO_MEM struct inputs *in = calloc(1, sizeof *in);
+    struct api_recording item = *a; /* lent */
+    struct inputs inputs = {.items = &item, .recordings = &item.recording, .n = 1, .name = name}, *in = &inputs;
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
     struct reel_error ignored = {0};
     char job[33] = "";
-    if (!in) {
-        return false;
-    }
-    in->name = name;
-    in->items[0] = *a; /* lent */
-    in->recordings[in->n++] = a->recording;
     if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
         return false;
     }
@@ -431,40 +395,47 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
     return plan;
 }
 
-/* How the clocks of the recordings are aligned. False: replied. */
-static bool merge_inputs(struct http_request *r, struct inputs *in) {
-    const char *names[MERGE_MAX], *align = http_param(r, "align");
-    struct reel_error err = {0};
-    for (uint32_t i = 0; i < in->n; i++) {
-        names[i] = in->items[i].row.name;
-    }
-    in->merged = true;
-    if (!reel_merge_options(in->recordings, in->n, names, align && strcmp(align, "none") == 0 ? REEL_ALIGN_NONE : REEL_ALIGN_START,
-                            in->sources, &err)) {
-        http_reply_error(r, &err);
-        return false;
-    }
-    return true;
+/* The selection is this cut of the recording's own time. */
+static void set_cut(struct conversion *c, const int64_t cut[2]) {
+    c->q.selection.start_ns = cut[0];
+    c->q.selection.end_ns = cut[1];
+    c->q.has_start = c->options.is_cut = true;
+    set_front(c);
+    c->options.start_ns = cut[0];
 }
 
-void api_merge(struct http_request *r) {
-    const char *keys[MERGE_MAX];
-    size_t n = http_params(r, "recording", keys, MERGE_MAX);
-    if (n == 0) {
-        http_reply_bad_param(r, "recording", "recordings are missing: use recording=ID&recording=ID");
-        return;
+struct reel_conversion *api_member(struct http_request *r, const struct api_recording *a, const char *name, const int64_t *cut,
+                                   char etag[64], struct reel_error *err) {
+    struct api_recording item = *a; /* lent */
+    struct inputs in = {.items = &item, .recordings = &item.recording, .n = 1, .name = name};
+    AUTO_STRUCT(conversion_done) struct conversion c = {0};
+    if (!cut && a->row.clock == REEL_CLOCK_RELATIVE && (http_param(r, "start") || http_param(r, "end"))) {
+        reel_fail(err, REEL_ARGUMENT, "its times are relative, start and end are not");
+        return NULL;
     }
-    if (n > MERGE_MAX) {
-        http_reply_bad_param(r, "recording", "at most %d of them", MERGE_MAX);
-        return;
+    if (!read_conversion(r, &in, &c)) {
+        return NULL;
     }
-    AUTO(inputs_done) struct inputs *in = inputs_new(r, http_segment(r, "name"));
-    for (size_t i = 0; in && i < n; i++) {
-        if (!add_input(r, in, keys[i])) {
-            return;
-        }
+    if (c.writer->needs & REEL_STREAMED) {
+        http_reply_bad_param(r, "as", "%s has no length before it is written; ask for a file format, for example mcap", c.writer->name);
+        return NULL;
     }
-    if (in && merge_inputs(r, in)) {
-        reply(r, in);
+    if (cut) {
+        set_cut(&c, cut);
     }
+    struct reel_selection plain = without_front(&c);
+    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in.recordings, 1, &plain, err);
+    if (!stream || !reel_writer_accepts(c.writer, stream, NULL, err)) {
+        return NULL;
+    }
+    if (!conversion_tag(&c, stream->view_version)) {
+        http_reply_no_memory(r);
+        return NULL;
+    }
+    memcpy(etag, c.etag, sizeof c.etag);
+    struct reel_conversion *conversion = conversion_of(r, &c, err);
+    if (conversion) {
+        conversion->max_threads = 1; /* the archive reads one member after the other, and reserves the memory of one */
+    }
+    return conversion;
 }

@@ -13,5 +13,9 @@ void api_export(struct http_request *r, const char *key, const char *name);
  * planned or cannot hold the recording, or the plan is not ready after wait_ns; it is then being made, unless that is costly. */
 bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns, uint64_t *size,
                      char etag[64]);
+/* A recording as a member `name` of an archive: the conversion that the request asks for, or (`cut` set) its part from cut[0] to cut[1] of
+ * the recording's own time. etag: names its bytes. NULL with err: it cannot be had; NULL without: replied. */
+struct reel_conversion *api_member(struct http_request *r, const struct api_recording *a, const char *name, const int64_t *cut,
+                                   char etag[64], struct reel_error *err);
 
 #endif

@@ -126,6 +126,14 @@ static bool find(struct http_request *r, struct catalog_job *j) {
     return false;
 }
 
+bool jobs_find_shown(struct http_request *r, struct catalog_job *out) {
+    if (find(r, out)) {
+        return true;
+    }
+    reply_no_job(r);
+    return false;
+}
+
 /* ---- progress: an event for each change, at most a few per second, and "end" with the last */
 
 struct follow {

@@ -9,15 +9,13 @@
 #include "api/routes.h"
 #include "api/viewer.h"
 #include "api/views.h"
-#include "catalog/quota.h"
 #include "http/json_text.h"
+#include "ingest/changing.h"
 #include "ingest/ingest.h"
 #include "ingest/live.h"
-#include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "wire/cleanup.h"
-#include "work/locks.h"
 
 /* False: replied. */
 static bool read_time(struct http_request *r, const char *name, bool *has, int64_t *ns) {
@@ -145,35 +143,6 @@ void api_recording_get(struct http_request *r) {
     api_recording_done(&a);
 }
 
-/* Restores from the trash, if the quota allows it; reads `row` again. */
-static bool restore(struct app *app, struct catalog_recording *row, struct reel_error *err) {
-    char id[RECORDING_ID_TEXT];
-    AUTO_STRUCT(lock_release) struct key_lock lock = {0};
-    memcpy(id, row->id, sizeof id);
-    lock_take(app->locks, &lock, QUOTA_LOCK, row->collection);
-    catalog_recording_done(row);
-    bool good = quota_check_move(app->catalog, id, NULL, err) && catalog_restore(app->catalog, id, err);
-    lock_release(&lock);
-    if (good) {
-        manifests_changed(app);
-    }
-    return good && catalog_get(app->catalog, id, row, err);
-}
-
-static bool trash(struct app *app, const struct catalog_recording *row, int64_t version, struct reel_error *err) {
-    if (row->state == STATE_TRASHED) {
-        return true;
-    }
-    if (row->state == STATE_RECORDING) {
-        return reel_fail(err, REEL_CONFLICT, "this recording is still growing: POST …/finish first, or purge=true");
-    }
-    bool good = catalog_trash_at(app->catalog, row->id, version, err);
-    if (good) {
-        manifests_changed(app);
-    }
-    return good;
-}
-
 void api_recording_delete(struct http_request *r) {
     struct api_recording a;
     bool purge = false;
@@ -191,7 +160,7 @@ void api_recording_delete(struct http_request *r) {
         return;
     }
     int64_t version = change_version(r, &a.row);
-    bool good = purge ? ingest_purge_at(http_app(r), a.row.id, version, &err) : trash(http_app(r), &a.row, version, &err);
+    bool good = purge ? ingest_purge_at(http_app(r), a.row.id, version, &err) : changing_trash(http_app(r), &a.row, version, &err);
     if (good && purge && a.row.state == STATE_RECORDING) {
         live_drop(http_app(r)->live, a.row.id);
     }
@@ -209,10 +178,12 @@ void api_recording_restore(struct http_request *r) {
     if (!api_find(r, &a)) {
         return;
     }
-    if (restore(http_app(r), &a.row, &err)) {
-        http_reply_json(r, 200, view_recording(&a.row, NULL));
+    struct catalog_recording now = {0};
+    if (changing_restore(http_app(r), &a.row, &err) && catalog_get(http_app(r)->catalog, a.row.id, &now, &err)) {
+        http_reply_json(r, 200, view_recording(&now, NULL));
     } else {
         http_reply_error(r, &err);
     }
+    catalog_recording_done(&now);
     api_recording_done(&a);
 }

@@ -51,8 +51,14 @@
 
 /* The filters of a search for recordings (api/recordings.h). */
 #define PARAM_FILTERS                                                                                                                      \
+    PARAM_FILTERS_BESIDE_SELECTION, PARAM_HAS_TOPIC,                                                                                       \
+        {.name = "start", .type = HTTP_TIME, .help = "Only recordings that overlap [start, end)."}, {                                      \
+        .name = "end", .type = HTTP_TIME, .help = "Only recordings that overlap [start, end)."                                             \
+    }
+/* The same without those that select messages, too. */
+#define PARAM_FILTERS_BESIDE_SELECTION                                                                                                     \
     PARAM_Q, PARAM_FORMAT, PARAM_COLLECTION,                                                                                               \
-        {.name = "group", .type = HTTP_TEXT, .help = "Only this group; sort=start returns its recordings in order."}, PARAM_HAS_TOPIC,     \
+        {.name = "group", .type = HTTP_TEXT, .help = "Only this group; sort=start returns its recordings in order."},                      \
         {.name = "type",                                                                                                                   \
          .type = HTTP_GLOB,                                                                                                                \
          .repeats = true,                                                                                                                  \
@@ -78,8 +84,6 @@
          .repeats = true,                                                                                                                  \
          .max = 64,                                                                                                                        \
          .help = "Only recordings with this tag: KEY, or KEY=VALUE with a glob as VALUE."},                                                \
-        {.name = "start", .type = HTTP_TIME, .help = "Only recordings that overlap [start, end)."},                                        \
-        {.name = "end", .type = HTTP_TIME, .help = "Only recordings that overlap [start, end)."},                                          \
         {.name = "created_after", .type = HTTP_TIME, .help = "Only recordings that were added at this time or later."},                    \
         {.name = "created_before", .type = HTTP_TIME, .help = "Only recordings that were added before this time."},                        \
         {.name = "min_size", .type = HTTP_UINT, .help = "The minimum size in bytes."},                                                     \

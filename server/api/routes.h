@@ -47,6 +47,10 @@ void api_recording_get(struct http_request *r);
 void api_recording_delete(struct http_request *r);
 void api_recording_restore(struct http_request *r);
 /* change.c */
+void api_recordings_batch(struct http_request *r);
+void api_job_results(struct http_request *r);
+struct catalog_job;
+bool jobs_find_shown(struct http_request *r, struct catalog_job *out); /* the job in the path; false: replied (404) */
 void api_recording_patch(struct http_request *r);
 /* tags.c */
 void api_tag_get(struct http_request *r);
@@ -134,6 +138,8 @@ void api_file(struct http_request *r);
 /* convert.c */
 void api_convert(struct http_request *r);
 void api_merge(struct http_request *r);
+void api_search_export(struct http_request *r);
+void api_search_zip(struct http_request *r);
 /* carla.c */
 void api_carla_info(struct http_request *r);
 void api_carla_collisions(struct http_request *r);

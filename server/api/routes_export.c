@@ -7,15 +7,28 @@ static const struct http_param tar_params[] = {
     {.name = "offset", .type = HTTP_UINT, .fallback = "0", .help = "The number of recordings to skip; cursor is faster."},
     {0},
 };
-#define CONVERT_PARAMS                                                                                                                     \
+#define CONVERT_PARAMS PARAM_SPLIT, PARAM_REPORT, PARAM_TARGET
+#define PARAM_SPLIT                                                                                                                        \
+    {                                                                                                                                      \
+        .name = "split", .type = HTTP_TEXT,                                                                                                \
+        .help = "Divides the export into files of duration:60s or about size:1GB each, in a tar archive: as/run.mcap.tar."                 \
+    }
+#define PARAM_REPORT                                                                                                                       \
+    {.name = "report",                                                                                                                     \
+     .type = HTTP_BOOL,                                                                                                                    \
+     .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                           \
+    {                                                                                                                                      \
+        .name = "check", .type = HTTP_BOOL,                                                                                                \
+        .help = "With report: reads all messages to count those that are left out: they cannot be converted between ROS 1 and ROS 2, "     \
+                "or shown in a video."                                                                                                     \
+    }
+/* A selection of messages and the target's own parameters. */
+#define PARAM_TARGET                                                                                                                       \
     PARAM_SELECTION,                                                                                                                       \
         {.name = "version", .type = HTTP_TEXT, .help = "The version of the target format: 1.2 or 2.0 for .bag, 0.0 or 2.0 for .tide."},    \
         {.name = "compression",                                                                                                            \
          .type = HTTP_TEXT,                                                                                                                \
          .help = "The compression of the target format: zstd, lz4, bz2, … The service document lists those of each target."},              \
-        {.name = "split",                                                                                                                  \
-         .type = HTTP_TEXT,                                                                                                                \
-         .help = "Divides the export into files of duration:60s or about size:1GB each, in a tar archive: as/run.mcap.tar."},              \
         {.name = "block_size",                                                                                                             \
          .type = HTTP_UINT,                                                                                                                \
          .min = 1024,                                                                                                                      \
@@ -58,13 +71,6 @@ static const struct http_param tar_params[] = {
          .choices = CHOICES("5", "6", "7", "8", "9"),                                                                                      \
          .fallback = "5",                                                                                                                  \
          .help = "ROS 2 bags: the version of metadata.yaml; 5 opens from Humble on."},                                                     \
-        {.name = "report",                                                                                                                 \
-         .type = HTTP_BOOL,                                                                                                                \
-         .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                       \
-        {.name = "check",                                                                                                                  \
-         .type = HTTP_BOOL,                                                                                                                \
-         .help = "With report: reads all messages to count those that are left out: they cannot be converted between ROS 1 and ROS 2, "    \
-                 "or shown in a video."},                                                                                                  \
         PARAM_DECODING, PARAM_CHANNELS, {                                                                                                  \
         .name = "end_record", .type = HTTP_BOOL, .help = "Ends a text export with {\"$end\": {\"complete\": true, …}}."                  \
     }
@@ -76,6 +82,16 @@ static const struct http_param convert_params[] = {
      .help = "Exports only this run of a NanoVer recording, as listed in …/nanover/resets; 0 is the part before the first reset."},
     {0},
 };
+#define PARAM_ALIGN                                                                                                                        \
+    {                                                                                                                                      \
+        .name = "align", .type = HTTP_CHOICE, .choices = CHOICES("start", "none"), .fallback = "start",                                    \
+        .help = "start: recordings with a relative clock begin when the others begin; none: times stay as they are."                       \
+    }
+#define PARAM_PREFIXING(otherwise)                                                                                                         \
+    {                                                                                                                                      \
+        .name = "prefix", .type = HTTP_CHOICE, .choices = CHOICES("clash", "always", "never"), .fallback = otherwise,                      \
+        .help = "When a topic is prefixed by the name of its recording; clash: if two recordings have it."                                 \
+    }
 static const struct http_param merge_params[] = {
     {.name = "recording",
      .type = HTTP_TEXT,
@@ -83,17 +99,26 @@ static const struct http_param merge_params[] = {
      .max = 64,
      .required = true,
      .help = "The id of a recording; messages with equal times are ordered as the recordings."},
-    {.name = "align",
-     .type = HTTP_CHOICE,
-     .choices = CHOICES("start", "none"),
-     .fallback = "start",
-     .help = "start: recordings with a relative clock begin when the others begin; none: times stay as they are."},
-    {.name = "prefix",
-     .type = HTTP_CHOICE,
-     .choices = CHOICES("clash", "always", "never"),
-     .fallback = "clash",
-     .help = "When a topic is prefixed by the name of its recording; clash: if two recordings have it."},
+    PARAM_ALIGN,
+    PARAM_PREFIXING("clash"),
     CONVERT_PARAMS,
+    {0},
+};
+static const struct http_param search_params[] = {
+    PARAM_FILTERS_BESIDE_SELECTION, PARAM_ALIGN, PARAM_PREFIXING("never"), CONVERT_PARAMS, {0},
+};
+static const struct http_param zip_params[] = {
+    PARAM_FILTERS_BESIDE_SELECTION,
+    {.name = "as",
+     .type = HTTP_TEXT,
+     .fallback = "mcap",
+     .help = "The ending of the format of the members: mcap, bag, parquet, nanover.zip, …"},
+    {.name = "around",
+     .type = HTTP_TEXT,
+     .help = "event:TITLE: instead of whole recordings, a cut around each event whose title matches this glob."},
+    {.name = "before", .type = HTTP_DURATION, .help = "With around: how long before the start of the event a cut begins."},
+    {.name = "after", .type = HTTP_DURATION, .help = "With around: how long after the end of the event a cut ends."},
+    PARAM_TARGET,
     {0},
 };
 
@@ -131,5 +156,28 @@ const struct api_route api_routes_export[] = {
      .answers = "200 206:Partial" ERRORS_FILE,
      .head = &(const struct api_head){"headMerge", "Returns length and entity tag of an export of several recordings.",
                                       "200:mergeRecordings" ERRORS_FILE}},
+    {.http = {"GET", BASE "/search/as/{name}", ROLE_READ, search_params,
+              "Exports the recordings that a search finds as one, ordered by time.", api_search_export, NULL, NULL, NULL},
+     .id = "exportSearch",
+     .tag = "export",
+     .detail = "At most 1000 recordings; topic, start and end select both recordings and their messages. The entity tag changes with what "
+               "the search finds. Recordings that are not ready are left out and counted in X-Left-Out. While a large plan is being "
+               "computed, the response is 503 with the address of the job.",
+     .headers = "range ifRange prefer",
+     .answers = "200:mergeRecordings 206:Partial" ERRORS_FILE,
+     .head = &(const struct api_head){"headSearch", "Returns length and entity tag of an export of a search.",
+                                      "200:mergeRecordings" ERRORS_FILE}},
+    {.http = {"GET", BASE "/search/export.zip", ROLE_READ, zip_params,
+              "Exports the recordings that a search finds, or cuts around their events, each as a member of a ZIP archive.", api_search_zip,
+              NULL, NULL, NULL},
+     .id = "exportSearchZip",
+     .tag = "export",
+     .detail = "At most 1000 recordings and 1000 members, which the archive does not compress. It is planned first, so it has a length, an "
+               "entity tag and ranges, and nothing is stored. What cannot be had in the format is listed in the member LEFT-OUT.txt and "
+               "counted in X-Left-Out. While a large plan is being computed, the response is 503 with the address of the job.",
+     .headers = "range ifRange prefer",
+     .answers = "200 206:Partial" ERRORS_FILE,
+     .head = &(const struct api_head){"headSearchZip", "Returns length and entity tag of an archive of what a search finds.",
+                                      "200:exportSearchZip" ERRORS_FILE}},
     {.id = NULL},
 };

@@ -14,6 +14,10 @@ static const struct http_param list_params[] = {
     {.name = "count", .type = HTTP_BOOL, .help = "Also returns the total; with filters it is counted up to 10000 (total_capped)."},
     {0},
 };
+static const struct http_param batch_params[] = {
+    {.name = "dry_run", .type = HTTP_BOOL, .help = "Only returns what would change."},
+    {0},
+};
 #define SEARCH_VALUES_PARAMS                                                                                                               \
     PARAM_FOUND("The condition: /battery.voltage<11, /a.x>1 and (/b.y=2 or /c.name=\"auto run\"); of several all must hold."),             \
         {.name = "intervals",                                                                                                              \
@@ -85,6 +89,13 @@ const struct api_route api_routes_recordings[] = {
      .detail = "Topics are included if the index is loaded; for a large recording, send Prefer: wait=N or request /topics.",
      .headers = "ifNoneMatch prefer",
      .answers = "200 304:NotModified" ERRORS_ONE},
+    {.http = {"POST", BASE "/recordings:batch", ROLE_EDIT, batch_params,
+              "Changes many recordings: moves, renames, tags, dates, trashes, restores or rescans them.", api_recordings_batch, JSON_BODY},
+     .id = "changeRecordings",
+     .tag = "recordings",
+     .detail = "With dry_run nothing changes, and the response says what would. Otherwise it is a job, with a result for each recording in "
+               "/jobs/{id}/results: one that fails does not stop the others.",
+     .answers = "200 202:JobStarted" ERRORS_WRITE},
     {.http = {"PATCH", BASE "/recordings/{id}", ROLE_EDIT, api_no_params,
               "Changes name, collection, description, epoch, custom fields or tags by a merge patch.", api_recording_patch, JSON_BODY},
      .id = "changeRecording",
@@ -141,10 +152,11 @@ const struct api_route api_routes_recordings[] = {
      .id = "getCollection",
      .tag = "catalog",
      .answers = "200" ERRORS_ONE},
-    {.http = {"PATCH", BASE "/collections/{name}", ROLE_EDIT, api_no_params, "Changes the description of a collection.",
+    {.http = {"PATCH", BASE "/collections/{name}", ROLE_EDIT, api_no_params, "Changes the description or the name of a collection.",
               api_collection_patch, JSON_BODY},
      .id = "changeCollection",
      .tag = "catalog",
+     .detail = "A new name needs the role admin: retention rules, quotas, tokens and webhooks that name the collection change with it.",
      .answers = "200" ERRORS_WRITE},
     {.http = {"POST", BASE "/admin/rescan/{id}", ROLE_EDIT, api_no_params, "Scans a recording again, as a job.", api_rescan, NULL, NULL,
               NULL},

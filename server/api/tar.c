@@ -56,17 +56,6 @@ static inline void reel_auto_archive_free(struct archive **a) {
 
 /* ---- the first pass */
 
-/* A part's name may be a path of the client's disk: "..", absolute paths and control characters are replaced. */
-static void make_safe(char *name) {
-    for (char *at = name; *at; at++) {
-        bool begins = at == name || at[-1] == '/';
-        bool dots = begins && at[0] == '.' && (at[1] == '/' || !at[1] || (at[1] == '.' && (at[2] == '/' || !at[2])));
-        if ((unsigned char)*at < 0x20 || *at == 0x7f || *at == '\\' || dots || (begins && *at == '/')) {
-            *at = '_';
-        }
-    }
-}
-
 static struct member *add_member(struct archive *a, struct reel_error *err) {
     if (a->n == FILES_MAX) {
         reel_fail(err, REEL_LIMIT, "more than the %d files that one archive may have; narrow the search", FILES_MAX);
@@ -98,7 +87,7 @@ static bool add_part(struct archive *a, const struct catalog_recording *r, uint3
         return reel_fail_memory(err);
     }
     a->n++;
-    make_safe(m->name);
+    archive_make_safe(m->name);
     return strlen(m->name) + sizeof m->tag < USTAR_NAME_MAX ||
            reel_fail(err, REEL_LIMIT, "a name is too long for an archive: %.80s…", m->name);
 }

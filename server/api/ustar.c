@@ -119,3 +119,13 @@ bool ustar_part(struct ustar_name *names, size_t n, struct reel_error *err) {
     }
     return reel_fail(err, REEL_CONFLICT, "the names of these recordings collide when unpacked; choose fewer recordings");
 }
+
+void archive_make_safe(char *name) {
+    for (char *at = name; *at; at++) {
+        bool begins = at == name || at[-1] == '/';
+        bool dots = begins && at[0] == '.' && (at[1] == '/' || !at[1] || (at[1] == '.' && (at[2] == '/' || !at[2])));
+        if ((unsigned char)*at < 0x20 || *at == 0x7f || *at == '\\' || dots || (begins && *at == '/')) {
+            *at = '_';
+        }
+    }
+}

@@ -23,6 +23,8 @@ static inline uint64_t ustar_padding(uint64_t size) {
     return (USTAR_BLOCK - size % USTAR_BLOCK) % USTAR_BLOCK;
 }
 
+/* A name may be a path of the client's disk: "..", absolute paths, backslashes and control characters are replaced. */
+void archive_make_safe(char *name);
 /* Makes names unique for unpacking: no two equal, none a folder of another. Sorts `names` and appends "~" and the tag to those that
  * collide; the texts are malloc'd and may be replaced. */
 struct ustar_name {

@@ -60,6 +60,9 @@ static inline uint32_t annotations_page_limit(uint32_t limit) {
     return limit < 1 ? 1 : limit > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : limit;
 }
 
+/* retention_rules.c: rules and quotas of a collection that gets another name. */
+bool retention_rename(struct db_handle *h, const char *from, const char *to, struct reel_error *err);
+
 /* allowed.c: the names of collections that such globs (catalog_query.allowed) mean, as a JSON array for json_each(); malloc'd. */
 bool catalog_allowed(struct db_handle *h, const char *const *globs, char **names, struct reel_error *err);
 

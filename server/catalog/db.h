@@ -37,7 +37,7 @@ uint64_t db_version(struct db *db);
 /* Called after each commit, on the committing thread (SQLite), or on one of the database's own, also after commits of other processes
  * (PostgreSQL); it must not block. Set while no thread writes; NULL: none. */
 void db_on_commit(struct db *db, void (*on_commit)(void *context), void *context);
-int64_t db_elapsed_ns(void);      /* how long this thread has held connections in total */
+int64_t db_elapsed_ns(void); /* how long this thread has held connections in total */
 /* The statements of this transaction may take long: checks of everything, copies. On a server others are ended after ten seconds. */
 bool db_patient(struct db_handle *h, struct reel_error *err);
 void db_end(struct db_handle *h); /* returns the connection; uncommitted changes are rolled back */
@@ -67,7 +67,7 @@ struct db_statement *db_compose(struct db_handle *h, const char *sql, struct ree
 void db_done(struct db_statement *s);
 REEL_DEFINE_AUTO(struct db_statement, db_done);
 
-bool db_is_remote(const struct db *db); /* on a server */
+bool db_is_remote(const struct db *db);         /* on a server */
 bool db_is_postgres(const struct db_handle *h); /* for statements that are composed */
 
 /* Parameters by name (":row"); one that the statement does not have is left out. Texts and bytes must live until db_done(). */
@@ -75,8 +75,8 @@ void db_set_int(struct db_statement *s, const char *name, int64_t value);
 void db_set_size(struct db_statement *s, const char *name, uint64_t value); /* what does not fit becomes INT64_MAX */
 void db_set_text(struct db_statement *s, const char *name, const char *value);
 void db_set_path(struct db_statement *s, const char *name, const char *path); /* as bytes, which need not be UTF-8 */
-void db_set_hex(struct db_statement *s, const char *name, const char *hex); /* as raw bytes, at most 32; what is no hex finds nothing */
-void db_set_null(struct db_statement *s, const char *name); /* where it had a value in the run before */
+void db_set_hex(struct db_statement *s, const char *name, const char *hex);   /* as raw bytes, at most 32; what is no hex finds nothing */
+void db_set_null(struct db_statement *s, const char *name);                   /* where it had a value in the run before */
 void db_set_blob(struct db_statement *s, const char *name, const void *data, size_t size);
 
 enum db_step { DB_FAILED = -1, DB_END = 0, DB_ROW = 1 };
@@ -90,6 +90,6 @@ uint64_t db_size(struct db_statement *s, int column);
 const char *db_text(struct db_statement *s, int column); /* never NULL; until the next db_ call */
 bool db_is_null(struct db_statement *s, int column);
 const uint8_t *db_bytes(struct db_statement *s, int column, size_t *size); /* of a text or a blob; until the next db_ call */
-void db_hex(struct db_statement *s, int column, char *out, size_t size); /* raw bytes as hex with NUL; cut to `size` */
+void db_hex(struct db_statement *s, int column, char *out, size_t size);   /* raw bytes as hex with NUL; cut to `size` */
 
 #endif

@@ -27,7 +27,7 @@ struct db_engine {
     const size_t *n_migrations;
 
     bool (*count_others)(const char *where, unsigned *n, struct reel_error *err); /* NULL: there are none */
-    bool (*check_address)(const char *where, struct reel_error *err); /* NULL: it has none */
+    bool (*check_address)(const char *where, struct reel_error *err);             /* NULL: it has none */
     struct db *(*open)(const char *where, bool readonly, struct reel_error *err);
     void (*close)(struct db *db);
     struct db_handle *(*begin)(struct db *db, enum db_use use, struct reel_error *err);

@@ -46,6 +46,7 @@ static const struct table {
               {"failures", "row"},
               {"imports", "folder, name"},
               {"jobs", "row"},
+              {"batch_items", "batch, position"},
               {"servers", "id"},
               {"changes", "seq"},
               {"webhooks", "row"},

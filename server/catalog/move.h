@@ -12,6 +12,7 @@ struct catalog_moved {
 
 /* Copies all of `from` into `to`, which must be empty, in one transaction: it is there whole or not at all. Every row is read back and
  * compared by SHA-256 before. Nobody may write to `from` meanwhile. Progress is in rows. */
-bool catalog_move(const char *from, const char *to, const struct reel_progress *progress, struct catalog_moved *out, struct reel_error *err);
+bool catalog_move(const char *from, const char *to, const struct reel_progress *progress, struct catalog_moved *out,
+                  struct reel_error *err);
 
 #endif

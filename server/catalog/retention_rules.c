@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
 #include "reel/iterate.h"
 #include "reel/time.h"
@@ -121,6 +122,50 @@ bool retention_set(struct catalog *c, const json_t *document, struct reel_error 
     json_object_set_new(whole, "quotas", quotas ? json_incref((json_t *)quotas) : json_array());
     AUTO_MEM char *text = json_dumps(whole, JSON_COMPACT);
     return text ? catalog_set_maintenance(c, KEY, text, err) : reel_fail_memory(err);
+}
+
+/* The value of the key in this transaction; malloc'd, NULL with err. */
+static char *read_document(struct db_handle *h, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(h, "maintenance_get", err);
+    if (!s) {
+        return NULL;
+    }
+    db_set_text(s, ":key", KEY);
+    enum db_step step = db_next(s, err);
+    char *text = step == DB_FAILED ? NULL : strdup(step == DB_ROW ? db_text(s, 0) : "");
+    if (!text && step != DB_FAILED) {
+        reel_fail_memory(err);
+    }
+    return text;
+}
+
+static bool write_document(struct db_handle *h, const json_t *document, struct reel_error *err) {
+    AUTO_MEM char *text = json_dumps(document, JSON_COMPACT);
+    AUTO(db_done) struct db_statement *s = text ? db_statement(h, "maintenance_set", err) : NULL;
+    if (!s) {
+        return text ? false : reel_fail_memory(err);
+    }
+    db_set_text(s, ":key", KEY);
+    db_set_text(s, ":value", text);
+    return db_run(s, err);
+}
+
+bool retention_rename(struct db_handle *h, const char *from, const char *to, struct reel_error *err) {
+    static const char *const lists[] = {"rules", "quotas"};
+    AUTO_MEM char *text = read_document(h, err);
+    json_auto_t *document = text && *text ? json_loads(text, 0, NULL) : NULL;
+    bool changed = false;
+    size_t i;
+    json_t *one;
+    for (size_t k = 0; k < 2; k++) {
+        json_array_foreach(json_object_get(document, lists[k]), i, one) {
+            const char *glob = json_string_value(json_object_get(one, "collection"));
+            if (glob && strcmp(glob, from) == 0) {
+                changed = json_object_set_new(one, "collection", json_string(to)) == 0;
+            }
+        }
+    }
+    return text && (!changed || write_document(h, document, err));
 }
 
 const json_t *retention_of(const json_t *document, const char *list, const char *collection) {

@@ -25,8 +25,8 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_serve, cli_info, cli_cat, cli_play, cli_record, cli_convert, cli_check, cli_import, cli_demo,
-    cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_fsck, cli_scrub, cli_backup, cli_migrate, cli_rescan,
-    cli_routes;
+    cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_get, cli_fsck, cli_scrub, cli_backup, cli_migrate,
+    cli_rescan, cli_routes;
 
 /* ---- options.c: parsing and --help, both from one table */
 
@@ -147,6 +147,17 @@ struct cli_recordings {
 };
 bool cli_gather(char *const *paths, uint32_t n, struct cli_recordings *out, struct reel_error *err);
 void cli_recordings_done(struct cli_recordings *r);
+
+/* ---- tree.c: the files of a command line, and the recordings below its folders, by their names' endings */
+
+struct cli_tree {
+    char **paths;
+    uint32_t *below; /* paths[i] + below[i]: its place below the folder that was given */
+    uint32_t n;
+    size_t room, room_below;
+};
+bool cli_tree(char *const *paths, uint32_t n, const char *except, struct cli_tree *out, struct reel_error *err); /* except: a folder */
+void cli_tree_done(struct cli_tree *tree);
 
 /* ---- the options of cat and convert as a selection of these recordings */
 

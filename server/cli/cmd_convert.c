@@ -260,19 +260,46 @@ static bool is_folder(const char *path) {
     return (n > 0 && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* "out/run.mcap" for "days/run.bag". */
-static char *path_in_folder(const struct conversion *c, const char *folder, const char *path) {
-    const char *name = cli_file_name(path), *format = c->format ? c->format : "mcap";
-    size_t n = strlen(folder), stem = strlen(name) - strlen(extension_of(path));
+/* "out/day1/run.mcap" for "day1/run.bag", its place below a folder that was given. */
+static char *path_in_folder(const struct conversion *c, const char *folder, const char *place) {
+    const char *format = c->format ? c->format : "mcap";
+    size_t n = strlen(folder), name = (size_t)(cli_file_name(place) - place), stem = strlen(place) - strlen(extension_of(place));
     char *out = NULL;
-    return asprintf(&out, "%s%s%.*s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/", (int)(stem > 0 ? stem : strlen(name)), name,
-                    format[0] == '.' ? "" : ".", format) < 0
+    return asprintf(&out, "%s%s%.*s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/", (int)(stem > name ? stem : strlen(place)),
+                    place, format[0] == '.' ? "" : ".", format) < 0
                ? NULL
                : out;
 }
 
+/* The folders above the file. */
+static bool make_folders(char *path, struct reel_error *err) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool good = mkdir(path, 0777) == 0 || errno == EEXIST || reel_fail_errno(err, "%s", path);
+        *slash = '/';
+        if (!good) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the output is there: *stale if a file that it was made of is newer. */
+static bool is_there(const char *out, const struct cli_files *files, bool *stale) {
+    struct stat made, st;
+    *stale = false;
+    if (stat(out, &made) != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < files->n; i++) {
+        *stale = *stale || stat(files->paths[i], &st) != 0 || st.st_mtim.tv_sec > made.st_mtim.tv_sec ||
+                 (st.st_mtim.tv_sec == made.st_mtim.tv_sec && st.st_mtim.tv_nsec > made.st_mtim.tv_nsec);
+    }
+    return true;
+}
+
 /* One conversion, in a process of its own. */
-static pid_t start_one(const struct conversion *all, const struct cli_files *files, char *out) {
+static pid_t start_one(const struct conversion *all, const struct cli_files *files, bool replace, char *out) {
     char *paths[CLI_PARTS_MAX + 1];
     struct reel_error err = {0};
     fflush(NULL);
@@ -282,6 +309,7 @@ static pid_t start_one(const struct conversion *all, const struct cli_files *fil
     }
     struct conversion c = *all;
     c.files = (struct cli_recordings){.n = 0};
+    c.force = c.force || replace;
     for (uint32_t i = 0; i < files->n; i++) {
         paths[i] = (char *)files->paths[i];
     }
@@ -292,48 +320,112 @@ static pid_t start_one(const struct conversion *all, const struct cli_files *fil
     _exit(code);
 }
 
-/* True: all ended well that were waited for. */
-static bool wait_for(unsigned *running, unsigned most) {
-    bool good = true;
+/* How many of those that were waited for failed. */
+static uint32_t wait_for(unsigned *running, unsigned most) {
+    uint32_t failed = 0;
     for (int status; *running > most && wait(&status) > 0; --*running) {
-        good = good && WIFEXITED(status) && WEXITSTATUS(status) == CLI_DONE;
+        failed += !WIFEXITED(status) || WEXITSTATUS(status) != CLI_DONE;
     }
-    return good;
+    return failed;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static bool are_distinct(char *const *outs, uint32_t n, struct reel_error *err) {
+    AUTO_MEM char **sorted = calloc((size_t)n + 1, sizeof *sorted);
+    if (!sorted) {
+        return reel_fail_memory(err);
+    }
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = 0; k < i; k++) {
-            if (strcmp(outs[i], outs[k]) == 0) {
-                return reel_fail(err, REEL_CONFLICT, "two recordings would become %s; convert them into different folders", outs[i]);
-            }
+        sorted[i] = outs[i];
+    }
+    qsort(sorted, n, sizeof *sorted, compare_texts);
+    for (uint32_t i = 1; i < n; i++) {
+        if (strcmp(sorted[i - 1], sorted[i]) == 0) {
+            return reel_fail(err, REEL_CONFLICT, "two recordings would become %s; convert them into different folders", sorted[i]);
         }
     }
     return true;
 }
 
-static int convert_each(struct conversion *c, char **paths, uint32_t n, const char *folder) {
+struct each { /* conversions into a folder */
+    struct cli_tree tree;
+    struct cli_recordings all;
+    char **outs; /* one each */
+    uint32_t converted, skipped, failed;
+};
+
+static void each_done(struct each *e) {
+    for (uint32_t i = 0; e->outs && i < e->all.n; i++) {
+        free(e->outs[i]);
+    }
+    free(e->outs);
+    cli_recordings_done(&e->all);
+    cli_tree_done(&e->tree);
+}
+
+/* Where the recording's first file is below a folder that was given. */
+static const char *place_of(const struct cli_tree *tree, const char *path) {
+    uint32_t i = 0;
+    while (tree->paths[i] != path) {
+        i++;
+    }
+    return path + tree->below[i];
+}
+
+static bool list_each(const struct conversion *c, struct each *e, char **paths, uint32_t n, const char *folder, struct reel_error *err) {
+    if (!cli_tree(paths, n, folder, &e->tree, err) || !cli_gather(e->tree.paths, e->tree.n, &e->all, err)) {
+        return false;
+    }
+    if (!(e->outs = calloc((size_t)e->all.n + 1, sizeof *e->outs))) {
+        return reel_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < e->all.n; i++) {
+        if (!(e->outs[i] = path_in_folder(c, folder, place_of(&e->tree, e->all.items[i].paths[0])))) {
+            return reel_fail_memory(err);
+        }
+    }
+    return are_distinct(e->outs, e->all.n, err);
+}
+
+/* One that is there already, and not older than its files, is done. */
+static void convert_one(const struct conversion *c, struct each *e, uint32_t i, unsigned *running) {
     struct reel_error err = {0};
-    AUTO_STRUCT(cli_recordings_done) struct cli_recordings all = {.n = 0};
-    AUTO_MEM char **outs = calloc(n, sizeof *outs);
-    bool good = outs ? cli_gather(paths, n, &all, &err) : reel_fail_memory(&err);
-    for (uint32_t i = 0; good && i < all.n; i++) {
-        good = (outs[i] = path_in_folder(c, folder, all.items[i].paths[0])) || reel_fail_memory(&err);
+    bool stale;
+    if (is_there(e->outs[i], &e->all.items[i], &stale) && !stale && !c->force && !c->report) {
+        e->skipped++;
+        return;
     }
-    good = good && are_distinct(outs, all.n, &err) && (mkdir(folder, 0777) == 0 || errno == EEXIST || reel_fail_errno(&err, "%s", folder));
-    int code = good ? CLI_DONE : cli_fail(&cli_convert, NULL, &err);
+    e->failed += wait_for(running, (unsigned)c->jobs - 1);
+    bool started =
+        make_folders(e->outs[i], &err) && (start_one(c, &e->all.items[i], stale, e->outs[i]) > 0 || reel_fail_errno(&err, "fork"));
+    if (!started) {
+        cli_fail(&cli_convert, NULL, &err);
+        e->failed++;
+    }
+    *running += started;
+    e->converted += started;
+}
+
+static int convert_each(struct conversion *c, char **paths, uint32_t n, const char *folder) {
+    AUTO_STRUCT(each_done) struct each e = {.outs = NULL};
+    struct reel_error err = {0};
     unsigned running = 0;
-    for (uint32_t i = 0; good && i < all.n && !cli_interrupted(); i++) {
-        code = wait_for(&running, (unsigned)c->jobs - 1) ? code : CLI_FAILED;
-        bool started = start_one(c, &all.items[i], outs[i]) > 0;
-        running += started;
-        code = started ? code : CLI_FAILED;
+    if (!list_each(c, &e, paths, n, folder, &err)) {
+        return cli_fail(&cli_convert, NULL, &err);
     }
-    code = wait_for(&running, 0) && !cli_interrupted() ? code : CLI_FAILED;
-    for (uint32_t i = 0; outs && i < all.n; i++) {
-        free(outs[i]);
+    for (uint32_t i = 0; i < e.all.n && !cli_interrupted(); i++) {
+        convert_one(c, &e, i, &running);
     }
-    return code;
+    uint32_t started = e.converted;
+    e.failed += wait_for(&running, 0);
+    e.converted = started > e.failed ? started - e.failed : 0;
+    if (!c->report) {
+        fprintf(stderr, "%u converted, %u skipped, %u failed\n", e.converted, e.skipped, e.failed);
+    }
+    return e.failed == 0 && !cli_interrupted() ? CLI_DONE : CLI_FAILED;
 }
 
 static int run(int argc, char **argv) {
@@ -391,7 +483,9 @@ const struct cli_command cli_convert = {
     .details =
         "The extension of OUT selects the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard\n"
         "output and needs --format. Several recordings are merged by time; run.traj and run.state are one recording. OUT is complete or\n"
-        "not created at all. If OUT is a folder, each recording is converted into a file in it, to MCAP without --format. Whatever the "
-        "output format cannot hold is reported on standard error.",
+        "not created at all. If OUT is a folder, each recording is converted into a file in it, to MCAP without --format, those below a\n"
+        "folder at the same place; what is there already and not older than its recording is skipped, and one that fails does not stop "
+        "the\n"
+        "others. Whatever the output format cannot hold is reported on standard error.",
     .run = run,
 };

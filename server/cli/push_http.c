@@ -36,7 +36,7 @@ static size_t on_write(char *data, size_t size, size_t n, void *context) {
     struct push_answer *a = h->answer;
     long status = 0;
     curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);
-    if (h->request->write && status == 200) {
+    if (h->request->write && status == (h->request->wants_part ? 206 : 200)) {
         return h->request->write(h->request->context, data, size * n, &h->failure) ? size * n : CURL_WRITEFUNC_ERROR;
     }
     size_t room = PUSH_BODY_MAX - a->body_size, take = size * n < room ? size * n : room;

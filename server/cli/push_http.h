@@ -24,6 +24,7 @@ struct push_request {
     bool (*read)(void *context, void *buffer, size_t size, size_t *got);
     /* Takes the body of a successful response, instead of `body` below; NULL: not wanted. False ends the request with its error. */
     bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
+    bool wants_part; /* for write(), a successful response is one of a range: 206 */
     void *context;
     uint64_t length;
 };

@@ -98,8 +98,10 @@ void recordings_forget(struct recordings *all, const char *content) {
     pthread_mutex_unlock(&all->mutex);
 }
 
-static struct reel_recording *open_with(struct app *app, const struct catalog_recording *r, struct reel_index *index,
+static struct reel_recording *open_with(struct app *app, const struct catalog_recording *r, struct reel_index *index, bool resting,
                                         struct reel_error *err) {
+    struct reel_source *(*open_part)(struct store *, const char *, const char *, struct reel_error *) =
+        resting ? store_resting_blob : store_open_blob;
     AUTO(reel_index_free) struct reel_index *own = index;
     AUTO_MEM struct reel_source **parts = calloc((size_t)r->n_parts + 1, sizeof(struct reel_source *));
     if (!parts) {
@@ -107,7 +109,7 @@ static struct reel_recording *open_with(struct app *app, const struct catalog_re
         return NULL;
     }
     for (uint32_t i = 0; i < r->n_parts; i++) {
-        parts[i] = store_open_blob(app->store, r->parts[i].sha256, r->parts[i].file_name, err);
+        parts[i] = open_part(app->store, r->parts[i].sha256, r->parts[i].file_name, err);
         if (!parts[i]) {
             while (i > 0) {
                 reel_source_free(parts[--i]);
@@ -172,35 +174,56 @@ static struct reel_recording *open_shared(struct recordings *all, const struct c
     }
     struct reel_index *index = scan_open_pack(all->app, r->content, err);
     *has_pack = index != NULL;
-    struct reel_recording *opened = index ? open_with(all->app, r, index, err) : NULL;
+    struct reel_recording *opened = index ? open_with(all->app, r, index, false, err) : NULL;
     return opened ? put_in(all, r->content, opened) : NULL;
 }
 
-struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job[JOB_ID_TEXT],
-                                      struct reel_error *err) {
+/* Opens it for one request: requests for many recordings would close those that all others share. */
+static struct reel_recording *open_resting(struct recordings *all, const struct catalog_recording *r, bool *has_pack,
+                                           struct reel_error *err) {
+    struct reel_index *index = scan_open_pack(all->app, r->content, err);
+    *has_pack = index != NULL;
+    if (index) {
+        reel_index_rest(index);
+    }
+    return index ? open_with(all->app, r, index, true, err) : NULL;
+}
+
+static struct reel_recording *get(struct recordings *all, const struct catalog_recording *r, bool resting, int64_t wait_ns,
+                                  char job[JOB_ID_TEXT], struct reel_error *err) {
     job[0] = '\0';
     if (r->state != STATE_READY && r->state != STATE_SCANNING) {
         reel_fail(err, REEL_CONFLICT, "the recording is %s", recording_state_name(r->state));
         return NULL;
     }
-    struct reel_recording *shared = find_open(all, r->content);
-    if (shared) {
-        return shared;
+    struct reel_recording *opened = find_open(all, r->content);
+    if (opened) {
+        return opened;
     }
     struct reel_error why = {0};
     bool has_pack = false;
-    shared = open_shared(all, r, &has_pack, &why);
-    if (!shared && !has_pack && (why.code == REEL_NOT_FOUND || why.code == REEL_CHANGED)) {
+    opened = (resting ? open_resting : open_shared)(all, r, &has_pack, &why);
+    if (!opened && !has_pack && (why.code == REEL_NOT_FOUND || why.code == REEL_CHANGED)) {
         if (!wait_for_pack(all, r, wait_ns, job, err)) {
             return NULL;
         }
-        shared = open_shared(all, r, &has_pack, &why);
+        opened = (resting ? open_resting : open_shared)(all, r, &has_pack, &why);
     }
-    if (!shared && has_pack) {
+    if (!opened && has_pack) {
         references_check_files(all->app, r); /* one may be missing or changed */
     }
-    if (!shared && err) {
+    if (!opened && err) {
         reel_error_pass(err, &why);
     }
-    return shared;
+    return opened;
+}
+
+struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job[JOB_ID_TEXT],
+                                      struct reel_error *err) {
+    return get(all, r, false, wait_ns, job, err);
+}
+
+struct reel_recording *recordings_get_resting(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns,
+                                              char job[JOB_ID_TEXT], struct reel_error *err) {
+    return get(all, r, true, wait_ns, job, err);
 }

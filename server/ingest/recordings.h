@@ -14,6 +14,9 @@ void recordings_free(struct recordings *recordings);
  * REEL_CONFLICT with *job filled (503 + Retry-After); job[0] = 0 otherwise. */
 struct reel_recording *recordings_get(struct recordings *recordings, const struct catalog_recording *r, int64_t wait_ns,
                                       char job[JOB_ID_TEXT], struct reel_error *err);
+/* The same for one of many at a time: its files are open only while they are read. */
+struct reel_recording *recordings_get_resting(struct recordings *recordings, const struct catalog_recording *r, int64_t wait_ns,
+                                              char job[JOB_ID_TEXT], struct reel_error *err);
 void recordings_forget(struct recordings *recordings, const char *content);
 
 #endif

@@ -89,6 +89,8 @@ bool store_free_bytes(struct store *store, uint64_t *bytes);
 
 /* The bytes of a content: the blob, or the file that a reference (reference.h) names. REEL_NOT_FOUND, REEL_CHANGED. */
 struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err);
+/* The same, but the file is open only while it is read, so that one may have a thousand of them. */
+struct reel_source *store_resting_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err);
 /* The stored file itself, past every copy. REEL_NOT_FOUND. */
 struct reel_source *store_open_stored(struct store *store, const char *sha256, struct reel_error *err);
 enum { STORE_ADDRESS_MAX = 32 << 10 };

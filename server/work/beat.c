@@ -2,6 +2,7 @@
  * and follows the schedule, and at once what was poked. */
 #include <string.h>
 
+#include "catalog/batches.h"
 #include "reel/time.h"
 #include "wire/clock.h"
 #include "work/jobs_internal.h"
@@ -146,6 +147,7 @@ void *beat_run(void *argument) {
         if (clock_ns() >= trim_ns) {
             trim_ns = clock_ns() + TRIM_NS;
             catalog_jobs_trim(jobs->catalog, reel_now_ns() - KEPT_NS, &ignored);
+            catalog_batch_trim(jobs->catalog, reel_now_ns() - KEPT_NS, &ignored);
         }
         sleep_until(jobs, beat_ns);
     }

@@ -563,6 +563,22 @@ CREATE INDEX jobs_queued ON jobs (lane, row) WHERE state = 0;
 CREATE INDEX jobs_running ON jobs (lease_until_ns) WHERE state = 1;
 CREATE INDEX jobs_ended ON jobs (ended_ns) WHERE state > 1;
 
+-- What a batch of changes does with each recording; the batch is the key of its job. state 0 not done yet, 1 changed, 2 was so already, 3 failed.
+CREATE TABLE batch_items (
+    batch BLOB NOT NULL CHECK (length(batch) = 16),
+    position INTEGER NOT NULL,
+    recording BLOB NOT NULL CHECK (length(recording) = 16),
+    collection TEXT NOT NULL, -- as they were
+    name TEXT NOT NULL,
+    new_name TEXT NOT NULL, -- '' none
+    state INTEGER NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 3),
+    problem TEXT NOT NULL DEFAULT '',
+    created_ns INTEGER NOT NULL,
+    PRIMARY KEY (batch, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX batch_items_old ON batch_items (created_ns);
+
 -- The servers of this catalog, where there are several: each renews its row. What has been silent for a month goes when one starts.
 CREATE TABLE servers (
     id TEXT NOT NULL PRIMARY KEY CHECK (length(id) = 32), -- of its data folder, in hex

@@ -92,14 +92,31 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(out)), ['day1.mcap', 'day2.mcap', 'day3.mcap'])
         for name in os.listdir(out):
             self.assertEqual(json.loads(reel('info', '--json', out + name).stdout)['messages'], len(lab_messages(1)))
-        done = reel('convert', *days, out, check=False)  # all exist
-        self.assertEqual((done.returncode, done.stderr.count(b'exists')), (1, 3))
+        self.assertIn(b'0 converted, 3 skipped, 0 failed', reel('convert', *days, out).stderr)
+        os.utime(out + 'day2.mcap', (1, 1))  # older than the recording
+        self.assertIn(b'1 converted, 2 skipped, 0 failed', reel('convert', *days, out).stderr)
         done = reel('convert', days[0], self.at('notes.txt'), out, '--format', 'ndjson', check=False)  # the others go on
         self.assertNotEqual(done.returncode, 0)
         self.assertTrue(os.path.exists(out + 'day1.ndjson'))
         os.mkdir(self.at('other'))
         shutil.copy(days[0], self.at('other/day1.bag'))
         self.assertIn(b'two recordings would become', reel('convert', days[0], self.at('other/day1.bag'), out, '--force', check=False).stderr)
+
+    def test_convert_a_tree(self):
+        for place in ('tree/a/one.bag', 'tree/a/b/one.bag', 'tree/.hidden/two.bag', 'tree/a/notes.md'):
+            os.makedirs(os.path.dirname(self.at(place)), exist_ok=True)
+            shutil.copy(self.at('lab.bag'), self.at(place))
+        with open(self.at('tree/a/broken.bag'), 'wb') as f:
+            f.write(b'nothing')
+        done = reel('convert', '--jobs', '2', self.at('tree'), self.at('tree/out/'), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b'2 converted, 0 skipped, 1 failed', done.stderr)
+        made = sorted(os.path.relpath(os.path.join(folder, name), self.at('tree/out')) for folder, _, names in os.walk(self.at('tree/out')) for name in names)
+        self.assertEqual(made, ['a/b/one.mcap', 'a/one.mcap'])
+        os.remove(self.at('tree/a/broken.bag'))
+        done = reel('convert', self.at('tree'), self.at('tree/out/'))
+        self.assertIn(b'0 converted, 2 skipped, 0 failed', done.stderr)
+        self.assertIn(b'no recording', reel('convert', self.at('tree/.hidden/..') + '/out', self.at('tree/out/'), check=False).stderr)
 
     def test_check_json(self):
         done = reel('check', '--json', self.at('lab.bag'), self.at('cut.bag'), self.at('notes.txt'), check=False)

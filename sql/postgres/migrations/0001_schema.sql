@@ -647,6 +647,22 @@ CREATE INDEX jobs_queued ON jobs (lane, row) WHERE state = 0;
 CREATE INDEX jobs_running ON jobs (lease_until_ns) WHERE state = 1;
 CREATE INDEX jobs_ended ON jobs (ended_ns) WHERE state > 1;
 
+-- What a batch of changes does with each recording; the batch is the key of its job. state 0 not done yet, 1 changed, 2 was so already, 3 failed.
+CREATE TABLE batch_items (
+    batch bytea NOT NULL CHECK (length(batch) = 16),
+    position int8 NOT NULL,
+    recording bytea NOT NULL CHECK (length(recording) = 16),
+    collection text COLLATE "C" NOT NULL, -- as they were
+    name text COLLATE "C" NOT NULL,
+    new_name text COLLATE "C" NOT NULL, -- '' none
+    state int8 NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 3),
+    problem text COLLATE "C" NOT NULL DEFAULT '',
+    created_ns int8 NOT NULL,
+    PRIMARY KEY (batch, position)
+);
+
+CREATE INDEX batch_items_old ON batch_items (created_ns);
+
 -- The servers of this catalog, where there are several: each renews its row. What has been silent for a month goes when one starts.
 CREATE TABLE servers (
     id text COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(id) = 32), -- of its data folder, in hex

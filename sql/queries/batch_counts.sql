@@ -1,0 +1,1 @@
+SELECT state, count(*) FROM batch_items WHERE batch = :batch GROUP BY state;

@@ -1,0 +1,1 @@
+UPDATE batch_items SET state = :state, problem = :problem WHERE batch = :batch AND position = :position;

@@ -1,0 +1,1 @@
+DELETE FROM batch_items WHERE created_ns < :before;

@@ -1,0 +1,1 @@
+UPDATE collections SET name = :name WHERE name = :was;

@@ -1,0 +1,1 @@
+SELECT row, name FROM recordings WHERE collection = :name LIMIT :limit;

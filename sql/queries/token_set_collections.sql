@@ -1,0 +1,1 @@
+UPDATE tokens SET collections = :collections WHERE row = :row;

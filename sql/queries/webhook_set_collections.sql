@@ -1,0 +1,1 @@
+UPDATE webhooks SET collections = :collections WHERE row = :row;
