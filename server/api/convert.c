@@ -7,7 +7,6 @@
 
 #include "api/conversion.h"
 #include "api/exports.h"
-#include "api/inputs.h"
 #include "api/plans.h"
 #include "api/routes.h"
 #include "api/views.h"
