@@ -54,11 +54,11 @@ bool reel_convert_to(struct reel_conversion *c, const struct reel_output *output
     bool streamed = c->writer->needs & REEL_STREAMED;
     if (is_packed(c, output)) {
         AUTO(reel_plan_free) struct reel_plan *packed = packing_plan(c, NULL, output, progress, err);
-        reel_loss_add_left_out(output->loss, packed ? reel_plan_left_out(packed) : 0);
+        reel_plan_report(packed, output->loss);
         return packed;
     }
     AUTO(reel_plan_free) struct reel_plan *plan = streamed ? NULL : reel_conversion_plan(c, NULL, progress, err);
-    reel_loss_add_left_out(output->loss, plan ? reel_plan_left_out(plan) : 0);
+    reel_plan_report(plan, output->loss);
     AUTO(reel_render_free) struct reel_render *render = plan || streamed ? reel_conversion_render(c, plan, err) : NULL;
     AUTO_MEM char *buffer = malloc(PIECE);
     if (!render || !buffer) {

@@ -58,13 +58,6 @@ void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struc
     }
 }
 
-void reel_loss_add_left_out(struct reel_loss *loss, uint64_t messages) {
-    if (messages > 0) {
-        reel_loss_add(loss, REEL_LOSES, NULL, "%llu messages that do not fit the definition of their type are left out",
-                      (unsigned long long)messages);
-    }
-}
-
 const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_t *count) {
     *count = loss->count;
     return loss->items;

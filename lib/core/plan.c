@@ -32,8 +32,15 @@ uint64_t reel_plan_length(const struct reel_plan *plan) {
     return plan->length;
 }
 
-uint64_t reel_plan_left_out(const struct reel_plan *plan) {
-    return plan->left_out;
+void reel_plan_report(const struct reel_plan *plan, struct reel_loss *loss) {
+    if (plan && plan->unfit > 0) {
+        reel_loss_add(loss, REEL_LOSES, NULL, "%llu messages that do not fit the definition of their type are left out",
+                      (unsigned long long)plan->unfit);
+    }
+    if (plan && plan->left_out > 0) {
+        reel_loss_add(loss, REEL_LOSES, NULL, "%llu messages %s are left out", (unsigned long long)plan->left_out,
+                      plan->writer->leaves_out);
+    }
 }
 
 uint64_t reel_plan_memory(const struct reel_plan *plan) {
@@ -132,7 +139,7 @@ static bool plan_messages(struct run *run, struct reel_sink *out, struct reel_er
 bool plan_tail(struct run *run, struct reel_sink *out, struct reel_error *err) {
     struct reel_plan *plan = run->plan;
     const struct reel_writer *writer = run->w.writer;
-    plan->left_out = run->w.stream->left_out ? *run->w.stream->left_out : 0;
+    plan->unfit = run->w.stream->left_out ? *run->w.stream->left_out : 0;
     run->stream_group = UINT64_MAX;
     uint64_t parts = !writer->tail ? 0 : writer->tail_parts ? writer->tail_parts(&run->w) : 1;
     for (uint64_t i = 0; i < parts; i++) {

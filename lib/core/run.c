@@ -217,6 +217,10 @@ void reel_write_pack(struct reel_write *w) {
     ((struct run *)w)->packs = w->planning;
 }
 
+void reel_write_leave_out(struct reel_write *w, uint64_t messages) {
+    ((struct run *)w)->plan->left_out += messages;
+}
+
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err) {
     struct run *run = (struct run *)w;
     void *p = w->planning ? arena_alloc(&run->plan->arena, size ? size : 1) : NULL;

@@ -26,7 +26,8 @@ struct reel_plan {
     size_t n_groups, cap_groups, cap_marks;
     struct tail_part *tail;
     size_t n_tail, cap_tail;
-    uint64_t length, messages, left_out;
+    uint64_t length, messages;
+    uint64_t unfit, left_out; /* messages that do not fit their definition, and those that the writer leaves out */
     struct reel_write_counts counts;
     struct reel_front *front;
     struct kept *kept; /* bytes of packed groups; NULL: none */

@@ -419,6 +419,7 @@ static bool open_sampling(struct stream *s, const struct reel_selection *q, stru
     s->since_chunks = q->since_chunks;
     s->every_n = q->every_n;
     s->every_ns = q->every_ns;
+    s->base.thinned = q->every_n > 1 || q->every_ns > 0;
     s->seen = calloc(s->base.n_channels ? s->base.n_channels : 1, sizeof *s->seen);
     s->last_bucket = malloc((s->base.n_channels ? s->base.n_channels : 1) * sizeof *s->last_bucket);
     if (!s->seen || !s->last_bucket) {

@@ -17,6 +17,9 @@ static bool type_is(const struct reel_channel *channel, const char *one, const c
 bool video_is_channel(const struct reel_channel *channel) {
     return type_is(channel, "CompressedVideo", "CompressedImage");
 }
+bool video_is_recorded(const struct reel_channel *channel) {
+    return type_is(channel, "CompressedVideo", "");
+}
 bool video_is_image(const struct reel_channel *channel) {
     return type_is(channel, "Image", "RawImage");
 }

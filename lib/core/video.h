@@ -6,7 +6,8 @@
 
 /* By the type's last word. Messages of such a channel may also be pictures that stand alone. */
 bool video_is_channel(const struct reel_channel *channel);
-bool video_is_image(const struct reel_channel *channel); /* whose messages are pixels */
+bool video_is_recorded(const struct reel_channel *channel); /* they may not */
+bool video_is_image(const struct reel_channel *channel);    /* whose messages are pixels */
 
 /* The frames of the channel before `start_ns`, from the last key frame on, newest first; none where there is no key frame. The caller frees
  * them. */

@@ -59,7 +59,7 @@ struct reel_selection {
     bool last_per_topic; /* put the last message before start of every selected channel in front (needs start) */
     int64_t lookback_ns; /* not older than this before start; 0 = however old */
     bool state_at_cut;   /* put the encodings' state_at(start) in front (needs start); set for writers with REEL_NEEDS_STATE_AT_CUT */
-    bool key_frames;   /* put in front the frames of videos before start from their key frame on (needs start); set for files */
+    bool key_frames;     /* put in front the frames of videos before start from their key frame on (needs start); set for files */
     const struct reel_source_option *sources; /* one a recording, or NULL: as they are. All times here, and of the stream, are shifted ones;
                                                * globs match a topic with its prefix or without */
     enum reel_prefixing prefixing;            /* what `sources[].prefix` is for */
@@ -119,6 +119,7 @@ struct reel_stream {
     const enum reel_clock *clocks;      /* one a source: what its times, shifted, count from */
     const int64_t *shifts;              /* one a source: added to its times */
     struct reel_front *front;           /* what was put in front; NULL = nothing */
+    bool thinned;                       /* by every_n or every_ns */
     uint32_t view_version;              /* part of every ETag */
     const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
     const uint64_t *left_out;           /* messages left out so far, because they do not fit their definition; NULL: none ever is */

@@ -37,8 +37,8 @@ struct reel_picture {
     uint32_t width, height;
 };
 /* The image as a file, no wider than `width` (0: as it is). Depths and floats are stretched so that the smallest stands as black and the
- * largest as white; a Bayer mosaic stands as grey. REEL_LIMIT: more than 16384 a side or 64 megapixels; REEL_DAMAGED; REEL_UNSUPPORTED: an
- * encoding that is not drawn. */
+ * largest as white; a Bayer mosaic becomes colour, bilinearly. REEL_LIMIT: more than 16384 a side or 64 megapixels; REEL_DAMAGED;
+ * REEL_UNSUPPORTED: an encoding that is not drawn. */
 bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
                        struct reel_error *err);
 void reel_picture_done(struct reel_picture *picture);
@@ -52,7 +52,7 @@ struct reel_pixels {
 bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out, struct reel_error *err);
 void reel_pixels_done(struct reel_pixels *pixels);
 
-enum { REEL_PICTURE_VERSION = 1 }; /* part of every ETag: raise it when one pixel changes */
+enum { REEL_PICTURE_VERSION = 2 }; /* part of every ETag: raise it when one pixel changes */
 
 #ifdef __cplusplus
 }

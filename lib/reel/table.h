@@ -86,7 +86,7 @@ struct reel_text_sink {
 /* A table as text: CSV by RFC 4180, a JSON array of objects, one object a line, or, of a table with the columns x_m, y_m, z_m and time_s, a
  * GeoJSON-like line through them. Numbers that are not finite stand as NaN, Infinity, -Infinity (strings in JSON). Or as Parquet or an
  * Arrow stream, which are written when the table ends, because all rows decide the types of the columns. The sink's context outlives it. */
-enum reel_table_form { REEL_TABLE_CSV, REEL_TABLE_JSON, REEL_TABLE_NDJSON, REEL_TABLE_GEOJSON, REEL_TABLE_PARQUET, REEL_TABLE_ARROW };
+enum reel_table_form { REEL_TABLE_CSV, REEL_TABLE_JSON, REEL_TABLE_NDJSON, REEL_TABLE_PARQUET, REEL_TABLE_ARROW, REEL_TABLE_GEOJSON };
 struct reel_table_text;
 struct reel_table_text *reel_table_text_new(enum reel_table_form form, const struct reel_text_sink *sink, struct reel_error *err);
 void reel_table_text_free(struct reel_table_text *text); /* NULL is fine */

@@ -26,6 +26,7 @@ enum {
     REEL_COMPRESSES = 32,           /* by libraries of this machine, whose versions decide the bytes: part of every ETag, by view_version */
     REEL_HEAD_FIRST = 256,          /* head() does not depend on what follows: an output with packed groups is written in one pass */
     REEL_HEAD_LAST = 512,           /* it alone depends on that, and not its size: the same for an output whose head can be rewritten */
+    REEL_DRAWS = 1024,              /* images are encoded: options.width and fps mean something */
 };
 enum { REEL_GROUP_WHOLE_MAX = 8 << 20 };
 
@@ -37,8 +38,7 @@ void reel_loss_free(struct reel_loss *loss);
 REEL_DEFINE_AUTO(struct reel_loss, reel_loss_free);
 __attribute__((format(printf, 4, 5))) void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind,
                                                          const struct reel_channel *channel, const char *text,
-                                                         ...);          /* loss, channel may be NULL */
-void reel_loss_add_left_out(struct reel_loss *loss, uint64_t messages); /* reel_plan_left_out(); 0: adds nothing */
+                                                         ...); /* loss, channel may be NULL */
 struct reel_loss_item {
     enum reel_loss_kind kind;
     const char *channel; /* topic, or NULL: the whole file */
@@ -65,7 +65,8 @@ struct reel_write_options {
     bool prompt;               /* text targets: reel_render_next() gives each message as soon as the stream does */
     const char *const *fields; /* text targets: of each payload only these paths (decode/fields.h); none: all of it */
     uint32_t n_fields;
-    uint32_t width;                /* videos of images: no wider than this, 0 = as they are */
+    uint32_t width;                /* REEL_DRAWS only: no wider than this, 0 = as they are */
+    uint32_t fps;                  /* REEL_DRAWS only: at most so many frames a second, 0 = all */
     const char *name;              /* archives: of the folder in it; NULL: the format's name */
     unsigned metadata_version;     /* rosbag2: of metadata.yaml; 0: 5, which ROS 2 Humble and later read */
     const char *const *source_ids; /* text rows over several recordings: the id of each; NULL: no "recording" field */
@@ -86,7 +87,8 @@ struct reel_writer {
     size_t totals_size; /* zeroed struct of what is known after planning (write->totals) */
     size_t run_size;    /* zeroed struct of one run (write->run) */
 
-    const char *encoding; /* optional: messages are converted to it where they can be, unless the selection names another one */
+    const char *leaves_out; /* optional: which messages planning may leave out, for the report: "that …" */
+    const char *encoding;   /* optional: messages are converted to it where they can be, unless the selection names another one */
 
     /* Optional: what the target sees instead of the stream (messages of other bytes, of other channels). Takes `source` over, also when it
      * fails; gives it back as it is when nothing is to be changed. */
@@ -96,6 +98,9 @@ struct reel_writer {
     bool (*accepts)(const struct reel_channel *channel, struct reel_loss *loss);
     /* Optional, for what is not about one channel (several recordings, attachments). */
     bool (*accepts_all)(const struct reel_stream *stream, struct reel_loss *loss);
+
+    /* Optional: whether planning this stream makes the whole output, so that it is not done merely to know its length. */
+    bool (*is_costly)(const struct reel_stream *stream);
 
     bool (*open)(struct reel_write *w, struct reel_error *err); /* optional: prepares run */
     void (*close)(struct reel_write *w);                        /* optional; also after a failed open */
@@ -164,6 +169,8 @@ void reel_write_pack(struct reel_write *w);
 bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err);
 /* While planning, for a writer that runs through the stream itself: how many messages of it are done. False: planning was cancelled. */
 bool reel_write_progress(const struct reel_write *w, uint64_t messages, struct reel_error *err);
+/* While planning: so many messages are left out, for the reason in writer->leaves_out. */
+void reel_write_leave_out(struct reel_write *w, uint64_t messages);
 /* Memory that lives with the plan (for totals), zeroed. */
 void *reel_write_keep(struct reel_write *w, size_t size, struct reel_error *err);
 uint64_t reel_write_groups(const struct reel_write *w); /* message groups planned so far */
@@ -196,7 +203,8 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
 struct reel_plan *reel_plan_ref(struct reel_plan *plan);
 void reel_plan_free(struct reel_plan *plan); /* gives one reference back */
 uint64_t reel_plan_length(const struct reel_plan *plan);
-uint64_t reel_plan_left_out(const struct reel_plan *plan); /* messages that do not fit their definition and could not be converted */
+/* Adds what only planning finds: how many messages are left out. plan NULL: nothing. */
+void reel_plan_report(const struct reel_plan *plan, struct reel_loss *loss);
 struct reel_front *
 reel_plan_front(const struct reel_plan *plan); /* for the selection of a stream to render with; NULL = none. Not a new reference */
 uint64_t reel_plan_memory(const struct reel_plan *plan); /* bytes it occupies, for caches */

@@ -1,18 +1,16 @@
 /* Recordings in another format: one, or several as one file (inputs.h). File formats are planned first, so they have a length, an ETag and
  * ranges; rows are streamed. Nothing is stored. */
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "api/common.h"
+#include "api/conversion.h"
 #include "api/exports.h"
 #include "api/inputs.h"
 #include "api/plans.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "reel/encoding.h"
 #include "reel/nanover.h"
 #include "reel/view.h"
 #include "wire/cleanup.h"
@@ -20,108 +18,8 @@
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 
-enum { NAME_ROOM = 1024 };
-
-struct conversion {
-    struct inputs *in;
-    const struct reel_writer *writer;
-    struct reel_write_options options;
-    struct api_selection q;
-    struct api_text text;
-    const char *compress_topics[API_GLOBS_MAX];
-    const char *split; /* NULL: one file */
-    struct reel_split_rule rule;
-    char target[NAME_ROOM]; /* the name, without the ".tar" of an archive of parts */
-    char folder[NAME_ROOM]; /* and without its extension */
-    char etag[64];
-};
-
 static void conversion_done(struct conversion *c) {
     api_text_done(&c->text);
-}
-
-/* Everything the bytes depend on, as text. Its hash is the ETag and the plan's key. */
-static void print_inputs(FILE *f, const struct inputs *in) {
-    for (uint32_t i = 0; i < in->n; i++) {
-        const struct reel_format *format = reel_index_info(reel_recording_index(in->recordings[i]))->format;
-        fprintf(f, "%s %s/%u", in->items[i].row.content, format->name, format->version);
-        if (in->merged) {
-            const struct reel_source_option *o = &in->sources[i];
-            fprintf(f, " %lld %d %s", (long long)o->shift_ns, o->wall, o->prefix);
-        }
-        fputc('\n', f);
-    }
-}
-
-static bool make_etag(struct conversion *c, uint32_t view_version) {
-    const struct reel_selection *s = &c->q.selection;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (!f) {
-        return false;
-    }
-    print_inputs(f, c->in);
-    fprintf(f, "%s %s/%u/%u %s\n", c->writer->name, c->writer->variant ? c->writer->variant : "", c->writer->version, view_version,
-            c->options.compression);
-    fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
-            (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
-            s->sources ? (int)s->prefixing : -1);
-    if (c->options.width > 0) {
-        fprintf(f, "width %u\n", c->options.width);
-    }
-    if (s->key_frames) {
-        fputs("key frames\n", f);
-    }
-    if (s->encoding) {
-        fprintf(f, "~%s\n", s->encoding);
-    }
-    for (uint32_t i = 0; i < s->n_topics; i++) {
-        fprintf(f, "+%zu:%s\n", strlen(s->topics[i]), s->topics[i]);
-    }
-    for (uint32_t i = 0; i < s->n_exclude; i++) {
-        fprintf(f, "-%zu:%s\n", strlen(s->exclude[i]), s->exclude[i]);
-    }
-    for (uint32_t i = 0; i < s->n_channels; i++) {
-        fprintf(f, "#%u\n", s->channels[i]);
-    }
-    for (uint32_t i = 0; i < s->n_where; i++) {
-        fprintf(f, "?%zu:%s %u\n", strlen(s->where[i]), s->where[i], reel_encodings_version());
-    }
-    for (uint32_t i = 0; i < s->n_renames; i++) {
-        fprintf(f, "=%zu:%s\n", strlen(s->renames[i]), s->renames[i]);
-    }
-    if (c->options.block_bytes > 0 || c->options.compress_from > 0 || c->options.n_compress_topics > 0) {
-        fprintf(f, "blocks %llu %llu\n", (unsigned long long)c->options.block_bytes, (unsigned long long)c->options.compress_from);
-    }
-    for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
-        fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
-    }
-    if (strcmp(c->writer->name, "rosbag2") == 0) {
-        fprintf(f, "metadata %u %s\n", c->options.metadata_version, c->options.name);
-    }
-    if (c->split) {
-        fprintf(f, "split %lld %llu %s\n", (long long)c->rule.ns, (unsigned long long)c->rule.bytes, c->target);
-    }
-    if (c->writer->needs & REEL_DECODES) {
-        fprintf(f, "decoded %d %u\n", c->options.raw, reel_encodings_version());
-        for (uint32_t i = 0; c->options.source_ids && i < c->in->n; i++) {
-            fprintf(f, "%s\n", c->options.source_ids[i]);
-        }
-    }
-    if (c->writer->needs & REEL_STREAMED) {
-        fprintf(f, "text %d %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, c->options.channels,
-                reel_encodings_version());
-        for (uint32_t i = 0; i < c->options.n_fields; i++) {
-            fprintf(f, ".%s\n", c->options.fields[i]);
-        }
-    }
-    bool good = fclose(f) == 0;
-    if (good) {
-        api_etag(text, c->etag);
-    }
-    free(text);
-    return good;
 }
 
 /* ?run= of a NanoVer recording. False: replied. */
@@ -142,15 +40,27 @@ static bool read_run(struct http_request *r, struct conversion *c) {
     return true;
 }
 
-/* block_size, compress_from and compress_topic. False: replied. */
-static bool read_blocks(struct http_request *r, struct conversion *c) {
-    static const char *const names[] = {"block_size", "compress_from", "compress_topic"};
-    for (size_t i = 0; i < 3 && !(c->writer->needs & REEL_SETS_BLOCKS); i++) {
-        if (http_param(r, names[i])) {
-            http_reply_bad_param(r, names[i], "means nothing for %s files", c->writer->name);
+/* What only some formats have. False: replied. */
+static bool read_special(struct http_request *r, struct conversion *c) {
+    static const struct {
+        const char *name;
+        unsigned need;
+    } params[] = {{"block_size", REEL_SETS_BLOCKS},
+                  {"compress_from", REEL_SETS_BLOCKS},
+                  {"compress_topic", REEL_SETS_BLOCKS},
+                  {"width", REEL_DRAWS},
+                  {"fps", REEL_DRAWS}};
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        if (http_param(r, params[i].name) && !(c->writer->needs & params[i].need)) {
+            http_reply_bad_param(r, params[i].name, "means nothing for %s files", c->writer->name);
             return false;
         }
     }
+    uint64_t width = 0, fps = 0;
+    http_param_u64(r, "width", &width);
+    http_param_u64(r, "fps", &fps);
+    c->options.width = (uint32_t)width;
+    c->options.fps = (uint32_t)fps;
     size_t n = http_params(r, "compress_topic", c->compress_topics, API_GLOBS_MAX);
     http_param_u64(r, "block_size", &c->options.block_bytes);
     http_param_u64(r, "compress_from", &c->options.compress_from);
@@ -280,12 +190,9 @@ static bool read_conversion(struct http_request *r, struct inputs *in, struct co
     c->options = (struct reel_write_options){.compression = compression ? compression : "",
                                              .is_cut = c->q.has_start,
                                              .start_ns = c->q.has_start ? c->q.selection.start_ns : first};
-    uint64_t width = 0;
-    http_param_u64(r, "width", &width);
-    c->options.width = (uint32_t)width;
     c->options.source_ids = in->merged ? in->ids : NULL;
     read_archive(r, c);
-    return read_blocks(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
+    return read_special(r, c) && read_run(r, c) && api_read_text(r, &c->text, &c->options);
 }
 
 /* The memory that the response takes. False: replied. */
@@ -400,7 +307,7 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
                                            .context = render});
 }
 
-/* Only the plan knows which messages do not fit their definitions. False: replied. */
+/* Only the plan knows how many messages are left out. False: replied. */
 static bool count_left_out(struct http_request *r, const struct plan_request *q, struct reel_loss *loss) {
     struct reel_error err = {0};
     char job[33] = "";
@@ -410,7 +317,7 @@ static bool count_left_out(struct http_request *r, const struct plan_request *q,
     } else if (!plan) {
         http_reply_error(r, &err);
     } else {
-        reel_loss_add_left_out(loss, reel_plan_left_out(plan));
+        reel_plan_report(plan, loss);
     }
     return plan;
 }
@@ -437,7 +344,7 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);
-    if (!stream || !loss || !conversion || !make_etag(&c, stream->view_version)) {
+    if (!stream || !loss || !conversion || !conversion_tag(&c, stream->view_version)) {
         if (err.code == REEL_OK) {
             reel_fail_memory(&err);
         }
@@ -446,7 +353,8 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     }
     bool accepted = reel_writer_accepts(c.writer, stream, loss, &err);
     if (http_param_bool(r, "report", &report) && report) {
-        bool counts = http_param_bool(r, "check", &check) && check && stream->left_out && !streamed && !c.split;
+        bool leaves_out = stream->left_out || c.writer->leaves_out;
+        bool counts = http_param_bool(r, "check", &check) && check && leaves_out && !streamed && !c.split;
         if (accepted && counts && !count_left_out(r, &(struct plan_request){.key = c.etag, .conversion = conversion}, loss)) {
             return;
         }
@@ -473,12 +381,16 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
         return false;
     }
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, 1, &c.q.selection, &ignored);
-    if (!stream || !make_etag(&c, stream->view_version) || !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
+    if (!stream || !conversion_tag(&c, stream->view_version) || !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
         return false;
     }
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &ignored);
     const struct plan_request q = {.key = c.etag, .conversion = conversion};
-    AUTO(reel_plan_free) struct reel_plan *plan = conversion ? plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored) : NULL;
+    bool costly = c.writer->is_costly && c.writer->is_costly(stream);
+    AUTO(reel_plan_free)
+    struct reel_plan *plan = costly       ? plans_find(http_app(r)->derived, c.etag)
+                             : conversion ? plans_get(http_app(r)->derived, &q, wait_ns, job, &ignored)
+                                          : NULL;
     *size = plan ? reel_plan_length(plan) : 0;
     memcpy(etag, c.etag, sizeof c.etag);
     return plan;
@@ -517,7 +429,7 @@ struct reel_conversion *api_member(struct http_request *r, const struct api_reco
     if (!stream || !reel_writer_accepts(c.writer, stream, NULL, err)) {
         return NULL;
     }
-    if (!make_etag(&c, stream->view_version)) {
+    if (!conversion_tag(&c, stream->view_version)) {
         http_reply_no_memory(r);
         return NULL;
     }

@@ -203,6 +203,14 @@ static struct job *start(struct derived_cache *cache, struct lookup *q, struct r
     return job_ref(k->job);
 }
 
+void *derived_find(struct derived_cache *cache, const char *key) {
+    pthread_mutex_lock(&cache->lock);
+    struct entry *k = *find(cache, key);
+    void *object = k && k->object ? k->kind->ref(k->object) : NULL;
+    pthread_mutex_unlock(&cache->lock);
+    return object;
+}
+
 /* The object, or the job that computes it, started if necessary; each with a new reference. */
 static bool find_or_start(struct derived_cache *cache, struct lookup *q, void **object, struct job **job, struct reel_error *err) {
     pthread_mutex_lock(&cache->lock);

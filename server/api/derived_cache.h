@@ -36,5 +36,7 @@ struct reel_keep derived_keep(struct derived_cache *cache);
  * Retry-After). NULL with err: it failed. `subject` is shown with the job. */
 void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const char *key, const char *subject, void *context,
                   int64_t wait_ns, char job[33], struct reel_error *err);
+/* A new reference to the object if it is there; NULL: it is not, and nothing is started. */
+void *derived_find(struct derived_cache *cache, const char *key);
 
 #endif

@@ -1,28 +1,47 @@
 /* /messages: a time-range query as rows, streamed at the client's pace. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/common.h"
+#include "api/exports.h"
 #include "api/follow.h"
 #include "api/routes.h"
 #include "wire/cleanup.h"
 
 enum { LIMIT_MAX = 1000000 };
 
+#define PARQUET "application/vnd.apache.parquet"
+#define ARROW "application/vnd.apache.arrow.stream"
+
 struct row_media {
     const char *media_type, *output, *extension;
 };
 static const struct row_media medias[] = {
-    {"application/x-ndjson", "ndjson", ".ndjson"},     {"application/ndjson", "ndjson", ".ndjson"},
-    {"application/jsonl", "ndjson", ".ndjson"},        {"application/json", "json", ".json"},
-    {"application/json-seq", "json-seq", ".json-seq"}, {"text/csv", "csv", ".csv"},
-    {"application/msgpack", "msgpack", ".msgpack"},    {"text/event-stream", "events", ".events"},
+    {"application/x-ndjson", "ndjson", ".ndjson"},
+    {"application/ndjson", "ndjson", ".ndjson"},
+    {"application/jsonl", "ndjson", ".ndjson"},
+    {"application/json", "json", ".json"},
+    {"application/json-seq", "json-seq", ".json-seq"},
+    {"text/csv", "csv", ".csv"},
+    {"application/msgpack", "msgpack", ".msgpack"},
+    {"text/event-stream", "events", ".events"},
+    {PARQUET, "parquet", ".parquet"},
+    {ARROW, "arrows", ".arrows"},
 };
 
 static const struct row_media *choose_media(struct http_request *r) {
-    static const char *const offers[] = {"application/x-ndjson", "application/ndjson",   "application/jsonl",
-                                         "application/json",     "application/json-seq", "text/csv",
-                                         "application/msgpack",  "text/event-stream",    NULL};
+    static const char *const offers[] = {"application/x-ndjson",
+                                         "application/ndjson",
+                                         "application/jsonl",
+                                         "application/json",
+                                         "application/json-seq",
+                                         "text/csv",
+                                         "application/msgpack",
+                                         "text/event-stream",
+                                         PARQUET,
+                                         ARROW,
+                                         NULL};
     const char *output = http_param(r, "output"), *media = output ? NULL : http_negotiate(r, offers);
     for (size_t i = 0; i < sizeof medias / sizeof *medias; i++) {
         if (output ? strcmp(medias[i].output, output) == 0 : media && strcmp(medias[i].media_type, media) == 0) {
@@ -31,8 +50,8 @@ static const struct row_media *choose_media(struct http_request *r) {
     }
     http_reply_problem(
         r, 406, "not-acceptable",
-        "messages are available as application/x-ndjson, application/json, application/json-seq, text/csv, application/msgpack or "
-        "text/event-stream");
+        "messages are available as application/x-ndjson, application/json, application/json-seq, text/csv, application/msgpack, "
+        "text/event-stream, " PARQUET " or " ARROW);
     return NULL;
 }
 
@@ -126,9 +145,27 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
     http_reply_stream(r, &(struct http_stream){.media_type = media->media_type, .next = next_rows, .free = free_rows, .context = render});
 }
 
+/* A table is the export of the same name, with a length and ranges. */
+static void reply_table(struct http_request *r, const struct row_media *media) {
+    static const char *const others[] = {"limit", "cursor", "follow", "end_record"};
+    char name[32];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (http_param(r, others[i])) {
+            http_reply_bad_param(r, others[i], "does not go with a table, which is a whole file; start and end select a part");
+            return;
+        }
+    }
+    snprintf(name, sizeof name, "messages%s", media->extension);
+    api_export(r, http_segment(r, "id"), name);
+}
+
 void api_messages(struct http_request *r) {
     struct api_recording a;
     const struct row_media *media = choose_media(r);
+    if (media && (strcmp(media->media_type, PARQUET) == 0 || strcmp(media->media_type, ARROW) == 0)) {
+        reply_table(r, media);
+        return;
+    }
     bool follow = false;
     http_param_bool(r, "follow", &follow);
     bool whole = media && (strcmp(media->output, "json") == 0 || strcmp(media->output, "csv") == 0); /* has a beginning or an end */

@@ -55,3 +55,7 @@ struct reel_plan *plans_get(struct derived_cache *cache, const struct plan_reque
     }
     return derived_get(cache, &kind, q->key, q->conversion->writer->name, request, wait_ns, job, err);
 }
+
+struct reel_plan *plans_find(struct derived_cache *cache, const char *key) {
+    return derived_find(cache, key);
+}

@@ -17,6 +17,9 @@ struct plan_request {
 struct reel_plan *plans_get(struct derived_cache *cache, const struct plan_request *q, int64_t wait_ns, char job[33],
                             struct reel_error *err);
 
+/* The same if the plan is already there; NULL: it is not. */
+struct reel_plan *plans_find(struct derived_cache *cache, const char *key);
+
 /* ---- parts.c: a conversion in parts, as one tar archive */
 
 struct parts;                         /* their plans */

@@ -26,7 +26,7 @@ static const struct http_param messages_params[] = {
     {.name = "cursor", .type = HTTP_TEXT, .help = "Where a limited response ended; the Link header contains it."},
     PARAM_DECODING,
     PARAM_CHANNELS,
-    PARAM_OUTPUT("ndjson", "json", "json-seq", "csv", "msgpack", "events"),
+    PARAM_OUTPUT("ndjson", "json", "json-seq", "csv", "msgpack", "events", "parquet", "arrows"),
     {.name = "end_record", .type = HTTP_BOOL, .help = "Ends the response with {\"$end\": {\"complete\": true, …}}."},
     {.name = "follow",
      .type = HTTP_BOOL,

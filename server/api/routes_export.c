@@ -19,7 +19,8 @@ static const struct http_param tar_params[] = {
      .help = "Returns the conversion report, which lists what would change or be lost, instead of the export."},                           \
     {                                                                                                                                      \
         .name = "check", .type = HTTP_BOOL,                                                                                                \
-        .help = "With report: reads all messages to count those that cannot be converted between ROS 1 and ROS 2."                         \
+        .help = "With report: reads all messages to count those that are left out: they cannot be converted between ROS 1 and ROS 2, or "  \
+                "shown in a video."                                                                                                        \
     }
 /* A selection of messages and the target's own parameters. */
 #define PARAM_TARGET                                                                                                                       \
@@ -55,6 +56,11 @@ static const struct http_param tar_params[] = {
          .type = HTTP_BOOL,                                                                                                                \
          .help = "ROS bags: stores messages of ROS 2 unchanged, as std_msgs/UInt8MultiArray, instead of converting them."},                \
         {.name = "width", .type = HTTP_UINT, .min = 16, .max = 3840, .help = "MP4 files of images: no wider than so many pixels."},        \
+        {.name = "fps",                                                                                                                    \
+         .type = HTTP_UINT,                                                                                                                \
+         .min = 1,                                                                                                                         \
+         .max = 1000,                                                                                                                      \
+         .help = "MP4 files of images: at most so many frames a second; one that comes sooner after the last is left out."},               \
         {.name = "storage",                                                                                                                \
          .type = HTTP_CHOICE,                                                                                                              \
          .choices = CHOICES("mcap", "sqlite3"),                                                                                            \

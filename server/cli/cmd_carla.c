@@ -8,7 +8,7 @@
 #include "wire/cleanup.h"
 
 static const char *const topics[] = {"info", "collisions", "blocked", "actors", "trajectory", "state", NULL}; /* as enum reel_carla_topic */
-static const char *const formats[] = {"text", "csv", "json", "ndjson", NULL};
+static const char *const formats[] = {"text", "csv", "json", "ndjson", "parquet", "arrows", NULL};
 static const char *const frames[] = {"carla", "ros", NULL};
 
 struct request {

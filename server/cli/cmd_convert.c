@@ -17,7 +17,7 @@ enum { INPUTS_MAX = 256, JOBS_MAX = 64 };
 struct conversion {
     struct cli_select select;
     const char *version, *compression, *format, *view, *split;
-    uint64_t block_size, compress_from, metadata_version, width;
+    uint64_t block_size, compress_from, metadata_version, width, fps;
     struct option_list compress_topics;
     bool report, force, raw, wrap;
     int ros;              /* index in dialects; -1: not given */
@@ -135,12 +135,16 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
         return reel_fail(err, REEL_ARGUMENT, "--block-size, --compress-from and --compress-topic mean nothing for %s files",
                          c->writer->name);
     }
+    if ((c->width > 0 || c->fps > 0) && !(c->writer->needs & REEL_DRAWS)) {
+        return reel_fail(err, REEL_ARGUMENT, "--width and --fps mean nothing for %s files", c->writer->name);
+    }
     c->options = (struct reel_write_options){.compression = c->compression ? c->compression : "",
                                              .is_cut = c->select.start.given,
                                              .block_bytes = c->block_size,
                                              .compress_from = c->compress_from,
                                              .metadata_version = (unsigned)c->metadata_version,
                                              .width = (uint32_t)c->width,
+                                             .fps = (uint32_t)c->fps,
                                              .compress_topics = c->compress_topics.items,
                                              .n_compress_topics = c->compress_topics.count};
     if (c->options.is_cut) {
@@ -443,6 +447,7 @@ static int run(int argc, char **argv) {
         {.name = "wrap", .kind = CLI_FLAG, .to = &c.wrap, .help = "ROS bags: keep messages of ROS 2 as they are, in std_msgs/UInt8MultiArray"},
         {.name = "storage", .kind = CLI_CHOICE, .to = &c.storage, .value = "KIND", .help = "ROS 2 bags: mcap (default) or sqlite3, an MCAP file or a database in the folder", .choices = storages},
         {.name = "width", .kind = CLI_UINT, .to = &c.width, .value = "N", .least = 16, .most = 3840, .help = "MP4 files of images: no wider than N pixels"},
+        {.name = "fps", .kind = CLI_UINT, .to = &c.fps, .value = "N", .least = 1, .most = 1000, .help = "MP4 files of images: at most N frames a second"},
         {.name = "metadata-version", .kind = CLI_UINT, .to = &c.metadata_version, .value = "N", .least = 5, .most = 9, .help = "ROS 2 bags: version of metadata.yaml (default 5, which Humble and later read)"},
         {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},
         {.name = "align", .kind = CLI_CHOICE, .to = &c.align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", .choices = aligns},

@@ -8,8 +8,9 @@
 
 enum { REPORT_FRAME, REPORT_STATE, REPORT_RESETS, REPORT_CHANGES, REPORT_ENERGIES, REPORT_FRAMES };
 static const char *const report_names[] = {"frame", "state", "resets", "changes", "energies", "frames", NULL};
-static const char *const formats[] = {"csv", "json", "ndjson", "msgpack", NULL}; /* the first ones as enum reel_table_form */
-enum { FORMAT_MSGPACK = 3 };
+/* The first ones as enum reel_table_form. */
+static const char *const formats[] = {"csv", "json", "ndjson", "parquet", "arrows", "msgpack", NULL};
+enum { FORMAT_MSGPACK = 5 };
 
 struct request {
     int report, format; /* format -1: the default */
@@ -103,7 +104,7 @@ static const char *conflict(const struct request *q) {
     }
     return moment && q->format >= 0 && q->format != REEL_TABLE_JSON && q->format != FORMAT_MSGPACK
                ? "frame and state can be printed as json or msgpack"
-           : !moment && q->format == FORMAT_MSGPACK ? "rows can be printed as csv, json or ndjson"
+           : !moment && q->format == FORMAT_MSGPACK ? "rows cannot be printed as msgpack"
                                                     : NULL;
 }
 
@@ -159,7 +160,7 @@ static int run(int argc, char **argv) {
          .kind = CLI_CHOICE,
          .to = &q.format,
          .value = "FORMAT",
-         .help = "rows: csv, json, ndjson; frame, state: json, msgpack",
+         .help = "rows: csv, json, ndjson, parquet, arrows; frame, state: json, msgpack",
          .choices = formats},
         {0},
     };

@@ -5,7 +5,7 @@
 #include "reel/tide.h"
 #include "wire/cleanup.h"
 
-static const char *const formats[] = {"csv", "json", "ndjson", NULL}; /* as enum reel_table_form */
+static const char *const formats[] = {"csv", "json", "ndjson", "parquet", "arrows", NULL}; /* as enum reel_table_form */
 
 struct request {
     bool channels;

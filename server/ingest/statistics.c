@@ -1,8 +1,10 @@
 /* See statistics.h. */
 #include "ingest/statistics.h"
 
+#include <linux/ioprio.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "catalog/imports.h"
@@ -82,8 +84,14 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     return !v->stopped;
 }
 
+/* Processor and disk are first for uploads and requests. The thread is the lane's. */
+static void yield_to_others(void) {
+    setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
+    syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, gettid(), IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+}
+
 bool statistics_run(struct app *app, const struct job_call *call, struct reel_error *err) {
-    setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS); /* the thread is the lane's */
+    yield_to_others();
     if (call->key[0]) {
         return make_one(app, call, err);
     }
@@ -101,5 +109,6 @@ static bool any(void *context, const struct catalog_recording *r) {
 bool statistics_are_due(struct app *app) {
     bool due = false;
     struct reel_error ignored;
-    return catalog_each_after(app->catalog, atomic_load(&app->statistics_row), any, &due, &ignored) && due;
+    return !app->config.statistics_when_asked && catalog_each_after(app->catalog, atomic_load(&app->statistics_row), any, &due, &ignored) &&
+           due;
 }

@@ -8,7 +8,8 @@ import xml.etree.ElementTree as ET
 from urllib.parse import unquote
 
 from harness import API, Case, Server, eventually
-from samples import bag, lab_messages, nanover, nanover_messages
+from samples import SECOND, T0, Message, bag, lab_messages, nanover, nanover_messages
+from test_frame import image
 
 CAN_MOUNT = os.geteuid() == 0 and os.path.exists('/dev/fuse')
 DATA = bag(lab_messages(3, blob=2000))
@@ -81,6 +82,17 @@ class Dav(Case):
             self.assertEqual(self.find(path, '0')[path], entry)
         self.assertEqual(self.get('/dav/lab/walk.bag.as/walk.mcap').body, self.get('%s/recordings/%s/as/walk.mcap' % (API, self.walk)).body)
         self.assertTrue(self.get('/dav/lab/walk.bag.as/rows.ndjson').body.startswith(b'{'))  # not listed, as its length is not known
+
+    def test_videos_are_not_made_to_be_listed(self):
+        self.server.added('camera.bag', bag([Message(T0 + i * SECOND, '/camera', image('mono8', 32, 32, bytes(1024)), 'sensor_msgs/Image') for i in range(3)]), collection='camera')
+        folder = '/dav/camera/camera.bag.as/'
+        files = self.find(folder)
+        self.assertIn(folder + 'camera.images.zip', files)
+        self.assertNotIn(folder + 'camera.mp4', files)
+        self.assertEqual(self.find(folder + 'camera.mp4', '0'), {})
+        eventually(lambda: self.server.request('GET', folder + 'camera.mp4').status == 200)
+        video = self.get(folder + 'camera.mp4')
+        self.assertEqual(self.find(folder)[folder + 'camera.mp4']['getcontentlength'], str(len(video.body)))
 
     def test_the_suffix_of_a_format_goes(self):
         self.server.added('sim.nanover.zip', nanover(nanover_messages()), collection='zip')

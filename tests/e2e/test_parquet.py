@@ -1,9 +1,11 @@
 """Parquet and Arrow as virtual files: length and tag before the first byte, any range is that slice of the whole, topics and recordings as columns. What the
 values are is checked by the readers of tests/peers."""
+import os
 import random
 import struct
+import tempfile
 
-from harness import API, Case, Server
+from harness import API, Case, Server, reel
 from samples import bag, lab_messages, nanover, nanover_messages
 
 LAB = lab_messages(20, blob=3000)
@@ -96,6 +98,25 @@ class Parquet(Case):
                     answer = self.get(path_of)
                     self.assertEqual((answer.headers['Content-Type'], answer.body[:4]), (kind, magic))
                     self.assertEqual(answer.body, self.get('%s%s' % (API, path), Accept=kind).body)
+
+    def test_messages(self):
+        """/messages as a table is the export, byte for byte, with its length and ranges."""
+        for output, ending in ('parquet', 'parquet'), ('arrows', 'arrows'):
+            path = '%s/recordings/%s/messages?topic=/odom&start=+0.2s&output=%s' % (API, self.lab, output)
+            answer = self.get(path)
+            self.assertEqual(answer.body, self.get(self.at(self.lab, 'messages.' + ending, 'topic=/odom&start=+0.2s')).body)
+            self.assertEqual(answer.body, self.get(path.rsplit('&', 1)[0], Accept=PARQUET if output == 'parquet' else ARROW).body)
+            self.assertEqual(self.get(path, 206, Range='bytes=10-99').body, answer.body[10:100])
+            self.assertProblem(self.get(path + '&limit=5', 400), 400, 'limit')
+
+    def test_reports_of_commands(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, 'sim.nanover.zip')
+            with open(file, 'wb') as f:
+                f.write(nanover(nanover_messages()))
+            for output in 'parquet', 'arrows':
+                report = '%s/recordings/%s/nanover/resets?output=%s' % (API, self.server.added('sim2.nanover.zip', nanover(nanover_messages())), output)
+                self.assertEqual(reel('nanover', 'resets', file, '--output', output).stdout, self.get(report).body)
 
     def test_targets_are_listed(self):
         targets = {t['name']: t for t in self.get(API).json()['targets']}

@@ -59,6 +59,7 @@ class Pictures(Case):
         messages += [Message(T0 + 5, '/file', header() + text('png') + text(FILE), 'sensor_msgs/CompressedImage'),
                      Message(T0 + 5, '/../file', header() + text('png') + text(FILE), 'sensor_msgs/CompressedImage'),
                      Message(T0 + 6, '/odd', header() + text('jpeg') + text(b'no image'), 'sensor_msgs/CompressedImage'),
+                     Message(T0 + 7, '/bayer', image('bayer_grbg8', 2, 2, bytes([100, 200, 50, 100])), 'sensor_msgs/Image'),
                      Message(T0 + 9, '/words', text('hello'), 'std_msgs/String')]
         cls.clouds = [cloud(POINTS), cloud(POINTS, big=True), cloud(POINTS * 2, rows=2), cloud(POINTS, damaged=True)]
         messages += points(cls.clouds)
@@ -90,6 +91,12 @@ class Pictures(Case):
     def test_pixels_as_png(self):
         members = self.archive('lab.images.zip', 'topic=/rgb')
         self.assertEqual([read_png(m) for m in members.values()], [(8, 4, 3, ROWS[4 * i:4 * i + 4]) for i in range(3)])
+
+    def test_mosaics_have_colour(self):
+        colour = (2, 2, 3, [bytes([200, 100, 50] * 2)] * 2)
+        self.assertEqual([read_png(m) for m in self.archive('images.zip', 'topic=/bayer').values()], [colour])
+        frame = self.get('%s/recordings/%s/frame?topic=/bayer' % (API, self.number), Accept='image/png')
+        self.assertEqual(read_png(frame.body), colour)
 
     def test_what_is_no_image(self):
         seconds, ns = divmod(T0 + 6, SECOND)

@@ -66,7 +66,7 @@ class Reads(unittest.TestCase):
     def setUpClass(cls):
         cls.log = tempfile.mktemp(prefix='reel-strace-')
         traced = {'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':detect_leaks=0'}  # who is traced cannot look for leaks
-        cls.server = Server(None, env=traced, wrapper=('strace', '-D', '-f', '-y', '-s', '0', '-o', cls.log,
+        cls.server = Server(None, '--statistics-when-asked', env=traced, wrapper=('strace', '-D', '-f', '-y', '-s', '0', '-o', cls.log,
                                            '-e', 'trace=read,pread64,readv,preadv,preadv2,sendfile,mmap,open,openat,creat'))
         cls.trace = Trace(cls.log)
         cls.lab = cls.server.added('lab.bag', bag(lab_messages(20, blob=LARGEST)))

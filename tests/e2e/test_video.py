@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import samples
-from harness import API, Case, eventually
+from harness import API, REEL, Case, eventually
 from test_frame import header, image
 from test_mcap import MAGIC, pairs, record, text
 
@@ -151,10 +151,25 @@ class Video(Case):
         self.assertEqual(len(self.times_of(data)), FRAMES)
         self.assertNotIn('rror', hashes(data)[1])
 
+    def test_listed_as_a_file(self):
+        self.server.added('one.mcap', example(), collection='one')
+        answer = self.server.request('PROPFIND', '/dav/one/one.mcap.as/', headers={'Depth': '1'})
+        self.assertIn(b'/one.mcap.as/one.mp4<', answer.body)
+
+    def test_all_frames_or_none(self):
+        for query in ('fps=10', 'width=80', 'every=2', 'every=100ms'):
+            self.assertProblem(self.server.request('GET', self.path('cam.mp4', 'topic=/h264&' + query)), 422, 'depend on those before')
+        for name in ('cam.mcap', 'cam.ndjson'):
+            for query in ('fps=10', 'width=80'):
+                self.assertProblem(self.server.request('GET', self.path(name, 'topic=/h264&' + query)), 400, 'means nothing')
+
     def test_what_cannot_be_played_is_left_out(self):
         late = self.get(self.path('cam.mp4', 'topic=/late')).body
         self.assertEqual(hashes(late), (hashes(b''.join(self.frames['h264'][10:]))[0], ''))
         self.assertEqual(len(self.times_of(self.get(self.path('cam.mp4', 'topic=/odd')).body)), 15)
+        for topic, number in (('/h264', None), ('/late', 5), ('/odd', 13)):
+            report = self.get(self.path('cam.mp4', 'report=true&check=true&topic=' + topic)).json()['report']
+            self.assertEqual([r['text'].split(' that ')[0] for r in report], ['%d messages' % number] if number else [])
         for topic in ('/nothing', '/vp9'):
             self.assertProblem(self.server.request('GET', self.path('cam.mp4', 'topic=' + topic)), 422, 'key frame')
         self.assertProblem(self.server.request('GET', self.path('cam.mp4', 'topic=/h*')), 422, 'one topic')
@@ -182,7 +197,8 @@ class Drawn(Case):
         messages += [samples.Message(ns(i), '/odd', header() + text('jpeg') + text(b), 'sensor_msgs/CompressedImage')
                      for i, b in enumerate(odd[:4] + jpegs[:5] + odd + jpegs[5:9])]
         messages += [samples.Message(ns(i), '/none', header() + text('jpeg') + text(b), 'sensor_msgs/CompressedImage') for i, b in enumerate(odd[:4])]
-        cls.number = cls.server.added('drawn.bag', samples.bag(sorted(messages, key=lambda m: m.time)))
+        cls.data = samples.bag(sorted(messages, key=lambda m: m.time))
+        cls.number = cls.server.added('drawn.bag', cls.data)
 
     def path(self, query):
         return '%s/recordings/%s/as/cam.mp4?%s' % (API, self.number, query)
@@ -230,6 +246,32 @@ class Drawn(Case):
         stream = packets(self.planned(self.path('topic=/rgb&width=32')).body)['streams'][0]
         self.assertEqual((stream['width'], stream['height']), (32, 24))
 
+    def test_frames_a_second(self):
+        for fps, kept in ((1, 25), (10, 3), (25, 1), (1000, 1)):  # one comes every 40 ms
+            with self.subTest(fps=fps):
+                answer = self.planned(self.path('topic=/rgb&fps=%d' % fps))
+                listed = packets(answer.body)['packets']
+                self.assertEqual([round(float(p['pts_time']) * 1000) for p in listed], [40 * i for i in range(0, self.COUNT, kept)])
+        frames = self.decoded(self.planned(self.path('topic=/rgb&fps=13')).body)  # of two groups
+        self.assertEqual(len(frames), self.COUNT // 2)
+        for i, frame in enumerate(frames):
+            self.assertLess(sum(abs(a - b) for a, b in zip(frame, self.rgb[2 * i])) / len(frame), 12, i)
+        self.assertNotEqual(*(self.planned(self.path('topic=/rgb' + q)).headers['ETag'] for q in ('', '&fps=1000')))
+
     def test_what_cannot_be_decoded_is_left_out(self):
         self.assertEqual(len(self.decoded(self.planned(self.path('topic=/odd')).body)), 9)
+        report = self.get(self.path('topic=/odd&report=true&check=true')).json()['report']
+        self.assertIn('9 messages that cannot be decoded', str(report))
         self.assertProblem(self.server.request('GET', self.path('topic=/none')), 422, 'nothing to play')
+
+    def test_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, out = os.path.join(folder, 'drawn.bag'), os.path.join(folder, 'out.mp4')
+            with open(source, 'wb') as f:
+                f.write(self.data)
+            convert = lambda *args: subprocess.run([REEL, 'convert', '--topic', '/odd', '--force', *args], capture_output=True, text=True)
+            done = convert(source, out, '--fps', '10')
+            self.assertEqual((done.returncode, 'messages that cannot be decoded' in done.stderr), (0, True), done.stderr)
+            with open(out, 'rb') as f:
+                self.assertLess(len(self.decoded(f.read())), 9)
+            self.assertIn('mean nothing', convert('--fps', '10', source, out + '.mcap').stderr)

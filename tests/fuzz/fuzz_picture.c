@@ -23,8 +23,9 @@ static void must(bool holds, const char *what) {
 }
 
 static bool read_rows(struct cursor *c, struct reel_image *image) {
-    static const char *const encodings[] = {"rgb8",  "bgr8",  "8UC3",   "rgba8", "bgra8",       "8UC4", "mono8",       "8UC1", "mono16",
-                                            "16UC1", "32FC1", "yuv422", "uyvy",  "yuv422_yuy2", "yuyv", "bayer_rggb8", "none"};
+    static const char *const encodings[] = {"rgb8",  "bgr8",        "8UC3",   "rgba8",       "bgra8", "8UC4",
+                                            "mono8", "8UC1",        "mono16", "16UC1",       "32FC1", "yuv422",
+                                            "uyvy",  "yuv422_yuy2", "yuyv",   "bayer_rggb8", "none",  "bayer_gbrg16"};
     snprintf(image->encoding, sizeof image->encoding, "%s", encodings[cursor_u8(c) % (sizeof encodings / sizeof *encodings)]);
     image->big_endian = cursor_u8(c) & 1;
     image->width = cursor_u32le(c);

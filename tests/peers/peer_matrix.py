@@ -1,11 +1,13 @@
 """Real samples (and what `reel demo` makes) as the targets that take them (with ./dev test --long as each): converted over HTTP, read back by us and by
 readers that are not ours.
 Prints the table: source, target, messages, readers that opened it."""
+import contextlib
 import io
 import json
 import os
 import re
 import shutil
+import sqlite3
 import tempfile
 import unittest
 import zipfile
@@ -20,6 +22,7 @@ SAMPLES = os.path.join(readers.SHARED, 'samples')
 RENAMED = {'roslib/Header': 'std_msgs/Header', 'roslib/Log': 'rosgraph_msgs/Log', 'roslib/Clock': 'rosgraph_msgs/Clock'}
 COMPRESSED = {'mcap': ('zstd', 'lz4'), 'rosbag-2.0': ('bz2', 'lz4'), 'tide 2.0': ('gzip', 'bz2')}
 COMPRESSED_SOURCES = ('demo.bag', 'demo.nanover.zip', 'example.bag', 'mira_basic.tape')
+NO_RECORDINGS = 'parquet', 'arrow', 'images', 'clouds', 'ply', 'mp4'  # peer_tables.py, e2e/test_pictures.py, e2e/test_video.py
 PREFER = {'Prefer': 'wait=60'}
 PARTS = 1 if LONG else 3  # of a source's targets one in so many is tried, others for other sources
 
@@ -66,7 +69,7 @@ class Matrix(unittest.TestCase):
         cls.folder = tempfile.mkdtemp(prefix='reel-matrix-')
         cls.server = Server()
         targets = [(t['name'], t['extension'], t.get('version')) for t in cls.server.get(API).json()['targets']
-                   if t['ranges'] and t['name'] not in ('parquet', 'arrow')]  # texts are streamed; tables are no recordings (peer_tables.py)
+                   if t['ranges'] and t['name'] not in NO_RECORDINGS]  # texts are streamed
         versioned = {name for name, _, version in targets if version}
         cls.targets = [t for t in targets if t[2] or t[0] not in versioned]  # without a version is one of those
         cls.no_node = prepare()
@@ -177,9 +180,17 @@ class Matrix(unittest.TestCase):
     def peers_of_rosbag2(self, before, after, info, topics):
         with zipfile.ZipFile(after) as archive:
             self.assertEqual(archive.testzip(), None)
-            mcap, _ = archive.namelist()
-            archive.extract(mcap, self.folder)
-        return ['zipfile'] + self.peers_of_mcap(before, os.path.join(self.folder, mcap), info, topics)
+            data, _ = archive.namelist()
+            archive.extract(data, self.folder)
+        path = os.path.join(self.folder, data)
+        return ['zipfile'] + (self.peers_of_database(path, topics) if data.endswith('.db3') else self.peers_of_mcap(before, path, info, topics))
+
+    def peers_of_database(self, path, topics):
+        with contextlib.closing(sqlite3.connect(path)) as base:
+            self.assertEqual(base.execute('PRAGMA integrity_check').fetchall(), [('ok',)])
+            rows = base.execute('SELECT timestamp, name, data FROM messages JOIN topics ON topics.id = topic_id ORDER BY messages.id').fetchall()
+        self.assertEqual(by_topic([Message(time, topic, data) for time, topic, data in rows]), topics)
+        return ['sqlite']
 
     def peers_of_nanover(self, before, after, info, topics):
         self.assertEqual(readers.nanover_zip(after), topics)

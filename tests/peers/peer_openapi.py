@@ -395,11 +395,28 @@ class OpenApi(unittest.TestCase):
         for name in ('tag-keys', 'tag-values'):
             self.ask('POST', '/grafana/' + name, '', 200, {})
 
+    def ask_bulk(self):
+        for method in 'GET', 'HEAD':
+            self.ask(method, API + '/search/as/{name}', '?q=demo', name='all.mcap', Prefer='wait=30')
+            self.ask(method, API + '/search/export.zip', '?q=demo&as=mcap', Prefer='wait=30')
+        self.ask('GET', API + '/search/as/{name}', '?q=nothingoftheirs', 404, name='all.mcap')
+        self.ask('GET', API + '/search/export.zip', '?q=demo&as=ndjson', 400)
+        for query in ('?where=/odom.pose.pose.position.x>-1e9', '?where=/odom.pose.pose.position.x>1e9&for=1s&intervals=2'):
+            self.ask('GET', API + '/search/values', query, Prefer='wait=30')
+        self.ask('GET', API + '/search/values', '?where=(/odom.x', 400)
+        self.ask('POST', API + '/search/values', '?where=/odom.pose.pose.position.x>-1e9&save_as=event&title=far', Prefer='wait=30')
+        change = {'q': 'demo', 'action': 'change', 'tags': {'lot': '8'}}
+        self.ask('POST', API + '/recordings:batch', '?dry_run=true', 200, change)
+        job = self.ask('POST', API + '/recordings:batch', '', 202, change).json()['job']['id']
+        self.assertTrue(eventually(lambda: self.ask('GET', API + '/jobs/{id}', id=job).json()['state'] == 'done'))
+        self.ask('GET', API + '/jobs/{id}/results', '?limit=1', id=job)
+        self.ask('POST', API + '/recordings:batch', '', 400, {'action': 'trash'})
+
     # ---- the tests
 
     def test_every_operation_answers_as_the_document_says(self):
         self.fill()
-        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'maintenance'):
+        for chapter in ('service', 'recordings', 'contents', 'export', 'formats', 'annotations', 'bulk', 'catalog', 'imports', 'uploads', 'live', 'changes', 'access', 'grafana', 'maintenance'):
             getattr(self, 'ask_' + chapter)()
         unasked = [(method.upper(), path) for path, item in self.asker.document['paths'].items() for method in item
                    if method != 'parameters' and (method.upper(), path, True) not in self.asker.asked]

@@ -67,11 +67,46 @@ static void colours(void **state) {
 static void greys(void **state) {
     (void)state;
     ASSERT_PIXELS(RAW("mono8", 2, 2, 1, 2, 3, 4), 0, 2, 2, 1, 1, 2, 3, 4);
-    ASSERT_PIXELS(RAW("bayer_grbg8", 2, 1, 7, 8), 0, 2, 1, 1, 7, 8);
     ASSERT_PIXELS(RAW("mono16", 2, 1, 0xff, 0x12, 0, 0x80), 0, 2, 1, 1, 0x12, 0x80);
     struct reel_image turned = RAW("mono16", 2, 1, 0x12, 0xff, 0x80, 0);
     turned.big_endian = true;
     ASSERT_PIXELS(turned, 0, 2, 1, 1, 0x12, 0x80);
+}
+
+/* The pixels of a colour, of `width` x `height` of them. */
+static void assert_one_colour(const char *pattern, unsigned bits, uint32_t width, uint32_t height, bool big_endian) {
+    uint8_t data[2 * 5 * 5], expected[3 * 5 * 5];
+    for (uint32_t i = 0; i < width * height; i++) {
+        char colour = pattern[i / width % 2 * 2 + i % width % 2];
+        uint8_t value = colour == 'r' ? 200 : colour == 'g' ? 100 : 50;
+        data[i * bits / 8] = data[i * bits / 8 + bits / 8 - 1] = 77;
+        data[i * bits / 8 + (bits == 16 && !big_endian)] = value;
+        memcpy(expected + (size_t)3 * i, (const uint8_t[]){200, 100, 50}, 3);
+    }
+    char encoding[16];
+    snprintf(encoding, sizeof encoding, "bayer_%s%u", pattern, bits);
+    struct reel_image image = raw(encoding, width, height, data, (size_t)width * height * bits / 8);
+    image.big_endian = big_endian;
+    assert_pixels(image, 0, width, height, 3, expected);
+}
+
+static void mosaics(void **state) {
+    (void)state;
+    static const char *const patterns[] = {"rggb", "bggr", "gbrg", "grbg"};
+    for (unsigned i = 0; i < 4; i++) {
+        for (uint32_t side = 2; side <= 5; side++) {
+            assert_one_colour(patterns[i], 8, side, 7 - side, false);
+            assert_one_colour(patterns[i], 16, 7 - side, side, false);
+            assert_one_colour(patterns[i], 16, side, side, true);
+        }
+    }
+    ASSERT_PIXELS(RAW("bayer_rggb8", 3, 3, 10, 20, 30, 40, 50, 60, 70, 80, 90), 0, 3, 3, 3, /* the first row */ 10, 30, 50, 20, 20, 50, 30,
+                  40, 50, /* the second */ 40, 40, 50, 50, 50, 50, 60, 60, 50, /* the third */ 70, 60, 50, 80, 80, 50, 90, 70, 50);
+    ASSERT_PIXELS(RAW("bayer_grbg8", 1, 1, 7), 0, 1, 1, 3, 7, 7, 7);
+    ASSERT_PIXELS(RAW("bayer_grbg8", 2, 1, 7, 9), 0, 2, 1, 3, 9, 7, 7, 9, 8, 7);
+    struct reel_image padded = RAW("bayer_rggb8", 2, 2, 200, 100, 1, 100, 50);
+    padded.step = 3; /* the last row is without */
+    ASSERT_PIXELS(padded, 1, 1, 1, 3, 200, 100, 50);
 }
 
 /* From the nearest to the farthest; nothing measured is black. */
@@ -397,6 +432,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(colours),
         cmocka_unit_test(greys),
+        cmocka_unit_test(mosaics),
         cmocka_unit_test(depths),
         cmocka_unit_test(rows_with_padding),
         cmocka_unit_test(scaled_by_means),

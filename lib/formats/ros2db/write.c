@@ -232,13 +232,13 @@ static bool accepts_db3(const struct reel_channel *c, struct reel_loss *loss) {
     return true;
 }
 
-#define ROSBAG2_WRITER(variant_text, storage, all_fn, compression_names, view_fn)                                                          \
+#define ROSBAG2_WRITER(variant_text, storage, more_needs, all_fn, compression_names, view_fn)                                              \
     {                                                                                                                                      \
         .name = "rosbag2", .extension = ".rosbag2.zip", .variant = variant_text, .media_type = "application/zip",                          \
-        .compressions = compression_names, .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_COMPRESSES, .version = 1, .encoding = "cdr",         \
+        .compressions = compression_names, .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | (more_needs), .version = 1, .encoding = "cdr",            \
         .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn, .accepts = accepts_##storage,               \
         .accepts_all = all_fn, .open = open_run, .close = close_run, .head = head, .messages = messages, .tail_parts = tail_parts,         \
         .tail = tail                                                                                                                       \
     }
-const struct reel_writer reel_writer_rosbag2 = ROSBAG2_WRITER(NULL, mcap, accepts_all_mcap, "zstd lz4", mcap_view);
-const struct reel_writer reel_writer_rosbag2_sqlite3 = ROSBAG2_WRITER("sqlite3", db3, ros_accepts_all, NULL, NULL);
+const struct reel_writer reel_writer_rosbag2 = ROSBAG2_WRITER(NULL, mcap, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
+const struct reel_writer reel_writer_rosbag2_sqlite3 = ROSBAG2_WRITER("sqlite3", db3, 0, ros_accepts_all, NULL, NULL);

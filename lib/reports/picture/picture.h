@@ -1,5 +1,5 @@
 /* Shared by the parts of picture output. fields: fields of an image message · rows: conversion of any pixel encoding to rows of grey or
- * RGB, and scaling · files: reading and writing JPEG and PNG, and the public function. */
+ * RGB, and scaling · bayer: mosaics · files: reading and writing JPEG and PNG, and the public function. */
 #ifndef REEL_REPORTS_PICTURE_PICTURE_H
 #define REEL_REPORTS_PICTURE_PICTURE_H
 
@@ -26,6 +26,13 @@ bool pixels_new(uint32_t width, uint32_t height, unsigned values, struct pixels 
 /* Pixels of a raw image, or of 8-bit rows, scaled to the requested width by averaging. */
 bool pixels_of_image(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err);
 bool pixels_scale(const struct pixels *from, uint32_t target_width, struct pixels *out, struct reel_error *err);
+/* Row `y` of a mosaic as RGB. The pixels with odd x if red_x, odd y if red_y, else even ones, are red. */
+struct mosaic {
+    const struct reel_image *image;
+    uint64_t step;
+    unsigned bytes, red_x, red_y;
+};
+void bayer_row(const struct mosaic *m, uint32_t y, uint8_t *to);
 /* Reads an image file; a JPEG is decoded no larger than needed to scale it to the requested width (0: full size). */
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err);
 

@@ -102,7 +102,7 @@ struct encoding {
     unsigned bytes;  /* bytes per pixel */
     unsigned values; /* values per output pixel */
     void (*convert)(const struct raw_source *s, const uint8_t *from, uint8_t *to);
-    uint8_t at[3]; /* offsets of red, green and blue; for yuv422 of Y, U and V */
+    uint8_t at[3]; /* offsets of red, green and blue; of yuv422 those of Y, U and V; of a mosaic red_x and red_y */
     bool stretched;
 };
 struct raw_source {
@@ -110,6 +110,7 @@ struct raw_source {
     const struct reel_image *image;
     const struct encoding *how;
     uint64_t step;
+    uint32_t y;          /* the row that is converted */
     double least, range; /* range of stretched values */
     uint8_t *row;
 };
@@ -169,6 +170,12 @@ static void stretch(const struct raw_source *s, const uint8_t *from, uint8_t *to
     }
 }
 
+static void mix_mosaic(const struct raw_source *s, const uint8_t *from, uint8_t *to) {
+    const struct mosaic mosaic = {s->image, s->step, s->how->bytes, s->how->at[0], s->how->at[1]};
+    (void)from; /* needs the rows above and below, too */
+    bayer_row(&mosaic, s->y, to);
+}
+
 static const struct encoding encodings[] = {
     {"rgb8", 3, 3, pick_colours, {0, 1, 2}, false},
     {"bgr8", 3, 3, pick_colours, {2, 1, 0}, false},
@@ -185,10 +192,14 @@ static const struct encoding encodings[] = {
     {"uyvy", 2, 3, mix_colours, {1, 0, 2}, false},
     {"yuv422_yuy2", 2, 3, mix_colours, {0, 1, 3}, false},
     {"yuyv", 2, 3, mix_colours, {0, 1, 3}, false},
-    {"bayer_rggb8", 1, 1, copy_grey, {0}, false},
-    {"bayer_bggr8", 1, 1, copy_grey, {0}, false},
-    {"bayer_gbrg8", 1, 1, copy_grey, {0}, false},
-    {"bayer_grbg8", 1, 1, copy_grey, {0}, false},
+    {"bayer_rggb8", 1, 3, mix_mosaic, {0, 0}, false},
+    {"bayer_bggr8", 1, 3, mix_mosaic, {1, 1}, false},
+    {"bayer_gbrg8", 1, 3, mix_mosaic, {0, 1}, false},
+    {"bayer_grbg8", 1, 3, mix_mosaic, {1, 0}, false},
+    {"bayer_rggb16", 2, 3, mix_mosaic, {0, 0}, false},
+    {"bayer_bggr16", 2, 3, mix_mosaic, {1, 1}, false},
+    {"bayer_gbrg16", 2, 3, mix_mosaic, {0, 1}, false},
+    {"bayer_grbg16", 2, 3, mix_mosaic, {1, 0}, false},
 };
 
 static const struct encoding *encoding_of(const struct reel_image *image, struct reel_error *err) {
@@ -203,6 +214,7 @@ static const struct encoding *encoding_of(const struct reel_image *image, struct
 
 static const uint8_t *raw_row(struct row_source *source, uint32_t y) {
     struct raw_source *s = (struct raw_source *)source;
+    s->y = y;
     s->how->convert(s, s->image->data.data + y * s->step, s->row);
     return s->row;
 }

@@ -13,6 +13,22 @@ struct note { /* of each frame of a group */
     uint32_t key;
 };
 
+struct pace { /* of the frames so far */
+    int64_t last_ns;
+    bool begun;
+};
+
+/* Whether the frame comes sooner after the last one than options.fps allows. A group begins with one that is kept, so each can be thinned
+ * alone. */
+static bool comes_soon(struct pace *pace, const struct reel_write *w, int64_t time_ns) {
+    uint32_t fps = w->options->fps;
+    if (fps > 0 && pace->begun && (uint64_t)time_ns - (uint64_t)pace->last_ns < 1000000000 / fps) {
+        return true;
+    }
+    *pace = (struct pace){.last_ns = time_ns, .begun = true};
+    return false;
+}
+
 /* The picture in a message as pixels; *read false: there is none. */
 static bool read_pixels(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_pixels *pixels, bool *read,
                         struct reel_error *err) {
@@ -49,18 +65,22 @@ bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write
     struct reel_message m;
     struct reel_mark first = {0};
     enum reel_step step;
+    struct pace pace = {0};
     bool found = false;
     uint64_t n = 0;
-    for (; (step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE; n++) {
+    while ((step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         AUTO_STRUCT(reel_pixels_done) struct reel_pixels pixels = {0};
         first = n == 0 ? reel_mark_of(&m) : first;
+        if (comes_soon(&pace, w, m.time_ns)) {
+            continue;
+        }
         if (!found && !read_pixels(w, rows, &m, &pixels, &found, err)) {
             return false;
         }
         if (pixels.data && !take_sets(v, &pixels, w, err)) {
             return false;
         }
-        if (n == REEL_VIDEO_FRAMES_MAX) {
+        if (n++ == REEL_VIDEO_FRAMES_MAX) {
             return reel_fail(err, REEL_LIMIT, "an MP4 file has at most %d frames; take a shorter time range", REEL_VIDEO_FRAMES_MAX);
         }
     }
@@ -77,8 +97,17 @@ bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write
 
 static bool lay(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct reel_message m;
-    enum reel_step step = REEL_STEP_END;
-    for (unsigned i = 0; i < ENCODE_FRAMES && (step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE; i++) {
+    struct pace pace = {0};
+    enum reel_step step;
+    unsigned frames = 0;
+    while ((step = reel_write_next(w, &m, err)) == REEL_STEP_MESSAGE) {
+        if (comes_soon(&pace, w, m.time_ns)) {
+            continue;
+        }
+        if (frames++ == ENCODE_FRAMES) {
+            reel_write_unget(w, &m);
+            break;
+        }
         reel_sink_zeros(out, 0, m.size < (1 << 20) ? m.size : 1 << 20);
     }
     reel_write_pack(w);
@@ -106,11 +135,15 @@ bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w
     }
     AUTO(encoder_free) struct encoder *encoder = encoder_new(v->size.width, v->size.height, err);
     struct reel_message m;
+    struct pace pace = {0};
     enum reel_step step = encoder ? reel_write_next(w, &m, err) : REEL_STEP_ERROR;
     for (; step == REEL_STEP_MESSAGE; step = reel_write_next(w, &m, err)) {
         AUTO_STRUCT(reel_pixels_done) struct reel_pixels pixels = {0};
         struct note note = {.time_ns = m.time_ns};
         bool read;
+        if (comes_soon(&pace, w, m.time_ns)) {
+            continue;
+        }
         if (!read_pixels(w, rows, &m, &pixels, &read, err) || (read && !put_frame(v, encoder, &pixels, out, &note, err)) ||
             !reel_write_note(w, &note, sizeof note, err)) {
             return false;
@@ -123,7 +156,7 @@ bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w
 
 /* The samples, from the notes of all groups. */
 bool mp4_collect(struct mp4_video *v, struct reel_write *w, struct reel_error *err) {
-    uint64_t room = reel_write_counts(w)->messages;
+    uint64_t messages = reel_write_counts(w)->messages, room = messages < REEL_VIDEO_FRAMES_MAX ? messages : REEL_VIDEO_FRAMES_MAX;
     if (!(v->samples = reel_write_keep(w, room * sizeof *v->samples, err))) {
         return false;
     }

@@ -63,7 +63,7 @@ bool mp4_survey(struct mp4_video *video, struct rows *rows, struct reel_write *w
 /* Takes the parameter sets of a frame, and the sides of the pictures. False: there are none, or too many, or err is set. */
 bool mp4_take_sets(struct mp4_video *video, struct reel_bytes stream, struct reel_write *w, struct reel_error *err);
 void mp4_add(struct mp4_video *video, const struct mp4_sample *sample); /* `samples` has room for it */
-void mp4_finish(struct mp4_video *video, const struct reel_write *w);   /* all samples are there, and one is kept */
+void mp4_finish(struct mp4_video *video, struct reel_write *w);         /* all samples are there, and one is kept */
 /* Reads a message; the caller is done with the image then. */
 enum mp4_content { MP4_NOTHING, MP4_IMAGE /* that stands alone */, MP4_FRAME /* the image is a byte stream */ };
 bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_image *image, enum mp4_content *content,

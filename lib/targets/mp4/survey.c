@@ -92,6 +92,16 @@ static bool grow_samples(struct mp4_video *v, struct reel_write *w, struct reel_
     return samples != NULL;
 }
 
+/* What was recorded as H.264 or H.265 stays so. */
+static bool is_whole(const struct reel_write *w, struct reel_error *err) {
+    if (w->options->width > 0 || w->options->fps > 0 || w->stream->thinned) {
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "frames of H.264 and H.265 depend on those before them: none is left out or made smaller; send neither width nor "
+                         "fps nor every");
+    }
+    return true;
+}
+
 /* Frames before the first key frame, and messages without a picture, are left out. */
 static bool measure(struct mp4_video *v, const struct reel_image *image, struct mp4_sample *s, struct reel_write *w,
                     struct reel_error *err) {
@@ -110,7 +120,7 @@ static bool measure(struct mp4_video *v, const struct reel_image *image, struct 
     mp4_put_sample(image->data, v->h265, v->changed == UINT64_MAX ? &v->sets : NULL, &count, &s->size, &s->key);
     s->size = v->kept > 0 || s->key ? s->size : 0;
     s->key &= s->size > 0;
-    return true;
+    return v->kept > 0 || !s->key || is_whole(w, err);
 }
 
 static bool survey_message(struct mp4_video *v, struct rows *rows, struct reel_write *w, const struct reel_message *m, bool *ends,
@@ -138,13 +148,14 @@ static void find_end(struct mp4_video *v) {
     v->ended_ns = last->time_ns > INT64_MAX - length ? INT64_MAX : last->time_ns + length;
 }
 
-void mp4_finish(struct mp4_video *v, const struct reel_write *w) {
+void mp4_finish(struct mp4_video *v, struct reel_write *w) {
     enum { SINCE_1904 = 2082844800 };
     int64_t seconds = v->samples[v->first].time_ns / 1000000000;
     v->created_s = w->stream->clocks[0] == REEL_CLOCK_WALL && seconds >= 0 ? seconds + SINCE_1904 : 0;
     v->start_ns = w->options->is_cut ? w->options->start_ns : v->samples[v->first].time_ns;
     find_end(v);
     mp4_measure(v);
+    reel_write_leave_out(w, v->n - v->kept);
 }
 
 bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {

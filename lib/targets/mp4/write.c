@@ -30,6 +30,11 @@ static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss
     return stream->n_channels <= 1;
 }
 
+/* Whether a compressed image is a frame is known only when it is read. */
+static bool is_costly(const struct reel_stream *stream) {
+    return stream->n_channels > 0 && !video_is_recorded(stream->channels[0]);
+}
+
 static bool open_run(struct reel_write *w, struct reel_error *err) {
     return rows_open(&((struct run *)w->run)->rows, w, err);
 }
@@ -139,13 +144,15 @@ const struct reel_writer reel_writer_mp4 = {
     .name = "mp4",
     .extension = ".mp4",
     .media_type = "video/mp4",
-    .needs = REEL_DECODES,
-    .version = 1,
+    .needs = REEL_DECODES | REEL_DRAWS,
+    .leaves_out = "that cannot be decoded, have another size or come before the first key frame",
+    .version = 16 * REEL_PICTURE_VERSION + 1,
     .totals_size = sizeof(struct totals),
     .run_size = sizeof(struct run),
     .view = view,
     .accepts = accepts,
     .accepts_all = accepts_all,
+    .is_costly = is_costly,
     .open = open_run,
     .close = close_run,
     .head = head,
