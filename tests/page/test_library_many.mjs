@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Server, assert, checkAxe, checkAxeInBothThemes, eventually, runReel, screenshot, settled, withPage } from './harness.mjs';
 
-const N = 130; // more than a page of the list
+const N = 110; // more than a page of the list
 let server;
 let bag; // a short one
 
@@ -16,8 +16,11 @@ export async function setUp() {
     fs.rmSync(demo, { recursive: true });
     const put = (collection, name) => server.json(`/recordings/by-name/${collection}/${name}`, { method: 'PUT', body: bag });
     await Promise.all(Array.from({ length: N }, (_, i) => put('lab', `run-${String(i).padStart(3, '0')}.bag`)));
+    for (const name of ['run-000.bag', 'run-001.bag', 'run-002.bag']) {
+        await put('yard', name);
+    }
     await put('hall', 'run-001.bag');
-    await eventually(async () => (await total('state:ready')) === N + 1, 'the scans');
+    await eventually(async () => (await total('state:ready')) === N + 4, 'the scans');
 }
 export async function tearDown() {
     await server?.end();
@@ -45,12 +48,12 @@ async function selectsByMouse() {
         await status(page, `3 of ${N} selected`);
         const body = page.locator('.library .table-body');
         await body.evaluate((list) => (list.scrollTop = list.scrollHeight));
-        await box(page, 'run-129.bag').click({ modifiers: ['Shift'] }); // over pages that were not loaded
+        await box(page, 'run-109.bag').click({ modifiers: ['Shift'] }); // over pages that were not loaded
         await status(page, `${N - 1} of ${N} selected`);
         await body.evaluate((list) => (list.scrollTop = 0));
         assert.equal(await box(page, 'run-000.bag').isChecked(), false);
         assert.equal(await box(page, 'run-004.bag').isChecked(), true);
-        await checkAxeInBothThemes(page);
+        await checkAxe(page);
         await screenshot(page, 'library-many');
         await button(page, 'Clear selection').click();
         await status(page, `${N} recordings`);
@@ -130,7 +133,7 @@ async function trashesAndRestores() {
         await button(page.getByRole('dialog', { name: 'Move to trash' }), `Move ${count} recordings to trash`).click();
         await page.getByText(`${count} recordings moved to trash`).waitFor();
     };
-    await withPage(server, '/?sort=name&q=collection:hall', {}, async (page) => {
+    await withPage(server, '/?sort=name&q=collection:yard', {}, async (page) => {
         await box(page, 'run-000.bag').click();
         await box(page, 'run-001.bag').click();
         await trash(page, 2);
@@ -147,7 +150,7 @@ async function trashesAndRestores() {
         await button(page, 'Restore').click();
         await button(page.getByRole('dialog', { name: 'Restore from trash' }), 'Restore 3 recordings').click();
         await page.getByText('Trash is empty').waitFor();
-        assert.equal(await total('collection:hall'), 3);
+        assert.equal(await total('collection:yard'), 3);
     });
 }
 
@@ -161,7 +164,7 @@ async function exportsThem() {
         await dialog.waitFor({ state: 'detached' });
         return { url: new URL(file.url()), bytes: fs.readFileSync(await file.path()) };
     };
-    await withPage(server, '/?sort=name&q=collection:hall', { acceptDownloads: true }, async (page) => {
+    await withPage(server, '/?sort=name&q=collection:yard', { acceptDownloads: true }, async (page) => {
         await box(page, 'run-000.bag').click();
         await box(page, 'run-001.bag').click();
         const named = await exported(page, 'zip');
@@ -169,11 +172,11 @@ async function exportsThem() {
         assert.equal(named.url.searchParams.getAll('recording').length, 2);
         assert.equal(named.url.searchParams.get('as'), 'mcap');
         assert.equal(named.bytes.toString('latin1', 0, 4), 'PK\x03\x04');
-        assert.ok(named.bytes.includes('hall/run-001.mcap') && !named.bytes.includes('hall/run-002.mcap'));
+        assert.ok(named.bytes.includes('yard/run-001.mcap') && !named.bytes.includes('yard/run-002.mcap'));
         await button(page, 'Select all 3 that match').click();
         const found = await exported(page, 'zip');
-        assert.equal(found.url.search, '?q=collection%3Ahall&as=mcap');
-        assert.ok(found.bytes.includes('hall/run-002.mcap'));
+        assert.equal(found.url.search, '?q=collection%3Ayard&as=mcap');
+        assert.ok(found.bytes.includes('yard/run-002.mcap'));
         const merged = await exported(page, 'merged');
         assert.equal(merged.url.pathname, '/api/v1/search/as/export.mcap');
         assert.equal(merged.bytes.toString('latin1', 1, 5), 'MCAP');
