@@ -137,7 +137,7 @@ class Hostile(unittest.TestCase):
 
     @classmethod
     def seen(cls):
-        return sorted(f[len(cls.server.data):] for f in files_below(cls.server.data) if '/blobs/' in f or '/incoming/' in f)
+        return sorted(f[len(cls.server.data):] for f in files_below(cls.server.data) if ('/blobs/' in f and not f.endswith('.stats')) or '/incoming/' in f)
 
     def refused(self, requests):
         for name, data in requests.items():

@@ -16,7 +16,8 @@ RFC3339 = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z')
 # Where the values of the path and the required parameters come from: the recording, and the query.
 ASKED = {ONE + '/carla/info': ('carla', 'all=true'), ONE + '/carla/actors/{actor}/trajectory': ('carla', ''), ONE + '/series': ('bag', 'field=/odom.x'),
          API + '/series': ('bag', 'field=/odom.x'), ONE + '/topics/fields': ('bag', 'topic=/odom'), API + '/values': ('bag', 'field=topic'),
-         ONE + '/messages': ('bag', 'topic=/odom')}
+         ONE + '/messages': ('bag', 'topic=/odom'), API + '/search/values': ('bag', 'where=/odom.pose.pose.position.x>0'),
+         API + '/jobs/{id}/results': ('batch', '')}
 
 
 def rows_of(text):
@@ -61,6 +62,8 @@ class Tables(Case):
             answer = cls.server.request('POST', path, json.dumps(body).encode(), {'Content-Type': 'application/json'})
             assert answer.status == 201, answer
         cls.server.request('PUT', API + '/recordings/%s/tags/robot?value=r1' % cls.ids['bag'])
+        batch = json.dumps({'ids': [cls.ids['bag']], 'action': 'rescan'}).encode()
+        cls.ids['batch'] = cls.server.request('POST', API + '/recordings:batch', batch, {'Content-Type': 'application/json'}).json()['job']['id']
 
     def read_csv(self, path, query=''):
         """What pandas sends: the URL, and no Accept."""
