@@ -465,23 +465,30 @@ static bool visit_object(void *context, const char *name, const struct s3_object
     return !v->stopped;
 }
 
+/* What is kept of a content; in a bucket in folders of their own. Objects are not named by their content: bucket_each() has them. */
+static const struct {
+    const char *suffix, *folder;
+} kinds[] = {{".json", "manifests"}, {".reel", "packs"}, {STORE_STATISTICS_SUFFIX, "statistics"}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
 bool store_is_of_content(const char *suffix) {
-    return strcmp(suffix, ".reel") == 0 || strcmp(suffix, ".json") == 0 || strcmp(suffix, STORE_STATISTICS_SUFFIX) == 0;
+    bool found = false;
+    for (size_t i = 0; i < KINDS; i++) {
+        found = found || strcmp(suffix, kinds[i].suffix) == 0;
+    }
+    return found;
 }
 
-/* Manifests, packs and statistics. Objects are not named by their content: bucket_each() has them. */
 static bool each_object(struct store *store, bool (*visit)(void *, const char *, const char *, int64_t), void *context,
                         struct reel_error *err) {
-    struct visiting v = {.visit = visit, .context = context, .suffix = ".json"};
-    if (!bucket_each(store->bucket, "manifests", visit_object, &v, err)) {
-        return false;
+    struct visiting v = {.visit = visit, .context = context};
+    for (size_t i = 0; i < KINDS && !v.stopped; i++) {
+        v.suffix = kinds[i].suffix;
+        if (!bucket_each(store->bucket, kinds[i].folder, visit_object, &v, err)) {
+            return false;
+        }
     }
-    v.suffix = ".reel";
-    if (!v.stopped && !bucket_each(store->bucket, "packs", visit_object, &v, err)) {
-        return false;
-    }
-    v.suffix = STORE_STATISTICS_SUFFIX;
-    return v.stopped || bucket_each(store->bucket, "statistics", visit_object, &v, err);
+    return true;
 }
 
 bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,

@@ -144,7 +144,7 @@ uint64_t db3_inner_pages(const struct db3_tree *t) {
 }
 
 uint64_t db3_root(const struct db3_tree *t) {
-    return t->leaves > 1 ? t->first + db3_inner_pages(t) - 1 : t->only;
+    return t->leaves > 1 ? t->first + db3_inner_pages(t) - 1 : t->first_leaf;
 }
 
 struct level {
@@ -154,7 +154,8 @@ struct level {
 };
 
 static struct level level_of(const struct db3_tree *t, uint64_t index) {
-    struct level l = {.nodes = nodes_over(t->leaves, t->children), .children = t->leaves, .first = t->first, .height = 1};
+    struct level l = {
+        .nodes = nodes_over(t->leaves, t->children), .children = t->leaves, .first = t->first, .below = t->first_leaf, .height = 1};
     while (index >= l.nodes) {
         index -= l.nodes;
         l = (struct level){.nodes = nodes_over(l.nodes, t->children),
@@ -178,17 +179,14 @@ static uint64_t last_leaf(const struct db3_tree *t, unsigned height, uint64_t no
     return node;
 }
 
-bool db3_put_inner(const struct db3_tree *t, uint64_t index, struct reel_sink *out, struct reel_error *err) {
+void db3_put_inner(const struct db3_tree *t, uint64_t index, struct reel_sink *out) {
     const struct level l = level_of(t, index);
     uint64_t node = t->first + index - l.first, from = first_child(l.children, t->children, node);
     uint64_t to = first_child(l.children, t->children, node + 1), child = 0;
     struct db3_leaf cells;
     db3_leaf_clear(&cells);
     for (uint64_t i = from; i < to; i++) {
-        child = l.below + i;
-        if (l.height == 1 && !t->page(t->context, i, &child, err)) {
-            return false;
-        }
+        child = l.height == 1 && t->page ? t->page(t->context, i) : l.below + i;
         if (i + 1 < to) {
             uint8_t key[INNER_KEY_MAX];
             size_t size = t->key(t->context, last_leaf(t, l.height - 1, i), key);
@@ -198,5 +196,4 @@ bool db3_put_inner(const struct db3_tree *t, uint64_t index, struct reel_sink *o
         }
     }
     put_cells(&cells, t->type, &child, out);
-    return true;
 }

@@ -71,12 +71,11 @@ uint64_t db3_spill_next(struct db3_spill *spill, struct reel_sink *out);
 
 struct db3_tree {
     uint64_t leaves;
-    uint32_t children; /* of an inner page, at most */
-    uint8_t type;      /* of its inner pages */
-    uint64_t first;    /* number of its first inner page: they follow each other, level by level */
-    uint64_t only;     /* number of the leaf, when there is one */
-    /* The number of a leaf. */
-    bool (*page)(void *context, uint64_t leaf, uint64_t *page, struct reel_error *err);
+    uint32_t children;                              /* of an inner page, at most */
+    uint8_t type;                                   /* of its inner pages */
+    uint64_t first;                                 /* number of its first inner page: they follow each other, level by level */
+    uint64_t first_leaf;                            /* number of the first leaf */
+    uint64_t (*page)(void *context, uint64_t leaf); /* the number of a leaf; NULL: leaves follow each other */
     /* What a cell has after the number of the child that ends with this leaf; returns its size. */
     size_t (*key)(void *context, uint64_t leaf, uint8_t *out);
     void *context;
@@ -84,6 +83,6 @@ struct db3_tree {
 uint64_t db3_inner_pages(const struct db3_tree *tree);
 uint64_t db3_root(const struct db3_tree *tree);
 /* Appends inner page `index`, counted from the first. */
-bool db3_put_inner(const struct db3_tree *tree, uint64_t index, struct reel_sink *out, struct reel_error *err);
+void db3_put_inner(const struct db3_tree *tree, uint64_t index, struct reel_sink *out);
 
 #endif

@@ -170,10 +170,8 @@ static bool put_row(struct tables *t, const struct value *values, size_t n, stru
     return true;
 }
 
-static bool page_of(void *context, uint64_t leaf, uint64_t *page, struct reel_error *err) {
-    (void)err;
-    *page = ((const struct tables *)context)->places[leaf].page;
-    return true;
+static uint64_t page_of(void *context, uint64_t leaf) {
+    return ((const struct tables *)context)->places[leaf].page;
 }
 static size_t key_of(void *context, uint64_t leaf, uint8_t *out) {
     return db3_varint(out, ((const struct tables *)context)->places[leaf].last);
@@ -188,16 +186,14 @@ static bool end_table(struct tables *t, uint64_t *root, struct reel_error *err) 
                                   .children = DB3_TABLE_CHILDREN,
                                   .type = ROS2DB_PAGE_INNER,
                                   .first = t->page,
-                                  .only = t->places[0].page,
+                                  .first_leaf = t->places[0].page,
                                   .page = page_of,
                                   .key = key_of,
                                   .context = t};
     uint64_t inner = db3_inner_pages(&tree);
     *root = db3_root(&tree);
     for (uint64_t i = 0; i < inner; i++) {
-        if (!db3_put_inner(&tree, i, t->out, err)) {
-            return false;
-        }
+        db3_put_inner(&tree, i, t->out);
     }
     t->page += inner;
     t->n_places = 0;
@@ -230,11 +226,8 @@ static bool put_definitions(struct tables *t, struct hash_table *seen, struct re
         if (!own || own->data.size == 0 || hash_table_get(seen, key)) {
             continue;
         }
-        const struct value row[] = {{.kind = ID},
-                                    text_of(c->type),
-                                    text_of(own->encoding),
-                                    {.text = own->data},
-                                    text_of(ros_metadata_of(c, "topic_type_hash"))};
+        const struct value row[] = {
+            {.kind = ID}, text_of(c->type), text_of(own->encoding), {.text = own->data}, text_of(ros_metadata_of(c, "topic_type_hash"))};
         if (!hash_table_set(seen, key, 1, err) || !put_row(t, row, 5, err)) {
             return false;
         }

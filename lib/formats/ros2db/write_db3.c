@@ -226,38 +226,43 @@ static bool db3_messages(struct reel_write *w, struct reel_sink *out, struct ree
 
 /* ---- above the messages */
 
-/* The group that leaf `leaf` of the messages is in. */
-static const struct reel_group *group_of(struct reel_write *w, uint64_t leaf) {
+static uint64_t first_leaf(const struct reel_group *group) {
+    return load_u64le(group->note);
+}
+static uint64_t first_message(const struct reel_group *group) {
+    return group->first;
+}
+/* The last group whose first leaf or message is at or before `item`. */
+static uint64_t group_of(struct reel_write *w, uint64_t (*first)(const struct reel_group *), uint64_t item) {
     uint64_t low = 0, high = reel_write_groups(w);
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (load_u64le(reel_write_group(w, middle)->note) <= leaf) {
+        if (first(reel_write_group(w, middle)) <= item) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    return reel_write_group(w, low);
+    return low;
 }
 
 /* The page of a leaf, and the last rowid in it. */
 static void find_leaf(struct reel_write *w, uint64_t leaf, uint64_t *page, uint64_t *last) {
-    const struct reel_group *group = group_of(w, leaf);
+    const struct reel_group *group = reel_write_group(w, group_of(w, first_leaf, leaf));
     const uint8_t *note = group->note + NOTE_HEAD;
     *page = page_at(w, group->offset);
     *last = group->first;
-    for (uint64_t i = load_u64le(group->note); i < leaf; i++, note += NOTE_LEAF) {
+    for (uint64_t i = first_leaf(group); i < leaf; i++, note += NOTE_LEAF) {
         *last += load_u32le(note);
         *page += load_u32le(note + 4);
     }
     *last += load_u32le(note);
 }
 
-static bool messages_page(void *context, uint64_t leaf, uint64_t *page, struct reel_error *err) {
-    uint64_t last;
-    (void)err;
-    find_leaf(context, leaf, page, &last);
-    return true;
+static uint64_t messages_page(void *context, uint64_t leaf) {
+    uint64_t page, last;
+    find_leaf(context, leaf, &page, &last);
+    return page;
 }
 static size_t messages_key(void *context, uint64_t leaf, uint8_t *out) {
     uint64_t page, last;
@@ -291,7 +296,6 @@ static uint64_t items_end(const struct totals *t, uint64_t leaf) { /* the item a
     return leaf + 1 == index_leaves(t) ? t->rows : first_item(t, leaf + 1) - 1;
 }
 
-static bool index_page(void *context, uint64_t leaf, uint64_t *page, struct reel_error *err);
 static size_t index_key(void *context, uint64_t leaf, uint8_t *out) {
     const struct totals *t = ((const struct reel_write *)context)->totals;
     bool moved = is_short(t) && leaf + 2 == index_leaves(t);
@@ -303,8 +307,8 @@ static size_t index_key(void *context, uint64_t leaf, uint8_t *out) {
 
 struct layout {
     struct db3_tree messages, index;
-    uint64_t messages_inner, index_leaves, index_inner;
-    uint64_t index_first, tables_first; /* page numbers */
+    uint64_t messages_inner, index_inner; /* pages above the leaves */
+    uint64_t tables_first;                /* a page number */
 };
 
 static struct layout layout_of(struct reel_write *w) {
@@ -312,33 +316,22 @@ static struct layout layout_of(struct reel_write *w) {
     uint64_t groups = reel_write_groups(w);
     const struct reel_group *last = groups > 0 ? reel_write_group(w, groups - 1) : NULL;
     uint64_t first = last ? page_at(w, last->offset + last->size) : 2;
-    struct layout l = {.messages = {.leaves = t->leaves > 0 ? t->leaves : 1,
-                                    .children = DB3_TABLE_CHILDREN,
-                                    .type = ROS2DB_PAGE_INNER,
-                                    .first = first + (t->leaves == 0), /* then its empty leaf is there */
-                                    .only = t->leaves > 0 ? 2 : first,
-                                    .page = messages_page,
-                                    .key = messages_key,
-                                    .context = w},
-                       .index = {.leaves = index_leaves(t),
-                                 .children = INDEX_CHILDREN,
-                                 .type = INDEX_INNER,
-                                 .page = index_page,
-                                 .key = index_key,
-                                 .context = w}};
+    struct layout l = {
+        .messages = {.leaves = t->leaves > 0 ? t->leaves : 1,
+                     .children = DB3_TABLE_CHILDREN,
+                     .type = ROS2DB_PAGE_INNER,
+                     .first = first + (t->leaves == 0), /* then its empty leaf is there */
+                     .first_leaf = t->leaves > 0 ? 2 : first,
+                     .page = messages_page,
+                     .key = messages_key,
+                     .context = w},
+        .index = {.leaves = index_leaves(t), .children = INDEX_CHILDREN, .type = INDEX_INNER, .key = index_key, .context = w}};
     l.messages_inner = db3_inner_pages(&l.messages);
-    l.index_leaves = l.index.leaves;
     l.index_inner = db3_inner_pages(&l.index);
-    l.index_first = l.index.only = l.messages.first + l.messages_inner;
-    l.index.first = l.index_first + l.index_leaves;
+    l.index.first_leaf = l.messages.first + l.messages_inner;
+    l.index.first = l.index.first_leaf + l.index.leaves;
     l.tables_first = l.index.first + l.index_inner;
     return l;
-}
-
-static bool index_page(void *context, uint64_t leaf, uint64_t *page, struct reel_error *err) {
-    (void)err;
-    *page = layout_of(context).index_first + leaf;
-    return true;
 }
 
 static uint64_t parts_of(uint64_t pages, uint64_t most) {
@@ -347,17 +340,14 @@ static uint64_t parts_of(uint64_t pages, uint64_t most) {
 
 static uint64_t db3_tail_parts(struct reel_write *w) {
     const struct layout l = layout_of(w);
-    return parts_of(l.messages_inner, PART_PAGES) + parts_of(l.index_leaves, PART_LEAVES) + parts_of(l.index_inner, PART_PAGES) + 1;
+    return parts_of(l.messages_inner, PART_PAGES) + parts_of(l.index.leaves, PART_LEAVES) + parts_of(l.index_inner, PART_PAGES) + 1;
 }
 
-static bool put_inner(const struct db3_tree *tree, uint64_t part, uint64_t pages, struct reel_sink *out, struct reel_error *err) {
+static void put_inner(const struct db3_tree *tree, uint64_t part, uint64_t pages, struct reel_sink *out) {
     uint64_t from = part * PART_PAGES, to = from + PART_PAGES < pages ? from + PART_PAGES : pages;
     for (uint64_t i = from; i < to; i++) {
-        if (!db3_put_inner(tree, i, out, err)) {
-            return false;
-        }
+        db3_put_inner(tree, i, out);
     }
-    return true;
 }
 
 struct index_part { /* leaves being filled, from a walk through the messages */
@@ -385,30 +375,16 @@ static bool visit(struct reel_write *w, const struct reel_message *m, void *cont
     return true;
 }
 
-/* The group of messages that item `item` is in. */
-static uint64_t group_with(struct reel_write *w, uint64_t item) {
-    uint64_t low = 0, high = reel_write_groups(w);
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (reel_write_group(w, middle)->first <= item) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static bool put_index(struct reel_write *w, const struct layout *l, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     const struct totals *t = w->totals;
-    uint64_t from = part * PART_LEAVES, to = from + PART_LEAVES < l->index_leaves ? from + PART_LEAVES : l->index_leaves;
+    uint64_t from = part * PART_LEAVES, to = from + PART_LEAVES < l->index.leaves ? from + PART_LEAVES : l->index.leaves;
     db3_leaf_clear(&run->leaf);
     if (t->rows == 0) {
         db3_leaf_put(&run->leaf, INDEX_LEAF, out);
         return true;
     }
-    uint64_t group = group_with(w, first_item(t, from));
+    uint64_t group = group_of(w, first_message, first_item(t, from));
     struct index_part p = {.out = out, .cells = &run->leaf, .leaf = from, .end = to, .item = reel_write_group(w, group)->first};
     for (; p.leaf < p.end; group++) {
         if (!reel_write_walk(w, group, visit, &p, err)) {
@@ -420,7 +396,7 @@ static bool put_index(struct reel_write *w, const struct layout *l, uint64_t par
 
 static bool put_tables(struct reel_write *w, const struct layout *l, struct reel_sink *out, struct reel_error *err) {
     struct totals *t = w->totals;
-    struct db3_roots roots = {.of = {[DB3_MESSAGES] = db3_root(&l->messages), [DB3_TIMES] = l->index_leaves > 0 ? db3_root(&l->index) : 0}};
+    struct db3_roots roots = {.of = {[DB3_MESSAGES] = db3_root(&l->messages), [DB3_TIMES] = l->index.leaves > 0 ? db3_root(&l->index) : 0}};
     if (!db3_put_tables(w->stream, l->tables_first, &roots, out, err)) {
         return false;
     }
@@ -433,7 +409,7 @@ static bool put_tables(struct reel_write *w, const struct layout *l, struct reel
 static bool db3_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     const struct totals *t = w->totals;
     const struct layout l = layout_of(w);
-    const uint64_t above = parts_of(l.messages_inner, PART_PAGES), leaves = parts_of(l.index_leaves, PART_LEAVES),
+    const uint64_t above = parts_of(l.messages_inner, PART_PAGES), leaves = parts_of(l.index.leaves, PART_LEAVES),
                    inner = parts_of(l.index_inner, PART_PAGES);
     if (part == 0 && t->leaves == 0) { /* the table is empty */
         struct run *run = w->run;
@@ -441,14 +417,19 @@ static bool db3_tail(struct reel_write *w, uint64_t part, struct reel_sink *out,
         db3_leaf_put(&run->leaf, ROS2DB_PAGE_LEAF, out);
     }
     if (part < above) {
-        return put_inner(&l.messages, part, l.messages_inner, out, err);
+        put_inner(&l.messages, part, l.messages_inner, out);
+        return true;
     }
     part -= above;
     if (part < leaves) {
         return put_index(w, &l, part, out, err);
     }
     part -= leaves;
-    return part < inner ? put_inner(&l.index, part, l.index_inner, out, err) : put_tables(w, &l, out, err);
+    if (part >= inner) {
+        return put_tables(w, &l, out, err);
+    }
+    put_inner(&l.index, part, l.index_inner, out);
+    return true;
 }
 
 /* ---- the writer */

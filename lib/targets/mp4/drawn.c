@@ -34,16 +34,12 @@ static bool read_pixels(struct reel_write *w, struct rows *rows, const struct re
                         struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_error why = {0};
-    struct reel_bytes payload;
-    const struct reel_decoder *decoder = rows_decoder(rows, w, m->channel);
+    enum mp4_content content;
     *read = false;
-    if (!decoder || m->size > REEL_DECODED_MAX) {
-        return true;
-    }
-    if (!reel_stream_payload(w->stream, m, &payload, err)) {
+    if (!mp4_read(w, rows, m, &image, &content, err)) {
         return false;
     }
-    *read = reel_image_read(decoder, payload, &image, &why) && reel_picture_pixels(&image, w->options->width, pixels, &why);
+    *read = content != MP4_NOTHING && reel_picture_pixels(&image, w->options->width, pixels, &why);
     return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
 }
 
