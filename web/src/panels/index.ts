@@ -10,6 +10,12 @@ import { plot } from './plot';
 import { scene } from './scene';
 import { topics } from './topics';
 
+/** A second recording on the clock of the first: its time `t` is shown at `t + shift_ns`. */
+export interface Companion {
+    recording: Recording;
+    topics: Topic[];
+    shift_ns: bigint;
+}
 export interface PanelProps {
     recording: Recording;
     topics: Topic[];
@@ -18,6 +24,10 @@ export interface PanelProps {
     settings: Record<string, string>;
     /** Changes some settings; null removes one. Replaces the URL in place. */
     onSettings: (changes: Record<string, string | null>) => void;
+    /** The recording shown beside this one, if there is one. */
+    companion: Companion | null;
+    /** Opens a panel, or finds the open one of this kind, and changes its settings; `settings` gets those it has. */
+    open: (panel: string, settings: (now: Record<string, string>) => Record<string, string | null>) => void;
 }
 export interface Panel {
     name: string; // in the URL: 'plot'

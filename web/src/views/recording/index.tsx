@@ -5,7 +5,7 @@ import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
 import { Playback } from '../../playback';
-import type { Panel } from '../../panels';
+import type { Panel, PanelProps } from '../../panels';
 import { text } from '../../text';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { showError } from '../../toasts';
@@ -61,7 +61,7 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null): Pla
     return playback;
 }
 
-function PanelFrame({ panel, recording, topics, playback, onClose }: { panel: Panel; recording: Recording; topics: Topic[]; playback: Playback; onClose: () => void }) {
+function PanelFrame({ panel, onClose, ...shared }: Omit<PanelProps, 'settings' | 'onSettings'> & { panel: Panel; onClose: () => void }) {
     const { query } = useAddress();
     return (
         <section class={`panel panel-${panel.name}`} aria-label={panel.title}>
@@ -71,7 +71,7 @@ function PanelFrame({ panel, recording, topics, playback, onClose }: { panel: Pa
             </header>
             <div class="panel-body">
                 <ErrorBoundary>
-                    <panel.Panel recording={recording} topics={topics} playback={playback} settings={settingsOf(panel.name, query)} onSettings={(changes) => setSettings(panel.name, changes)} />
+                    <panel.Panel {...shared} settings={settingsOf(panel.name, query)} onSettings={(changes) => setSettings(panel.name, changes)} />
                 </ErrorBoundary>
             </div>
         </section>
@@ -83,6 +83,12 @@ function Panels({ recording, topics, playback }: { recording: Recording; topics:
     const shown = shownPanels(recording, topics, query);
     const names = shown.map((panel) => panel.name);
     const toggle = (name: string) => setPanels(recording, names.includes(name) ? names.filter((n) => n !== name) : [...names, name]);
+    const open: PanelProps['open'] = (name, settings) => {
+        if (!names.includes(name)) {
+            setPanels(recording, [...names, name]);
+        }
+        setSettings(name, settings(settingsOf(name, query)));
+    };
     return (
         <>
             <div class="panels-bar row">
@@ -92,7 +98,7 @@ function Panels({ recording, topics, playback }: { recording: Recording; topics:
             </div>
             <div class={`panels panels-${Math.min(shown.length, 4)}`}>
                 {shown.map((panel) => (
-                    <PanelFrame key={panel.name} panel={panel} recording={recording} topics={topics} playback={playback} onClose={() => toggle(panel.name)} />
+                    <PanelFrame key={panel.name} panel={panel} recording={recording} topics={topics} playback={playback} companion={null} open={open} onClose={() => toggle(panel.name)} />
                 ))}
             </div>
         </>
