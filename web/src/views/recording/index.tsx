@@ -1,5 +1,5 @@
 // The view of a recording: header, timeline, panels, sidebar.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { setQuery, useAddress } from '../../address';
 import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
@@ -36,9 +36,12 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null): Pla
         const at = query.get('at');
         if (at) {
             created.seek(fromSeconds(recording, at));
+        } else if (recording.state === 'recording') {
+            created.follow();
         }
         return created;
-    }, [recording.id, bounds.start, bounds.end]);
+    }, [recording.id, recording.messages > 0]);
+    useLayoutEffect(() => playback.grow(bounds, recording.state === 'recording'), [playback, bounds.start, bounds.end, recording.state]);
     useEffect(() => {
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
@@ -116,10 +119,13 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
 
 export default function RecordingView() {
     const id = useAddress().path.split('/')[2] ?? '';
+    const latest = useRef<{ of: string; value: Recording; opening: bigint | null } | null>(null);
     const result = useRequest(async (signal) => {
         const answer = await loadRecording(id, signal);
-        return { of: id, ...answer, opening: await openingTime(answer.value, new URLSearchParams(location.search), signal) };
+        const before = latest.current?.of === id && latest.current.value.messages > 0 ? latest.current : null; // opened already
+        return { of: id, ...answer, opening: before ? before.opening : await openingTime(answer.value, new URLSearchParams(location.search), signal) };
     }, [id]);
+    latest.current = result.value;
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
     useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);
