@@ -12,7 +12,7 @@ import { showError } from '../../toasts';
 import type { Recording, Topic } from '../../types';
 import { Button, EmptyState, Failed, ErrorBoundary, Menu, Spinner } from '../../ui';
 import { Details } from './details';
-import { loadEvents } from './events';
+import { useEvents } from './event_store';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
@@ -133,7 +133,7 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
     const { recording } = loaded;
     const topics = recording.topics ?? [];
     const playback = useRecordingPlayback(recording, opening);
-    const events = useRequest((signal) => loadEvents(recording.id, signal), [recording.id, recording.events]);
+    const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, playback), [playback]);
     useKeys(playback, step);
@@ -143,7 +143,7 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
             <div class="recording-main">
                 {recording.messages > 0 ? (
                     <div class="recording-content">
-                        <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} />
+                        <Timeline recording={recording} topics={topics} playback={playback} events={events} />
                         <Player recording={recording} playback={playback} step={step} />
                         <Panels recording={recording} topics={topics} playback={playback} />
                     </div>
