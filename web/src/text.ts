@@ -439,6 +439,9 @@ export const text = {
             ['P', 'Next panel; Shift P: previous panel'],
             ['[ ]', 'Start or end the selection at the playhead, with the timeline focused'],
             ['+ − 0', 'Zoom the timeline in or out, or reset it, with the timeline focused'],
+            ['M', 'Mark an event at the playhead or the selection'],
+            ['Enter, F2, Delete', 'Go to, rename or delete the focused event; ↑ ↓: previous or next event'],
+            ['← →', 'Move the focused event by a frame; with Shift: by a second; with Alt: its end; with Alt Shift: its start'],
         ] as [string, string][],
     },
     details: {
@@ -496,6 +499,13 @@ export const text = {
         help: 'Added at the selected time range, or at the playhead.',
         remove: (title: string) => `Delete event ${title}`,
         removed: (title: string) => `Event “${title}” deleted`,
+        changed: (title: string) => `Event “${title}” changed`,
+        conflict: (title: string) => `Someone else changed the event “${title}”. It is shown as it is now.`,
+        gone: (title: string) => `Someone else deleted the event “${title}”.`,
+        unnamed: 'Event',
+        one: (title: string, start: string, length: string) => `${title}, ${start}${length ? `, ${length}` : ''}`,
+        many: (n: number, start: string, end: string) => `${count(n)} events, ${start} to ${end}. Zoom in`,
+        hint: 'Drag, or press M, to add an event',
     },
     export: {
         title: 'Export',

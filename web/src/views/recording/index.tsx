@@ -11,7 +11,7 @@ import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
-import { loadEvents } from './events';
+import { useEvents } from './event_store';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
@@ -92,7 +92,7 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
     const { recording } = loaded;
     const topics = recording.topics ?? [];
     const playback = useRecordingPlayback(recording, opening);
-    const events = useRequest((signal) => loadEvents(recording.id, signal), [recording.id, recording.events]);
+    const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, playback), [playback]);
     useKeys(playback, step);
@@ -102,7 +102,7 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
             <Header loaded={loaded} onExport={() => setExporting(true)} />
             <div class="recording-main">
                 <div class="recording-content">
-                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} />}
+                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events} />}
                     <div class="recording-bar">
                         {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
                         <PanelsBar sources={sources} />
