@@ -1,15 +1,14 @@
 /* /frame: one image message in a format that browsers show. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/common.h"
+#include "api/pictures.h"
 #include "api/routes.h"
-#include "reel/picture.h"
 #include "wire/cleanup.h"
 
-enum { PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and the fields around them */, WIDTH_MAX = 16384, RENDER_SLOTS = 4 };
+enum { PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and the fields around them */, WIDTH_MAX = 16384 };
 
 static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [REEL_PICTURE_PNG] = "image/png"};
 
@@ -65,38 +64,7 @@ static bool read_width(struct http_request *r, uint32_t *width) {
     return true;
 }
 
-/* A small file may hold 64 million pixels, so the number of images rendered at a time is limited; further requests wait. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t released;
-    unsigned used;
-} render_slots = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
-
-static void render_slot_acquire(void) {
-    pthread_mutex_lock(&render_slots.lock);
-    while (render_slots.used == RENDER_SLOTS) {
-        pthread_cond_wait(&render_slots.released, &render_slots.lock);
-    }
-    render_slots.used++;
-    pthread_mutex_unlock(&render_slots.lock);
-}
-static void render_slot_release(void) {
-    pthread_mutex_lock(&render_slots.lock);
-    render_slots.used--;
-    pthread_cond_signal(&render_slots.released);
-    pthread_mutex_unlock(&render_slots.lock);
-}
-
-static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    const struct reel_picture *p = context;
-    (void)err;
-    memcpy(buffer, p->data + offset, size);
-    return true;
-}
-static void free_bytes(void *context) {
-    reel_picture_done(context);
-    free(context);
-}
+static struct picture_slots slots = PICTURE_SLOTS(4);
 
 /* An image file is sent unchanged unless another size or format was requested. */
 static bool make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
@@ -119,12 +87,8 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
     if (!choose_form(r, image, &form)) {
         return;
     }
-    struct reel_picture *picture = malloc(sizeof *picture);
-    if (!picture || !make(image, form, width, picture, &err)) {
-        if (!picture) {
-            reel_fail_memory(&err);
-        }
-        free(picture);
+    struct reel_picture picture;
+    if (!make(image, form, width, &picture, &err)) {
         http_reply_error(r, &err);
         return;
     }
@@ -136,13 +100,7 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
     (relative ? reel_time_seconds : reel_time_rfc3339)(m->time_ns, time);
     http_add_header(r, "X-Log-Time", time);
     http_add_header(r, "Vary", "Accept");
-    http_reply_file(r, &(struct http_file){.length = picture->size,
-                                           .etag = etag,
-                                           .media_type = media_types[form],
-                                           .fd = -1,
-                                           .read = read_bytes,
-                                           .free = free_bytes,
-                                           .context = picture});
+    pictures_reply(r, &picture, media_types[form], etag);
 }
 
 static void draw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m,
@@ -170,9 +128,9 @@ void api_frame(struct http_request *r) {
         return;
     }
     if (find(r, &a, &stream, &m)) {
-        render_slot_acquire();
+        picture_slot_take(&slots);
         draw(r, &a, stream, &m, width);
-        render_slot_release();
+        picture_slot_give(&slots);
         reel_stream_free(stream);
     }
     api_recording_done(&a);
