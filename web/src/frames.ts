@@ -30,6 +30,13 @@ export function frameTopic(topics: readonly Topic[]): Topic | null {
     return some.find(isImage) ?? some.find((t) => t.type === 'nanover/frame' || t.type === 'carla/FrameStart') ?? most;
 }
 
+/** The time of the frame after or before `from`; without one, of the message as far away as two are on average. */
+export async function frameTime(recording: Recording, topic: Topic | null, from: bigint, forward: boolean): Promise<bigint> {
+    const found = topic && (await neighbour(recording.id, topic, from, forward));
+    const step = BigInt(recording.duration_ns ?? 0) / BigInt(Math.max(1, topic?.messages ?? 1));
+    return found ?? from + (forward ? step : -step);
+}
+
 /** Returns a function that moves the playhead to the next or the previous frame. Calls during a step are done after it, in order. */
 export function frameSteps(recording: Recording, topics: readonly Topic[], playback: Playback): (forward: boolean) => Promise<void> {
     const topic = frameTopic(topics);

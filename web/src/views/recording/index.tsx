@@ -5,19 +5,19 @@ import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
 import { Playback } from '../../playback';
-import type { Panel, PanelProps } from '../../panels';
 import { text } from '../../text';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { showError } from '../../toasts';
-import type { Recording, Topic } from '../../types';
-import { Button, EmptyState, Failed, ErrorBoundary, Menu, Spinner } from '../../ui';
+import type { Recording } from '../../types';
+import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
-import { loadEvents } from './events';
+import { useEvents } from './event_store';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
 import { Header } from './header';
-import { availablePanels, setSettings, settingsOf, setPanels, shownPanels } from './panel_layout';
+import { PanelsBar } from './layout/bar';
+import { Panels } from './layout/panels';
 import type { Loaded } from './annotations';
 import { Player } from './player';
 import { ExportDialog } from './export';
@@ -64,50 +64,6 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null): Pla
     return playback;
 }
 
-function PanelFrame({ panel, onClose, ...shared }: Omit<PanelProps, 'settings' | 'onSettings'> & { panel: Panel; onClose: () => void }) {
-    const { query } = useAddress();
-    return (
-        <section class={`panel panel-${panel.name}`} aria-label={panel.title}>
-            <header class="panel-head">
-                <h2>{panel.title}</h2>
-                <Button kind="quiet" icon="close" label={text.recording.closePanel(panel.title)} onClick={onClose} />
-            </header>
-            <div class="panel-body">
-                <ErrorBoundary>
-                    <panel.Panel {...shared} settings={settingsOf(panel.name, query)} onSettings={(changes) => setSettings(panel.name, changes)} />
-                </ErrorBoundary>
-            </div>
-        </section>
-    );
-}
-
-function Panels({ recording, topics, playback }: { recording: Recording; topics: Topic[]; playback: Playback }) {
-    const { query } = useAddress();
-    const shown = shownPanels(recording, topics, query);
-    const names = shown.map((panel) => panel.name);
-    const toggle = (name: string) => setPanels(recording, names.includes(name) ? names.filter((n) => n !== name) : [...names, name]);
-    const open: PanelProps['open'] = (name, settings) => {
-        if (!names.includes(name)) {
-            setPanels(recording, [...names, name]);
-        }
-        setSettings(name, settings(settingsOf(name, query)));
-    };
-    return (
-        <>
-            <div class="panels-bar row">
-                <Menu label={text.recording.panels} kind="plain" icon="plus" items={availablePanels(recording, topics).map((panel) => ({ label: panel.title, checked: names.includes(panel.name), run: () => toggle(panel.name) }))}>
-                    {text.recording.panels}
-                </Menu>
-            </div>
-            <div class={`panels panels-${Math.min(shown.length, 4)}`}>
-                {shown.map((panel) => (
-                    <PanelFrame key={panel.name} panel={panel} recording={recording} topics={topics} playback={playback} companion={null} open={open} onClose={() => toggle(panel.name)} />
-                ))}
-            </div>
-        </>
-    );
-}
-
 /** A recording in the trash can only be restored or deleted. */
 function TrashedRecording({ loaded }: { loaded: Loaded }) {
     const restore = () => void send('POST', `/recordings/${loaded.recording.id}/restore`).then(loaded.reload, showError);
@@ -136,26 +92,24 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
     const { recording } = loaded;
     const topics = recording.topics ?? [];
     const playback = useRecordingPlayback(recording, opening);
-    const events = useRequest((signal) => loadEvents(recording.id, signal), [recording.id, recording.events]);
+    const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, playback), [playback]);
     useKeys(playback, step);
+    const sources = useMemo(() => [{ recording, topics, playback, companion: null }], [recording, playback]);
     return (
         <div class="recording">
             <Header loaded={loaded} onExport={() => setExporting(true)} />
             <div class="recording-main">
-                {recording.messages > 0 ? (
-                    <div class="recording-content">
-                        <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} />
-                        <Player recording={recording} playback={playback} step={step} />
-                        <Panels recording={recording} topics={topics} playback={playback} />
+                <div class="recording-content">
+                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events} />}
+                    <div class="recording-bar">
+                        {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
+                        <PanelsBar sources={sources} />
                     </div>
-                ) : (
-                    <div class="recording-content">
-                        <EmptyState {...emptyText(recording.state)} />
-                        <Panels recording={recording} topics={topics} playback={playback} />
-                    </div>
-                )}
+                    {recording.messages === 0 && <EmptyState {...emptyText(recording.state)} />}
+                    <Panels sources={sources} />
+                </div>
                 <Details loaded={loaded} playback={playback} events={events} />
             </div>
             {exporting && <ExportDialog recording={recording} topics={topics} playback={playback} onClose={() => setExporting(false)} />}
