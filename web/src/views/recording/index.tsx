@@ -12,6 +12,7 @@ import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
 import { useEvents } from './event_store';
+import { useGrowing } from './growing';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
@@ -45,9 +46,9 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null): Pla
     useEffect(() => {
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
-            const { time_ns, range, playing } = playback.get();
+            const { time_ns, range, playing, following } = playback.get();
             if (!playing && location.pathname.startsWith('/recordings/')) {
-                const at = time_ns === opening ? null : toSeconds(recording, time_ns);
+                const at = following || time_ns === opening ? null : toSeconds(recording, time_ns);
                 setQuery({ at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` }, true);
             }
         };
@@ -94,7 +95,7 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
     const playback = useRecordingPlayback(recording, opening);
     const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
-    const step = useMemo(() => frameSteps(recording, topics, playback), [playback]);
+    const step = useMemo(() => frameSteps(recording, topics, playback), [playback, recording]);
     useKeys(playback, step);
     const sources = useMemo(() => [{ recording, topics, playback, companion: null }], [recording, playback]);
     return (
@@ -129,6 +130,7 @@ export default function RecordingView() {
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
     useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);
+    useGrowing(found?.value.state === 'recording' && !result.loading, result.value, result.reload);
     const name = found?.value.name;
     useEffect(() => {
         if (name) {
