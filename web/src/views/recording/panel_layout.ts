@@ -1,5 +1,5 @@
 // Which panels are shown, and their settings: from the URL, else as last used for this format (localStorage), else the best fitting ones.
-import { address, setQuery } from '../../address';
+import { address, ROOT, setQuery } from '../../address';
 import { panels, type Panel } from '../../panels';
 import type { Recording, Topic } from '../../types';
 
@@ -42,7 +42,7 @@ export function setSettings(panel: string, changes: Record<string, string | null
     const here = address.get().path;
     const query: Record<string, string | null> = {};
     Object.entries(changes).forEach(([name, value]) => (query[`${panel}.${name}`] = value));
-    if (here === location.pathname) {
+    if (ROOT + here === location.pathname) {
         setQuery(query, true);
     }
 }
