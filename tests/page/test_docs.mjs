@@ -31,7 +31,7 @@ export const tests = {
         await withPage(server, '/docs', {}, async (page) => {
             const where = await page.getByRole('link', { name: 'Third-party licenses' }).getAttribute('href');
             const texts = await (await fetch(where)).text();
-            for (const name of ['preact', 'three', 'uplot', 'tus-js-client', 'hash-wasm']) {
+            for (const name of ['preact', 'three', 'uplot', 'tus-js-client', 'hash-wasm', 'eventsource-parser']) {
                 assert.match(texts, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, 'm'));
             }
             assert.match(texts, /Permission is hereby granted/);

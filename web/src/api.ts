@@ -178,7 +178,7 @@ export async function getAll<T>(path: string, params: Params = {}, most = 5000, 
 /** NDJSON, row by row: messages, series, any list. */
 export async function* getRows<T>(path: string, params: Params = {}, signal?: AbortSignal): AsyncGenerator<T> {
     const response = await request('GET', path, { params, signal, headers: { Accept: 'application/x-ndjson' } });
-    for await (const line of readLines(response, true)) {
+    for await (const line of readLines(response)) {
         if (line) {
             yield JSON.parse(line) as T;
         }

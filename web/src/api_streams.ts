@@ -1,25 +1,33 @@
 // Readers of streamed responses: lines and server-sent events.
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 
-/** All lines, including empty ones. An unterminated last line is returned only with `keepPartial`. */
-export async function* readLines(response: Response, keepPartial: boolean): AsyncGenerator<string> {
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
+/** What a stream yields; leaving the loop early stops the transfer. */
+async function* piecesOf<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
+    const reader = stream.getReader();
     try {
         for (;;) {
             const { done, value } = await reader.read();
             if (done) {
-                break;
+                return;
             }
-            const lines = (rest + value).split(/\r?\n/);
-            rest = lines.pop() ?? '';
-            yield* lines;
-        }
-        if (keepPartial) {
-            yield rest;
+            yield value;
         }
     } finally {
-        void reader.cancel().catch(() => undefined); // stops the transfer if the caller left the loop early
+        void reader.cancel().catch(() => undefined);
     }
+}
+
+const textOf = (response: Response) => response.body!.pipeThrough(new TextDecoderStream());
+
+/** All lines, including empty ones and an unterminated last one. */
+export async function* readLines(response: Response): AsyncGenerator<string> {
+    let rest = '';
+    for await (const piece of piecesOf(textOf(response))) {
+        const lines = (rest + piece).split(/\r?\n/);
+        rest = lines.pop() ?? '';
+        yield* lines;
+    }
+    yield rest;
 }
 
 export interface EventStream {
@@ -46,25 +54,12 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 async function readOnce(stream: EventStream, response: Response, last: { id: string | null }): Promise<boolean> {
-    let kind = 'message';
-    let data: string[] = [];
     let ended = false;
-    for await (const line of readLines(response, false)) {
-        if (line === '') {
-            if (data.length > 0) {
-                ended = kind === 'end';
-                if (!ended || !stream.endless) {
-                    stream.onEvent(kind, JSON.parse(data.join('\n')));
-                }
-            }
-            kind = 'message';
-            data = [];
-        } else if (line.startsWith('id:')) {
-            last.id = line.slice(3).trim();
-        } else if (line.startsWith('event:')) {
-            kind = line.slice(6).trim();
-        } else if (line.startsWith('data:')) {
-            data.push(line.slice(5).replace(/^ /, ''));
+    for await (const { id, event = 'message', data } of piecesOf(textOf(response).pipeThrough(new EventSourceParserStream()))) {
+        last.id = id ?? last.id;
+        ended = event === 'end';
+        if (!ended || !stream.endless) {
+            stream.onEvent(event, JSON.parse(data));
         }
     }
     return ended;

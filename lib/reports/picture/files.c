@@ -143,6 +143,34 @@ static bool write_png(const struct pixels *from, struct reel_picture *out, struc
 
 /* --- either --- */
 
+static bool jpeg_size(struct reel_bytes file, uint32_t *width, uint32_t *height) {
+    AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
+    int w = 0, h = 0, sampling = 0, colours = 0;
+    bool good = jpeg && tjDecompressHeader3(jpeg, file.data, file.size, &w, &h, &sampling, &colours) == 0;
+    *width = (uint32_t)w;
+    *height = (uint32_t)h;
+    return good;
+}
+
+static bool png_size(struct reel_bytes file, uint32_t *width, uint32_t *height) {
+    AUTO_STRUCT(png_image_free) png_image png = {.version = PNG_IMAGE_VERSION};
+    bool good = png_image_begin_read_from_memory(&png, file.data, file.size);
+    *width = png.width;
+    *height = png.height;
+    return good;
+}
+
+bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *height) {
+    if (!image->compressed) {
+        *width = image->width;
+        *height = image->height;
+        return true;
+    }
+    return image->form == REEL_PICTURE_JPEG  ? jpeg_size(image->data, width, height)
+           : image->form == REEL_PICTURE_PNG ? png_size(image->data, width, height)
+                                             : false;
+}
+
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {
     if (image->form != REEL_PICTURE_JPEG && image->form != REEL_PICTURE_PNG) {
         return reel_fail(err, REEL_UNSUPPORTED, "frames of a video are not drawn one by one; export the topic as .mp4");
