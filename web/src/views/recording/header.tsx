@@ -109,14 +109,14 @@ export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => 
     const { recording } = loaded;
     const [purging, setPurging] = useState(false);
     const actions = useActions(loaded, () => setPurging(true));
-    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('/'), showError);
+    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('./'), showError);
     const known = useStore(service);
     const facts = [formatTitle(known, recording.format), recording.calendar_start && text.utc(dateTime(recording.calendar_start)), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
     return (
         <header class="recording-header">
             <div class="grow">
                 <p class="recording-path small">
-                    <a href={href('/', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
+                    <a href={href('', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
                 </p>
                 <Name {...loaded} />
                 <p class="recording-facts small muted">

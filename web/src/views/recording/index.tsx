@@ -1,6 +1,6 @@
 // The view of a recording: header, timeline, panels, sidebar.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { setQuery, useAddress } from '../../address';
+import { address, setQuery, useAddress } from '../../address';
 import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
@@ -46,7 +46,7 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null): Pla
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
             const { time_ns, range, playing } = playback.get();
-            if (!playing && location.pathname.startsWith('/recordings/')) {
+            if (!playing && address.get().path.startsWith('recordings/')) {
                 const at = time_ns === opening ? null : toSeconds(recording, time_ns);
                 setQuery({ at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` }, true);
             }
@@ -118,7 +118,7 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
 }
 
 export default function RecordingView() {
-    const id = useAddress().path.split('/')[2] ?? '';
+    const id = useAddress().path.split('/')[1] ?? '';
     const latest = useRef<{ of: string; value: Recording; opening: bigint | null } | null>(null);
     const result = useRequest(async (signal) => {
         const answer = await loadRecording(id, signal);
@@ -138,7 +138,7 @@ export default function RecordingView() {
     if (result.error instanceof ApiError && (result.error.status === 404 || result.error.status === 410) && !found && !result.loading) {
         return (
             <EmptyState title={text.recording.notFound} help={text.recording.notFoundHelp}>
-                <a href="/">{text.notFound.back}</a>
+                <a href="./">{text.notFound.back}</a>
             </EmptyState>
         );
     }
