@@ -1,15 +1,14 @@
 /* /frame: one image message in a format that browsers show. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/frame.h"
+#include "api/pictures.h"
 #include "api/routes.h"
-#include "reel/picture.h"
 #include "wire/cleanup.h"
 
-enum { PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and the fields around them */, WIDTH_MAX = 16384, RENDER_SLOTS = 4 };
+enum { WIDTH_MAX = 16384 };
 
 static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [REEL_PICTURE_PNG] = "image/png"};
 
@@ -55,7 +54,7 @@ static bool choose_form(struct http_request *r, const struct reel_image *image, 
     return true;
 }
 
-static bool read_width(struct http_request *r, uint32_t *width) {
+bool frame_read_width(struct http_request *r, uint32_t *width) {
     uint64_t value = 0;
     if (http_param_u64(r, "width", &value) && (value == 0 || value > WIDTH_MAX)) {
         http_reply_bad_param(r, "width", "1 to %d pixels", WIDTH_MAX);
@@ -65,43 +64,14 @@ static bool read_width(struct http_request *r, uint32_t *width) {
     return true;
 }
 
-/* A small file may hold 64 million pixels, so the number of images rendered at a time is limited; further requests wait. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t released;
-    unsigned used;
-} render_slots = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+struct picture_slots frame_slots = PICTURE_SLOTS(4);
 
-static void render_slot_acquire(void) {
-    pthread_mutex_lock(&render_slots.lock);
-    while (render_slots.used == RENDER_SLOTS) {
-        pthread_cond_wait(&render_slots.released, &render_slots.lock);
-    }
-    render_slots.used++;
-    pthread_mutex_unlock(&render_slots.lock);
-}
-static void render_slot_release(void) {
-    pthread_mutex_lock(&render_slots.lock);
-    render_slots.used--;
-    pthread_cond_signal(&render_slots.released);
-    pthread_mutex_unlock(&render_slots.lock);
-}
-
-static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    const struct reel_picture *p = context;
-    (void)err;
-    memcpy(buffer, p->data + offset, size);
-    return true;
-}
-static void free_bytes(void *context) {
-    reel_picture_done(context);
-    free(context);
-}
-
-/* An image file is sent unchanged unless another size or format was requested. */
-static bool make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
-                 struct reel_error *err) {
-    if (!image->compressed || image->form != form || width > 0) {
+bool frame_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
+                struct reel_error *err) {
+    uint32_t w, h;
+    struct reel_error ignored = {0};
+    bool fits = width == 0 || (form == REEL_PICTURE_JPEG && reel_image_size(image, &w, &h, &ignored) && w <= width);
+    if (!image->compressed || image->form != form || !fits) {
         return reel_picture_make(image, form, width, out, err);
     }
     *out = (struct reel_picture){.data = malloc(image->data.size), .size = image->data.size};
@@ -119,12 +89,8 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
     if (!choose_form(r, image, &form)) {
         return;
     }
-    struct reel_picture *picture = malloc(sizeof *picture);
-    if (!picture || !make(image, form, width, picture, &err)) {
-        if (!picture) {
-            reel_fail_memory(&err);
-        }
-        free(picture);
+    struct reel_picture picture;
+    if (!frame_make(image, form, width, &picture, &err)) {
         http_reply_error(r, &err);
         return;
     }
@@ -136,13 +102,7 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
     (relative ? reel_time_seconds : reel_time_rfc3339)(m->time_ns, time);
     http_add_header(r, "X-Log-Time", time);
     http_add_header(r, "Vary", "Accept");
-    http_reply_file(r, &(struct http_file){.length = picture->size,
-                                           .etag = etag,
-                                           .media_type = media_types[form],
-                                           .fd = -1,
-                                           .read = read_bytes,
-                                           .free = free_bytes,
-                                           .context = picture});
+    pictures_reply(r, &picture, media_types[form], etag);
 }
 
 static void draw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m,
@@ -150,8 +110,8 @@ static void draw(struct http_request *r, const struct api_recording *a, struct r
     struct reel_error err = {0};
     struct reel_bytes payload;
     struct reel_image image = {0};
-    bool good =
-        m->size <= PAYLOAD_MAX || reel_fail(&err, REEL_LIMIT, "this message has %u bytes: no more than %d are drawn", m->size, PAYLOAD_MAX);
+    bool good = m->size <= FRAME_PAYLOAD_MAX ||
+                reel_fail(&err, REEL_LIMIT, "this message has %u bytes: no more than %d are drawn", m->size, FRAME_PAYLOAD_MAX);
     AUTO(reel_decoder_free) struct reel_decoder *decoder = good ? reel_decoder_open(stream->channels[m->channel], &err) : NULL;
     if (decoder && reel_stream_payload(stream, m, &payload, &err) && reel_image_read(decoder, payload, &image, &err)) {
         reply(r, a, m, &image, width);
@@ -166,13 +126,13 @@ void api_frame(struct http_request *r) {
     struct reel_stream *stream;
     struct reel_message m;
     uint32_t width;
-    if (!read_width(r, &width) || !api_open_messages(r, &a)) {
+    if (!frame_read_width(r, &width) || !api_open_messages(r, &a)) {
         return;
     }
     if (find(r, &a, &stream, &m)) {
-        render_slot_acquire();
+        picture_slot_take(&frame_slots);
         draw(r, &a, stream, &m, width);
-        render_slot_release();
+        picture_slot_give(&frame_slots);
         reel_stream_free(stream);
     }
     api_recording_done(&a);

@@ -5,12 +5,21 @@
 #include <string.h>
 
 extern const struct api_route api_routes_service[], api_routes_recordings[], api_routes_uploads[], api_routes_annotations[],
-    api_routes_contents[], api_routes_export[], api_routes_reports[], api_routes_admin[], api_routes_grafana[];
+    api_routes_contents[], api_routes_export[], api_routes_reports[], api_routes_admin[], api_routes_saved[], api_routes_grafana[];
 extern const struct http_route api_routes_dav[]; /* whose methods an OpenAPI document cannot describe */
 
 const struct api_route *const api_tables[] = {
-    api_routes_service, api_routes_recordings, api_routes_uploads, api_routes_annotations, api_routes_contents,
-    api_routes_export,  api_routes_reports,    api_routes_admin,   api_routes_grafana,     NULL,
+    api_routes_service,
+    api_routes_recordings,
+    api_routes_uploads,
+    api_routes_annotations,
+    api_routes_contents,
+    api_routes_export,
+    api_routes_reports,
+    api_routes_admin,
+    api_routes_saved,
+    api_routes_grafana,
+    NULL,
 };
 
 enum { ROUTES_MAX = 256 };
@@ -68,6 +77,8 @@ static const struct {
     {"by-name", {.name = "collection", .type = HTTP_TEXT, .help = "The collection of the recording."}},
     {"by-name", {.name = "name", .type = HTTP_TEXT, .help = "The name of the recording, slashes included."}},
     {"collections", {.name = "name", .type = HTTP_TEXT, .help = "The name of the collection."}},
+    {"layouts", {.name = "layout", .type = HTTP_TEXT, .help = "The name of the layout, slashes included."}},
+    {"searches", {.name = "search", .type = HTTP_TEXT, .help = "The name of the search, slashes included."}},
     {"assets", {.name = "name", .type = HTTP_TEXT, .help = "The name of the file, which contains a hash of its content."}},
     {"problems", {.name = "slug", .type = HTTP_TEXT, .help = "The last segment of the type of a problem."}},
     {"tags", {.name = "key", .type = HTTP_TEXT, .help = "The key of the tag."}},

@@ -149,8 +149,9 @@ void api_carla_trajectory(struct http_request *r);
 void api_carla_state(struct http_request *r);
 /* bag.c */
 void api_bag_info(struct http_request *r);
-/* frame.c */
+/* frame.c, frames.c */
 void api_frame(struct http_request *r);
+void api_frames(struct http_request *r);
 /* grafana.c, grafana_lists.c, grafana_events.c */
 void api_grafana(struct http_request *r);
 void api_grafana_query(struct http_request *r);
@@ -202,6 +203,14 @@ void api_webhooks_list(struct http_request *r);
 void api_webhook_add(struct http_request *r);
 void api_webhook_get(struct http_request *r);
 void api_webhook_delete(struct http_request *r);
+/* thumbnail.c */
+void api_thumbnail(struct http_request *r);
+void api_previews(struct http_request *r);
+/* saved.c */
+void api_saved_list(struct http_request *r);
+void api_saved_get(struct http_request *r);
+void api_saved_put(struct http_request *r);
+void api_saved_delete(struct http_request *r);
 /* retention.c */
 void api_retention_get(struct http_request *r);
 void api_retention_put(struct http_request *r);

@@ -1,5 +1,5 @@
 /* A collection gets another name, in one transaction with all that names it: retention rules and quotas, and the collections that tokens
- * and webhooks are limited to. Globs stay as they are. */
+ * and webhooks are limited to; its layouts move. Globs stay as they are. */
 #include <jansson.h>
 #include <string.h>
 
@@ -86,8 +86,8 @@ static bool move_recordings(const struct rename *q, struct reel_error *err) {
     return good;
 }
 
-static bool move_description(const struct rename *q, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(q->h, "collection_rename", err);
+static bool run_on_name(const struct rename *q, const char *statement, struct reel_error *err) {
+    AUTO(db_done) struct db_statement *s = db_statement(q->h, statement, err);
     if (!s) {
         return false;
     }
@@ -164,7 +164,8 @@ bool catalog_collection_rename(struct catalog *c, const char *from, const char *
         return there ? reel_fail(err, REEL_CONFLICT, "there is a collection \"%.200s\" already, or it has recordings in the trash", to)
                      : reel_fail(err, REEL_NOT_FOUND, "there is no collection of that name");
     }
-    return move_recordings(&q, err) && move_description(&q, err) && retention_rename(h, from, to, err) &&
+    return move_recordings(&q, err) && run_on_name(&q, "collection_rename", err) && run_on_name(&q, "saved_clear", err) &&
+           run_on_name(&q, "saved_rename", err) && retention_rename(h, from, to, err) &&
            rename_globs(&q, "tokens_after", "token_set_collections", err) &&
            rename_globs(&q, "webhooks_after", "webhook_set_collections", err) && db_commit(h, err);
 }

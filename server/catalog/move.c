@@ -51,6 +51,7 @@ static const struct table {
               {"changes", "seq"},
               {"webhooks", "row"},
               {"webhook_results", "row"},
+              {"saved", "kind, collection, name"},
               {"maintenance", "key"},
               {"corrupted_files", "sha256"},
               {"objects", "sha256"},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalog/changes.h"
+#include "catalog/saved.h"
 #include "maintenance/retention.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
@@ -27,15 +28,31 @@ static json_t *webhooks_json(struct catalog *c, struct reel_error *err) {
     return out;
 }
 
+static json_t *saved_json(struct catalog *c, struct reel_error *err) {
+    AUTO_STRUCT(saved_list_done) struct saved_list list = {0};
+    if (!catalog_saved_list(c, NULL, NULL, &list, err)) {
+        return NULL;
+    }
+    json_t *out = json_array();
+    for (uint32_t i = 0; i < list.n; i++) {
+        const struct saved *one = &list.items[i];
+        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:O, s:s, s:I, s:I}", "kind", one->kind, "collection", one->collection,
+                                             "name", one->name, "value", one->value, "author", one->author, "created_ns",
+                                             (json_int_t)one->created_ns, "updated_ns", (json_int_t)one->updated_ns));
+    }
+    return out;
+}
+
 static bool keep(struct app *app, struct reel_error *err) {
     json_auto_t *retention = retention_get(app->catalog, err);
     json_auto_t *hooks = retention ? webhooks_json(app->catalog, err) : NULL;
-    if (!hooks) {
+    json_auto_t *saved = hooks ? saved_json(app->catalog, err) : NULL;
+    if (!saved) {
         return false;
     }
-    json_auto_t *now = json_pack("{s:i, s:O, s:O}", "reel_settings", 1, "retention", retention, "webhooks", hooks);
+    json_auto_t *now = json_pack("{s:i, s:O, s:O, s:O}", "reel_settings", 1, "retention", retention, "webhooks", hooks, "saved", saved);
     json_auto_t *there = store_load_settings(app->store);
-    size_t n = json_array_size(hooks) + json_array_size(json_object_get(retention, "rules")) +
+    size_t n = json_array_size(hooks) + json_array_size(saved) + json_array_size(json_object_get(retention, "rules")) +
                json_array_size(json_object_get(retention, "quotas"));
     if (!there && n == 0) {
         return true; /* nothing was ever set */
@@ -95,6 +112,22 @@ static bool restore_webhook(struct app *app, json_t *item, struct reel_error *er
     return good;
 }
 
+/* One that is in the catalog already is not changed. */
+static bool restore_saved(struct app *app, json_t *item, struct reel_error *err) {
+    struct saved one = {0};
+    struct reel_error why = {0};
+    json_int_t created_ns, updated_ns;
+    /* Texts are borrowed. */
+    if (json_unpack(item, "{s:s, s:s, s:s, s:o, s:s, s:I, s:I}", "kind", &one.kind, "collection", &one.collection, "name", &one.name,
+                    "value", &one.value, "author", &one.author, "created_ns", &created_ns, "updated_ns", &updated_ns) != 0) {
+        return true;
+    }
+    one.created_ns = created_ns;
+    one.updated_ns = updated_ns;
+    return catalog_saved_put(app->catalog, &one, SAVED_ABSENT, &why) || why.code == REEL_CHANGED || why.code == REEL_ARGUMENT ||
+           why.code == REEL_LIMIT || reel_error_pass(err, &why);
+}
+
 bool settings_restore(struct app *app, struct reel_error *err) {
     json_auto_t *all = store_load_settings(app->store);
     const json_t *retention = json_object_get(all, "retention");
@@ -105,6 +138,11 @@ bool settings_restore(struct app *app, struct reel_error *err) {
     }
     json_array_foreach(json_object_get(all, "webhooks"), i, item) {
         if (!restore_webhook(app, item, err)) {
+            return false;
+        }
+    }
+    json_array_foreach(json_object_get(all, "saved"), i, item) {
+        if (!restore_saved(app, item, err)) {
             return false;
         }
     }

@@ -736,6 +736,18 @@ CREATE TRIGGER webhook_results_trim AFTER INSERT ON webhook_results BEGIN
     WHERE row IN (SELECT row FROM webhook_results WHERE webhook = NEW.webhook ORDER BY row DESC LIMIT -1 OFFSET 20);
 END;
 
+-- What users save by name. kind 'layout': of a collection; 'search': of the whole archive, collection ''. value: a JSON object.
+CREATE TABLE saved (
+    kind TEXT NOT NULL CHECK (kind IN ('layout', 'search')),
+    collection TEXT NOT NULL CHECK ((kind = 'layout') = (collection <> '')),
+    name TEXT NOT NULL CHECK (length(name) > 0),
+    value TEXT NOT NULL,
+    author TEXT NOT NULL, -- who saved it last
+    created_ns INTEGER NOT NULL,
+    updated_ns INTEGER NOT NULL, -- grows with every change: the row's version
+    PRIMARY KEY (kind, collection, name)
+) STRICT;
+
 -- ---- maintenance
 
 -- 'copied': this catalog is the copy of a backup on which no server has run yet, and when it was made. 'scrub': progress and findings of the last

@@ -44,6 +44,8 @@ class Migrate(unittest.TestCase):
         self.call(server, 'PATCH', '/recordings/%s' % ids[2], {'description': 'früh', 'custom': {'a': [1, None]}})
         self.call(server, 'DELETE', '/recordings/%s' % ids[3])
         self.call(server, 'POST', '/webhooks', {'url': 'https://example.org/x', 'events': ['*']})
+        for path in ('/collections/lab/layouts/breit', '/searches/m'):
+            self.call(server, 'PUT', path, {'value': {'a': ['“', None]}})
         return ids
 
     def told(self, server):
@@ -51,6 +53,7 @@ class Migrate(unittest.TestCase):
         lists = ['/recordings?limit=100&state=%s' % s for s in ('ready', 'trashed')]
         lists += ['/recordings?sort=%s&q=%s' % (s, q) for s in ('name', '-name', 'size', '-start', 'duration', 'messages') for q in ('', 'r', 'topic:/odom', 'chatter', 'robot:1')]
         lists += ['/changes?since=0', '/values?field=topic', '/values?field=type', '/values?field=format', '/collections', '/stats', '/tokens', '/webhooks', '/coverage']
+        lists += ['/collections/lab/layouts', '/searches']
         out = {}
         for path in lists:
             answer = self.call(server, 'GET', path).json()

@@ -17,7 +17,7 @@ RFC3339 = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z')
 ASKED = {ONE + '/carla/info': ('carla', 'all=true'), ONE + '/carla/actors/{actor}/trajectory': ('carla', ''), ONE + '/series': ('bag', 'field=/odom.x'),
          API + '/series': ('bag', 'field=/odom.x'), ONE + '/topics/fields': ('bag', 'topic=/odom'), API + '/values': ('bag', 'field=topic'),
          ONE + '/messages': ('bag', 'topic=/odom'), API + '/search/values': ('bag', 'where=/odom.pose.pose.position.x>0'),
-         API + '/jobs/{id}/results': ('batch', '')}
+         API + '/jobs/{id}/results': ('batch', ''), API + '/previews': ('bag', '')}
 
 
 def rows_of(text):
@@ -62,6 +62,8 @@ class Tables(Case):
             answer = cls.server.request('POST', path, json.dumps(body).encode(), {'Content-Type': 'application/json'})
             assert answer.status == 201, answer
         cls.server.request('PUT', API + '/recordings/%s/tags/robot?value=r1' % cls.ids['bag'])
+        for path in ('/collections/lab/layouts/wide', '/searches/mine'):
+            assert cls.server.request('PUT', API + path, b'{"value": {"a": [1]}}').status == 201, path
         batch = json.dumps({'ids': [cls.ids['bag']], 'action': 'rescan'}).encode()
         cls.ids['batch'] = cls.server.request('POST', API + '/recordings:batch', batch, {'Content-Type': 'application/json'}).json()['job']['id']
 
@@ -107,6 +109,7 @@ class Tables(Case):
         one = API + '/recordings/%s/' % self.ids['bag']
         for path, query, rows in ((one + 'topics/fields', 'topic=/odom', lambda v: v['fields']), (one + 'attachments', '', lambda v: v['items']),
                                   (one + 'scan', '', lambda v: v['findings']), (API + '/webhooks', '', lambda v: v['items']),
+                                  (API + '/collections/lab/layouts', '', lambda v: v['items']), (API + '/searches', '', lambda v: v['items']),
                                   (API + '/recordings/%s/metadata' % self.ids['carla'], '', lambda v: v['items'])):
             want = rows(self.get(path + '?' + query).json())
             read = self.read_csv(path, query)
@@ -122,7 +125,7 @@ class Tables(Case):
                                      (one + 'series', 'field=/odom.x', ('time',)), (one + 'messages', 'topic=/odom', ('log_time', 'publish_time')),
                                      (one + 'coverage', '', ('start', 'end')), (API + '/events', '', ('start', 'created')), (one + 'notes', '', ('created',)),
                                      (API + '/coverage', 'by=collection', ('start', 'end')), (API + '/changes', '', ('time',)),
-                                     (API + '/jobs', '', ('created',)), (API + '/webhooks', '', ('created',)),
+                                     (API + '/jobs', '', ('created',)), (API + '/webhooks', '', ('created',)), (API + '/searches', '', ('created', 'updated')),
                                      (API + '/recordings/%s/tide/channels' % self.ids['tide'], '', ('start', 'end')),
                                      (API + '/recordings/%s/tide/introspection' % self.ids['tide'], '', ('process_start_time', 'first_hello'))):
             rows = self.read_csv(path, query)

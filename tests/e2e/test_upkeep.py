@@ -359,7 +359,8 @@ class Upkeep(unittest.TestCase):
     def settings(self, server):
         retention = server.get(API + '/admin/retention').json()
         hooks = server.get(API + '/webhooks').json()['items']
-        return [retention['rules'], retention['quotas'], [(h['id'], h['url'], h['events'], h['collections'], h['created']) for h in hooks]]
+        saved = [server.get(API + path).json()['items'] for path in ('/collections/lab/layouts', '/searches')]
+        return [retention['rules'], retention['quotas'], [(h['id'], h['url'], h['events'], h['collections'], h['created']) for h in hooks], *saved]
 
     @in_a_folder
     @in_a_file
@@ -372,8 +373,10 @@ class Upkeep(unittest.TestCase):
         self.assertEqual(server.request('PUT', API + '/admin/retention', json.dumps(rules)).status, 200)
         hooks = [server.request('POST', API + '/webhooks', json.dumps({'url': 'http://127.0.0.1:9/%d' % i, 'collections': ['lab']})).json() for i in range(3)]
         self.assertEqual(server.request('DELETE', '%s/webhooks/%d' % (API, hooks[0]['id'])).status, 204)
+        for path in ('/collections/lab/layouts/wide', '/searches/mine', '/searches/mine'):
+            self.assertIn(server.request('PUT', API + path, json.dumps({'value': {'a': [path]}})).status, (200, 201))
         before = self.settings(server)
-        self.assertEqual([len(part) for part in before], [1, 1, 2])
+        self.assertEqual([len(part) for part in before], [1, 1, 2, 1, 1])
         self.assertEqual(os.stat(file).st_mode & 0o777, 0o600)
         reel('backup', own, '--data', self.data)
         server.stop()
@@ -403,10 +406,11 @@ class Upkeep(unittest.TestCase):
             self.assertEqual(json.load(theirs), json.load(ours))
         self.assertEqual(os.stat(os.path.join(own, 'settings.json')).st_mode & 0o777, 0o600)
         with open(file, 'w') as f:  # of no use: passed over
-            json.dump({'reel_settings': 1, 'retention': {'rules': [{'collection': 5}]}, 'webhooks': [{'id': 1}, 7, {'id': 'x', 'url': 'y'}]}, f)
+            json.dump({'reel_settings': 1, 'retention': {'rules': [{'collection': 5}]}, 'webhooks': [{'id': 1}, 7, {'id': 'x', 'url': 'y'}],
+                       'saved': [7, {'kind': 'song', 'collection': '', 'name': 'x', 'value': {}, 'author': 'x', 'created_ns': 1, 'updated_ns': 1}]}, f)
         lose()
         server = self.start()
-        self.assertEqual(self.settings(server), [[], [], []])
+        self.assertEqual(self.settings(server), [[], [], [], [], []])
 
     def test_rescan(self):
         server = self.start()

@@ -21,7 +21,8 @@ export async function neighbour(id: string, topic: Topic, from: bigint, forward:
     return BigInt(row.log_time);
 }
 
-export const isImage = (topic: Topic): boolean => /(^|[/.])(Compressed|Raw)?(Image|CompressedImage)$/.test(topic.type) && topic.messages > 0;
+export const isVideoTopic = (topic: Topic): boolean => /(^|[/.])CompressedVideo$/.test(topic.type);
+export const isImage = (topic: Topic): boolean => (/(^|[/.])(Compressed|Raw)?Image$/.test(topic.type) || isVideoTopic(topic)) && topic.messages > 0;
 
 export function frameTopic(topics: readonly Topic[]): Topic | null {
     const some = topics.filter((t) => t.messages > 0);

@@ -849,6 +849,18 @@ CREATE FUNCTION webhook_results_trim() RETURNS trigger LANGUAGE plpgsql AS $$ BE
 END $$;
 CREATE TRIGGER webhook_results_trim AFTER INSERT ON webhook_results FOR EACH ROW EXECUTE FUNCTION webhook_results_trim();
 
+-- What users save by name. kind 'layout': of a collection; 'search': of the whole archive, collection ''. value: a JSON object.
+CREATE TABLE saved (
+    kind text COLLATE "C" NOT NULL CHECK (kind IN ('layout', 'search')),
+    collection text COLLATE "C" NOT NULL CHECK ((kind = 'layout') = (collection <> '')),
+    name text COLLATE "C" NOT NULL CHECK (length(name) > 0),
+    value text COLLATE "C" NOT NULL,
+    author text COLLATE "C" NOT NULL, -- who saved it last
+    created_ns int8 NOT NULL,
+    updated_ns int8 NOT NULL, -- grows with every change: the row's version
+    PRIMARY KEY (kind, collection, name)
+);
+
 -- ---- maintenance
 
 -- 'copied': this catalog is the copy of a backup on which no server has run yet, and when it was made. 'scrub': progress and findings of the last

@@ -1,0 +1,1 @@
+DELETE FROM saved WHERE kind = :kind AND collection = :collection AND name = :name;

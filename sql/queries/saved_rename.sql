@@ -1,0 +1,1 @@
+UPDATE saved SET collection = :name WHERE kind = 'layout' AND collection = :was;
