@@ -105,7 +105,7 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
     return actions;
 }
 
-export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => void) | null }) {
+export function Header({ loaded, onExport, onCompare = null }: { loaded: Loaded; onExport: (() => void) | null; onCompare?: (() => void) | null }) {
     const { recording } = loaded;
     const [purging, setPurging] = useState(false);
     const actions = useActions(loaded, () => setPurging(true));
@@ -130,6 +130,7 @@ export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => 
                         {text.export.title}
                     </Button>
                 )}
+                {onCompare && <Button onClick={onCompare}>{text.pair.compare}</Button>}
                 <Menu items={actions} kind="plain" label={text.recording.actions} />
             </div>
             {purging && <Confirm title={text.recording.purgeTitle} help={text.recording.purgeHelp(recording.name)} button={text.recording.purge} onYes={purge} onClose={() => setPurging(false)} />}

@@ -27,8 +27,8 @@ export function shownLayout(recordings: { recording: Recording; topics: Topic[] 
     const { recording, topics } = recordings[0]!;
     const stored = readTree(query.get('panels') ?? localStorage.getItem(key(recording)) ?? '.');
     const fits = (id: string) => {
-        const shown = recordings[Number(query.get(`${id}.of`) ?? 1) - 1] ?? recordings[0]!;
-        return kindOf(id) === CHOOSER || (panelOf(id)?.fits(shown.recording, shown.topics) ?? 0) > 0;
+        const shown = recordings[Number(query.get(`${id}.of`) ?? 1) - 1];
+        return shown !== undefined && (kindOf(id) === CHOOSER || (panelOf(id)?.fits(shown.recording, shown.topics) ?? 0) > 0);
     };
     return stored === undefined ? arranged(defaultPanels(recording, topics)) : keepPanels(stored, fits);
 }
@@ -58,7 +58,9 @@ export function setLayout(recording: Recording, tree: Tree | null, { settings = 
         query.max = null;
     }
     Object.entries(settings).forEach(([id, changes]) => Object.assign(query, settingsQuery(id, changes)));
-    localStorage.setItem(key(recording), writeTree(keepPanels(tree, (id) => kindOf(id) !== CHOOSER)));
+    if (!now.has('with')) {
+        localStorage.setItem(key(recording), writeTree(keepPanels(tree, (id) => kindOf(id) !== CHOOSER)));
+    }
     setQuery(query, !undo);
 }
 
@@ -79,3 +81,5 @@ export function setSettings(id: string, changes: Record<string, string | null>):
 }
 
 export const nextId = (kind: string, tree: Tree | null): string => freeId(kind, idsOf(tree));
+/** Further panels of the same kinds. */
+export const nextIds = (ids: string[]): string[] => ids.reduce<string[]>((added, id) => [...added, freeId(kindOf(id), [...ids, ...added])], []);
