@@ -194,6 +194,8 @@ static bool is_web_address(const char *text) {
 static int run(int argc, char **argv) {
     AUTO_STRUCT(config_done) struct app_config config = {0};
     AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {0};
+    struct reel_error err = {0};
+    char prefix[HTTP_PREFIX];
     int first, code;
     const struct cli_option options[] = {
 #include "serve_options.inc"
@@ -210,6 +212,9 @@ static int run(int argc, char **argv) {
     }
     if (config.public_url && (!is_web_address(config.public_url) || strpbrk(config.public_url, "?# "))) {
         return cli_misused(&cli_serve, "--public-url must be like https://archive.example, without a query");
+    }
+    if (!http_prefix_read(config.public_url, api_routes(), prefix, &err)) {
+        return cli_misused(&cli_serve, "%s", err.text);
     }
     if (config.peer_address && (!is_web_address(config.peer_address) || strpbrk(strstr(config.peer_address, "://") + 3, "/?#@ "))) {
         return cli_misused(&cli_serve, "--peer-address must be like http://10.0.0.5:8040, without a path");

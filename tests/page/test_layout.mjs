@@ -1,12 +1,18 @@
 // The panels of a recording: their places, and what the address says about them.
 import { Server, assert, checkAxe, eventually, withPage } from './harness.mjs';
 
-let server, bag, archive;
+let server, bag, archive, part;
 export async function setUp() {
     server = await Server.start();
     const made = await server.uploadDemo();
     bag = made.find((r) => r.format === 'rosbag-1.2');
     archive = made.find((r) => r.format === 'nanover');
+    const cut = await fetch(`${server.api}/recordings/${bag.id}/as/part.bag?start=%2B5s&end=%2B12s`);
+    const { id } = await server.json('/recordings/by-name/lab/part.bag', { method: 'PUT', body: await cut.arrayBuffer() });
+    part = await eventually(async () => {
+        const recording = await server.json('/recordings/' + id);
+        return recording.state === 'ready' && recording;
+    });
 }
 export async function tearDown() {
     await server?.end();
@@ -97,13 +103,65 @@ export const tests = {
         await withPage(server, `/recordings/${bag.id}?panels=none`, {}, async (page) => {
             for (const panels of wrong) {
                 await page.evaluate((to) => {
-                    history.pushState(null, '', `?panels=${encodeURIComponent(to)}`);
+                    history.pushState(null, '', `${location.pathname}?panels=${encodeURIComponent(to)}`);
                     dispatchEvent(new PopStateEvent('popstate'));
                 }, panels);
                 await page.getByRole('button', { name: 'Add panel' }).click();
                 await page.getByRole('menuitem', { name: 'Log' }).click();
                 await eventually(async () => (await region(page, 'Log').count()) > 0, panels);
             }
+        });
+    },
+    async two_recordings_run_on_one_clock() {
+        await withPage(server, `/recordings/${bag.id}?panels=messages&messages.topic=/odom&at=7.001`, {}, async (page) => {
+            const time = async (name) => Number((await region(page, name).locator('.messages-head .mono').textContent()).replace(':', ''));
+            /** The messages are at these seconds of their recordings; there are ten a second. */
+            const at = (one, two) => eventually(async () => Math.abs((await time('Messages')) - one) < 0.15 && Math.abs((await time('Messages 2')) - two) < 0.15, `${one} and ${two}`);
+            await page.getByRole('button', { name: 'Compare…' }).click();
+            await page.getByLabel('Search', { exact: true }).fill('part');
+            await page.getByRole('list', { name: 'Recordings' }).getByRole('button', { name: 'part.bag' }).click();
+            await at(6.95, 1.95); // recorded at the same time, so that is how they are aligned
+            assert.deepEqual([query(page).get('panels'), query(page).get('messages2.of')], ['r500-500.messages.messages2', '2']);
+            await page.getByRole('button', { name: 'As recorded', pressed: true }).waitFor();
+            await checkAxe(page);
+            await page.getByRole('button', { name: 'Align starts' }).click();
+            await at(6.95, 6.95);
+            const box = await page.locator('.timeline-field').boundingBox();
+            const bar = page.locator('.pair-extent');
+            const from = await bar.boundingBox();
+            await drag(page, [from.x + 40, from.y + 4], [from.x + 40 + box.width / 10, from.y + 4]); // a tenth of 19.9 s
+            await eventually(() => Math.abs(Number(query(page).get('shift')) - 1.99) < 0.05, 'the shift');
+            await at(6.95, 4.95);
+            await bar.focus();
+            await page.keyboard.press('ArrowRight');
+            await page.getByRole('spinbutton', { name: /Start of the second/ }).fill('-3');
+            await page.keyboard.press('Enter');
+            await at(6.95, 6.95); // the end of the second
+            await region(page, 'Messages 2').getByRole('button', { name: 'Previous message' }).click();
+            await at(3.85, 6.85);
+            const slider = page.getByRole('slider', { name: 'Playhead' });
+            await slider.focus();
+            await page.keyboard.press('Home');
+            await region(page, 'Messages').getByText('No message at or before').waitFor();
+            await eventually(() => query(page).get('at') === '-3', 'the time in the address');
+            await page.reload();
+            await region(page, 'Messages 2').getByRole('button', { name: 'Next message' }).click();
+            await eventually(async () => (await time('Messages 2')) < 0.1, 'the first message of the second'); // the playback runs over both
+            await region(page, 'Messages').getByText('No message at or before').waitFor();
+            await page.getByLabel('Recording in Messages', { exact: true }).selectOption('2 · part.bag');
+            await at(0, 0);
+            await page.getByRole('button', { name: 'Close the second recording' }).click();
+            await eventually(() => query(page).get('with') === null && query(page).get('panels') === 'none', 'one recording');
+            await page.goBack();
+            await eventually(() => query(page).get('with') === part.id, 'both again');
+        });
+    },
+    async a_second_recording_that_is_missing_is_said() {
+        await withPage(server, `/recordings/${bag.id}?with=${'0'.repeat(32)}&shift=1e99&panels=r1-1.log.log2&log2.of=2`, { allow: [/404/] }, async (page) => {
+            await page.getByText('The second recording cannot be shown').waitFor();
+            await region(page, 'Log').waitFor();
+            await page.getByRole('button', { name: 'Close the second recording' }).click();
+            await page.getByText('The second recording cannot be shown').waitFor({ state: 'detached' });
         });
     },
 };

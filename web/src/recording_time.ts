@@ -38,9 +38,11 @@ export const calendarTime = (recording: Recording, ns: bigint, digits = 3): stri
     return epoch === null ? null : dateTime(epoch + ns - boundsOf(recording).start, digits);
 };
 
+/** As the URL holds it: 1.5 */
+export function secondsOf(ns: bigint): string {
+    const abs = ns < 0n ? -ns : ns;
+    return (ns < 0n ? '-' : '') + `${abs / SECOND}.${String(abs % SECOND).padStart(9, '0')}`.replace(/\.?0+$/, '');
+}
 /** A time as the URL holds it: seconds from the start. */
-export const toSeconds = (recording: Recording, ns: bigint): string => {
-    const d = ns - boundsOf(recording).start;
-    return `${d / SECOND}.${String(d % SECOND).padStart(9, '0')}`.replace(/\.?0+$/, '');
-};
+export const toSeconds = (recording: Recording, ns: bigint): string => secondsOf(ns - boundsOf(recording).start);
 export const fromSeconds = (recording: Recording, seconds: string): bigint => boundsOf(recording).start + timeNs(seconds);

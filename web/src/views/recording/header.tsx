@@ -105,18 +105,18 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
     return actions;
 }
 
-export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => void) | null }) {
+export function Header({ loaded, onExport, onCompare = null }: { loaded: Loaded; onExport: (() => void) | null; onCompare?: (() => void) | null }) {
     const { recording } = loaded;
     const [purging, setPurging] = useState(false);
     const actions = useActions(loaded, () => setPurging(true));
-    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('/'), showError);
+    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('./'), showError);
     const known = useStore(service);
     const facts = [formatTitle(known, recording.format), recording.calendar_start && text.utc(dateTime(recording.calendar_start)), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
     return (
         <header class="recording-header">
             <div class="grow">
                 <p class="recording-path small">
-                    <a href={href('/', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
+                    <a href={href('', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
                 </p>
                 <Name {...loaded} />
                 <p class="recording-facts small muted">
@@ -130,6 +130,7 @@ export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => 
                         {text.export.title}
                     </Button>
                 )}
+                {onCompare && <Button onClick={onCompare}>{text.pair.compare}</Button>}
                 <Menu items={actions} kind="plain" label={text.recording.actions} />
             </div>
             {purging && <Confirm title={text.recording.purgeTitle} help={text.recording.purgeHelp(recording.name)} button={text.recording.purge} onYes={purge} onClose={() => setPurging(false)} />}

@@ -1,17 +1,17 @@
 // The view of a recording: header, timeline, panels, sidebar.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { setQuery, useAddress } from '../../address';
+import { address, setQuery, useAddress } from '../../address';
 import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
-import { Playback } from '../../playback';
+import { Playback, type Range } from '../../playback';
 import { text } from '../../text';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
-import { loadEvents } from './events';
+import { useEvents } from './event_store';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
@@ -19,15 +19,18 @@ import { Header } from './header';
 import { PanelsBar } from './layout/bar';
 import { Panels } from './layout/panels';
 import type { Loaded } from './annotations';
+import { doubleLayout, EndPair, PairBar, startPair } from './pair/bar';
+import { ChooseSecond } from './pair/choose';
+import { LaneNames, PairLanes, useLanes } from './pair/lanes';
+import { unionOf, usePair, useSecond, useSources, type Second } from './pair/pair';
 import { Player } from './player';
 import { ExportDialog } from './export';
 import { Timeline } from './timeline';
 
 /** The playback state, initialized from the URL; written back to the URL when it rests. */
-function useRecordingPlayback(recording: Recording, opening: bigint | null): Playback {
-    const bounds = boundsOf(recording);
+function useRecordingPlayback(recording: Recording, opening: bigint | null, bounds: Range): Playback {
     const playback = useMemo(() => {
-        const created = new Playback(bounds, opening ?? bounds.start);
+        const created = new Playback(bounds, opening ?? boundsOf(recording).start);
         const query = new URLSearchParams(location.search);
         const [from, to] = (query.get('range') ?? '').split('~');
         if (from && to) {
@@ -46,7 +49,7 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null): Pla
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
             const { time_ns, range, playing } = playback.get();
-            if (!playing && location.pathname.startsWith('/recordings/')) {
+            if (!playing && address.get().path.startsWith('recordings/')) {
                 const at = time_ns === opening ? null : toSeconds(recording, time_ns);
                 setQuery({ at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` }, true);
             }
@@ -88,21 +91,38 @@ function emptyText(state: string): { title: string; help: string } {
           : { title: t.empty, help: t.emptyHelp };
 }
 
-function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | null }) {
+function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: bigint | null; second: Second }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
-    const playback = useRecordingPlayback(recording, opening);
-    const events = useRequest((signal) => loadEvents(recording.id, signal), [recording.id, recording.events]);
+    const pair = usePair(recording, second.recording);
+    const playback = useRecordingPlayback(recording, opening, unionOf(recording, pair));
+    const sources = useSources(recording, playback, pair);
+    const own = sources[0]!.playback;
+    const lanes = useLanes(second.recording);
+    const [choosing, setChoosing] = useState(false);
+    const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
-    const step = useMemo(() => frameSteps(recording, topics, playback), [playback]);
+    const step = useMemo(() => frameSteps(recording, topics, own), [own]);
     useKeys(playback, step);
-    const sources = useMemo(() => [{ recording, topics, playback, companion: null }], [recording, playback]);
+    useLayoutEffect(() => {
+        if (second.recording && !new URLSearchParams(location.search).has('panels')) {
+            doubleLayout(sources);
+        }
+    }, [second.recording?.id]);
+    const below = pair && { names: <LaneNames pair={pair} lanes={lanes.lanes} />, lanes: (view: Range, width: number) => <PairLanes pair={pair} lanes={lanes} view={view} width={width} /> };
     return (
         <div class="recording">
-            <Header loaded={loaded} onExport={() => setExporting(true)} />
+            <Header loaded={loaded} onExport={() => setExporting(true)} onCompare={pair || recording.messages === 0 ? null : () => setChoosing(true)} />
             <div class="recording-main">
                 <div class="recording-content">
-                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} />}
+                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events} below={below} />}
+                    {pair && <PairBar pair={pair} source={sources[0]!} />}
+                    {second.error !== null && (
+                        <div class="pair-bar row">
+                            <p class="error grow" role="alert">{text.pair.failed(second.error instanceof Error ? second.error.message : String(second.error))}</p>
+                            <EndPair source={sources[0]!} />
+                        </div>
+                    )}
                     <div class="recording-bar">
                         {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
                         <PanelsBar sources={sources} />
@@ -110,15 +130,18 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
                     {recording.messages === 0 && <EmptyState {...emptyText(recording.state)} />}
                     <Panels sources={sources} />
                 </div>
-                <Details loaded={loaded} playback={playback} events={events} />
+                <Details loaded={loaded} playback={own} events={events} />
             </div>
-            {exporting && <ExportDialog recording={recording} topics={topics} playback={playback} onClose={() => setExporting(false)} />}
+            {choosing && <ChooseSecond recording={recording} onChoose={(other) => (setChoosing(false), startPair(sources[0]!, other))} onClose={() => setChoosing(false)} />}
+            {exporting && <ExportDialog recording={recording} topics={topics} playback={own} onClose={() => setExporting(false)} />}
         </div>
     );
 }
 
 export default function RecordingView() {
-    const id = useAddress().path.split('/')[2] ?? '';
+    const id = useAddress().path.split('/')[1] ?? '';
+    const second = useSecond();
+    const opened = useRef('');
     const latest = useRef<{ of: string; value: Recording; opening: bigint | null } | null>(null);
     const result = useRequest(async (signal) => {
         const answer = await loadRecording(id, signal);
@@ -138,20 +161,21 @@ export default function RecordingView() {
     if (result.error instanceof ApiError && (result.error.status === 404 || result.error.status === 410) && !found && !result.loading) {
         return (
             <EmptyState title={text.recording.notFound} help={text.recording.notFoundHelp}>
-                <a href="/">{text.notFound.back}</a>
+                <a href="./">{text.notFound.back}</a>
             </EmptyState>
         );
     }
     if (result.error !== null && !found && !result.loading) {
         return <Failed error={result.error} retry={result.reload} />;
     }
-    if (!found) {
+    if (!found || (second.waiting && opened.current !== id)) { // a second one that is chosen later replaces nothing while it loads
         return (
             <div class="empty">
                 <Spinner />
             </div>
         );
     }
+    opened.current = id;
     const loaded = { recording: found.value, tag: found.tag, reload: result.reload };
-    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} />;
+    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} second={second} />;
 }

@@ -48,7 +48,7 @@ function Body({ id, panel, source, actions }: { id: string; panel: Panel; source
     const settings = JSON.stringify(settingsOf(id, query));
     return useMemo(
         () => (
-            <ErrorBoundary key={source.recording.id}>
+            <ErrorBoundary key={`${settingsOf(id, query).of} ${source.recording.id}`}>
                 <panel.Panel {...source} open={actions.open(id)} settings={JSON.parse(settings) as Record<string, string>} onSettings={(changes) => setSettings(id, changes)} />
             </ErrorBoundary>
         ),
@@ -85,7 +85,7 @@ function Head({ id, sources, actions, maximised, head }: FrameProps) {
         <header class="panel-head" {...head} onDblClick={(event) => !(event.target as Element).closest('button, select') && actions.maximise(id)}>
             <h2 class="ellipsis">{title}</h2>
             {sources.length > 1 && (
-                <Select label={t.shows(title)} hidden_label value={String(sources.indexOf(source) + 1)} options={sources.map(({ recording }, i): [string, string] => [String(i + 1), `${i + 1} · ${recording.name}`])} onChange={(of) => setSettings(id, { of: of === '1' ? null : of })} />
+                <Select label={t.shows(title)} hidden_label value={String(sources.indexOf(source) + 1)} options={sources.map(({ recording }, i): [string, string] => [String(i + 1), text.pair.numbered(i + 1, recording.name)])} onChange={(of) => setSettings(id, { of: of === '1' ? null : of })} />
             )}
             <span class="panel-tools">
                 <Menu label={t.menu(title)} items={items} />

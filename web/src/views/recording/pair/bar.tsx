@@ -1,0 +1,63 @@
+// The bar of the second recording: which one, how it is aligned, and a way back to one recording.
+import { address, href, setQuery } from '../../../address';
+import { boundsOf, secondsOf, timeNs } from '../../../recording_time';
+import { text } from '../../../text';
+import type { Recording } from '../../../types';
+import { Button, Field } from '../../../ui';
+import type { Source } from '../layout/frame';
+import { arranged, idsOf, keepPanels } from '../layout/tree';
+import { nextIds, setLayout, settingsOf, shownLayout } from '../panel_layout';
+import { recordedShift, type Pair } from './pair';
+
+const isSecond = (id: string) => address.get().query.get(`${id}.of`) === '2';
+
+/** For each panel one more, of the second recording, at its side. */
+export function doubleLayout(sources: Pick<Source, 'recording' | 'topics'>[]): void {
+    const { query } = address.get();
+    const ids = idsOf(shownLayout(sources, query)).filter((id) => !isSecond(id));
+    const others = nextIds(ids);
+    const settings = Object.fromEntries(ids.map((id, i) => [others[i]!, { ...settingsOf(id, query), of: '2' }]));
+    setLayout(sources[0]!.recording, arranged(ids.flatMap((id, i) => [id, others[i]!])), { settings });
+}
+
+export function startPair(source: Source, other: Recording): void {
+    setQuery({ with: other.id, shift: null, max: null });
+    doubleLayout([source]);
+}
+
+function endPair(recording: Recording, topics: Source['topics']): void {
+    setQuery({ with: null, shift: null });
+    const { query } = address.get();
+    setLayout(recording, keepPanels(shownLayout([{ recording, topics }], query), (id) => !isSecond(id)));
+}
+
+/** For a second recording that could not be loaded, too. */
+export function EndPair({ source }: { source: Pick<Source, 'recording' | 'topics'> }) {
+    return <Button kind="quiet" icon="close" label={text.pair.end} onClick={() => endPair(source.recording, source.topics)} />;
+}
+
+export function PairBar({ pair, source }: { pair: Pair; source: Source }) {
+    const recorded = recordedShift(pair.first, pair.second);
+    const length = Number(boundsOf(pair.first).end - boundsOf(pair.first).start) / 1e9;
+    const typed = (value: string) => /^-?\d/.test(value) && pair.setShift(timeNs(value));
+    return (
+        <div class="pair-bar row" role="group" aria-label={text.pair.title}>
+            <span class="ellipsis grow">
+                <a href={href(`recordings/${pair.second.id}`)}>{text.pair.numbered(2, pair.second.name)}</a> <span class="muted small">{pair.second.collection}</span>
+            </span>
+            <span class="row pair-shift">
+                <Field label={text.pair.shift} hidden_label title={text.pair.shiftHelp} type="number" step={length > 600 ? 1 : 0.1} value={secondsOf(pair.shift)} onChange={(event) => typed(event.currentTarget.value)} />
+                <span>s</span>
+                <Button pressed={pair.shift === 0n} onClick={() => pair.setShift(0n)}>
+                    {text.pair.alignStarts}
+                </Button>
+                {recorded !== null && (
+                    <Button pressed={pair.shift === recorded} onClick={() => pair.setShift(recorded)}>
+                        {text.pair.alignRecorded}
+                    </Button>
+                )}
+                <EndPair source={source} />
+            </span>
+        </div>
+    );
+}
