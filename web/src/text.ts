@@ -430,6 +430,8 @@ export const text = {
         nextFrame: 'Next frame',
         speed: 'Speed',
         loop: 'Loop',
+        live: 'Live',
+        liveHelp: 'Stay at the end of the recording, which is growing',
         keys: 'Keyboard shortcuts',
         keyList: [
             ['Space', 'Play or pause'],
@@ -439,6 +441,7 @@ export const text = {
             ['P', 'Next panel; Shift P: previous panel'],
             ['[ ]', 'Start or end the selection at the playhead, with the timeline focused'],
             ['+ − 0', 'Zoom the timeline in or out, or reset it, with the timeline focused'],
+            ['+ − 0', 'Zoom the image in or out, or fit it, with the image focused'],
             ['M', 'Mark an event at the playhead or the selection'],
             ['Enter, F2, Delete', 'Go to, rename or delete the focused event; ↑ ↓: previous or next event'],
             ['← →', 'Move the focused event by a frame; with Shift: by a second; with Alt: its end; with Alt Shift: its start'],
