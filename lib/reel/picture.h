@@ -32,6 +32,9 @@ struct reel_image {
 bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_image *out, struct reel_error *err);
 void reel_image_done(struct reel_image *image);
 
+/* The sides of the whole image, from the head of its file; false: they cannot be told. */
+bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *height);
+
 struct reel_picture {
     uint8_t *data; /* from malloc */
     size_t size;
@@ -62,7 +65,7 @@ bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thu
                          struct reel_error *err);
 bool reel_thumbnail_fits(const struct reel_index *index); /* whether it has such a channel */
 
-enum { REEL_PICTURE_VERSION = 2 }; /* part of every ETag: raise it when one pixel changes */
+enum { REEL_PICTURE_VERSION = 3 }; /* part of every ETag: raise it when one pixel changes */
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 
 #include "api/annotation_views.h"
 #include "api/body.h"
+#include "api/change.h"
 #include "api/paging.h"
 #include "api/routes.h"
 #include "catalog/notes.h"
@@ -135,6 +136,35 @@ void api_events_list(struct http_request *r) {
 
 /* ---- one */
 
+enum { EVENT_ETAG = REEL_TIME_TEXT + 2 };
+
+/* The member `updated` in quotes, so that a client that has listed events knows their tags. */
+static void event_etag(const struct catalog_event *e, char out[EVENT_ETAG]) {
+    char updated[REEL_TIME_TEXT];
+    reel_time_rfc3339(e->updated_ns, updated);
+    snprintf(out, EVENT_ETAG, "\"%s\"", updated);
+}
+
+static void reply_event(struct http_request *r, int status, const struct catalog_event *e) {
+    char etag[EVENT_ETAG];
+    event_etag(e, etag);
+    http_add_header(r, "ETag", etag);
+    http_reply_json(r, status, view_event(e));
+}
+
+/* Checks If-Match. False: replied (412). */
+static bool event_version(struct http_request *r, const struct catalog_event *e, int64_t *version) {
+    char etag[EVENT_ETAG];
+    event_etag(e, etag);
+    const char *match = http_header(r, "If-Match");
+    *version = match && strcmp(match, "*") != 0 ? e->updated_ns : CATALOG_ANY_VERSION;
+    if (!http_if_match(r, etag)) {
+        http_reply_problem(r, 412, "precondition-failed", "the event has changed since; get it again");
+        return false;
+    }
+    return true;
+}
+
 /* Tags as a JSON text; "": none sent. NULL: replied. */
 static char *tags_of(struct http_request *r, const json_t *body) {
     const json_t *tags = json_object_get(body, "tags");
@@ -176,7 +206,7 @@ static void add_event(struct http_request *r, const json_t *body, const struct c
         snprintf(address, sizeof address, "/api/v1/events/%s", e.id);
         http_add_header(r, "Location", address);
         manifests_changed(app);
-        http_reply_json(r, 201, view_event(&e));
+        reply_event(r, 201, &e);
     } else {
         http_reply_error(r, &err);
     }
@@ -226,7 +256,7 @@ void api_event_get(struct http_request *r) {
     struct catalog_event e;
     struct api_recording a;
     if (find_event(r, &e, &a)) {
-        http_reply_json(r, 200, view_event(&e));
+        reply_event(r, 200, &e);
         catalog_event_done(&e);
         api_recording_done(&a);
     }
@@ -257,14 +287,15 @@ void api_event_change(struct http_request *r) {
     if (!body || !find_event(r, &e, &a)) {
         return;
     }
-    char *tags = read_change(r, body, &a.row, &change) ? tags_of(r, body) : NULL;
+    bool good = event_version(r, &e, &change.version) && read_change(r, body, &a.row, &change);
+    char *tags = good ? tags_of(r, body) : NULL;
     change.tags = tags && tags[0] ? tags : NULL;
     if (tags && catalog_event_change(app->catalog, e.id, &change, &now, &err)) {
         manifests_changed(app);
-        http_reply_json(r, 200, view_event(&now));
+        reply_event(r, 200, &now);
         catalog_event_done(&now);
     } else if (tags) {
-        http_reply_error(r, &err);
+        change_refuse(r, &err);
     }
     free(tags);
     catalog_event_done(&e);
@@ -275,14 +306,16 @@ void api_event_delete(struct http_request *r) {
     struct catalog_event e;
     struct api_recording a;
     struct reel_error err = {0};
+    int64_t version;
     if (!find_event(r, &e, &a)) {
         return;
     }
-    if (catalog_event_remove(http_app(r)->catalog, e.id, &err)) {
+    bool matches = event_version(r, &e, &version);
+    if (matches && catalog_event_remove(http_app(r)->catalog, e.id, version, &err)) {
         manifests_changed(http_app(r));
         http_reply_empty(r, 204);
-    } else {
-        http_reply_error(r, &err);
+    } else if (matches) {
+        change_refuse(r, &err);
     }
     catalog_event_done(&e);
     api_recording_done(&a);

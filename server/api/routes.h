@@ -149,8 +149,9 @@ void api_carla_trajectory(struct http_request *r);
 void api_carla_state(struct http_request *r);
 /* bag.c */
 void api_bag_info(struct http_request *r);
-/* frame.c */
+/* frame.c, frames.c */
 void api_frame(struct http_request *r);
+void api_frames(struct http_request *r);
 /* grafana.c, grafana_lists.c, grafana_events.c */
 void api_grafana(struct http_request *r);
 void api_grafana_query(struct http_request *r);

@@ -109,6 +109,16 @@ static const struct http_param frame_params[] = {
     {.name = "width", .type = HTTP_UINT, .min = 1, .max = 16384, .help = "The maximum width in pixels; larger images are scaled down."},
     {0},
 };
+static const struct http_param frames_params[] = {
+    {.name = "topic", .type = HTTP_GLOB, .required = true, .help = "The topic of the images."},
+    PARAM_SPAN,
+    {.name = "every", .type = HTTP_TEXT, .help = "Fewer images: 10 selects every tenth, 100ms the first in each interval."},
+    {.name = "latch",
+     .type = HTTP_BOOL,
+     .help = "Begins with the last image before start; a video with the frames since its last key frame before start."},
+    {.name = "width", .type = HTTP_UINT, .min = 1, .max = 16384, .help = "The maximum width in pixels; larger images are scaled down."},
+    {0},
+};
 
 static const struct http_param thumbnail_params[] = {
     {.name = "frames",
@@ -241,6 +251,16 @@ const struct api_route api_routes_contents[] = {
      .id = "getPreviews",
      .tag = "contents",
      .answers = "200" ERRORS_LIST},
+    {.http = {"GET", BASE "/recordings/{id}/frames", ROLE_READ, frames_params, "Streams the images of a topic in time order, for players.",
+              api_frames, NULL, NULL, NULL},
+     .id = "listFrames",
+     .tag = "contents",
+     .detail = "Each part is a file with its Content-Length and, in X-Log-Time, its time, in X-Image-Size the sides before it was "
+               "scaled: images are JPEG or PNG as recorded, pixels and what is scaled become JPEG; frames of a video are the byte stream "
+               "that was recorded (video/h264, video/h265). An "
+               "image that cannot be shown is a part of text that says why.",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/series", ROLE_READ, series_across_params, "Returns the same numeric fields of several recordings over time.",
               api_series_across, NULL, NULL, NULL},
      .id = "getSeriesAcross",

@@ -175,12 +175,16 @@ static bool apply(struct catalog_event *e, const struct catalog_event_change *ch
     return e->title ? check(e, err) : reel_fail_memory(err);
 }
 
+static bool is_version(const struct catalog_event *e, int64_t version, struct reel_error *err) {
+    return version == CATALOG_ANY_VERSION || version == e->updated_ns || reel_fail(err, REEL_CHANGED, "the event has changed since");
+}
+
 bool catalog_event_change(struct catalog *c, const char *event, const struct catalog_event_change *change, struct catalog_event *out,
                           struct reel_error *err) {
     int64_t recording;
     *out = (struct catalog_event){0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    bool good = h && find(h, event, out, &recording, err) && apply(out, change, err) &&
+    bool good = h && find(h, event, out, &recording, err) && is_version(out, change->version, err) && apply(out, change, err) &&
                 event_write(h, "event_update", out->row, out, err) && annotations_touch(h, recording, err) && read_back(h, out, err) &&
                 db_commit(h, err);
     if (!good) {
@@ -189,12 +193,12 @@ bool catalog_event_change(struct catalog *c, const char *event, const struct cat
     return good;
 }
 
-bool catalog_event_remove(struct catalog *c, const char *event, struct reel_error *err) {
+bool catalog_event_remove(struct catalog *c, const char *event, int64_t version, struct reel_error *err) {
     int64_t recording;
     struct catalog_event e = {0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    bool good = h && find(h, event, &e, &recording, err) && annotations_run(h, "event_delete", e.row, err) &&
-                annotations_touch(h, recording, err) && db_commit(h, err);
+    bool good = h && find(h, event, &e, &recording, err) && is_version(&e, version, err) &&
+                annotations_run(h, "event_delete", e.row, err) && annotations_touch(h, recording, err) && db_commit(h, err);
     catalog_event_done(&e);
     return good;
 }

@@ -106,6 +106,7 @@ void catalog_events_done(struct catalog_events *events);
 bool catalog_event_add(struct catalog *c, const char *id, struct catalog_event *event, struct reel_error *err);
 bool catalog_event_get(struct catalog *c, const char *event, struct catalog_event *out, struct reel_error *err);
 struct catalog_event_change {
+    int64_t version; /* its updated_ns must be this, or CATALOG_ANY_VERSION: else REEL_CHANGED */
     bool has_start, has_end;
     int64_t start_ns, end_ns;
     const char *title; /* NULL: as it is */
@@ -113,7 +114,7 @@ struct catalog_event_change {
 };
 bool catalog_event_change(struct catalog *c, const char *event, const struct catalog_event_change *change, struct catalog_event *out,
                           struct reel_error *err);
-bool catalog_event_remove(struct catalog *c, const char *event, struct reel_error *err);
+bool catalog_event_remove(struct catalog *c, const char *event, int64_t version, struct reel_error *err);
 struct catalog_event_query {
     const char
         *recording; /* id: its own events by its own times, also in the trash; NULL: of all recordings by the calendar, none of the trash */

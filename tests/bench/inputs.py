@@ -92,30 +92,75 @@ def states(path, size):
     return messages
 
 
-def robot_bag(path, size):
-    """A bag of version 1.2 without an index, of about `size` bytes; returns how many messages of each topic."""
-    pick, counts, tick = random.Random(1), dict.fromkeys(TYPES, 0), 0
-    odometries, scans = [odometry(pick) for _ in range(997)], [scan(pick) for _ in range(61)]
-    with open(path, 'wb', 1 << 20) as out:
-        out.write(b'#ROSRECORD V1.2\n')
-        for topic, (kind, md5, definition) in TYPES.items():
-            out.write(record({'op': b'\1', 'topic': topic, 'type': kind, 'md5': md5, 'def': definition}, b''))
-        heads = {topic: record({'op': b'\2', 'topic': topic, 'type': kind, 'md5': md5, 'sec': b'SSSS', 'nsec': b'NNNN'}, b'')[:-4]
-                 for topic, (kind, md5, _) in TYPES.items()}
+class Bag:
+    """Writes a bag of version 1.2 without an index."""
 
-        def put(topic, sec, nsec, data):
-            head = heads[topic].replace(b'SSSS', struct.pack('<I', sec), 1).replace(b'NNNN', struct.pack('<I', nsec), 1)
-            out.write(head + struct.pack('<I', len(data)) + data)
-            counts[topic] += 1
+    def __init__(self, out, types):
+        self.out, self.counts = out, dict.fromkeys(types, 0)
+        out.write(b'#ROSRECORD V1.2\n')
+        for topic, (kind, md5, definition) in types.items():
+            out.write(record({'op': b'\1', 'topic': topic, 'type': kind, 'md5': md5, 'def': definition}, b''))
+        self.heads = {topic: record({'op': b'\2', 'topic': topic, 'type': kind, 'md5': md5, 'sec': b'SSSS', 'nsec': b'NNNN'}, b'')[:-4]
+                      for topic, (kind, md5, _) in types.items()}
+
+    def put(self, topic, sec, nsec, data):
+        head = self.heads[topic].replace(b'SSSS', struct.pack('<I', sec), 1).replace(b'NNNN', struct.pack('<I', nsec), 1)
+        self.out.write(head + struct.pack('<I', len(data)) + data)
+        self.counts[topic] += 1
+
+
+class Robot:
+    """Odometry and transforms at 50 Hz, scans at 10 Hz."""
+
+    def __init__(self, pick):
+        self.pick = pick
+        self.odometries, self.scans = [odometry(pick) for _ in range(997)], [scan(pick) for _ in range(61)]
+
+    def put(self, bag, tick):
+        sec, nsec = T0 + tick // 50, tick % 50 * 20_000_000
+        stamp = nsec << 32 | sec
+        bag.put('/odom', sec, nsec, stamped(tick, stamp, 'odom') + self.odometries[tick % 997])
+        bag.put('/tf', sec, nsec + 1000, transforms(tick, stamp, self.pick))
+        if tick % 5 == 0:
+            bag.put('/scan', sec, nsec + 2000, stamped(tick // 5, stamp, 'laser') + self.scans[tick // 5 % 61])
+
+
+def robot_bag(path, size):
+    """A bag of about `size` bytes; returns how many messages of each topic."""
+    robot, tick = Robot(random.Random(1)), 0
+    with open(path, 'wb', 1 << 20) as out:
+        bag = Bag(out, TYPES)
         while out.tell() < size:
-            sec, nsec = T0 + tick // 50, tick % 50 * 20_000_000
-            stamp = nsec << 32 | sec
-            put('/odom', sec, nsec, stamped(tick, stamp, 'odom') + odometries[tick % 997])
-            put('/tf', sec, nsec + 1000, transforms(tick, stamp, pick))
-            if tick % 5 == 0:
-                put('/scan', sec, nsec + 2000, stamped(tick // 5, stamp, 'laser') + scans[tick // 5 % 61])
+            robot.put(bag, tick)
             tick += 1
-    return counts
+    return bag.counts
+
+
+CAMERA = ('sensor_msgs/CompressedImage', '8f7a12909da2c9d3332d540a0977563f', 'Header header\nstring format\nuint8[] data\n' + HEADER)
+LOG = ('rosgraph_msgs/Log', 'acffd30cd6b6de30f120938c17c593fb', 'byte DEBUG=1\nbyte INFO=2\nbyte WARN=4\nbyte ERROR=8\nbyte FATAL=16\nHeader header\nbyte level\nstring name\n'
+       'string msg\nstring file\nstring function\nuint32 line\nstring[] topics\n' + HEADER)
+
+
+def drive_bag(path, size, pictures):
+    """What a robot with cameras records, about `size` bytes: /camera at 30 Hz, /slow_camera at 10 Hz, a log at 5 Hz, and what Robot does. `pictures`: JPEG files, used in turn."""
+    robot, step = Robot(random.Random(1)), 0  # of 150 a second
+    images = [text('jpeg') + struct.pack('<I', len(p)) + p for p in pictures]
+    with open(path, 'wb', 1 << 20) as out:
+        bag = Bag(out, {'/camera': CAMERA, '/slow_camera': CAMERA, '/rosout': LOG, **TYPES})
+        while out.tell() < size:
+            sec, nsec = T0 + step // 150, step % 150 * 1_000_000_000 // 150
+            head = stamped(step, nsec << 32 | sec, 'camera')
+            if step % 3 == 0:
+                robot.put(bag, step // 3)
+            if step % 5 == 0:
+                bag.put('/camera', sec, nsec + 3000, head + images[step // 5 % len(images)])
+            if step % 15 == 0:
+                bag.put('/slow_camera', sec, nsec + 4000, head + images[step // 15 % len(images)])
+            if step % 30 == 0:
+                words = text('/planner') + text('step %d of the plan is done' % step) + text('plan.cpp') + text('run')
+                bag.put('/rosout', sec, nsec + 5000, head + bytes([1 << step // 30 % 4]) + words + struct.pack('<II', 42, 0))
+            step += 1
+    return bag.counts
 
 
 def small_bags(folder, count, size):

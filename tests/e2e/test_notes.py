@@ -302,6 +302,20 @@ class Notes(Case):
         self.assertProblem(send(self.server, 'POST', '/events', {'recording': '0' * 32, 'start': 1, 'title': 'x'}), 404)
         self.assertProblem(self.server.get(API + '/events?start=%2B5s'), 400, 'start')
 
+    def test_if_match_of_events(self):
+        one, _ = self.fresh()
+        made = send(self.server, 'POST', '/events', {'recording': one, 'start': T0, 'title': 'fall'})
+        path, first = '/events/' + made.json()['id'], made.headers['ETag']
+        self.assertEqual((first, self.get(API + path).headers['ETag']), ('"%s"' % made.json()['updated'],) * 2)
+        second = send(self.server, 'PATCH', path, {'end': '+1s'}, If_Match=first)
+        self.assertEqual((second.status, second.headers['ETag']), (200, '"%s"' % second.json()['updated']))
+        self.assertNotEqual(second.headers['ETag'], first)
+        self.assertProblem(send(self.server, 'PATCH', path, {'title': 'late'}, If_Match=first), 412)
+        self.assertProblem(send(self.server, 'DELETE', path, None, If_Match=first), 412)
+        self.assertEqual(self.ask('GET', path), second.json())
+        self.ask('PATCH', path, {'title': 'any'}, If_Match='*')
+        self.assertEqual(send(self.server, 'DELETE', path, None, If_Match=self.get(API + path).headers['ETag']).status, 204)
+
     def test_an_epoch_places_recording_and_events(self):
         mol, path = self.mol, '/recordings/' + self.mol
         self.assertEqual((self.get(API + path).json()['clock'], self.get(API + path).json()['calendar_start']), ('relative', None))

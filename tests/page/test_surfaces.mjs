@@ -54,10 +54,10 @@ export const tests = {
                     await ready(page);
                     await page.locator('.plot-tools').waitFor();
                     assert.ok((await checkMenus(page, `${size.width} by ${size.height}`)) >= 3, 'actions, panels, plot');
-                    await page.getByRole('button', { name: 'Panels' }).scrollIntoViewIfNeeded();
-                    await page.getByRole('button', { name: 'Panels' }).click();
-                    await page.getByRole('menuitemcheckbox', { name: 'Topics' }).click(); // it can be used where it is
-                    await page.locator('.panel-topics').waitFor({ state: 'detached' });
+                    await page.getByRole('button', { name: 'Add panel' }).scrollIntoViewIfNeeded();
+                    await page.getByRole('button', { name: 'Add panel' }).click();
+                    await page.getByRole('menuitem', { name: 'Topics' }).click(); // it can be used where it is
+                    await page.locator('.panel-topics').nth(1).waitFor();
                 });
             }
         }

@@ -129,8 +129,9 @@ static void events_are_found_by_their_interval(void **state) {
         made[i].end = made[i].start + (int64_t)dice(100000) * S / 10;
         assert_true(catalog_event_change(
             c, made[i].id,
-            &(struct catalog_event_change){.has_start = true, .start_ns = made[i].start, .has_end = true, .end_ns = made[i].end}, &now,
-            &err));
+            &(struct catalog_event_change){
+                .version = CATALOG_ANY_VERSION, .has_start = true, .start_ns = made[i].start, .has_end = true, .end_ns = made[i].end},
+            &now, &err));
         catalog_event_done(&now);
     }
     assert_all_intervals(shift);
@@ -155,22 +156,28 @@ static void an_event_is_checked_and_changed(void **state) {
     assert_string_equal(now.recording, id);
     assert_true(now.on_calendar && now.wall_start_ns == 5 && now.wall_end_ns == 9);
     catalog_event_done(&now);
-    assert_true(catalog_event_change(c, e.id, &(struct catalog_event_change){.title = "gate", .tags = "{\"kind\":null,\"who\":\"x\"}"},
-                                     &now, &err));
+    assert_true(catalog_event_change(
+        c, e.id, &(struct catalog_event_change){.version = e.updated_ns, .title = "gate", .tags = "{\"kind\":null,\"who\":\"x\"}"}, &now,
+        &err));
     assert_string_equal(now.title, "gate");
     assert_string_equal(now.tags, "{\"who\":\"x\"}");
     assert_int_equal(now.end_ns, 9);
     assert_true(now.updated_ns > e.updated_ns);
     catalog_event_done(&now);
-    const struct catalog_event_change bad[] = {
+    assert_false(catalog_event_change(c, e.id, &(struct catalog_event_change){.version = e.updated_ns, .title = "late"}, &now, &err));
+    assert_int_equal(err.code, REEL_CHANGED);
+    assert_false(catalog_event_remove(c, e.id, e.updated_ns, &err));
+    assert_int_equal(err.code, REEL_CHANGED);
+    struct catalog_event_change bad[] = {
         {.has_end = true, .end_ns = 4}, {.title = ""}, {.tags = "{\"a b\":\"x\"}"},
         {.tags = "{\"a\":7}"},          {.tags = "7"}, {.has_start = true, .start_ns = INT64_MIN, .has_end = true, .end_ns = INT64_MAX}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        bad[i].version = CATALOG_ANY_VERSION;
         assert_false(catalog_event_change(c, e.id, &bad[i], &now, &err));
         assert_int_equal(err.code, REEL_ARGUMENT);
     }
-    assert_true(catalog_event_remove(c, e.id, &err));
-    assert_false(catalog_event_remove(c, e.id, &err));
+    assert_true(catalog_event_remove(c, e.id, CATALOG_ANY_VERSION, &err));
+    assert_false(catalog_event_remove(c, e.id, CATALOG_ANY_VERSION, &err));
     assert_false(catalog_event_get(c, e.id, &now, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
     struct catalog_events page;

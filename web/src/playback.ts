@@ -14,6 +14,8 @@ export interface PlaybackState {
     playing: boolean;
     speed: number; // below 0: backwards
     loop: boolean;
+    growing: boolean; // a live recording that is not finished
+    following: boolean; // the playhead stays at its end
 }
 
 export const SPEEDS = [-10, -5, -2, -1, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100];
@@ -28,7 +30,7 @@ export class Playback implements Readable<PlaybackState> {
     private before = 0;
 
     constructor(bounds: Range, time_ns = bounds.start) {
-        this.store = new Store<PlaybackState>({ time_ns, bounds, range: null, playing: false, speed: 1, loop: false });
+        this.store = new Store<PlaybackState>({ time_ns, bounds, range: null, playing: false, speed: 1, loop: false, growing: false, following: false });
     }
     get(): PlaybackState {
         return this.store.get();
@@ -46,9 +48,23 @@ export class Playback implements Readable<PlaybackState> {
     seek(time_ns: bigint): void {
         const { start, end } = this.get().bounds;
         const time = time_ns < start ? start : time_ns > end ? end : time_ns;
-        if (time !== this.get().time_ns) {
-            this.change({ time_ns: time });
+        if (time !== this.get().time_ns || this.get().following) {
+            this.change({ time_ns: time, following: false });
         }
+    }
+    /** New bounds, of a recording that got more messages. The playhead moves only where it follows the end. */
+    grow(bounds: Range, growing: boolean): void {
+        const before = this.get();
+        const following = before.following && growing;
+        const time_ns = following ? bounds.end : before.time_ns;
+        if (growing !== before.growing || following !== before.following || bounds.start !== before.bounds.start || bounds.end !== before.bounds.end) {
+            this.change({ bounds, growing, following, time_ns });
+        }
+    }
+    /** Keeps the playhead at the end of a recording that grows. */
+    follow(): void {
+        this.pause();
+        this.change({ following: true, time_ns: this.get().bounds.end });
     }
     /** Clamped to the recording; an empty range clears the selection. */
     setRange(range: Range | null): void {
@@ -70,7 +86,7 @@ export class Playback implements Readable<PlaybackState> {
             return;
         }
         const outside = speed > 0 ? time_ns >= end || time_ns < start : time_ns <= start || time_ns > end;
-        this.change({ playing: true, time_ns: outside ? (speed > 0 ? start : end) : time_ns });
+        this.change({ playing: true, following: false, time_ns: outside ? (speed > 0 ? start : end) : time_ns });
         this.before = performance.now();
         this.frame = requestAnimationFrame(this.tick);
     }
@@ -88,7 +104,7 @@ export class Playback implements Readable<PlaybackState> {
         }
     }
     private tick = (now: number): void => {
-        const { time_ns, speed, loop } = this.get();
+        const { time_ns, speed, loop, growing, range } = this.get();
         const { start, end } = this.span();
         const passed = Math.min(Math.max(0, now - this.before), MAX_STEP_MS);
         const step = BigInt(Math.round(passed * 1e6 * speed));
@@ -97,7 +113,7 @@ export class Playback implements Readable<PlaybackState> {
         const [last, first] = speed > 0 ? [end, start] : [start, end];
         const over = speed > 0 ? next >= last : next <= last;
         if (over && !loop) {
-            this.change({ time_ns: last, playing: false });
+            this.change({ time_ns: last, playing: false, following: growing && range === null && speed > 0 });
             return;
         }
         this.change({ time_ns: over ? first : next });
@@ -134,4 +150,14 @@ export function usePlayback(playback: Playback, interval_ms = 0): PlaybackState 
         };
     }, [playback, interval_ms]);
     return state;
+}
+
+/** The bounds of the recording: changes only when it grows. */
+export function useBounds(playback: Playback): Range {
+    const [bounds, setBounds] = useState(playback.get().bounds);
+    useEffect(() => {
+        setBounds(playback.get().bounds);
+        return playback.subscribe((state) => setBounds(state.bounds));
+    }, [playback]);
+    return bounds;
 }

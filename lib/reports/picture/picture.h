@@ -34,8 +34,6 @@ struct mosaic {
     unsigned bytes, red_x, red_y;
 };
 void bayer_row(const struct mosaic *m, uint32_t y, uint8_t *to);
-/* The size in the head of an image file. */
-bool pixels_size_of_file(const struct reel_image *image, uint32_t *width, uint32_t *height, struct reel_error *err);
 /* Reads an image file; a JPEG is decoded no larger than needed to scale it to the requested width (0: full size). */
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err);
 bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err);

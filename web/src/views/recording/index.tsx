@@ -1,23 +1,23 @@
 // The view of a recording: header, timeline, panels, sidebar.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { setQuery, useAddress } from '../../address';
 import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
 import { Playback } from '../../playback';
-import type { Panel, PanelProps } from '../../panels';
 import { text } from '../../text';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { showError } from '../../toasts';
-import type { Recording, Topic } from '../../types';
-import { Button, EmptyState, Failed, ErrorBoundary, Menu, Spinner } from '../../ui';
+import type { Recording } from '../../types';
+import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
 import { loadEvents } from './events';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
 import { Header } from './header';
-import { availablePanels, setSettings, settingsOf, setPanels, shownPanels } from './panel_layout';
+import { PanelsBar } from './layout/bar';
+import { Panels } from './layout/panels';
 import type { Loaded } from './annotations';
 import { Player } from './player';
 import { ExportDialog } from './export';
@@ -36,9 +36,12 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null): Pla
         const at = query.get('at');
         if (at) {
             created.seek(fromSeconds(recording, at));
+        } else if (recording.state === 'recording') {
+            created.follow();
         }
         return created;
-    }, [recording.id, bounds.start, bounds.end]);
+    }, [recording.id, recording.messages > 0]);
+    useLayoutEffect(() => playback.grow(bounds, recording.state === 'recording'), [playback, bounds.start, bounds.end, recording.state]);
     useEffect(() => {
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
@@ -59,50 +62,6 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null): Pla
         };
     }, [playback]);
     return playback;
-}
-
-function PanelFrame({ panel, onClose, ...shared }: Omit<PanelProps, 'settings' | 'onSettings'> & { panel: Panel; onClose: () => void }) {
-    const { query } = useAddress();
-    return (
-        <section class={`panel panel-${panel.name}`} aria-label={panel.title}>
-            <header class="panel-head">
-                <h2>{panel.title}</h2>
-                <Button kind="quiet" icon="close" label={text.recording.closePanel(panel.title)} onClick={onClose} />
-            </header>
-            <div class="panel-body">
-                <ErrorBoundary>
-                    <panel.Panel {...shared} settings={settingsOf(panel.name, query)} onSettings={(changes) => setSettings(panel.name, changes)} />
-                </ErrorBoundary>
-            </div>
-        </section>
-    );
-}
-
-function Panels({ recording, topics, playback }: { recording: Recording; topics: Topic[]; playback: Playback }) {
-    const { query } = useAddress();
-    const shown = shownPanels(recording, topics, query);
-    const names = shown.map((panel) => panel.name);
-    const toggle = (name: string) => setPanels(recording, names.includes(name) ? names.filter((n) => n !== name) : [...names, name]);
-    const open: PanelProps['open'] = (name, settings) => {
-        if (!names.includes(name)) {
-            setPanels(recording, [...names, name]);
-        }
-        setSettings(name, settings(settingsOf(name, query)));
-    };
-    return (
-        <>
-            <div class="panels-bar row">
-                <Menu label={text.recording.panels} kind="plain" icon="plus" items={availablePanels(recording, topics).map((panel) => ({ label: panel.title, checked: names.includes(panel.name), run: () => toggle(panel.name) }))}>
-                    {text.recording.panels}
-                </Menu>
-            </div>
-            <div class={`panels panels-${Math.min(shown.length, 4)}`}>
-                {shown.map((panel) => (
-                    <PanelFrame key={panel.name} panel={panel} recording={recording} topics={topics} playback={playback} companion={null} open={open} onClose={() => toggle(panel.name)} />
-                ))}
-            </div>
-        </>
-    );
 }
 
 /** A recording in the trash can only be restored or deleted. */
@@ -137,22 +96,20 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
     const [exporting, setExporting] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, playback), [playback]);
     useKeys(playback, step);
+    const sources = useMemo(() => [{ recording, topics, playback, companion: null }], [recording, playback]);
     return (
         <div class="recording">
             <Header loaded={loaded} onExport={() => setExporting(true)} />
             <div class="recording-main">
-                {recording.messages > 0 ? (
-                    <div class="recording-content">
-                        <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} />
-                        <Player recording={recording} playback={playback} step={step} />
-                        <Panels recording={recording} topics={topics} playback={playback} />
+                <div class="recording-content">
+                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} />}
+                    <div class="recording-bar">
+                        {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
+                        <PanelsBar sources={sources} />
                     </div>
-                ) : (
-                    <div class="recording-content">
-                        <EmptyState {...emptyText(recording.state)} />
-                        <Panels recording={recording} topics={topics} playback={playback} />
-                    </div>
-                )}
+                    {recording.messages === 0 && <EmptyState {...emptyText(recording.state)} />}
+                    <Panels sources={sources} />
+                </div>
                 <Details loaded={loaded} playback={playback} events={events} />
             </div>
             {exporting && <ExportDialog recording={recording} topics={topics} playback={playback} onClose={() => setExporting(false)} />}
@@ -162,10 +119,13 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
 
 export default function RecordingView() {
     const id = useAddress().path.split('/')[2] ?? '';
+    const latest = useRef<{ of: string; value: Recording; opening: bigint | null } | null>(null);
     const result = useRequest(async (signal) => {
         const answer = await loadRecording(id, signal);
-        return { of: id, ...answer, opening: await openingTime(answer.value, new URLSearchParams(location.search), signal) };
+        const before = latest.current?.of === id && latest.current.value.messages > 0 ? latest.current : null; // opened already
+        return { of: id, ...answer, opening: before ? before.opening : await openingTime(answer.value, new URLSearchParams(location.search), signal) };
     }, [id]);
+    latest.current = result.value;
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
     useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);

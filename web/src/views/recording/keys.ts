@@ -1,4 +1,4 @@
-// The keys of the recording view: space, arrows, J, K, L. They work wherever the focus is, except where it uses the same keys itself.
+// The keys of the recording view: space, arrows, J, K, L, P. They work wherever the focus is, except where it uses the same keys itself.
 import { useEffect } from 'preact/hooks';
 import { nextSpeed, type Playback } from '../../playback';
 
@@ -9,13 +9,21 @@ const MOVES = `${TYPES}, canvas, [role="grid"], [role="tree"], [role="menu"]`;
 /** True if the focused element uses keys of this kind. */
 const busy = (event: KeyboardEvent, elements: string) => event.target instanceof Element && event.target.closest(elements) !== null;
 /** True if the space bar has no other meaning: it presses buttons and checks boxes. */
-const free = ({ target }: KeyboardEvent) => !(target instanceof HTMLElement) || target === document.body || target.id === 'content' || target.getAttribute('role') === 'slider';
+const free = ({ target }: KeyboardEvent) => !(target instanceof HTMLElement) || target === document.body || target.id === 'content' || target.classList.contains('panel') || target.getAttribute('role') === 'slider';
 
 function play(playback: Playback, direction: 1 | -1): void {
     const { playing, speed } = playback.get();
     const same = Math.sign(speed) === direction;
     playback.setSpeed(same ? (playing ? nextSpeed(speed) : speed) : direction);
     playback.play();
+}
+
+/** Moves the focus to the next or the previous panel. */
+function focusPanel(forward: boolean): void {
+    const all = [...document.querySelectorAll<HTMLElement>('.panel')].filter((panel) => panel.style.visibility !== 'hidden');
+    const at = all.findIndex((panel) => panel.contains(document.activeElement));
+    const to = at < 0 ? (forward ? 0 : -1) : (at + (forward ? 1 : -1)) % all.length;
+    all.at(to)?.focus();
 }
 
 export function useKeys(playback: Playback, step: (forward: boolean) => Promise<void>): void {
@@ -40,6 +48,8 @@ export function useKeys(playback: Playback, step: (forward: boolean) => Promise<
                 arrow(name === 'ArrowRight', event);
             } else if ((name === 'j' || name === 'l') && !busy(event, TYPES)) {
                 play(playback, name === 'l' ? 1 : -1);
+            } else if (name === 'p' && !busy(event, TYPES)) {
+                focusPanel(!event.shiftKey);
             } else if (name === 'k' && !busy(event, TYPES)) {
                 playback.pause();
             } else {

@@ -1,7 +1,8 @@
 // The time at which a recording opens: the first at which each of its panels has something to show. Null if the URL names a time.
 import type { Recording } from '../../types';
 import { boundsOf } from '../../recording_time';
-import { settingsOf, shownPanels } from './panel_layout';
+import { idsOf } from './layout/tree';
+import { panelOf, settingsOf, shownLayout } from './panel_layout';
 
 export async function openingTime(recording: Recording, query: URLSearchParams, signal: AbortSignal): Promise<bigint | null> {
     if (query.get('at')) {
@@ -10,9 +11,9 @@ export async function openingTime(recording: Recording, query: URLSearchParams, 
     const topics = recording.topics ?? [];
     const { start, end } = boundsOf(recording);
     const times = await Promise.all(
-        shownPanels(recording, topics, query).map(async (panel) => {
+        idsOf(shownLayout([{ recording, topics }], query)).map(async (id) => {
             try {
-                return (await panel.begins?.(recording, topics, settingsOf(panel.name, query), signal)) ?? start;
+                return (await panelOf(id)?.begins?.(recording, topics, settingsOf(id, query), signal)) ?? start;
             } catch {
                 return start; // the panel itself shows what is wrong
             }

@@ -1,10 +1,16 @@
-// Which panels are shown, and their settings: from the URL, else as last used for this format (localStorage), else the best fitting ones.
+// Which panels are shown, where, and their settings: from the URL, else as last used for this format (localStorage), else the best fitting ones.
 import { address, setQuery } from '../../address';
 import { panels, type Panel } from '../../panels';
 import type { Recording, Topic } from '../../types';
+import { arranged, freeId, idsOf, keepPanels, kindOf, readTree, writeTree, type Tree } from './layout/tree';
 
 const DEFAULT_COUNT = 2;
 const key = (recording: Recording) => `reel.panels.${recording.format}`;
+
+/** A place without a panel yet; it offers all panels. */
+export const CHOOSER = 'new';
+
+export const panelOf = (id: string): Panel | undefined => panels.find((panel) => panel.name === kindOf(id));
 
 export function availablePanels(recording: Recording, topics: Topic[]): Panel[] {
     return panels.filter((panel) => panel.fits(recording, topics) > 0);
@@ -16,33 +22,60 @@ function defaultPanels(recording: Recording, topics: Topic[]): string[] {
     return order.slice(0, DEFAULT_COUNT).map((panel) => panel.name);
 }
 
-export function shownPanels(recording: Recording, topics: Topic[], query: URLSearchParams): Panel[] {
-    const stored = query.get('panels') ?? localStorage.getItem(key(recording));
-    const names = stored === null ? defaultPanels(recording, topics) : stored.split(',');
-    const available = availablePanels(recording, topics);
-    return names.flatMap((name) => available.find((panel) => panel.name === name) ?? []);
+/** `panels` in the URL; panels that do not fit the recording they show (their setting `of`) are left out. */
+export function shownLayout(recordings: { recording: Recording; topics: Topic[] }[], query: URLSearchParams): Tree | null {
+    const { recording, topics } = recordings[0]!;
+    const stored = readTree(query.get('panels') ?? localStorage.getItem(key(recording)) ?? '.');
+    const fits = (id: string) => {
+        const shown = recordings[Number(query.get(`${id}.of`) ?? 1) - 1] ?? recordings[0]!;
+        return kindOf(id) === CHOOSER || (panelOf(id)?.fits(shown.recording, shown.topics) ?? 0) > 0;
+    };
+    return stored === undefined ? arranged(defaultPanels(recording, topics)) : keepPanels(stored, fits);
 }
 
-export function setPanels(recording: Recording, names: string[]): void {
-    localStorage.setItem(key(recording), names.join(','));
-    setQuery({ panels: names.join(',') || 'none' }, true);
+/** Parameters such as plot.fields=… for the settings of a panel. */
+function settingsQuery(id: string, changes: Record<string, string | null>): Record<string, string | null> {
+    return Object.fromEntries(Object.entries(changes).map(([name, value]) => [`${id}.${name}`, value]));
+}
+
+interface Change {
+    settings?: Record<string, Record<string, string | null>>; // by panel
+    undo?: boolean; // the browser's Back undoes it
+}
+
+/** Shows the panels of the tree. The settings of those that are gone are removed, so that a new panel of that name has none. */
+export function setLayout(recording: Recording, tree: Tree | null, { settings = {}, undo = false }: Change = {}): void {
+    const shown = idsOf(tree);
+    const { query: now } = address.get();
+    const query: Record<string, string | null> = { panels: writeTree(tree) };
+    for (const name of now.keys()) {
+        const id = /^([a-z]+\d*)\./.exec(name)?.[1];
+        if (id && panelOf(id) && !shown.includes(id)) {
+            query[name] = null;
+        }
+    }
+    if (!shown.includes(now.get('max') ?? '')) {
+        query.max = null;
+    }
+    Object.entries(settings).forEach(([id, changes]) => Object.assign(query, settingsQuery(id, changes)));
+    localStorage.setItem(key(recording), writeTree(keepPanels(tree, (id) => kindOf(id) !== CHOOSER)));
+    setQuery(query, !undo);
 }
 
 /** plot.fields=… in the URL is the setting `fields` of the panel plot. */
-export function settingsOf(panel: string, query: URLSearchParams): Record<string, string> {
+export function settingsOf(id: string, query: URLSearchParams): Record<string, string> {
     const settings: Record<string, string> = {};
     query.forEach((value, name) => {
-        if (name.startsWith(panel + '.')) {
-            settings[name.slice(panel.length + 1)] = value;
+        if (name.startsWith(id + '.')) {
+            settings[name.slice(id.length + 1)] = value;
         }
     });
     return settings;
 }
-export function setSettings(panel: string, changes: Record<string, string | null>): void {
-    const here = address.get().path;
-    const query: Record<string, string | null> = {};
-    Object.entries(changes).forEach(([name, value]) => (query[`${panel}.${name}`] = value));
-    if (here === location.pathname) {
-        setQuery(query, true);
+export function setSettings(id: string, changes: Record<string, string | null>): void {
+    if (address.get().path === location.pathname) {
+        setQuery(settingsQuery(id, changes), true);
     }
 }
+
+export const nextId = (kind: string, tree: Tree | null): string => freeId(kind, idsOf(tree));

@@ -1,7 +1,7 @@
 // The timeline: a lane per topic, playhead, selection, events. Reads and changes the playback state; holds only the zoom itself.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
-import { usePlayback, type Playback, type Range } from '../../playback';
+import { useBounds, usePlayback, type Playback, type Range } from '../../playback';
 import { count, duration, offset } from '../../format';
 import { useStore } from '../../store';
 import { text } from '../../text';
@@ -92,7 +92,7 @@ function Playhead({ playback, view, width }: { playback: Playback; view: Range; 
 /** The visible part of the recording. It follows the playhead when that leaves it. */
 function useZoom(playback: Playback) {
     const [zoom, setZoom] = useState<Range | null>(null);
-    const { bounds } = playback.get();
+    const bounds = useBounds(playback);
     const view = zoom ?? bounds;
     const length = Number(bounds.end - bounds.start);
     const latest = useRef(view);
@@ -113,7 +113,7 @@ function useZoom(playback: Playback) {
                     set(panSpan(inside(), Number(time_ns - (time_ns > end ? start : end)), [0, length]));
                 }
             }),
-        [playback],
+        [playback, bounds],
     );
     return {
         view,
