@@ -10,6 +10,8 @@
 #include "api/common.h"
 #include "api/openapi.h"
 #include "api/routes.h"
+#include "app.h"
+#include "wire/cleanup.h"
 
 static const char not_built[] =
     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><base href=\"/\"><title>Reel</title><h1>Reel</h1><p>The server runs. It was "
@@ -33,14 +35,18 @@ static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size
     return true;
 }
 
-/* Only scripts of this server, and connections to this server. The worker that computes checksums may compile WebAssembly; the page may
- * not. */
+/* Only scripts of this server, connections to this server, and its images and those of --map-tiles. The worker that computes checksums
+ * may compile WebAssembly; the page may not. */
 static void add_guards(struct http_request *r, const char *name) {
     bool hashes = strncmp(name, "assets/hash_worker", strlen("assets/hash_worker")) == 0;
-    http_add_header(r, "Content-Security-Policy",
-                    hashes ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'"
-                           : "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'; "
-                             "frame-ancestors 'none'");
+    const char *tiles = http_app(r)->config.map_tiles;
+    size_t origin = tiles ? (size_t)(strchr(strstr(tiles, "://") + 3, '/') - tiles) : 0; /* cmd_serve.c has checked it */
+    AUTO_MEM char *policy = NULL;
+    int n = asprintf(&policy,
+                     "default-src 'self'; img-src 'self' data: blob:%s%.*s; object-src 'none'; base-uri 'self'; form-action 'self'; "
+                     "frame-ancestors 'none'",
+                     origin ? " " : "", (int)origin, tiles ? tiles : "");
+    http_add_header(r, "Content-Security-Policy", hashes || n < 0 ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" : policy);
     http_add_header(r, "Cross-Origin-Opener-Policy", "same-origin");
     http_add_header(r, "Permissions-Policy", "camera=(), geolocation=(), microphone=()");
     http_add_header(r, "X-Frame-Options", "DENY");

@@ -58,6 +58,11 @@ static json_t *view_caller(const struct http_caller *caller) {
                      "collections", collections);
 }
 
+/* The background of maps; null: they have none. */
+static json_t *view_map(const struct app_config *c) {
+    return c->map_tiles ? json_pack("{s:o, s:o}", "tiles", view_text(c->map_tiles), "attribution", view_text(c->map_attribution)) : json_null();
+}
+
 static json_t *view_links(const struct http_request *r) {
     static const struct {
         const char *name, *path;
@@ -79,9 +84,9 @@ void api_service(struct http_request *r) {
     uint64_t free_bytes = 0;
     store_free_bytes(http_app(r)->store, &free_bytes);
     http_reply_json(r, 200,
-                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "service", "reel", "version", REEL_VERSION, "caller",
+                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "service", "reel", "version", REEL_VERSION, "caller",
                               view_caller(http_caller(r)), "formats", view_formats(), "targets", view_targets(), "links", view_links(r),
-                              "free_bytes", view_u64(free_bytes), "interval", "[)"));
+                              "free_bytes", view_u64(free_bytes), "interval", "[)", "map", view_map(&http_app(r)->config)));
 }
 
 void api_health(struct http_request *r) {

@@ -9,8 +9,9 @@ import { hasRole, service, type Role } from './service';
 import { useStore } from './store';
 import { text } from './text';
 import { nextTheme, theme } from './theme';
+import { CHOICES, chooseZone, zoneChoice, zoneName } from './time_zone';
 import { dropToast, showError, toasts } from './toasts';
-import { Button, EmptyState, ErrorBoundary, lazy } from './ui';
+import { Button, EmptyState, ErrorBoundary, Menu, lazy } from './ui';
 import { Library } from './views/library';
 import { SearchBox } from './views/library/search_box';
 import { LogIn } from './views/login';
@@ -46,6 +47,18 @@ function viewOf(path: string): { name: string; View: View } {
         return { name: 'upload', View: Upload };
     }
     return first === 'admin' ? { name: 'admin', View: Admin } : { name: 'notFound', View: NotFound };
+}
+
+function ZoneMenu() {
+    const choice = useStore(zoneChoice);
+    return (
+        <Menu label={text.zone.title} icon="clock" items={CHOICES.map((one) => ({ label: text.zone[one], checked: one === choice, run: () => chooseZone(one) }))}>
+            <span title={text.zone.title}>
+                <span class="visually-hidden">{text.zone.title}: </span>
+                {choice === 'recording' ? text.zone.own : zoneName()}
+            </span>
+        </Menu>
+    );
 }
 
 function Header({ name, login }: { name: string; login: boolean }) {
@@ -84,6 +97,7 @@ function Header({ name, login }: { name: string; login: boolean }) {
                     </span>
                 )}
                 {!login && <Jobs />}
+                {!login && <ZoneMenu />}
                 <Button
                     kind="quiet"
                     icon={now === 'auto' ? 'auto' : now === 'dark' ? 'moon' : 'sun'}
@@ -114,6 +128,7 @@ export function App() {
     const { path, query } = useAddress();
     const { needed, loggedIn } = useStore(session);
     const { name, View } = viewOf(path);
+    const zone = useStore(zoneChoice); // all times change with it
     const titles = text.app as Record<string, unknown>;
     useEffect(() => {
         document.title = typeof titles[name] === 'string' ? `${titles[name] as string} – ${text.name}` : text.name; // a view may set a more specific title
@@ -128,7 +143,7 @@ export function App() {
                 {needed ? (
                     <LogIn />
                 ) : (
-                    <ErrorBoundary key={name + String(loggedIn)}>
+                    <ErrorBoundary key={name + String(loggedIn) + zone}>
                         <View />
                     </ErrorBoundary>
                 )}

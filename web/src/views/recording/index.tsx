@@ -12,6 +12,7 @@ import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
 import { useEvents } from './event_store';
+import { useGrowing } from './growing';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
@@ -48,9 +49,9 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null, boun
     useEffect(() => {
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
-            const { time_ns, range, playing } = playback.get();
+            const { time_ns, range, playing, following } = playback.get();
             if (!playing && address.get().path.startsWith('recordings/')) {
-                const at = time_ns === opening ? null : toSeconds(recording, time_ns);
+                const at = following || time_ns === opening ? null : toSeconds(recording, time_ns);
                 setQuery({ at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` }, true);
             }
         };
@@ -102,7 +103,7 @@ function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: b
     const [choosing, setChoosing] = useState(false);
     const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
-    const step = useMemo(() => frameSteps(recording, topics, own), [own]);
+    const step = useMemo(() => frameSteps(recording, topics, own), [own, recording]);
     useKeys(playback, step);
     useLayoutEffect(() => {
         if (second.recording && !new URLSearchParams(location.search).has('panels')) {
@@ -152,6 +153,7 @@ export default function RecordingView() {
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
     useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);
+    useGrowing(found?.value.state === 'recording' && !result.loading, result.value, result.reload);
     const name = found?.value.name;
     useEffect(() => {
         if (name) {

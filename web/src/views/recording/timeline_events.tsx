@@ -99,7 +99,7 @@ function TitleForm({ lane }: { lane: EventLane }) {
 export function EventLaneName({ lane }: { lane: EventLane }) {
     const { shown, recording } = lane;
     return (
-        <div class="timeline-name timeline-events-name" style={{ height: `${laneHeight(lane.rows)}px` }}>
+        <div class="timeline-events-name" style={{ height: `${laneHeight(lane.rows)}px` }}>
             <span aria-hidden={shown !== null}>{shown ? '' : text.events.title}</span>
             <output class="mono" aria-live="polite">
                 {shown ? `${relativeTime(recording, shown.start)}${shown.end > shown.start ? ` – ${relativeTime(recording, shown.end)}` : ''}` : ''}
