@@ -1,5 +1,5 @@
 // All communication with the server. No other file calls fetch (tus-js-client gets its headers from here).
-import { readEvents, readLines } from './api_streams';
+import { readEvents, readLines, readParts, type FilePart } from './api_streams';
 import { Store } from './store';
 import { text } from './text';
 import type { Change, Job, Problem } from './types';
@@ -182,6 +182,11 @@ export async function* getRows<T>(path: string, params: Params = {}, signal?: Ab
             yield JSON.parse(line) as T;
         }
     }
+}
+
+/** The parts of a multipart response, as they arrive. */
+export async function* getParts(path: string, params: Params = {}, signal?: AbortSignal): AsyncGenerator<FilePart> {
+    yield* readParts(await request('GET', path, { params, signal }));
 }
 
 /** Server-sent events with the token, which EventSource cannot send. Reconnects until the stream has ended or the returned function is called. */

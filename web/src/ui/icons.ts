@@ -29,6 +29,7 @@ export const icons = {
     out: 'M2.5 2.5H9V4H4v8h5v1.5H2.5Zm8.2 2.2L14 8l-3.3 3.3-1-1 1.5-1.6H6V7.3h5.2L9.7 5.7Z',
     full: 'M2 2h5v1.5H3.5V7H2Zm7 0h5v5h-1.5V3.5H9ZM2 9h1.5v3.5H7V14H2Zm10.5 0H14v5H9v-1.5h3.5Z',
     back: 'M7 3 2 8l5 5 1-1-3.2-3.3H14V7.3H4.8L8 4Z',
+    rotate: 'M8 3a5 5 0 1 0 5 5h-1.5A3.5 3.5 0 1 1 8 4.5V7l4-3.3L8 .5Z',
     settings: 'M2 4h6v1.4H2Zm10.5 0H14v1.4h-1.5ZM9.5 2.8H11v3.8H9.5ZM2 10.6h2v1.4H2Zm6.5 0H14v1.4H8.5ZM5.5 9.4H7v3.8H5.5Z',
 } as const;
 export type IconName = keyof typeof icons;

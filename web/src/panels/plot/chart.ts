@@ -3,6 +3,8 @@ import uPlot from 'uplot';
 import { offset } from '../../format';
 import { colour } from '../../theme';
 
+const LEGEND_MS = 100; // between two changes of it during playback
+
 export interface Curve {
     field: string;
     points: [number, number | null][]; // seconds from the start, value
@@ -25,7 +27,7 @@ export function aligned(curves: Curve[]): uPlot.AlignedData {
     return tables.length === 0 ? [[]] : tables.length === 1 ? tables[0]! : uPlot.join(tables);
 }
 
-function options(curves: Curve[], width: number, height: number, on: ChartEvents, drawPlayhead: (u: uPlot) => void, setLegend: (u: uPlot) => void): uPlot.Options {
+function options(curves: Curve[], width: number, height: number, on: ChartEvents, placePlayhead: (u: uPlot) => void, setLegend: (u: uPlot) => void): uPlot.Options {
     const axis: uPlot.Axis = { stroke: colour('--ink-soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 }, font: `11px ${getComputedStyle(document.body).fontFamily}` };
     return {
         width,
@@ -44,7 +46,7 @@ function options(curves: Curve[], width: number, height: number, on: ChartEvents
                     }
                 },
             ],
-            draw: [drawPlayhead],
+            draw: [placePlayhead],
             setCursor: [setLegend],
             ready: [
                 (u) => {
@@ -80,17 +82,20 @@ export function createChart(root: HTMLElement, on: ChartEvents): Chart {
     let plot: uPlot | null = null;
     let now = 0;
     let [width, height] = [300, 200];
-    const drawPlayhead = (u: uPlot) => {
-        const x = Math.round(u.valToPos(now, 'x', true));
-        if (x >= u.bbox.left && x <= u.bbox.left + u.bbox.width) {
-            u.ctx.fillStyle = colour('--playhead');
-            u.ctx.fillRect(x - 1, u.bbox.top, 2, u.bbox.height);
-        }
+    let legendAt = 0; // when it last changed
+    let legendTimer: ReturnType<typeof setTimeout> | null = null;
+    const playhead = document.createElement('div'); // above the canvas, which is not drawn again when it moves
+    playhead.className = 'plot-playhead';
+    const placePlayhead = (u: uPlot) => {
+        const x = Math.round(u.valToPos(now, 'x'));
+        playhead.hidden = !(x >= 0 && x <= u.over.clientWidth);
+        playhead.style.transform = `translateX(${x - 1}px)`;
     };
     /** While no pointer is over the plot, the legend shows the values at the playhead. */
     const setLegend = (u: uPlot) => {
         if ((u.cursor.left ?? -1) < 0) {
             const times = u.data[0];
+            legendAt = performance.now();
             u.setLegend({ idxs: u.data.map((values, i) => indexAt(times, i === 0 ? times : values, now)) }, false);
         }
     };
@@ -106,7 +111,8 @@ export function createChart(root: HTMLElement, on: ChartEvents): Chart {
     return {
         show(curves, from, to) {
             plot?.destroy();
-            plot = new uPlot(options(curves, width, Math.max(80, height - 30), on, drawPlayhead, setLegend), aligned(curves), root);
+            plot = new uPlot(options(curves, width, Math.max(80, height - 30), on, placePlayhead, setLegend), aligned(curves), root);
+            plot.over.append(playhead);
             setLegend(plot);
             plot.setScale('x', from < to ? { min: from, max: to } : { min: from - 0.5, max: from + 0.5 }); // a single message has no extent
             fit();
@@ -114,8 +120,16 @@ export function createChart(root: HTMLElement, on: ChartEvents): Chart {
         setPlayhead(seconds) {
             now = seconds;
             if (plot) {
-                plot.redraw(false, false);
-                setLegend(plot);
+                placePlayhead(plot);
+                legendTimer ??= setTimeout(
+                    () => {
+                        legendTimer = null;
+                        if (plot) {
+                            setLegend(plot);
+                        }
+                    },
+                    legendAt + LEGEND_MS - performance.now(),
+                );
             }
         },
         resize(w, h) {

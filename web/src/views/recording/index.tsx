@@ -11,7 +11,7 @@ import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
-import { loadEvents } from './events';
+import { useEvents } from './event_store';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
@@ -19,7 +19,7 @@ import { Header } from './header';
 import { PanelsBar } from './layout/bar';
 import { Panels } from './layout/panels';
 import type { Loaded } from './annotations';
-import { doubleLayout, EndPair, PairBar, startPair } from './pair/bar';
+import { doubleLayout, PairBar, PairFailed, startPair } from './pair/bar';
 import { ChooseSecond } from './pair/choose';
 import { LaneNames, PairLanes, useLanes } from './pair/lanes';
 import { unionOf, usePair, useSecond, useSources, type Second } from './pair/pair';
@@ -100,7 +100,7 @@ function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: b
     const own = sources[0]!.playback;
     const lanes = useLanes(second.recording);
     const [choosing, setChoosing] = useState(false);
-    const events = useRequest((signal) => loadEvents(recording.id, signal), [recording.id, recording.events]);
+    const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, own), [own]);
     useKeys(playback, step);
@@ -115,14 +115,9 @@ function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: b
             <Header loaded={loaded} onExport={() => setExporting(true)} onCompare={pair || recording.messages === 0 ? null : () => setChoosing(true)} />
             <div class="recording-main">
                 <div class="recording-content">
-                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} below={below} />}
+                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events} below={below} />}
                     {pair && <PairBar pair={pair} source={sources[0]!} />}
-                    {second.error !== null && (
-                        <div class="pair-bar row">
-                            <p class="error grow" role="alert">{text.pair.failed(second.error instanceof Error ? second.error.message : String(second.error))}</p>
-                            <EndPair source={sources[0]!} />
-                        </div>
-                    )}
+                    {second.error !== null && <PairFailed error={second.error} source={sources[0]!} />}
                     <div class="recording-bar">
                         {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
                         <PanelsBar sources={sources} />

@@ -31,9 +31,19 @@ function endPair(recording: Recording, topics: Source['topics']): void {
     setLayout(recording, keepPanels(shownLayout([{ recording, topics }], query), (id) => !isSecond(id)));
 }
 
-/** For a second recording that could not be loaded, too. */
-export function EndPair({ source }: { source: Pick<Source, 'recording' | 'topics'> }) {
+function EndPair({ source }: { source: Source }) {
     return <Button kind="quiet" icon="close" label={text.pair.end} onClick={() => endPair(source.recording, source.topics)} />;
+}
+
+export function PairFailed({ error, source }: { error: unknown; source: Source }) {
+    return (
+        <div class="pair-bar row">
+            <p class="error grow" role="alert">
+                {text.pair.failed(error instanceof Error ? error.message : String(error))}
+            </p>
+            <EndPair source={source} />
+        </div>
+    );
 }
 
 export function PairBar({ pair, source }: { pair: Pair; source: Source }) {
