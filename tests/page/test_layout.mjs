@@ -164,4 +164,44 @@ export const tests = {
             await page.getByText('The second recording cannot be shown').waitFor({ state: 'detached' });
         });
     },
+    async layouts_are_saved_for_a_collection() {
+        const again = await server.json(`/recordings/${archive.id}`); // of the same collection, with other topics
+        const choose = async (page, item) => {
+            await page.getByRole('button', { name: 'Layout', exact: true }).click();
+            await page.getByRole(item.endsWith('…') || item === 'Reset' ? 'menuitem' : 'menuitemcheckbox', { name: item, exact: true }).click();
+        };
+        await withPage(server, `/recordings/${bag.id}?panels=r250-750.messages.c500-500.plot.map&messages.topic=/scan&plot.fields=/odom.pose.pose.position.x&plot.zoom=1~2&at=3`, {}, async (page) => {
+            await choose(page, 'Save as…');
+            await page.getByLabel('Name', { exact: true }).fill('the plan');
+            await page.getByRole('checkbox', { name: /open with it/ }).check();
+            await page.keyboard.press('Enter');
+            await page.getByText('Layout “the plan” saved').waitFor();
+            const [{ value }] = (await server.json('/collections/demo/layouts')).items;
+            assert.deepEqual(value, { opened: true, panels: 'r250-750.messages.c500-500.plot.map', settings: { messages: { topic: '/scan' }, plot: { fields: '/odom.pose.pose.position.x' }, map: {} } });
+            await page.getByRole('button', { name: 'Close Map' }).click();
+            await choose(page, 'the plan');
+            await region(page, 'Map').waitFor();
+            await page.goto(`/recordings/${again.id}`); // opens with it: the map does not fit, and the topic is missing
+            await region(page, 'Messages').getByText('no /scan').waitFor();
+            assert.deepEqual([query(page).get('panels'), await page.locator('.panel').count()], ['r250-750.messages.c500-500.plot.map', 2]);
+            await page.goto(`/recordings/${again.id}?panels=topics`); // an address that says which panels wins
+            await region(page, 'Topics').waitFor();
+            await choose(page, 'the plan');
+            await page.getByText('Left out, because this recording has nothing for them: Map').waitFor();
+            await choose(page, 'Manage…');
+            await page.getByRole('button', { name: 'Rename the plan' }).click();
+            await page.keyboard.type('ours');
+            await page.keyboard.press('Enter');
+            await page.getByRole('button', { name: 'Default', pressed: true }).click();
+            await page.getByRole('button', { name: 'Default', pressed: false }).waitFor();
+            assert.deepEqual((await server.json('/collections/demo/layouts')).items.map((one) => [one.name, one.value.opened]), [['ours', false]]);
+            await checkAxe(page, '.dialog');
+            await page.getByRole('button', { name: 'Delete ours' }).click();
+            await page.getByText('No layouts are saved.').waitFor();
+            await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
+            await choose(page, 'Reset');
+            await region(page, '3D').waitFor();
+            assert.equal(query(page).get('panels'), null);
+        });
+    },
 };

@@ -16,10 +16,11 @@ import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
 import { Header } from './header';
+import { openSavedLayout } from './layout/saved';
 import { PanelsBar } from './layout/bar';
 import { Panels } from './layout/panels';
 import type { Loaded } from './annotations';
-import { doubleLayout, PairBar, PairFailed, startPair } from './pair/bar';
+import { doubleLayout, PairBar, PairFailed, showsSecond, startPair } from './pair/bar';
 import { ChooseSecond } from './pair/choose';
 import { LaneNames, PairLanes, useLanes } from './pair/lanes';
 import { unionOf, usePair, useSecond, useSources, type Second } from './pair/pair';
@@ -91,7 +92,7 @@ function emptyText(state: string): { title: string; help: string } {
           : { title: t.empty, help: t.emptyHelp };
 }
 
-function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: bigint | null; second: Second }) {
+function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; opening: bigint | null; fresh: boolean; second: Second }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
     const pair = usePair(recording, second.recording);
@@ -105,7 +106,7 @@ function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: b
     const step = useMemo(() => frameSteps(recording, topics, own), [own]);
     useKeys(playback, step);
     useLayoutEffect(() => {
-        if (second.recording && !new URLSearchParams(location.search).has('panels')) {
+        if (fresh && second.recording && !showsSecond(sources)) {
             doubleLayout(sources);
         }
     }, [second.recording?.id]);
@@ -137,11 +138,15 @@ export default function RecordingView() {
     const id = useAddress().path.split('/')[2] ?? '';
     const second = useSecond();
     const opened = useRef('');
-    const latest = useRef<{ of: string; value: Recording; opening: bigint | null } | null>(null);
+    const latest = useRef<{ of: string; value: Recording; opening: bigint | null; fresh: boolean } | null>(null);
     const result = useRequest(async (signal) => {
         const answer = await loadRecording(id, signal);
         const before = latest.current?.of === id && latest.current.value.messages > 0 ? latest.current : null; // opened already
-        return { of: id, ...answer, opening: before ? before.opening : await openingTime(answer.value, new URLSearchParams(location.search), signal) };
+        const fresh = before ? before.fresh : !new URLSearchParams(location.search).has('panels');
+        if (fresh && !before) {
+            await openSavedLayout(answer.value, signal);
+        }
+        return { of: id, ...answer, fresh, opening: before ? before.opening : await openingTime(answer.value, new URLSearchParams(location.search), signal) };
     }, [id]);
     latest.current = result.value;
     const found = result.value?.of === id ? result.value : null;
@@ -172,5 +177,5 @@ export default function RecordingView() {
     }
     opened.current = id;
     const loaded = { recording: found.value, tag: found.tag, reload: result.reload };
-    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} second={second} />;
+    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} fresh={found.fresh} second={second} />;
 }

@@ -11,6 +11,9 @@ import { recordedShift, type Pair } from './pair';
 
 const isSecond = (id: string) => address.get().query.get(`${id}.of`) === '2';
 
+/** Whether a panel of the second recording is shown. */
+export const showsSecond = (sources: Source[]): boolean => idsOf(shownLayout(sources, address.get().query)).some(isSecond);
+
 /** For each panel one more, of the second recording, at its side. */
 export function doubleLayout(sources: Pick<Source, 'recording' | 'topics'>[]): void {
     const { query } = address.get();
