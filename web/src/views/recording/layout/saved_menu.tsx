@@ -12,6 +12,7 @@ import { applyLayout, currentLayout, deleteLayout, leftOut, loadLayouts, openAtF
 interface DialogProps {
     sources: Source[];
     layouts: SavedLayout[];
+    loading: boolean;
     reload: () => void;
     onClose: () => void;
 }
@@ -59,7 +60,7 @@ function SaveDialog({ sources, layouts, reload, onClose }: DialogProps) {
     );
 }
 
-function Row({ layout, layouts, collection, act }: { layout: SavedLayout; layouts: SavedLayout[]; collection: string; act: (work: Promise<void>) => void }) {
+function Row({ layout, layouts, collection, busy, act }: { layout: SavedLayout; layouts: SavedLayout[]; collection: string; busy: boolean; act: (work: Promise<void>) => void }) {
     const [name, setName] = useState<string | null>(null);
     const t = text.savedLayout;
     const remove = async () => {
@@ -89,24 +90,28 @@ function Row({ layout, layouts, collection, act }: { layout: SavedLayout; layout
             <span class="grow ellipsis" title={layout.name}>
                 {layout.name}
             </span>
-            <Button pressed={layout.value.opened} title={t.openedWith(collection)} onClick={() => act(openAtFirst(collection, layouts, layout.value.opened ? null : layout.name))}>
+            <Button pressed={layout.value.opened} disabled={busy} title={t.openedWith(collection)} onClick={() => act(openAtFirst(collection, layouts, layout.value.opened ? null : layout.name))}>
                 {t.opened}
             </Button>
-            <Button kind="quiet" icon="edit" label={t.rename(layout.name)} onClick={() => setName(layout.name)} />
-            <Button kind="quiet" icon="trash" label={t.remove(layout.name)} onClick={() => act(remove())} />
+            <Button kind="quiet" icon="edit" disabled={busy} label={t.rename(layout.name)} onClick={() => setName(layout.name)} />
+            <Button kind="quiet" icon="trash" disabled={busy} label={t.remove(layout.name)} onClick={() => act(remove())} />
         </div>
     );
 }
 
-function ManageDialog({ sources, layouts, reload, onClose }: DialogProps) {
+function ManageDialog({ sources, layouts, loading, reload, onClose }: DialogProps) {
     const { collection } = sources[0]!.recording;
-    const act = (work: Promise<void>) => void work.catch(showError).finally(reload);
+    const [acting, setActing] = useState(false);
+    const act = (work: Promise<void>) => {
+        setActing(true);
+        void work.catch(showError).finally(() => (reload(), setActing(false)));
+    };
     return (
         <Dialog title={text.savedLayout.ofCollection(collection)} onClose={onClose}>
             <ul class="layout-saved">
                 {layouts.map((layout) => (
                     <li key={layout.name}>
-                        <Row layout={layout} layouts={layouts} collection={collection} act={act} />
+                        <Row layout={layout} layouts={layouts} collection={collection} busy={acting || loading} act={act} />
                     </li>
                 ))}
             </ul>
@@ -138,7 +143,7 @@ export function SavedLayouts({ sources }: { sources: Source[] }) {
         items.push({ label: t.manage, icon: 'settings', disabled: layouts.length === 0, run: () => setDialog('manage') });
     }
     items.push({ label: t.reset, icon: 'back', run: () => resetLayout(recording, layouts) });
-    const props = { sources, layouts, reload: loaded.reload, onClose: () => setDialog(null) };
+    const props = { sources, layouts, loading: loaded.loading, reload: loaded.reload, onClose: () => setDialog(null) };
     return (
         <>
             <Menu label={t.title} kind="plain" icon="layout" items={items}>
