@@ -532,6 +532,8 @@ export const text = {
         alignStarts: 'Align starts',
         alignRecorded: 'As recorded',
         end: 'Close the second recording',
+        merged: 'Both, merged by time',
+        notMerged: 'only as recorded, or with aligned starts if one has no date',
     },
     events: {
         title: 'Events',
@@ -550,6 +552,7 @@ export const text = {
     },
     export: {
         title: 'Export',
+        recording: 'Recording',
         format: 'Format',
         original: (container: string) => `Original (${container})`,
         originalWhole: 'The original file is always whole. Select another format to export only the selected range.',

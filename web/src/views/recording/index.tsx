@@ -22,6 +22,7 @@ import { Panels } from './layout/panels';
 import type { Loaded } from './annotations';
 import { doubleLayout, PairBar, PairFailed, showsSecond, startPair } from './pair/bar';
 import { ChooseSecond } from './pair/choose';
+import { exportOffers } from './pair/export';
 import { LaneNames, PairLanes, useLanes } from './pair/lanes';
 import { unionOf, usePair, useSecond, useSources, type Second } from './pair/pair';
 import { Player } from './player';
@@ -105,11 +106,20 @@ function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; ope
     const [exporting, setExporting] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, own), [own]);
     useKeys(playback, step);
+    const doubles = useRef(fresh); // the second recording gets panels, too
     useLayoutEffect(() => {
-        if (fresh && second.recording && !showsSecond(sources)) {
-            doubleLayout(sources);
+        if (second.recording) {
+            if (doubles.current && !showsSecond(sources)) {
+                doubleLayout(sources);
+            }
+            doubles.current = false;
         }
     }, [second.recording?.id]);
+    const compare = (other: Recording) => {
+        doubles.current = true;
+        setChoosing(false);
+        startPair(other);
+    };
     const below = pair && { names: <LaneNames pair={pair} lanes={lanes.lanes} />, lanes: (view: Range, width: number) => <PairLanes pair={pair} lanes={lanes} view={view} width={width} /> };
     return (
         <div class="recording">
@@ -128,8 +138,8 @@ function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; ope
                 </div>
                 <Details loaded={loaded} playback={own} events={events} />
             </div>
-            {choosing && <ChooseSecond recording={recording} onChoose={(other) => (setChoosing(false), startPair(sources[0]!, other))} onClose={() => setChoosing(false)} />}
-            {exporting && <ExportDialog recording={recording} topics={topics} playback={own} onClose={() => setExporting(false)} />}
+            {choosing && <ChooseSecond recording={recording} onChoose={compare} onClose={() => setChoosing(false)} />}
+            {exporting && <ExportDialog offers={exportOffers(sources, pair, playback)} onClose={() => setExporting(false)} />}
         </div>
     );
 }

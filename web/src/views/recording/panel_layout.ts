@@ -84,5 +84,5 @@ export function setSettings(id: string, changes: Record<string, string | null>):
 }
 
 export const nextId = (kind: string, tree: Tree | null): string => freeId(kind, idsOf(tree));
-/** Further panels of the same kinds. */
-export const nextIds = (ids: string[]): string[] => ids.reduce<string[]>((added, id) => [...added, freeId(kindOf(id), [...ids, ...added])], []);
+/** One more panel of each kind. */
+export const nextIds = (kinds: string[], taken: string[]): string[] => kinds.reduce<string[]>((added, id) => [...added, freeId(kindOf(id), [...taken, ...added])], []);
