@@ -99,7 +99,7 @@ function workers(files) {
                 const bytes = result.outputFiles[0].contents;
                 const name = nameOf(path.basename(request.path, '.ts'), '.js', bytes);
                 files.set(name, bytes);
-                return { contents: `export default ${JSON.stringify('/' + name)}`, watchFiles: [request.path] };
+                return { contents: `export default new URL(${JSON.stringify(name)}, document.baseURI).href`, watchFiles: [request.path] };
             });
         },
     };
@@ -165,18 +165,18 @@ function firstScripts(outputs) {
 function buildIndex(scripts, style, icon, licences) {
     const preload = scripts
         .slice(1)
-        .map((name) => `<link rel="modulepreload" href="/${name}">`)
+        .map((name) => `<link rel="modulepreload" href="${name}">`)
         .join('\n');
     return fs
         .readFileSync(path.join(SRC, 'index.html'), 'utf8')
         .replace(
             '<!-- head -->',
             [
-                `<link rel="icon" href="/${icon}" type="image/svg+xml">`,
-                `<link rel="stylesheet" href="/${style}">`,
-                `<link rel="license" href="/${licences}">`,
+                `<link rel="icon" href="${icon}" type="image/svg+xml">`,
+                `<link rel="stylesheet" href="${style}">`,
+                `<link rel="license" href="${licences}">`,
                 preload,
-                `<script type="module" src="/${scripts[0]}"></script>`,
+                `<script type="module" src="${scripts[0]}"></script>`,
             ]
                 .filter(Boolean)
                 .join('\n'),

@@ -103,7 +103,7 @@ export const tests = {
         await withPage(server, `/recordings/${bag.id}?panels=none`, {}, async (page) => {
             for (const panels of wrong) {
                 await page.evaluate((to) => {
-                    history.pushState(null, '', `?panels=${encodeURIComponent(to)}`);
+                    history.pushState(null, '', `${location.pathname}?panels=${encodeURIComponent(to)}`);
                     dispatchEvent(new PopStateEvent('popstate'));
                 }, panels);
                 await page.getByRole('button', { name: 'Add panel' }).click();

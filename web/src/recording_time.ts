@@ -1,6 +1,7 @@
 // Times of a recording: calendar times, or offsets from its start. Whether it has calendar times depends on the recording's clock.
 import type { Range } from './playback';
 import { dateTime, offset, parseTime } from './format';
+import { shownZone, zoneName } from './time_zone';
 import type { Recording, Topic } from './types';
 
 const SECOND = 1_000_000_000n;
@@ -29,13 +30,23 @@ export const firstTime = (topic: Topic | undefined): bigint | null => (topic?.st
 /** The offset from the start, as 0:12.345 */
 export const relativeTime = (recording: Recording, ns: bigint, digits = 3): string => offset(ns - boundsOf(recording).start, digits);
 
+/** The time on the calendar, in ns; null if the recording has no calendar times. */
+const calendarNs = (recording: Recording, ns: bigint): bigint | null => {
+    const epoch = recording.clock === 'wall' ? boundsOf(recording).start : parseTime(recording.calendar_start);
+    return epoch === null ? null : epoch + ns - boundsOf(recording).start;
+};
+
 /** Date and time; null if the recording has no calendar times. */
 export const calendarTime = (recording: Recording, ns: bigint, digits = 3): string | null => {
-    if (recording.clock === 'wall') {
-        return dateTime(ns, digits);
-    }
-    const epoch = parseTime(recording.calendar_start);
-    return epoch === null ? null : dateTime(epoch + ns - boundsOf(recording).start, digits);
+    const at = calendarNs(recording, ns);
+    return at === null ? null : dateTime(at, digits, shownZone(recording));
+};
+
+/** The same with the name of its zone: 2024-05-01 12:00:00.000 CEST */
+export const calendarText = (recording: Recording, ns: bigint, digits = 3): string | null => {
+    const at = calendarNs(recording, ns);
+    const zone = shownZone(recording);
+    return at === null ? null : `${dateTime(at, digits, zone)} ${zoneName(zone, Number(at / 1000000n))}`;
 };
 
 /** As the URL holds it: 1.5 */

@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import { go, href } from '../../address';
 import { download, linkTo, send } from '../../api';
 import { copyText } from '../../clipboard';
-import { bytes, count, dateTime, duration } from '../../format';
+import { bytes, count, duration } from '../../format';
+import { boundsOf, calendarText } from '../../recording_time';
 import { formatTitle, service, useRole } from '../../service';
 import { useStore } from '../../store';
 import { text } from '../../text';
@@ -109,14 +110,14 @@ export function Header({ loaded, onExport, onCompare = null }: { loaded: Loaded;
     const { recording } = loaded;
     const [purging, setPurging] = useState(false);
     const actions = useActions(loaded, () => setPurging(true));
-    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('/'), showError);
+    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('./'), showError);
     const known = useStore(service);
-    const facts = [formatTitle(known, recording.format), recording.calendar_start && text.utc(dateTime(recording.calendar_start)), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
+    const facts = [formatTitle(known, recording.format), calendarText(recording, boundsOf(recording).start, 0), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
     return (
         <header class="recording-header">
             <div class="grow">
                 <p class="recording-path small">
-                    <a href={href('/', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
+                    <a href={href('', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
                 </p>
                 <Name {...loaded} />
                 <p class="recording-facts small muted">

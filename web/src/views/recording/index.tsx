@@ -1,6 +1,6 @@
 // The view of a recording: header, timeline, panels, sidebar.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { setQuery, useAddress } from '../../address';
+import { address, setQuery, useAddress } from '../../address';
 import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
@@ -12,6 +12,7 @@ import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
 import { useEvents } from './event_store';
+import { useGrowing } from './growing';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
@@ -50,9 +51,9 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null, boun
     useEffect(() => {
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
-            const { time_ns, range, playing } = playback.get();
-            if (!playing && location.pathname.startsWith('/recordings/')) {
-                const at = time_ns === opening ? null : toSeconds(recording, time_ns);
+            const { time_ns, range, playing, following } = playback.get();
+            if (!playing && address.get().path.startsWith('recordings/')) {
+                const at = following || time_ns === opening ? null : toSeconds(recording, time_ns);
                 setQuery({ at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` }, true);
             }
         };
@@ -104,7 +105,7 @@ function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; ope
     const [choosing, setChoosing] = useState(false);
     const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
-    const step = useMemo(() => frameSteps(recording, topics, own), [own]);
+    const step = useMemo(() => frameSteps(recording, topics, own), [own, recording]);
     useKeys(playback, step);
     const doubles = useRef(fresh); // the second recording gets panels, too
     useLayoutEffect(() => {
@@ -145,7 +146,7 @@ function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; ope
 }
 
 export default function RecordingView() {
-    const id = useAddress().path.split('/')[2] ?? '';
+    const id = useAddress().path.split('/')[1] ?? '';
     const second = useSecond();
     const opened = useRef('');
     const latest = useRef<{ of: string; value: Recording; opening: bigint | null; fresh: boolean } | null>(null);
@@ -162,6 +163,7 @@ export default function RecordingView() {
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
     useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);
+    useGrowing(found?.value.state === 'recording' && !result.loading, result.value, result.reload);
     const name = found?.value.name;
     useEffect(() => {
         if (name) {
@@ -171,7 +173,7 @@ export default function RecordingView() {
     if (result.error instanceof ApiError && (result.error.status === 404 || result.error.status === 410) && !found && !result.loading) {
         return (
             <EmptyState title={text.recording.notFound} help={text.recording.notFoundHelp}>
-                <a href="/">{text.notFound.back}</a>
+                <a href="./">{text.notFound.back}</a>
             </EmptyState>
         );
     }

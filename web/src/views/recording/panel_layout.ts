@@ -1,5 +1,5 @@
 // Which panels are shown, where, and their settings: from the URL, else as last used for this format (localStorage), else the best fitting ones.
-import { address, setQuery } from '../../address';
+import { address, ROOT, setQuery } from '../../address';
 import { panels, type Panel } from '../../panels';
 import type { Recording, Topic } from '../../types';
 import { arranged, freeId, idsOf, keepPanels, kindOf, readTree, writeTree, type Tree } from './layout/tree';
@@ -78,7 +78,7 @@ export function settingsOf(id: string, query: URLSearchParams): Record<string, s
     return settings;
 }
 export function setSettings(id: string, changes: Record<string, string | null>): void {
-    if (address.get().path === location.pathname) {
+    if (ROOT + address.get().path === location.pathname) {
         setQuery(settingsQuery(id, changes), true);
     }
 }

@@ -59,7 +59,7 @@ export function PairBar({ pair, source }: { pair: Pair; source: Source }) {
     return (
         <div class="pair-bar row" role="group" aria-label={text.pair.title}>
             <span class="ellipsis grow">
-                <a href={href(`/recordings/${pair.second.id}`)}>{text.pair.numbered(2, pair.second.name)}</a> <span class="muted small">{pair.second.collection}</span>
+                <a href={href(`recordings/${pair.second.id}`)}>{text.pair.numbered(2, pair.second.name)}</a> <span class="muted small">{pair.second.collection}</span>
             </span>
             <span class="row pair-shift">
                 <Field label={text.pair.shift} hidden_label title={text.pair.shiftHelp} type="number" step={length > 600 ? 1 : 0.1} value={secondsOf(pair.shift)} onChange={(event) => typed(event.currentTarget.value)} />

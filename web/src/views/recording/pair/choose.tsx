@@ -1,7 +1,8 @@
 // The dialog that chooses the recording to show beside the one that is open.
 import { useState } from 'preact/hooks';
 import { getPage } from '../../../api';
-import { dateTime, duration } from '../../../format';
+import { duration } from '../../../format';
+import { calendarText } from '../../../recording_time';
 import { text } from '../../../text';
 import type { Recording } from '../../../types';
 import { useRequest } from '../../../use_request';
@@ -24,7 +25,7 @@ export function ChooseSecond({ recording, onChoose, onClose }: { recording: Reco
                     <li key={one.id}>
                         <button type="button" onClick={() => onChoose(one)}>
                             <span>{one.name}</span>
-                            <span class="muted small">{[one.collection, one.calendar_start && text.utc(dateTime(one.calendar_start)), duration(one.duration_ns)].filter(Boolean).join(' · ')}</span>
+                            <span class="muted small">{[one.collection, one.start_ns && calendarText(one, BigInt(one.start_ns), 0), duration(one.duration_ns)].filter(Boolean).join(' · ')}</span>
                         </button>
                     </li>
                 ))}
