@@ -203,6 +203,7 @@ void api_webhooks_list(struct http_request *r);
 void api_webhook_add(struct http_request *r);
 void api_webhook_get(struct http_request *r);
 void api_webhook_delete(struct http_request *r);
+void api_webhook_test(struct http_request *r);
 /* saved.c */
 void api_saved_list(struct http_request *r);
 void api_saved_get(struct http_request *r);
