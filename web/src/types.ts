@@ -45,6 +45,20 @@ export type Job = Of<'Job'>;
 export type JobStarted = Of<'JobStarted'>;
 export type BatchPlan = Of<'BatchPlan'>;
 export type BatchResult = Of<'BatchResult'>;
+export type Webhook = Of<'Webhook'>;
+export type WebhookNew = Of<'WebhookNew'>;
+export type WebhookDetail = Of<'WebhookDetail'>;
+export type WebhookTest = Of<'WebhookTest'>;
+export type Retention = Of<'Retention'>;
+export type RetentionRule = Of<'RetentionRule'>;
+export type RetentionItem = Of<'RetentionItem'>;
+export type Quota = Of<'Quota'>;
+export type ImportItem = Of<'ImportItem'>;
+export type Watch = Of<'Watch'>;
+export type Failure = Of<'Failure'>;
+export type AuditEntry = Of<'AuditEntry'>;
+export type Backup = Of<'Backup'>;
+export type Scrub = Of<'Scrub'>;
 export interface Change {
     kind: string; // recording.created …, scan.done …; gap: changes were missed
     seq: number;
