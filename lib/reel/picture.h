@@ -3,6 +3,7 @@
 #define REEL_PICTURE_H
 
 #include "reel/encoding.h"
+#include "reel/reader.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +55,15 @@ struct reel_pixels {
 };
 bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out, struct reel_error *err);
 void reel_pixels_done(struct reel_pixels *pixels);
+
+/* Pictures of a recording side by side in one JPEG: from its best channel of images, at evenly spread times; of one frame, from the middle.
+ * REEL_NOT_FOUND: it has no images; REEL_UNSUPPORTED, REEL_DAMAGED, REEL_LIMIT: they are not drawn. */
+struct reel_thumbnail {
+    uint32_t frames, width, height; /* of each, at most */
+};
+bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thumbnail *options, struct reel_picture *out,
+                         struct reel_error *err);
+bool reel_thumbnail_fits(const struct reel_index *index); /* whether it has such a channel */
 
 enum { REEL_PICTURE_VERSION = 3 }; /* part of every ETag: raise it when one pixel changes */
 

@@ -96,6 +96,24 @@ static void free_bytes(void *context) {
     free(context);
 }
 
+void frame_reply(struct http_request *r, struct reel_picture *picture, const char *media_type, const char *etag) {
+    struct reel_picture *own = malloc(sizeof *own);
+    if (!own) {
+        reel_picture_done(picture);
+        http_reply_no_memory(r);
+        return;
+    }
+    *own = *picture;
+    *picture = (struct reel_picture){0};
+    http_reply_file(r, &(struct http_file){.length = own->size,
+                                           .etag = etag,
+                                           .media_type = media_type,
+                                           .fd = -1,
+                                           .read = read_bytes,
+                                           .free = free_bytes,
+                                           .context = own});
+}
+
 bool frame_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
                 struct reel_error *err) {
     uint32_t w, h;
@@ -118,12 +136,8 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
     if (!choose_form(r, image, &form)) {
         return;
     }
-    struct reel_picture *picture = malloc(sizeof *picture);
-    if (!picture || !frame_make(image, form, width, picture, &err)) {
-        if (!picture) {
-            reel_fail_memory(&err);
-        }
-        free(picture);
+    struct reel_picture picture;
+    if (!frame_make(image, form, width, &picture, &err)) {
         http_reply_error(r, &err);
         return;
     }
@@ -135,13 +149,7 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
     (relative ? reel_time_seconds : reel_time_rfc3339)(m->time_ns, time);
     http_add_header(r, "X-Log-Time", time);
     http_add_header(r, "Vary", "Accept");
-    http_reply_file(r, &(struct http_file){.length = picture->size,
-                                           .etag = etag,
-                                           .media_type = media_types[form],
-                                           .fd = -1,
-                                           .read = read_bytes,
-                                           .free = free_bytes,
-                                           .context = picture});
+    frame_reply(r, &picture, media_types[form], etag);
 }
 
 static void draw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m,

@@ -18,5 +18,7 @@ void frame_slot_release(void);
  * are stretched then. */
 bool frame_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
                 struct reel_error *err);
+/* Replies and takes what the picture holds. */
+void frame_reply(struct http_request *r, struct reel_picture *picture, const char *media_type, const char *etag);
 
 #endif

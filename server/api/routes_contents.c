@@ -121,6 +121,23 @@ static const struct http_param frames_params[] = {
     {0},
 };
 
+static const struct http_param thumbnail_params[] = {
+    {.name = "frames",
+     .type = HTTP_CHOICE,
+     .choices = CHOICES("1", "10"),
+     .fallback = "1",
+     .help = "10 returns as many frames of equal width side by side."},
+    {0},
+};
+static const struct http_param previews_params[] = {
+    {.name = "recording",
+     .type = HTTP_TEXT,
+     .repeats = true,
+     .max = 100,
+     .help = "The ids of the recordings; one that is not there is left out."},
+    PARAM_ROW_OUTPUT,
+    {0},
+};
 static const struct http_param manifest_params[] = {
     {.name = "recording", .type = HTTP_TEXT, .repeats = true, .max = 64, .help = "The ids of the recordings."},
     {0},
@@ -233,6 +250,18 @@ const struct api_route api_routes_contents[] = {
                "image that cannot be shown is a part of text that says why.",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
+    {.http = {"GET", BASE "/recordings/{id}/thumbnail", ROLE_READ, thumbnail_params, "Returns a small picture of a recording as JPEG.",
+              api_thumbnail, NULL, NULL, NULL},
+     .id = "getThumbnail",
+     .tag = "contents",
+     .detail = "The picture is of the topic of images with the most messages. A recording without images has none.",
+     .headers = "range prefer",
+     .answers = "200 206:Partial" ERRORS_FILE},
+    {.http = {"GET", BASE "/previews", ROLE_READ, previews_params, "Returns what lists show of recordings at a glance.", api_previews, NULL,
+              NULL, NULL},
+     .id = "getPreviews",
+     .tag = "contents",
+     .answers = "200" ERRORS_LIST},
     {.http = {"GET", BASE "/series", ROLE_READ, series_across_params, "Returns the same numeric fields of several recordings over time.",
               api_series_across, NULL, NULL, NULL},
      .id = "getSeriesAcross",

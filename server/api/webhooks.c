@@ -166,7 +166,7 @@ void api_webhook_add(struct http_request *r) {
         snprintf(address, sizeof address, "/api/v1/webhooks/%lld", (long long)hook.row);
         json_t *answer = view(&hook);
         json_object_set_new(answer, "secret", json_string(hook.secret));
-        http_add_header(r, "Location", address);
+        http_add_address(r, "Location", address);
         http_add_header(r, "Cache-Control", "no-store");
         http_reply_json(r, 201, answer);
     } else {

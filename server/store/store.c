@@ -22,16 +22,6 @@ enum { HASH_TEXT = 64 };
 #define RESERVE_BYTES (UINT64_C(64) << 20)
 
 REEL_DEFINE_AUTO(struct store, store_close);
-static void close_folder(DIR *d) {
-    if (d) {
-        closedir(d);
-    }
-}
-static inline void auto_folder(DIR **d) {
-    close_folder(*d);
-}
-#define AUTO_FOLDER __attribute__((cleanup(auto_folder)))
-
 /* ---- paths */
 
 bool store_path(const struct store *store, char out[STORE_PATH], const char *format, ...) {
@@ -57,10 +47,6 @@ bool store_content_path(const struct store *store, const char *hex, const char *
 static bool store_blob_path(const struct store *store, const char *sha256, char *out, size_t size) {
     return store_content_path(store, sha256, "", out, size);
 }
-const char *store_derived_folder(struct store *store) {
-    return store->derived;
-}
-
 bool store_make_folder(const char *path, const char *parent, struct reel_error *err) {
     if (mkdir(path, 0755) == 0) {
         AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -147,87 +133,6 @@ bool store_write_text(const struct store *store, const char *name, const char *s
     return good;
 }
 
-/* ---- derived files */
-
-struct derived {
-    char name[NAME_MAX + 1];
-    uint64_t bytes;
-    int64_t used_ns; /* last read or written */
-};
-
-static int64_t stamp(struct timespec t) {
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static int older_first(const void *a, const void *b) {
-    int64_t x = ((const struct derived *)a)->used_ns, y = ((const struct derived *)b)->used_ns;
-    return (x > y) - (x < y);
-}
-
-/* Complete files; the others are being written (core/spool.c), or were when a server ended. */
-static bool is_derived(const char *name) {
-    static const char suffix[] = ".raw";
-    size_t n = strlen(name), end = sizeof suffix - 1;
-    return n > end && strcmp(name + n - end, suffix) == 0;
-}
-
-/* At start none is being written. */
-static void sweep_derived(const struct store *store) {
-    AUTO_FOLDER DIR *d = opendir(store->derived);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (e->d_name[0] != '.' && !is_derived(e->d_name)) {
-            unlinkat(dirfd(d), e->d_name, 0);
-        }
-    }
-}
-
-static bool list_derived(DIR *d, struct derived **out, size_t *count, uint64_t *total, struct reel_error *err) {
-    size_t room = 0;
-    for (struct dirent *e; (e = readdir(d));) {
-        struct stat st;
-        if (!is_derived(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
-            continue;
-        }
-        if (*count == room) {
-            room = room ? 2 * room : 64;
-            struct derived *more = realloc(*out, room * sizeof *more);
-            if (!more) {
-                return reel_fail_memory(err);
-            }
-            *out = more;
-        }
-        struct derived *file = &(*out)[(*count)++];
-        int64_t read = stamp(st.st_atim), written = stamp(st.st_mtim);
-        snprintf(file->name, sizeof file->name, "%s", e->d_name);
-        file->bytes = (uint64_t)st.st_blocks * 512;
-        file->used_ns = read > written ? read : written;
-        *total += file->bytes;
-    }
-    return true;
-}
-
-bool store_trim_derived(struct store *store, uint64_t max_bytes, struct reel_error *err) {
-    AUTO_FOLDER DIR *d = opendir(store->derived);
-    AUTO_MEM struct derived *files = NULL;
-    size_t count = 0;
-    uint64_t total = 0;
-    if (!d) {
-        return reel_fail_errno(err, "the store cannot read its folder of derived files");
-    }
-    if (!list_derived(d, &files, &count, &total, err)) {
-        return false;
-    }
-    if (count > 0) {
-        qsort(files, count, sizeof *files, older_first);
-    }
-    for (size_t i = 0; i < count && total > max_bytes; i++) {
-        if (unlinkat(dirfd(d), files[i].name, 0) == 0) {
-            total -= files[i].bytes;
-        }
-    }
-    return true;
-}
-
 /* ---- opening */
 
 static bool take_lock(struct store *store, struct reel_error *err) {
@@ -278,7 +183,7 @@ struct store *store_open(const char *folder, struct reel_error *err) {
     if (!take_lock(store, err) || !make_folders(store, err) || !store_sweep_incoming(store, err)) {
         return NULL;
     }
-    sweep_derived(store);
+    store_sweep_derived(store);
     return TAKE(store);
 }
 
@@ -424,12 +329,7 @@ bool store_remove_content(struct store *store, const char *content, struct reel_
         !store_remove_statistics(store, content, err)) {
         return false;
     }
-    AUTO_FOLDER DIR *d = opendir(store->derived);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (strncmp(e->d_name, content, HASH_TEXT) == 0) {
-            unlinkat(dirfd(d), e->d_name, 0);
-        }
-    }
+    store_remove_derived(store, content);
     return true;
 }
 
@@ -445,7 +345,7 @@ static bool visit_bucket(const struct store *store, const char *bucket, bool (*v
         struct stat st;
         snprintf(hex, sizeof hex, "%.*s", HASH_TEXT, e->d_name);
         if (strspn(hex, "0123456789abcdef") == HASH_TEXT && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-            more = visit(context, hex, e->d_name + HASH_TEXT, stamp(st.st_mtim));
+            more = visit(context, hex, e->d_name + HASH_TEXT, store_stamp(st.st_mtim));
         }
     }
     return more;

@@ -123,6 +123,9 @@ bool store_live_folder(const struct store *store, char *out, size_t size, struct
 const char *store_derived_folder(struct store *store);
 bool store_trim_derived(struct store *store, uint64_t max_bytes,
                         struct reel_error *err); /* oldest access first; one that is open can be read on */
+/* A JPEG made of a content, kept among the derived files. open: -1: there is none. */
+int store_open_picture(struct store *store, const char *content, const char *name, uint64_t *size);
+bool store_keep_picture(struct store *store, const char *content, const char *name, const void *data, size_t size, struct reel_error *err);
 bool store_remove_blob(struct store *store, const char *sha256, struct reel_error *err);
 bool store_remove_pack(struct store *store, const char *content, struct reel_error *err);
 bool store_remove_content(struct store *store, const char *content, struct reel_error *err); /* pack, manifest, statistics, derived */

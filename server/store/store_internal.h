@@ -2,6 +2,7 @@
 #ifndef SERVER_STORE_STORE_INTERNAL_H
 #define SERVER_STORE_STORE_INTERNAL_H
 
+#include <dirent.h>
 #include <limits.h>
 #include <pthread.h>
 
@@ -18,6 +19,17 @@ struct store {
     const struct roots *roots; /* borrowed; reference.h */
     struct bucket *bucket;     /* where blobs, packs and manifests are; NULL: in the folder */
 };
+
+static inline void store_close_folder(DIR **d) {
+    if (*d) {
+        closedir(*d);
+    }
+}
+#define AUTO_FOLDER __attribute__((cleanup(store_close_folder)))
+
+static inline int64_t store_stamp(struct timespec t) {
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 /* folder/NAME… into out. */
 __attribute__((format(printf, 3, 4))) bool store_path(const struct store *store, char out[STORE_PATH], const char *format, ...);
@@ -45,6 +57,9 @@ bool store_write_text(const struct store *store, const char *name, const char *s
 #define STORE_MARK "store-bucket" /* in the data folder: the address of its bucket */
 #define STORE_MOVING "moving"     /* switch.h */
 bool store_mark_bucket(struct store *store, const char *address, struct reel_error *err);
+
+void store_sweep_derived(const struct store *store); /* derived.c: what is not complete; at start none is being written */
+void store_remove_derived(const struct store *store, const char *content);
 
 void store_init_locks(struct store *store); /* manifest.c */
 

@@ -314,6 +314,10 @@ class OpenApi(unittest.TestCase):
         job = self.ask('GET', API + '/jobs').json()['items'][0]['id']
         self.ask('DELETE', API + '/jobs/{id}', '', 204, id=job)
         self.ask('GET', API + '/jobs/{id}', '', 404, id='0' * 32)
+        self.ask('GET', ONE + '/thumbnail', '?frames=10', id=self.ids['frame'], Prefer='wait=10')
+        self.ask('GET', ONE + '/thumbnail', '', 404, id=self.ids['carla'], Prefer='wait=10')
+        for form in ('json', 'csv', 'ndjson'):
+            self.ask('GET', API + '/previews', '?recording=%s&output=%s' % (self.ids['frame'], form))
         for path, name in ((API + '/collections/{name}/layouts', 'layout'), (API + '/searches', 'search')):
             one, where = '%s/{%s}' % (path, name), {'name': 'lab', name: 'mine'} if name == 'layout' else {name: 'mine'}
             tag = self.ask('PUT', one, '', 201, {'value': {'a': [1]}}, **where).headers['ETag']

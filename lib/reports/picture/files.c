@@ -178,7 +178,7 @@ bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struc
     return (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, target_width, out, err);
 }
 
-static bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err) {
+bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err) {
     *out = (struct reel_picture){.width = from->width, .height = from->height};
     bool good = (form == REEL_PICTURE_JPEG ? write_jpeg : write_png)(from, out, err);
     uint8_t *less = good ? realloc(out->data, out->size) : NULL;

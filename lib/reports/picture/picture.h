@@ -1,5 +1,6 @@
 /* Shared by the parts of picture output. fields: fields of an image message · rows: conversion of any pixel encoding to rows of grey or
- * RGB, and scaling · bayer: mosaics · files: reading and writing JPEG and PNG, and the public function. */
+ * RGB, and scaling · bayer: mosaics · files: reading and writing JPEG and PNG, and the public function · thumbnail: pictures of a
+ * recording. */
 #ifndef REEL_REPORTS_PICTURE_PICTURE_H
 #define REEL_REPORTS_PICTURE_PICTURE_H
 
@@ -35,5 +36,6 @@ struct mosaic {
 void bayer_row(const struct mosaic *m, uint32_t y, uint8_t *to);
 /* Reads an image file; a JPEG is decoded no larger than needed to scale it to the requested width (0: full size). */
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err);
+bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err);
 
 #endif

@@ -4,7 +4,7 @@ import { dateTime } from '../../format';
 import { text } from '../../text';
 import type { AuditEntry } from '../../types';
 import { Badge, Field, Select } from '../../ui';
-import { ListTable, useList } from './parts';
+import { inZone, ListTable, useList } from './parts';
 
 const t = text.admin.audit;
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET'];
@@ -39,7 +39,7 @@ export function Audit() {
                 empty={query.size > 0 ? t.noMatch : t.none}
                 of={list}
                 columns={[
-                    { title: t.time, cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
+                    { title: inZone(t.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
                     { title: t.user, cell: (a) => (a.how === 'open' || !a.caller ? t.anonymous : `${a.caller} (${a.how})`) },
                     { title: t.address, cell: (a) => a.peer },
                     {

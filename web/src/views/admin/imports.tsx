@@ -123,7 +123,7 @@ export function Watches() {
                 { title: w.queue, right: true, cell: (one) => `${count(one.queue)} / ${count(one.waiting)}` },
                 { title: w.files, right: true, cell: (one) => count(one.last_scan.files) },
                 { title: w.added, right: true, cell: (one) => count(one.counts.created) },
-                { title: w.failed, right: true, cell: (one) => (one.counts.failed > 0 ? <a href="/admin/failures">{count(one.counts.failed)}</a> : '0') },
+                { title: w.failed, right: true, cell: (one) => (one.counts.failed > 0 ? <a href="admin/failures">{count(one.counts.failed)}</a> : '0') },
                 { title: w.lastScan, cell: (one) => ago(one.last_scan.ended) },
             ]}
         />

@@ -64,7 +64,7 @@ const GROUPS: { title: string; sections: Section[] }[] = [
 const SECTIONS = GROUPS.flatMap(({ sections }) => sections);
 
 export default function Admin() {
-    const requested = useAddress().path.split('/')[2];
+    const requested = useAddress().path.split('/')[1];
     const known = useStore(service);
     const shown = SECTIONS.find(({ name }) => name === requested) ?? SECTIONS[0]!;
     if (known === undefined) {
@@ -79,7 +79,7 @@ export default function Admin() {
                     <div key={group.title} role="group" aria-label={group.title}>
                         <p aria-hidden="true">{group.title}</p>
                         {group.sections.map(({ name, title }) => (
-                            <a key={name} href={`/admin/${name}`} aria-current={name === shown.name ? 'page' : undefined}>
+                            <a key={name} href={`admin/${name}`} aria-current={name === shown.name ? 'page' : undefined}>
                                 {title}
                             </a>
                         ))}
@@ -87,7 +87,7 @@ export default function Admin() {
                 ))}
             </nav>
             <div class="admin-choice">
-                <select aria-label={t.title} value={shown.name} onChange={(event) => go(`/admin/${event.currentTarget.value}`)}>
+                <select aria-label={t.title} value={shown.name} onChange={(event) => go(`admin/${event.currentTarget.value}`)}>
                     {groups.map((group) => (
                         <optgroup key={group.title} label={group.title}>
                             {group.sections.map(({ name, title }) => (

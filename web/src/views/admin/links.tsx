@@ -6,7 +6,7 @@ import { useRole } from '../../service';
 import { text } from '../../text';
 import type { AuditEntry } from '../../types';
 import { Button } from '../../ui';
-import { Form, ListTable, SecretDialog, useList, type Values } from './parts';
+import { Form, inZone, ListTable, moment, SecretDialog, useList, type Values } from './parts';
 
 const t = text.admin.links;
 const FIELDS = [
@@ -33,7 +33,7 @@ function Made({ of }: { of: ReturnType<typeof useList<AuditEntry>> }) {
                 empty={t.none}
                 of={of}
                 columns={[
-                    { title: text.admin.audit.time, cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
+                    { title: inZone(text.admin.audit.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
                     { title: text.admin.audit.user, cell: (a) => a.caller || text.admin.audit.anonymous },
                     { title: text.admin.audit.address, cell: (a) => a.peer },
                 ]}
@@ -67,7 +67,7 @@ export function Links() {
                 )}
             </Form>
             {mayAudit && <MadeByAll key={link?.url} />}
-            {link && <SecretDialog title={t.created} help={t.expiresAt(dateTime(link.expires))} secret={new URL(link.url, location.origin).href} onClose={() => setLink(null)} />}
+            {link && <SecretDialog title={t.created} help={t.expiresAt(moment(link.expires))} secret={new URL(link.url, location.origin).href} onClose={() => setLink(null)} />}
         </>
     );
 }

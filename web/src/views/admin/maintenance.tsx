@@ -1,11 +1,11 @@
 // Integrity check and backup: start one, its result, the last ones.
 import { ApiError, get, send } from '../../api';
-import { ago, bytes, count, dateTime, percent } from '../../format';
+import { ago, bytes, count, percent } from '../../format';
 import { labelOf, text } from '../../text';
 import type { Backup, Job, JobStarted, Scrub } from '../../types';
 import { useRequest, type RequestState } from '../../use_request';
 import { isOver, JobButton, StateBadge } from './job_parts';
-import { Form, ListTable, Loaded, Table, useList } from './parts';
+import { Form, ListTable, Loaded, moment, Table, useList } from './parts';
 
 const t = text.admin.maintenance;
 const SCRUB_FIELDS = [
@@ -22,7 +22,7 @@ function LastScrub({ scrub }: { scrub: Scrub }) {
     return (
         <>
             <p class={faults > 0 ? 'error' : ''}>
-                {faults > 0 ? t.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : t.intact(count(scrub.files), bytes(scrub.size))} {scrub.ended ? dateTime(scrub.ended) : t.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
+                {faults > 0 ? t.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : t.intact(count(scrub.files), bytes(scrub.size))} {scrub.ended ? moment(scrub.ended) : t.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
             </p>
             {(scrub.corrupted_packs ?? 0) > 0 && <p class="error">{t.packsRebuilt(scrub.corrupted_packs ?? 0)}</p>}
             {scrub.corrupted_files.length > 0 && (
@@ -37,7 +37,7 @@ function LastScrub({ scrub }: { scrub: Scrub }) {
                             title: t.recordings,
                             cell: (f) =>
                                 f.recordings.map((r) => (
-                                    <a key={r.id} href={`/recordings/${r.id}`}>
+                                    <a key={r.id} href={`recordings/${r.id}`}>
                                         {r.collection}/{r.name}
                                     </a>
                                 )),
@@ -72,7 +72,7 @@ export function Maintenance() {
         <>
             <h2>{t.backup}</h2>
             <p class="muted">{t.backupHelp}</p>
-            <Loaded of={backup}>{({ last }) => <p>{last ? t.backupLast(last.name, dateTime(last.time), count(last.recordings), count(last.files.count), bytes(last.files.size)) : t.backupNone}</p>}</Loaded>
+            <Loaded of={backup}>{({ last }) => <p>{last ? t.backupLast(last.name, moment(last.time), count(last.recordings), count(last.files.count), bytes(last.files.size)) : t.backupNone}</p>}</Loaded>
             <Form fields={BACKUP_FIELDS} submit={async () => undefined}>
                 {({ values, body }) => (
                     <div class="admin-inline">

@@ -7,7 +7,7 @@ import { Table } from './parts';
 const t = text.admin.monitoring;
 
 export function Monitoring() {
-    const rows = t.addresses.map(([path, what]) => ({ url: location.origin + path, what }));
+    const rows = t.addresses.map(([path, what]) => ({ url: new URL(path, document.baseURI).href, what }));
     return (
         <>
             <p class="muted">{t.help}</p>

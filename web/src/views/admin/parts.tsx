@@ -3,7 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, getPage, type Params } from '../../api';
 import { copyText } from '../../clipboard';
+import { dateTime } from '../../format';
 import { text } from '../../text';
+import { zoneName } from '../../time_zone';
 import { showError } from '../../toasts';
 import { Button, Check, Confirm, Dialog, Failed, Field, Select, Spinner, type IconName } from '../../ui';
 import { useRequest, type RequestState } from '../../use_request';
@@ -261,5 +263,9 @@ export function SecretDialog({ title, help, secret, onClose }: { title: string; 
         </Dialog>
     );
 }
+/** A time with its zone. */
+export const moment = (time: string): string => `${dateTime(time)} ${zoneName()}`;
+/** The title of a column of times. */
+export const inZone = (title: string): string => text.zone.in(title, zoneName());
 /** "a, b c" as a list. */
 export const words = (value: string | undefined): string[] => (value ?? '').split(/[\s,]+/).filter(Boolean);

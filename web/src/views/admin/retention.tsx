@@ -7,7 +7,7 @@ import { showToast } from '../../toasts';
 import type { Collection, Quota, Retention as Rules, RetentionItem, RetentionRule } from '../../types';
 import { Button, Dialog } from '../../ui';
 import { useRequest } from '../../use_request';
-import { Action, FieldError, FormDialog, Loaded, Table, useList, words, type Column, type Rows, type Values } from './parts';
+import { Action, FieldError, FormDialog, inZone, Loaded, moment, Table, useList, words, type Column, type Rows, type Values } from './parts';
 import { parseSize, sizeText, usage } from './sizes';
 
 const t = text.admin.retention;
@@ -87,12 +87,12 @@ function ReviewDialog({ review, onClose, onDone }: { review: Review; onClose: ()
                 empty=""
                 rows={found.items.slice(0, 200)}
                 columns={[
-                    { title: t.recording, cell: (i) => <a href={`/recordings/${i.recording}`}>{i.name}</a> },
+                    { title: t.recording, cell: (i) => <a href={`recordings/${i.recording}`}>{i.name}</a> },
                     { title: t.collection, cell: (i) => i.collection },
                     { title: t.action, cell: (i) => (i.action === 'purge' ? <span class="error">{t.purge}</span> : t.trash) },
                     { title: t.why, cell: (i) => t.whys[i.why] },
                     { title: t.size, right: true, cell: (i) => bytes(i.size) },
-                    { title: t.added, cell: (i) => dateTime(i.created) },
+                    { title: inZone(t.added), cell: (i) => dateTime(i.created) },
                 ]}
             />
             {found.items.length > 200 && <p class="muted">{text.moreItems(found.items.length - 200)}</p>}
@@ -174,7 +174,7 @@ export function Retention() {
                         {add('quotas', t.addQuota)}
                         <h2>{t.run}</h2>
                         <p class="muted">
-                            {t.runHelp} {saved.last_run ? t.lastRun(dateTime(saved.last_run.ended), saved.last_run.trashed, saved.last_run.purged, saved.last_run.failed) : t.neverRun}
+                            {t.runHelp} {saved.last_run ? t.lastRun(moment(saved.last_run.ended), saved.last_run.trashed, saved.last_run.purged, saved.last_run.failed) : t.neverRun}
                         </p>
                         <div class="row">
                             <Action label={t.preview} run={() => show(null)} />

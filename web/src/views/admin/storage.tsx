@@ -26,7 +26,7 @@ function Trash({ done }: { done: () => void }) {
     return (
         <>
             <h2>{t.trash}</h2>
-            <p class="muted">{n > 0 ? <a href="/?q=state%3Atrashed">{t.inTrash(n, bytes(found?.size ?? 0))}</a> : text.library.trashEmpty}</p>
+            <p class="muted">{n > 0 ? <a href="./?q=state%3Atrashed">{t.inTrash(n, bytes(found?.size ?? 0))}</a> : text.library.trashEmpty}</p>
             {mayPurge && n > 0 && (
                 <div class="admin-job">
                     <Action kind="danger" label={t.emptyTrash} confirm={{ title: t.emptyTrashTitle, help: t.emptyTrashHelp(n), button: text.library.purge }} run={run} done={() => showToast(t.trashEmptied)} />
@@ -78,7 +78,7 @@ export function Storage() {
                 empty={t.none}
                 of={list}
                 columns={[
-                    { title: t.collection, cell: (c) => <a href={`/?q=${encodeURIComponent(`collection:"${c.name}"`)}`}>{c.name}</a> },
+                    { title: t.collection, cell: (c) => <a href={`./?q=${encodeURIComponent(`collection:"${c.name}"`)}`}>{c.name}</a> },
                     { title: t.recordings, right: true, cell: (c) => count(c.recordings) },
                     { title: t.size, right: true, cell: (c) => bytes(c.size) },
                     { title: t.messages, right: true, cell: (c) => count(c.messages) },

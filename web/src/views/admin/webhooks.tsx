@@ -7,7 +7,7 @@ import { text } from '../../text';
 import type { Webhook, WebhookDetail, WebhookNew, WebhookTest } from '../../types';
 import { Badge, Button, Dialog } from '../../ui';
 import { useRequest } from '../../use_request';
-import { Action, FormDialog, ListTable, Loaded, SecretDialog, Table, useList, words, type Values } from './parts';
+import { Action, FormDialog, inZone, ListTable, Loaded, moment, SecretDialog, Table, useList, words, type Values } from './parts';
 
 const t = text.admin.webhooks;
 const FIELDS = [
@@ -23,7 +23,7 @@ function State({ hook }: { hook: Webhook }) {
         return (
             <>
                 <Badge kind="bad">{t.failing(hook.failed_tries)}</Badge>
-                {hook.next_try && <div class="muted">{t.nextTry(dateTime(hook.next_try))}</div>}
+                {hook.next_try && <div class="muted">{t.nextTry(moment(hook.next_try))}</div>}
             </>
         );
     }
@@ -52,7 +52,7 @@ function Deliveries({ id }: { id: string }) {
                             empty={t.noDeliveries}
                             rows={results}
                             columns={[
-                                { title: text.admin.audit.time, cell: (r) => <span class="mono">{dateTime(r.time)}</span> },
+                                { title: inZone(text.admin.audit.time), cell: (r) => <span class="mono">{dateTime(r.time)}</span> },
                                 { title: t.change, right: true, cell: (r) => r.seq },
                                 { title: t.result, cell: (r) => <Result {...r} /> },
                             ]}

@@ -63,7 +63,9 @@ export class RecordingEvents implements Readable<EventsState> {
         void this.reload();
         const stop = onChange((change) => {
             const id = change.kind.startsWith('event.') && change.recording === this.recording ? change.detail?.event : undefined;
-            if (id !== undefined) {
+            if (id !== undefined && change.kind === 'event.removed') {
+                this.forget(id);
+            } else if (id !== undefined) {
                 this.touched.add(id);
                 this.timer ??= setTimeout(() => void this.catchUp(), SETTLE_MS);
             } else if (change.kind === 'gap') {
@@ -99,10 +101,14 @@ export class RecordingEvents implements Readable<EventsState> {
             this.accept(markOf(await get<Row>(`/events/${id}`)));
         } catch (error) {
             if (error instanceof ApiError && error.status === 404) {
-                this.known.delete(id);
-                this.show(id, null);
+                this.forget(id);
             }
         }
+    }
+    private forget(id: string): void {
+        this.touched.delete(id);
+        this.known.delete(id);
+        this.show(id, null);
     }
     private accept(mark: EventMark): void {
         this.known.set(mark.id, mark);
@@ -169,11 +175,11 @@ export class RecordingEvents implements Readable<EventsState> {
 
     async remove(mark: EventMark): Promise<void> {
         this.show(mark.id, null);
+        this.touched.delete(mark.id);
         try {
             await this.sending.get(mark.id);
             await send('DELETE', `/events/${mark.id}`, { ifMatch: this.tagOf(mark.id) });
-            this.known.delete(mark.id);
-            this.show(mark.id, null);
+            this.forget(mark.id);
             this.offerUndo(text.events.removed(mark.title), () => void this.add(mark));
         } catch (error) {
             await this.takeBack(mark, error);

@@ -10,7 +10,7 @@ import type { Placed } from './timeline_events_layout';
 import type { EventLane } from './use_event_lane';
 
 const ROW_PX = 20;
-const GAP_PX = 2;
+const GAP_PX = 3;
 const INSIDE_PX = 26; // a bar this wide has its title inside, others have it beside them
 const BESIDE_PX = 24; // less room beside a bar shows no title
 const FORM_PX = 180;
@@ -99,7 +99,7 @@ function TitleForm({ lane }: { lane: EventLane }) {
 export function EventLaneName({ lane }: { lane: EventLane }) {
     const { shown, recording } = lane;
     return (
-        <div class="timeline-name timeline-events-name" style={{ height: `${laneHeight(lane.rows)}px` }}>
+        <div class="timeline-events-name" style={{ height: `${laneHeight(lane.rows)}px` }}>
             <span aria-hidden={shown !== null}>{shown ? '' : text.events.title}</span>
             <output class="mono" aria-live="polite">
                 {shown ? `${relativeTime(recording, shown.start)}${shown.end > shown.start ? ` – ${relativeTime(recording, shown.end)}` : ''}` : ''}

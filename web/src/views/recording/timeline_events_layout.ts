@@ -56,9 +56,12 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
         if (mark.id === apart) {
             continue;
         }
-        const free = dense && rows > 1 && right(mark.end) - x < NARROW_PX ? -1 : last.findIndex((one) => !one || one.x + one.width <= x || (one.x + LEAST_PX <= x && right(one.marks[0]!.end) <= x));
         const bottom = last[rows - 1];
-        if (free < 0 && bottom && x - bottom.x < CLUSTER_PX) {
+        const close = bottom && x - bottom.x < CLUSTER_PX;
+        const narrow = dense && right(mark.end) - x < NARROW_PX;
+        const fits = (one: Placed | null) => !one || one.x + one.width <= x || (one.marks.length === 1 && one.x + LEAST_PX <= x && right(one.marks[0]!.end) <= x);
+        const free = narrow && (close || rows > 1) ? -1 : last.findIndex(fits);
+        if (free < 0 && close) {
             bottom.marks.push(mark);
             bottom.width = Math.max(bottom.width, CLUSTER_PX, right(mark.end) - bottom.x);
         } else {
