@@ -11,8 +11,10 @@ const NO_BACKUP = [/backup\/last/]; // there is none yet: 404
 let server, folder;
 export async function setUp() {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'reel-import-'));
-    await runReel(['demo', folder]);
-    server = await Server.start('--webhook-private', '--import-root', folder, '--backup-dir', path.join(folder, 'backups'));
+    const [files, backups] = ['files', 'backups'].map((name) => path.join(folder, name));
+    fs.mkdirSync(backups);
+    await runReel(['demo', files]);
+    server = await Server.start('--webhook-private', '--import-root', files, '--backup-dir', backups);
     await server.uploadDemo();
 }
 export async function tearDown() {
@@ -107,8 +109,16 @@ export const tests = {
         const answer = await fetch(server.api + '/recordings/by-name/lab/junk.bin?keep=true', { method: 'PUT', body: 'this is no recording' });
         assert.equal(answer.status, 415);
         await withPage(server, '/admin/failures', {}, async (page) => {
-            await page.locator('.admin-section tbody tr', { hasText: 'junk.bin' }).waitFor();
-            assert.equal(await page.getByText('No failed imports').count(), 0);
+            const row = page.locator('.admin-section tbody tr', { hasText: 'junk.bin' });
+            await row.waitFor();
+            const [saved] = await Promise.all([page.waitForEvent('download'), row.getByRole('button', { name: 'Download junk.bin' }).click()]);
+            assert.equal(fs.readFileSync(await saved.path(), 'utf8'), 'this is no recording');
+            await page.getByRole('button', { name: 'Try all again' }).click();
+            await page.locator('.toast', { hasText: 'Trying again' }).waitFor();
+            await eventually(async () => (await server.json('/failures')).items[0]?.tries === 2, 'the second attempt');
+            await page.getByRole('button', { name: 'Dismiss all' }).click();
+            await page.getByRole('dialog').getByRole('button', { name: 'Dismiss all' }).click();
+            await page.getByText('No failed imports').waitFor();
         });
     },
     async a_webhook_is_added_tested_and_deleted() {
@@ -204,6 +214,42 @@ export const tests = {
             assert.equal(new URL(page.url()).search, '?kind=import&state=failed');
         });
     },
+    async a_live_recording_is_finished() {
+        const { id } = await server.json('/recordings?live=true&name=live1&collection=demo', { method: 'POST' });
+        await withPage(server, '/admin/live', {}, async (page) => {
+            const row = page.locator('.admin-section tbody tr', { hasText: 'live1' });
+            await row.getByRole('button', { name: 'Finish' }).click();
+            await page.getByRole('dialog').getByText('cannot append any more').waitFor();
+            await page.getByRole('dialog').getByRole('button', { name: 'Finish' }).click();
+            await page.getByText('Nothing is being recorded').waitFor();
+        });
+        await server.json(`/recordings/${id}?purge=true`, { method: 'DELETE' });
+    },
+    async a_backup_is_made_and_described() {
+        await withPage(server, '/admin/maintenance', { allow: NO_BACKUP }, async (page) => {
+            await page.getByLabel('Stored files').selectOption('copy');
+            await page.getByRole('button', { name: 'Back up now' }).click();
+            await page.getByText(/^Last backup: reel-.* recordings, \d+ files/).waitFor();
+            await page.locator('.admin-section tbody tr', { hasText: 'Backup' }).getByText('Done').waitFor();
+        });
+        assert.equal((await server.json('/admin/backup/last')).files.kept, 'copy');
+    },
+    async a_collection_is_described_and_renamed() {
+        await server.uploadDemo('hall');
+        await withPage(server, '/admin', {}, async (page) => {
+            await page.getByRole('button', { name: 'Edit hall' }).click();
+            const dialog = page.getByRole('dialog');
+            await dialog.getByLabel('Name').fill('big hall');
+            await dialog.getByLabel('Description').fill('the one with the crane');
+            await dialog.getByRole('button', { name: 'Save' }).click();
+            await page.locator('.admin-section tbody tr', { hasText: 'big hall' }).getByText('the one with the crane').waitFor();
+        });
+        const { items } = await server.json('/recordings?collection=big%20hall');
+        assert.equal(items.length, 2);
+        for (const { id } of items) {
+            await server.json(`/recordings/${id}?purge=true`, { method: 'DELETE' });
+        }
+    },
     async leaves_room_for_the_section_on_a_phone() {
         await withPage(server, '/admin/jobs', { size: SIZES.narrow }, async (page) => {
             await page.locator('.admin-section').waitFor();
@@ -235,8 +281,22 @@ export const tests = {
             await page.getByRole('button', { name: 'Revoke robot1' }).click();
             await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
             await eventually(async () => (await server.json('/tokens', { token: secret })).items.filter((t) => t.state === 'good').length === 1, 'the revocation');
+            await page.getByRole('link', { name: 'Links', exact: true }).click();
+            const [{ id }] = (await server.json('/recordings?collection=demo', { token: secret })).items;
+            await page.getByLabel('Address').fill(`${server.base}/api/v1/recordings/${id}`);
+            await page.getByRole('button', { name: 'Create link' }).click();
+            assert.equal((await fetch(await page.locator('.admin-secret').textContent())).status, 200); // without a token
+            await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+            await page.locator('.admin-section tbody tr', { hasText: 'owner' }).waitFor();
             await page.getByRole('link', { name: 'Audit log' }).click();
             await page.locator('.admin-section tbody tr', { hasText: '/api/v1/tokens' }).first().waitFor();
+            await page.getByLabel('Status').selectOption('4xx');
+            await page.getByLabel('Path contains').fill('/tokens');
+            await page.keyboard.press('Enter');
+            await eventually(async () => {
+                const statuses = await page.locator('.admin-section tbody .badge').allTextContents();
+                return statuses.length > 0 && statuses.every((status) => status === '401');
+            }, 'only refused requests');
             await page.getByRole('button', { name: 'Log out' }).click();
             await page.getByLabel('Token').fill(secret);
             await page.getByRole('button', { name: 'Log in' }).click();

@@ -3,9 +3,8 @@ import { download, getAll, send } from '../../api';
 import { ago, count } from '../../format';
 import { useRole } from '../../service';
 import { text } from '../../text';
-import { showError, showToast } from '../../toasts';
+import { showToast } from '../../toasts';
 import type { Failure } from '../../types';
-import { Button } from '../../ui';
 import { Action, ListTable, useList } from './parts';
 
 const t = text.admin.failures;
@@ -46,7 +45,7 @@ export function Failures() {
                         right: true,
                         cell: (f) => (
                             <span class="admin-actions">
-                                {f.recording && <Button kind="quiet" icon="download" label={t.download(f.name ?? f.recording)} onClick={() => void download(`/recordings/${f.recording}/file`).catch(showError)} />}
+                                {f.recording && f.name && <Action kind="quiet" icon="download" label={t.download(f.name)} run={() => download(`/recordings/${f.recording}/file/${encodeURIComponent(f.name!)}`)} />}
                                 {mayEdit && <Action label={text.retry} run={() => retry(f)} done={() => (showToast(t.retrying), list.reload())} />}
                                 {mayEdit && <Action kind="quiet" icon="close" label={t.dismiss} run={() => forget(f)} done={list.reload} />}
                             </span>

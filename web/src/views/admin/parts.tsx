@@ -78,7 +78,7 @@ export function Table<Row>({ caption, columns, rows, empty }: { caption: string;
                     {rows.map((row, n) => (
                         <tr key={n}>
                             {columns.map((c, i) => (
-                                <td key={i} class={c.right ? 'right' : ''}>
+                                <td key={i} class={c.right ? 'right' : ''} data-title={c.title || undefined}>
                                     {c.cell(row)}
                                 </td>
                             ))}
