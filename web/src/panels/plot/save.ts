@@ -98,6 +98,6 @@ export function toCsv({ view }: Picture, own: string): Blob {
             }
         });
     }
-    return new Blob([rows.join('\n') + '\n'], { type: 'text/csv' });
+    return new Blob([rows.join('\r\n') + '\r\n'], { type: 'text/csv' });
 }
 const valueOf = (value: number): string => (Number.isNaN(value) ? '' : String(value));
