@@ -1,5 +1,5 @@
 // The plot: fields over time or against another field; each zoom loads /series anew at full resolution.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
 import { useStore } from '../../store';
 import { text } from '../../text';
@@ -36,7 +36,7 @@ function useLines({ recording, topics, playback }: PanelProps, set: PlotSettings
     return { ...result, own: other ? recording.name : '' };
 }
 
-/** The chart in `area`, drawn anew when the lines, the settings or the colours change. */
+/** The chart in `area`, drawn anew when the lines, the settings or the colours change: in the frame of the change. */
 function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | null, area: { current: HTMLDivElement | null }) {
     const chart = useRef<Chart | null>(null);
     const values = useRef<((seconds: number) => void) | null>(null);
@@ -45,7 +45,7 @@ function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | n
     latest.current = set;
     const key = useRef(''); // of what is drawn; empty while the points of another range are awaited
     const { bounds } = playback.get();
-    useEffect(() => {
+    useLayoutEffect(() => {
         const seconds = () => Number(playback.get().time_ns - bounds.start) / 1e9;
         let hovered: number | null = null;
         const showValues = () => values.current?.(hovered ?? seconds());
@@ -68,11 +68,11 @@ function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | n
             created.destroy();
         };
     }, [playback]);
-    useEffect(() => {
+    useLayoutEffect(() => {
         key.current = '';
         chart.current?.move(set.from, set.to);
     }, [set.from, set.to]);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (lines) {
             key.current = writeSpan([set.from, set.to]);
             chart.current!.show({ lines: lines.filter((line) => !line.curve.hidden), from: set.from, to: set.to, overTime: set.x === null, dots: set.dots, y: set.y, y2: set.y2 }, theme);
