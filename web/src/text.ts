@@ -898,7 +898,7 @@ export const text = {
         ownColour: 'By its place',
         colours: ['Blue', 'Orange', 'Green', 'Purple', 'Ochre', 'Teal', 'Red', 'Indigo'],
         empty: 'No fields selected',
-        emptyHelp: 'Select numeric fields of a topic. Drag to zoom, double-click to reset, click to move the playhead.',
+        emptyHelp: 'Select numeric fields of a topic, or drag one from a message. In the plot, drag or use the wheel to zoom, double-click to reset, and click to move the playhead.',
         label: (fields: string) => `Plot of ${fields} over time`,
     },
     image: {
@@ -945,6 +945,7 @@ export const text = {
         rate: 'Rate',
         gap: 'Largest gap',
         first: 'First message',
+        messagesOf: (topic: string) => `Messages of ${topic}`,
         metadata: 'File metadata',
         attachments: 'Attachments',
         download: (name: string) => `Download ${name}`,
