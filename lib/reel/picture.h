@@ -32,8 +32,8 @@ struct reel_image {
 bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_image *out, struct reel_error *err);
 void reel_image_done(struct reel_image *image);
 
-/* The sides of the whole image, from the head of its file. REEL_UNSUPPORTED: a frame of a video. */
-bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *height, struct reel_error *err);
+/* The sides of the whole image, from the head of its file; false: they cannot be told. */
+bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *height);
 
 struct reel_picture {
     uint8_t *data; /* from malloc */

@@ -1,14 +1,14 @@
 /* /frame: one image message in a format that browsers show. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/frame.h"
-#include "api/pictures.h"
 #include "api/routes.h"
 #include "wire/cleanup.h"
 
-enum { WIDTH_MAX = 16384 };
+enum { WIDTH_MAX = 16384, RENDER_SLOTS = 4 };
 
 static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [REEL_PICTURE_PNG] = "image/png"};
 
@@ -64,13 +64,60 @@ bool frame_read_width(struct http_request *r, uint32_t *width) {
     return true;
 }
 
-struct picture_slots frame_slots = PICTURE_SLOTS(4);
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t released;
+    unsigned used;
+} render_slots = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+
+void frame_slot_acquire(void) {
+    pthread_mutex_lock(&render_slots.lock);
+    while (render_slots.used == RENDER_SLOTS) {
+        pthread_cond_wait(&render_slots.released, &render_slots.lock);
+    }
+    render_slots.used++;
+    pthread_mutex_unlock(&render_slots.lock);
+}
+void frame_slot_release(void) {
+    pthread_mutex_lock(&render_slots.lock);
+    render_slots.used--;
+    pthread_cond_signal(&render_slots.released);
+    pthread_mutex_unlock(&render_slots.lock);
+}
+
+static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+    const struct reel_picture *p = context;
+    (void)err;
+    memcpy(buffer, p->data + offset, size);
+    return true;
+}
+static void free_bytes(void *context) {
+    reel_picture_done(context);
+    free(context);
+}
+
+void frame_reply(struct http_request *r, struct reel_picture *picture, const char *media_type, const char *etag) {
+    struct reel_picture *own = malloc(sizeof *own);
+    if (!own) {
+        reel_picture_done(picture);
+        http_reply_no_memory(r);
+        return;
+    }
+    *own = *picture;
+    *picture = (struct reel_picture){0};
+    http_reply_file(r, &(struct http_file){.length = own->size,
+                                           .etag = etag,
+                                           .media_type = media_type,
+                                           .fd = -1,
+                                           .read = read_bytes,
+                                           .free = free_bytes,
+                                           .context = own});
+}
 
 bool frame_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
                 struct reel_error *err) {
     uint32_t w, h;
-    struct reel_error ignored = {0};
-    bool fits = width == 0 || (form == REEL_PICTURE_JPEG && reel_image_size(image, &w, &h, &ignored) && w <= width);
+    bool fits = width == 0 || (form == REEL_PICTURE_JPEG && reel_image_size(image, &w, &h) && w <= width);
     if (!image->compressed || image->form != form || !fits) {
         return reel_picture_make(image, form, width, out, err);
     }
@@ -102,7 +149,7 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
     (relative ? reel_time_seconds : reel_time_rfc3339)(m->time_ns, time);
     http_add_header(r, "X-Log-Time", time);
     http_add_header(r, "Vary", "Accept");
-    pictures_reply(r, &picture, media_types[form], etag);
+    frame_reply(r, &picture, media_types[form], etag);
 }
 
 static void draw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m,
@@ -130,9 +177,9 @@ void api_frame(struct http_request *r) {
         return;
     }
     if (find(r, &a, &stream, &m)) {
-        picture_slot_take(&frame_slots);
+        frame_slot_acquire();
         draw(r, &a, stream, &m, width);
-        picture_slot_give(&frame_slots);
+        frame_slot_release();
         reel_stream_free(stream);
     }
     api_recording_done(&a);

@@ -46,7 +46,6 @@ static bool copy_body(struct reel_bytes from, struct reel_picture *out, struct r
 static bool make_body(struct frames *f, const struct reel_message *m, const char **type, char size[48], struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_bytes payload;
-    struct reel_error ignored = {0};
     uint32_t width, height;
     if (m->size > FRAME_PAYLOAD_MAX) {
         return reel_fail(err, REEL_LIMIT, "this message has %u bytes: no more than %d are drawn", m->size, FRAME_PAYLOAD_MAX);
@@ -63,7 +62,7 @@ static bool make_body(struct frames *f, const struct reel_message *m, const char
         *type = image.form == REEL_PICTURE_H264 ? "video/h264" : "video/h265";
         return copy_body(image.data, &f->body, err);
     }
-    if (reel_image_size(&image, &width, &height, &ignored)) {
+    if (reel_image_size(&image, &width, &height)) {
         snprintf(size, 48, "X-Image-Size: %ux%u\r\n", width, height);
     }
     bool png = image.compressed && image.form == REEL_PICTURE_PNG && f->width == 0;
@@ -76,9 +75,9 @@ static bool make_part(struct frames *f, const struct reel_message *m, struct ree
     const char *type = "text/plain; charset=utf-8";
     struct reel_error why = {0};
     char time[REEL_TIME_TEXT], size[48] = "";
-    picture_slot_take(&frame_slots);
+    frame_slot_acquire();
     bool good = make_body(f, m, &type, size, &why);
-    picture_slot_give(&frame_slots);
+    frame_slot_release();
     if (!good) {
         type = "text/plain; charset=utf-8";
         if (why.code == REEL_NO_MEMORY || !copy_body(bytes_of(why.text, strlen(why.text)), &f->body, &why)) {

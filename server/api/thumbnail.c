@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/common.h"
+#include "api/frame.h"
 #include "api/paging.h"
-#include "api/pictures.h"
 #include "api/routes.h"
 #include "ingest/scanning.h"
 #include "wire/cleanup.h"
@@ -13,8 +12,6 @@
 
 enum { THUMBNAIL_VERSION = 1, BARS = 40, BUSIEST = 64, PREVIEWS_MAX = 100 };
 static const struct reel_thumbnail single = {.frames = 1, .width = 320, .height = 320}, strip = {.frames = 10, .width = 240, .height = 240};
-
-static struct picture_slots slots = PICTURE_SLOTS(2);
 
 /* A finished recording keeps its content under its id. */
 static void add_cache_header(struct http_request *r, const struct catalog_recording *row) {
@@ -43,9 +40,9 @@ static void make(struct http_request *r, const struct api_recording *a, const st
     if (a->row.state == STATE_READY && reply_kept(r, &a->row, name, etag)) {
         return;
     }
-    picture_slot_take(&slots);
+    frame_slot_acquire();
     bool good = reel_thumbnail_make(a->recording, options, &picture, &err);
-    picture_slot_give(&slots);
+    frame_slot_release();
     if (!good) {
         http_reply_error(r, &err);
         return;
@@ -54,7 +51,7 @@ static void make(struct http_request *r, const struct api_recording *a, const st
         store_keep_picture(app->store, a->row.content, name, picture.data, picture.size, &ignored); /* else it is made again */
     }
     add_cache_header(r, &a->row);
-    pictures_reply(r, &picture, "image/jpeg", etag);
+    frame_reply(r, &picture, "image/jpeg", etag);
 }
 
 void api_thumbnail(struct http_request *r) {

@@ -13,6 +13,8 @@
 #include "api/views.h"
 #include "wire/cleanup.h"
 
+enum { UTC_OFFSET_MAX = 24 * 60 };
+
 /* ---- /values */
 
 /* False: replied. */
@@ -197,9 +199,18 @@ static void count_buckets(struct http_request *r, const struct catalog_query *q)
     struct catalog_bucket_width width;
     struct reel_error err = {0};
     AUTO_STRUCT(catalog_buckets_done) struct catalog_buckets buckets = {0};
+    int64_t minutes = 0;
     if (!catalog_bucket_width(http_param(r, "bucket"), &width, &err)) {
         http_reply_bad_param(r, "bucket", "%s", err.text);
-    } else if (catalog_buckets(http_app(r)->catalog, q, &width, &buckets, &err)) {
+        return;
+    }
+    http_param_i64(r, "utc_offset", &minutes);
+    if (minutes < -UTC_OFFSET_MAX || minutes > UTC_OFFSET_MAX) {
+        http_reply_bad_param(r, "utc_offset", "is in minutes, from -%d to %d", UTC_OFFSET_MAX, UTC_OFFSET_MAX);
+        return;
+    }
+    width.ahead_ns = minutes * 60 * INT64_C(1000000000);
+    if (catalog_buckets(http_app(r)->catalog, q, &width, &buckets, &err)) {
         reply_buckets(r, &buckets);
     } else {
         http_reply_error(r, &err);

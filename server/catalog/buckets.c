@@ -33,28 +33,27 @@ static int64_t floor_divide(int64_t a, int64_t b) {
     return a / b - (a % b < 0);
 }
 
+static int64_t clamped(__int128 ns) {
+    return ns < INT64_MIN ? INT64_MIN : ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+}
+
 static int64_t number_of(const struct catalog_bucket_width *w, int64_t ns) {
     if (w->ns) {
-        int64_t from = ns < INT64_MIN + w->offset_ns ? INT64_MIN : ns - w->offset_ns;
-        return floor_divide(from, w->ns);
+        return floor_divide(clamped((__int128)ns + w->ahead_ns - w->offset_ns), w->ns);
     }
-    time_t seconds = (time_t)floor_divide(ns, SECOND_NS);
+    time_t seconds = (time_t)floor_divide(clamped((__int128)ns + w->ahead_ns), SECOND_NS);
     struct tm tm;
     gmtime_r(&seconds, &tm);
     return floor_divide((int64_t)tm.tm_year * 12 + tm.tm_mon, w->months);
 }
 
-static int64_t clamped(__int128 ns) {
-    return ns < INT64_MIN ? INT64_MIN : ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
-}
-
 static int64_t begin_of(const struct catalog_bucket_width *w, int64_t number) {
     if (w->ns) {
-        return clamped((__int128)number * w->ns + w->offset_ns);
+        return clamped((__int128)number * w->ns + w->offset_ns - w->ahead_ns);
     }
     int64_t month = number * w->months;
     struct tm tm = {.tm_year = (int)floor_divide(month, 12), .tm_mon = (int)(month - 12 * floor_divide(month, 12)), .tm_mday = 1};
-    return clamped((__int128)timegm(&tm) * SECOND_NS);
+    return clamped((__int128)timegm(&tm) * SECOND_NS - w->ahead_ns);
 }
 
 /* ---- counting */

@@ -8,10 +8,11 @@
  */
 enum { BUCKETS_MAX = 250000, BUCKETS_SHOWN_MAX = 10000, BUCKETS_COUNTED_MAX = 1000000 };
 
-/* Buckets begin at multiples of the width since 1970, weeks on Mondays; all in UTC. */
+/* Buckets begin at multiples of the width since 1970, weeks on Mondays; by a clock that is ahead of UTC by ahead_ns. */
 struct catalog_bucket_width {
     int64_t ns, offset_ns; /* 0: calendar months */
     int months;
+    int64_t ahead_ns;
 };
 /* "month", "year", "week", or a duration of at least 1 ms. REEL_ARGUMENT. */
 bool catalog_bucket_width(const char *text, struct catalog_bucket_width *out, struct reel_error *err);

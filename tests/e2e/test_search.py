@@ -281,6 +281,13 @@ class Search(Case):
         self.assertEqual(self.bucketed(bucket='1h', q='no-such-word', start=str(a), end=str(b)), {})
         for bucket in ('', '0s', '-1h', 'fortnight'):
             self.assertProblem(self.ask('/coverage', 400, by='time', bucket=bucket), 400, 'bucket')
+        # by a clock that is ahead of UTC, or behind it: days begin elsewhere
+        for minutes in (330, -480):
+            days, ahead = self.bucketed(bucket='24h', utc_offset=minutes, q='robot:r2'), minutes * 60 * SECOND
+            self.assertEqual(days, {s: held(*s) for s in days})
+            self.assertTrue(all((a + ahead) % (24 * HOUR) == 0 for a, _ in days), days)
+            self.assertTrue(all(stamp(a + ahead)[8:] == '01T00:00:00Z' for a, _ in self.bucketed(bucket='month', utc_offset=minutes)))
+        self.assertProblem(self.ask('/coverage', 400, by='time', bucket='24h', utc_offset=1441), 400, 'utc_offset')
         self.assertProblem(self.ask('/coverage', 400, by='time'), 400, 'bucket')
         self.assertProblem(self.ask('/coverage', 400, by='time', bucket='1s'), 400, 'start and end')
         self.assertEqual(self.bucketed(bucket='1s', q='no-such-word'), {})

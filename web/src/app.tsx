@@ -1,7 +1,7 @@
 // The application shell: the header, the view of the current URL, notifications.
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { useAddress } from './address';
+import { href, useAddress } from './address';
 import { logOut, session } from './api';
 import { droppedFiles } from './file_drop';
 import { Jobs } from './jobs';
@@ -9,8 +9,9 @@ import { hasRole, service, type Role } from './service';
 import { useStore } from './store';
 import { text } from './text';
 import { nextTheme, theme } from './theme';
+import { CHOICES, chooseZone, zoneChoice, zoneName } from './time_zone';
 import { dropToast, showError, toasts } from './toasts';
-import { Button, EmptyState, ErrorBoundary, lazy } from './ui';
+import { Button, EmptyState, ErrorBoundary, Menu, lazy } from './ui';
 import { Library } from './views/library';
 import { SearchBox } from './views/library/search_box';
 import { LogIn } from './views/login';
@@ -26,13 +27,13 @@ const Docs = lazy(() => import('./views/docs'));
 function NotFound() {
     return (
         <EmptyState title={text.notFound.title} help={text.notFound.help}>
-            <a href="/">{text.notFound.back}</a>
+            <a href="./">{text.notFound.back}</a>
         </EmptyState>
     );
 }
 
 function viewOf(path: string): { name: string; View: View } {
-    const [, first = '', second] = path.split('/');
+    const [first, second] = path.split('/');
     if (first === '') {
         return { name: 'library', View: Library };
     }
@@ -48,18 +49,30 @@ function viewOf(path: string): { name: string; View: View } {
     return first === 'admin' ? { name: 'admin', View: Admin } : { name: 'notFound', View: NotFound };
 }
 
+function ZoneMenu() {
+    const choice = useStore(zoneChoice);
+    return (
+        <Menu label={text.zone.title} icon="clock" items={CHOICES.map((one) => ({ label: text.zone[one], checked: one === choice, run: () => chooseZone(one) }))}>
+            <span title={text.zone.title}>
+                <span class="visually-hidden">{text.zone.title}: </span>
+                {choice === 'recording' ? text.zone.own : zoneName()}
+            </span>
+        </Menu>
+    );
+}
+
 function Header({ name, login }: { name: string; login: boolean }) {
     const { loggedIn } = useStore(session);
     const known = useStore(service);
     const now = useStore(theme);
     const views: [string, string, string, Role][] = [
-        ['library', '/', text.app.library, 'read'],
-        ['upload', '/upload', text.app.upload, 'upload'],
-        ['admin', '/admin', text.app.admin, 'edit'],
+        ['library', './', text.app.library, 'read'],
+        ['upload', 'upload', text.app.upload, 'upload'],
+        ['admin', 'admin', text.app.admin, 'edit'],
     ];
     return (
         <header class="bar">
-            <a class="brand" href="/" aria-label={text.name}>
+            <a class="brand" href="./" aria-label={text.name}>
                 <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
                     <rect width="32" height="32" rx="6" fill="var(--accent)" />
                     <path d="M5 10h14M5 16h22M5 22h9" stroke="var(--accent-ink)" stroke-width="3" stroke-linecap="round" />
@@ -84,6 +97,7 @@ function Header({ name, login }: { name: string; login: boolean }) {
                     </span>
                 )}
                 {!login && <Jobs />}
+                {!login && <ZoneMenu />}
                 <Button
                     kind="quiet"
                     icon={now === 'auto' ? 'auto' : now === 'dark' ? 'moon' : 'sun'}
@@ -111,16 +125,17 @@ function Toasts() {
 }
 
 export function App() {
-    const { path } = useAddress();
+    const { path, query } = useAddress();
     const { needed, loggedIn } = useStore(session);
     const { name, View } = viewOf(path);
+    const zone = useStore(zoneChoice); // all times change with it
     const titles = text.app as Record<string, unknown>;
     useEffect(() => {
         document.title = typeof titles[name] === 'string' ? `${titles[name] as string} – ${text.name}` : text.name; // a view may set a more specific title
     }, [name]);
     return (
         <div class="app">
-            <a class="skip" href="#content">
+            <a class="skip" href={href(path, Object.fromEntries(query)) + '#content'}>
                 {text.skip}
             </a>
             <Header name={name} login={needed} />
@@ -128,7 +143,7 @@ export function App() {
                 {needed ? (
                     <LogIn />
                 ) : (
-                    <ErrorBoundary key={name + String(loggedIn)}>
+                    <ErrorBoundary key={name + String(loggedIn) + zone}>
                         <View />
                     </ErrorBoundary>
                 )}

@@ -1,4 +1,6 @@
 // Formats numbers, sizes and times for display.
+import { offsetMs, shownZone } from './time_zone';
+
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
 export function bytes(n: number | null | undefined): string {
@@ -51,14 +53,15 @@ export function duration(value: bigint | number | string | null | undefined): st
     return h > 0 ? `${h}:${two(m)}:${two(seconds % 60)}` : `${m}:${two(seconds % 60)}`;
 }
 
-/** An RFC 3339 time or ns, in UTC: 2024-05-01 10:00:00[.123] */
-export function dateTime(value: string | bigint | null | undefined, digits = 0): string {
+/** An RFC 3339 time or ns, in the zone that is shown: 2024-05-01 10:00:00[.123] */
+export function dateTime(value: string | bigint | null | undefined, digits = 0, zone = shownZone()): string {
     const ns = typeof value === 'bigint' ? value : parseTime(value);
     if (ns === null) {
         return '–';
     }
     const ms = ns / 1000000n - (ns % 1000000n < 0n ? 1n : 0n);
     const date = new Date(Number(ms));
+    date.setTime(date.getTime() + (Number.isNaN(date.getTime()) ? 0 : offsetMs(date.getTime(), zone)));
     if (Number.isNaN(date.getTime())) {
         return '–';
     }

@@ -1,6 +1,7 @@
 // Times of a recording: calendar times, or offsets from its start. Whether it has calendar times depends on the recording's clock.
 import type { Range } from './playback';
 import { dateTime, offset, parseTime } from './format';
+import { shownZone, zoneName } from './time_zone';
 import type { Recording, Topic } from './types';
 
 const SECOND = 1_000_000_000n;
@@ -29,18 +30,30 @@ export const firstTime = (topic: Topic | undefined): bigint | null => (topic?.st
 /** The offset from the start, as 0:12.345 */
 export const relativeTime = (recording: Recording, ns: bigint, digits = 3): string => offset(ns - boundsOf(recording).start, digits);
 
-/** Date and time; null if the recording has no calendar times. */
-export const calendarTime = (recording: Recording, ns: bigint, digits = 3): string | null => {
-    if (recording.clock === 'wall') {
-        return dateTime(ns, digits);
-    }
-    const epoch = parseTime(recording.calendar_start);
-    return epoch === null ? null : dateTime(epoch + ns - boundsOf(recording).start, digits);
+/** The time on the calendar, in ns; null if the recording has no calendar times. */
+const calendarNs = (recording: Recording, ns: bigint): bigint | null => {
+    const epoch = recording.clock === 'wall' ? boundsOf(recording).start : parseTime(recording.calendar_start);
+    return epoch === null ? null : epoch + ns - boundsOf(recording).start;
 };
 
-/** A time as the URL holds it: seconds from the start. */
-export const toSeconds = (recording: Recording, ns: bigint): string => {
-    const d = ns - boundsOf(recording).start;
-    return `${d / SECOND}.${String(d % SECOND).padStart(9, '0')}`.replace(/\.?0+$/, '');
+/** Date and time; null if the recording has no calendar times. */
+export const calendarTime = (recording: Recording, ns: bigint, digits = 3): string | null => {
+    const at = calendarNs(recording, ns);
+    return at === null ? null : dateTime(at, digits, shownZone(recording));
 };
+
+/** The same with the name of its zone: 2024-05-01 12:00:00.000 CEST */
+export const calendarText = (recording: Recording, ns: bigint, digits = 3): string | null => {
+    const at = calendarNs(recording, ns);
+    const zone = shownZone(recording);
+    return at === null ? null : `${dateTime(at, digits, zone)} ${zoneName(zone, Number(at / 1000000n))}`;
+};
+
+/** As the URL holds it: 1.5 */
+export function secondsOf(ns: bigint): string {
+    const abs = ns < 0n ? -ns : ns;
+    return (ns < 0n ? '-' : '') + `${abs / SECOND}.${String(abs % SECOND).padStart(9, '0')}`.replace(/\.?0+$/, '');
+}
+/** A time as the URL holds it: seconds from the start. */
+export const toSeconds = (recording: Recording, ns: bigint): string => secondsOf(ns - boundsOf(recording).start);
 export const fromSeconds = (recording: Recording, seconds: string): bigint => boundsOf(recording).start + timeNs(seconds);

@@ -43,6 +43,8 @@ export type CoverageBucket = Of<'CoverageOfTime'>;
 export type ServiceDocument = Of<'ServiceDocument'>;
 export type Job = Of<'Job'>;
 export type JobStarted = Of<'JobStarted'>;
+export type Preview = Of<'Preview'>;
+export type Saved = Of<'Saved'>;
 export type BatchPlan = Of<'BatchPlan'>;
 export type BatchResult = Of<'BatchResult'>;
 export interface Change {

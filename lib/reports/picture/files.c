@@ -44,20 +44,14 @@ static bool scans_fit(struct reel_bytes file, int width, int height, struct reel
            reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height, (unsigned long long)scans);
 }
 
-static bool read_jpeg_head(tjhandle jpeg, struct reel_bytes file, int *width, int *height, int *colours, struct reel_error *err) {
-    int sampling = 0;
+static bool read_jpeg(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+    AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
+    int width = 0, height = 0, sampling = 0, colours = 0;
     if (!jpeg) {
         return reel_fail_memory(err);
     }
-    return tjDecompressHeader3(jpeg, file.data, file.size, width, height, &sampling, colours) == 0 ||
-           reel_fail(err, REEL_DAMAGED, "this JPEG cannot be read: %s", tjGetErrorStr2(jpeg));
-}
-
-static bool read_jpeg(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
-    AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
-    int width = 0, height = 0, colours = 0;
-    if (!read_jpeg_head(jpeg, file, &width, &height, &colours, err)) {
-        return false;
+    if (tjDecompressHeader3(jpeg, file.data, file.size, &width, &height, &sampling, &colours) != 0) {
+        return reel_fail(err, REEL_DAMAGED, "this JPEG cannot be read: %s", tjGetErrorStr2(jpeg));
     }
     if (!picture_fits((uint64_t)width, (uint64_t)height, err) || !scans_fit(file, width, height, err)) {
         return false;
@@ -110,15 +104,10 @@ static bool read_depth(png_image *png, uint32_t target_width, struct pixels *out
     return pixels_of_image(&image, target_width, out, err);
 }
 
-static bool read_png_head(png_image *png, struct reel_bytes file, struct reel_error *err) {
-    return png_image_begin_read_from_memory(png, file.data, file.size) ||
-           reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png->message);
-}
-
 static bool read_png(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
     AUTO_STRUCT(png_image_free) png_image png = {.version = PNG_IMAGE_VERSION};
-    if (!read_png_head(&png, file, err)) {
-        return false;
+    if (!png_image_begin_read_from_memory(&png, file.data, file.size)) {
+        return reel_fail(err, REEL_DAMAGED, "this PNG cannot be read: %s", png.message);
     }
     if (!picture_fits(png.width, png.height, err)) {
         return false;
@@ -154,37 +143,39 @@ static bool write_png(const struct pixels *from, struct reel_picture *out, struc
 
 /* --- either --- */
 
-static bool is_picture(const struct reel_image *image, struct reel_error *err) {
-    return image->form == REEL_PICTURE_JPEG || image->form == REEL_PICTURE_PNG ||
-           reel_fail(err, REEL_UNSUPPORTED, "frames of a video are not drawn one by one; export the topic as .mp4");
+static bool jpeg_size(struct reel_bytes file, uint32_t *width, uint32_t *height) {
+    AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
+    int w = 0, h = 0, sampling = 0, colours = 0;
+    bool good = jpeg && tjDecompressHeader3(jpeg, file.data, file.size, &w, &h, &sampling, &colours) == 0;
+    *width = (uint32_t)w;
+    *height = (uint32_t)h;
+    return good;
 }
 
-bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *height, struct reel_error *err) {
-    int w = 0, h = 0, colours = 0;
-    if (!image->compressed) {
-        *width = image->width;
-        *height = image->height;
-        return true;
-    }
-    if (!is_picture(image, err)) {
-        return false;
-    }
-    if (image->form == REEL_PICTURE_JPEG) {
-        AUTO(tj_done) tjhandle jpeg = tjInitDecompress();
-        bool good = read_jpeg_head(jpeg, image->data, &w, &h, &colours, err);
-        *width = (uint32_t)w;
-        *height = (uint32_t)h;
-        return good;
-    }
+static bool png_size(struct reel_bytes file, uint32_t *width, uint32_t *height) {
     AUTO_STRUCT(png_image_free) png_image png = {.version = PNG_IMAGE_VERSION};
-    bool good = read_png_head(&png, image->data, err);
+    bool good = png_image_begin_read_from_memory(&png, file.data, file.size);
     *width = png.width;
     *height = png.height;
     return good;
 }
 
+bool reel_image_size(const struct reel_image *image, uint32_t *width, uint32_t *height) {
+    if (!image->compressed) {
+        *width = image->width;
+        *height = image->height;
+        return true;
+    }
+    return image->form == REEL_PICTURE_JPEG  ? jpeg_size(image->data, width, height)
+           : image->form == REEL_PICTURE_PNG ? png_size(image->data, width, height)
+                                             : false;
+}
+
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {
-    return is_picture(image, err) && (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, target_width, out, err);
+    if (image->form != REEL_PICTURE_JPEG && image->form != REEL_PICTURE_PNG) {
+        return reel_fail(err, REEL_UNSUPPORTED, "frames of a video are not drawn one by one; export the topic as .mp4");
+    }
+    return (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, target_width, out, err);
 }
 
 bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err) {

@@ -61,8 +61,11 @@ struct strip {
 
 /* The width at which the image fits into a tile. */
 static bool choose_width(const struct reel_image *image, const struct reel_thumbnail *options, uint32_t *width, struct reel_error *err) {
-    uint32_t w, h;
-    if (!reel_image_size(image, &w, &h, err) || !picture_fits(w, h, err)) {
+    uint32_t w = 0, h = 0;
+    if (!reel_image_size(image, &w, &h)) {
+        return reel_fail(err, REEL_DAMAGED, "the head of this image cannot be read");
+    }
+    if (!picture_fits(w, h, err)) {
         return false;
     }
     if ((uint64_t)w * h > IMAGE_PIXELS_MAX) {

@@ -105,6 +105,7 @@ export function ImagePanel(props: PanelProps) {
     };
     const { shown, reload } = usePictures(props, topic, requestWidth(width * view.zoom), draw);
     useLayoutEffect(() => void lay(), [rotate, view]);
+    const hidden = shown.kind === 'picture' ? '' : 'image-hidden';
     const key = (event: KeyboardEvent) => {
         const factor = { '+': ZOOM_STEP, '=': ZOOM_STEP, '-': 1 / ZOOM_STEP, 0: 0 }[event.key];
         if (factor !== undefined && !event.ctrlKey && !event.metaKey && !event.altKey) {
@@ -116,12 +117,12 @@ export function ImagePanel(props: PanelProps) {
         <div class="image">
             <div class="image-tools row">
                 {images.length > 1 && <Select label={text.image.topic} hidden_label value={name} options={images.map((t) => [t.name, t.name])} onChange={(to) => onSettings({ topic: to })} />}
-                <output class="image-facts mono small muted" aria-live="off" ref={facts} />
+                <output class={`image-facts mono small muted ${hidden}`} aria-live="off" ref={facts} />
                 <Button kind="quiet" icon="rotate" label={text.image.rotate} onClick={() => onSettings({ rotate: rotate === 270 ? null : String(rotate + 90) })} />
                 {view.zoom > 1 && <Button kind="quiet" icon="full" label={text.image.fit} onClick={fit} />}
             </div>
             <div class="image-area" ref={area} tabIndex={0} role="group" aria-label={text.image.alt(name)} onKeyDown={key} {...handlers}>
-                <canvas ref={canvas} role="img" aria-label={text.image.alt(name)} class={shown.kind === 'picture' ? '' : 'image-hidden'} />
+                <canvas ref={canvas} role="img" aria-label={text.image.alt(name)} class={hidden} />
                 {shown.kind === 'failed' && <Failed error={shown.error} retry={reload} />}
                 {shown.kind === 'problem' && <p class="muted image-note">{shown.text}</p>}
                 {shown.kind === 'none' && <p class="muted">{text.image.none}</p>}

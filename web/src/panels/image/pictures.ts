@@ -86,7 +86,8 @@ export class Pictures {
     private showOfRun(): void {
         const { time_ns, speed } = this.playback.get();
         const picture = this.run?.at(time_ns) ?? null;
-        if (picture && picture.time !== this.shown && (picture.time <= time_ns || speed < 0)) {
+        const older = speed > 0 && this.shown !== null && this.shown <= time_ns; // than this one: a frame that others depend on
+        if (picture && picture.time <= time_ns && (older ? picture.time > this.shown! : picture.time !== this.shown)) {
             this.shown = picture.time;
             this.on.show(picture);
         }

@@ -39,7 +39,7 @@ export class RosSource implements Source {
     constructor(
         private id: string,
         topics: readonly Topic[],
-        private bounds: Range,
+        private bounds: () => Range,
         private width_ns: bigint,
         private changed: () => void,
     ) {
@@ -60,12 +60,12 @@ export class RosSource implements Source {
         const { id, bounds } = this;
         const names = [...this.transforms, ...[...this.views.keys()].filter((name) => !this.hidden.has(name))];
         const staticTopics = this.transforms.filter((name) => /(^|\/)tf_static$/.test(name)); // each message may hold other frames, so the last one is not enough
-        const load = async function* (start: bigint, end: bigint, signal: AbortSignal) {
-            if (staticTopics.length > 0 && start > bounds.start) {
+        const load = async function* (start: bigint, end: bigint, signal: AbortSignal, first: boolean) {
+            if (first && staticTopics.length > 0 && start > bounds().start) {
                 yield* getRows<Row>(`/recordings/${id}/messages`, { topic: staticTopics, end: start, limit: MAX_STATIC, time_format: 'nanoseconds' }, signal);
             }
             if (names.length > 0) {
-                yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: 'per_topic', time_format: 'nanoseconds' }, signal);
+                yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: first ? 'per_topic' : null, time_format: 'nanoseconds' }, signal);
             }
         };
         return new RowCursor(new TimeWindows<Row>(load, bounds, this.width_ns, this.changed), (row) => BigInt(row.log_time));

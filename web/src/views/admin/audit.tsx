@@ -1,6 +1,7 @@
 // The audit log: who sent which request.
 import { getPage } from '../../api';
 import { dateTime } from '../../format';
+import { zoneName } from '../../time_zone';
 import { text } from '../../text';
 import { Badge, Failed, Spinner } from '../../ui';
 import { useRequest } from '../../use_request';
@@ -36,7 +37,7 @@ export function Audit() {
             empty={text.admin.audit.none}
             rows={result.value}
             columns={[
-                { title: text.admin.audit.time, cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
+                { title: text.zone.in(text.admin.audit.time, zoneName()), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
                 { title: text.admin.audit.user, cell: (a) => (a.how === 'open' || !a.caller ? text.admin.audit.anonymous : `${a.caller} (${a.how})`) },
                 { title: text.admin.audit.address, cell: (a) => a.peer },
                 {

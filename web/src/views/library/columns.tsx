@@ -2,22 +2,25 @@
 import { href } from '../../address';
 import { bytes, count, dateTime, duration } from '../../format';
 import { formatTitle, service } from '../../service';
-import { useStore } from '../../store';
+import { Store, useStore } from '../../store';
 import { text } from '../../text';
+import { shownZone, zoneChoice, zoneName } from '../../time_zone';
 import type { Recording } from '../../types';
 import { Badge, type Column } from '../../ui';
+import { PreviewCell } from './preview';
+import type { Previews } from './previews';
 
 const titles = text.library.columns;
 const KINDS: Record<string, 'warn' | 'bad' | 'accent'> = { recording: 'accent', scanning: 'accent', failed: 'bad', missing: 'bad', changed: 'warn', trashed: 'warn' };
 
 export function recordingPath(recording: Recording): string {
-    return href(`/recordings/${recording.id}`);
+    return href(`recordings/${recording.id}`);
 }
 
 function startOf(recording: Recording) {
     const start = recording.calendar_start ?? recording.start;
     return recording.calendar_start || recording.clock === 'wall' ? (
-        dateTime(start)
+        dateTime(start, 0, shownZone(recording))
     ) : (
         <span class="muted" title={text.library.noDateHelp}>
             {recording.state === 'ready' ? text.library.noDate : '–'}
@@ -67,7 +70,7 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
                     <State recording={recording} />
                     <span>
                         {startOf(recording)}
-                        {(recording.calendar_start || recording.clock === 'wall') && ' UTC'}
+                        {(recording.calendar_start || recording.clock === 'wall') && ` ${zoneName(shownZone(recording))}`}
                     </span>
                     <span>{duration(recording.duration_ns)}</span>
                     <span>{bytes(recording.size)}</span>
@@ -82,7 +85,7 @@ const all: (Column<Recording> & { from: number })[] = [
     { key: 'name', title: titles.name!, width: 'minmax(22ch, 2.4fr)', sort: true, from: 0, cell: (r) => <Name recording={r} more={false} /> },
     { key: 'collection', title: titles.collection!, width: 'minmax(7ch, 0.8fr)', from: 900, cell: (r) => <span class="muted">{r.collection}</span> },
     { key: 'format', title: titles.format!, width: 'minmax(9ch, 15ch)', from: 620, cell: (r) => <Format name={r.format} /> },
-    { key: 'start', title: titles.start!, width: '19ch', sort: true, from: 620, cell: startOf },
+    { key: 'start', title: titles.start!, width: 'max(19ch, 150px)', sort: true, from: 620, cell: startOf },
     { key: 'duration', title: titles.duration!, width: '9ch', right: true, sort: true, from: 620, cell: (r) => duration(r.duration_ns) },
     { key: 'size', title: titles.size!, width: '8ch', right: true, sort: true, from: 620, cell: (r) => bytes(r.size) },
     { key: 'messages', title: titles.messages!, width: '10ch', right: true, sort: true, from: 1080, cell: (r) => count(r.messages) },
@@ -99,14 +102,36 @@ const all: (Column<Recording> & { from: number })[] = [
     { key: 'state', title: titles.state!, width: '10ch', from: 620, cell: (r) => <State recording={r} /> },
 ];
 const NARROW = 620;
-const narrow: Column<Recording>[] = [{ ...all[0]!, width: '1fr', cell: (r) => <Name recording={r} more /> }];
+const narrow: Column<Recording> = { ...all[0]!, width: '1fr', cell: (r) => <Name recording={r} more /> };
+
+// ---- columns that are not shown, by the browser's memory
+
+const KEY = 'reel.hidden_columns';
+export const hiddenColumns = new Store<readonly string[]>((localStorage.getItem(KEY) ?? '').split(' ').filter(Boolean));
+export function toggleColumn(key: string): void {
+    const before = hiddenColumns.get();
+    hiddenColumns.set(before.includes(key) ? before.filter((one) => one !== key) : [...before, key]);
+    localStorage.setItem(KEY, hiddenColumns.get().join(' '));
+}
+/** Those that can be hidden. */
+export const OPTIONAL = ['preview', ...all.slice(1).map((column) => column.key)];
 
 export const SORTS: [string, string][] = ['created', 'start', 'name', 'duration', 'size', 'messages'].map((key) => [key, titles[key]!]);
 
-/** The columns that fit. `states`: some rows are not simply ready; otherwise that column would be empty. */
-export function columnsFor(width: number, states: boolean): { columns: Column<Recording>[]; rowHeight: number } {
+function previewColumn(previews: Previews): Column<Recording> {
+    return { key: 'preview', title: titles.preview!, head: <span class="visually-hidden">{titles.preview}</span>, width: '58px', cell: (r) => <PreviewCell recording={r} preview={previews.of(r)} /> };
+}
+
+/** The columns that fit and are not hidden. `states`: some rows are not simply ready; otherwise that column would be empty. */
+export function columnsFor(width: number, states: boolean, hidden: readonly string[], previews: Previews): { columns: Column<Recording>[]; rowHeight: number } {
+    const pictures = hidden.includes('preview') ? [] : [previewColumn(previews)];
     if (width < NARROW) {
-        return { columns: narrow, rowHeight: 48 };
+        return { columns: [...pictures, narrow], rowHeight: 48 };
     }
-    return { columns: all.filter((column) => column.from <= width && (states || column.key !== 'state')), rowHeight: 28 };
+    const zone = zoneChoice.get() === 'recording' ? text.zone.own : zoneName();
+    const shown = all.filter((column) => column.from <= width && (states || column.key !== 'state') && !hidden.includes(column.key));
+    return {
+        columns: [...pictures, ...shown.map((column) => (column.key === 'start' ? { ...column, title: text.zone.in(column.title, zone) } : column))],
+        rowHeight: pictures.length > 0 ? 42 : 28,
+    };
 }

@@ -10,6 +10,7 @@ import { text } from '../../text';
 import { showError } from '../../toasts';
 import type { Collection, Stat, Values } from '../../types';
 import { Button, Dialog, Field, Icon } from '../../ui';
+import { Dates } from './dates';
 import { dropKey, hasTerm, setTerm, toggleTerm } from './query';
 
 const INITIAL = 8;
@@ -180,25 +181,8 @@ function Choices({ title, term, choices, label, query }: { title: string; term: 
     );
 }
 
-/** Recordings with data from one day to another, both included. */
-function Dates({ start, end }: { start: string | null; end: string | null }) {
-    const DAY = 86400000;
-    const day = (time: number) => (Number.isNaN(time) ? '' : new Date(time).toISOString().slice(0, 10));
-    const set = (name: 'start' | 'end', value: string) => {
-        const time = Date.parse(value);
-        setQuery({ [name]: Number.isNaN(time) ? null : day(name === 'end' ? time + DAY : time) + 'T00:00:00Z', row: null });
-    };
-    return (
-        <section class="library-dates">
-            <h2>{t.dates}</h2>
-            <Field label={t.dateFrom} type="date" value={start ? day(Date.parse(start)) : ''} onChange={(event) => set('start', event.currentTarget.value)} />
-            <Field label={t.dateTo} type="date" value={end ? day(Date.parse(end) - 1) : ''} onChange={(event) => set('end', event.currentTarget.value)} />
-        </section>
-    );
-}
-
 /** `query` null: not known yet whether the server takes it. */
-export function Filters({ query, ...rest }: Omit<FilterScope, 'query'> & { query: string | null }) {
+export function Filters({ query, dates, ...rest }: Omit<FilterScope, 'query'> & { query: string | null; dates: { start: string | null; end: string | null } }) {
     const scope = { ...rest, query: query ?? '' };
     if (query === null) {
         return <nav class="library-filters" aria-label={t.filters} />;
@@ -209,7 +193,7 @@ export function Filters({ query, ...rest }: Omit<FilterScope, 'query'> & { query
             <Filter {...scope} field="format" term="format" title={t.filter.format} />
             <Filter {...scope} field="state" term="state" title={t.filter.state} hide={(value) => value === 'trashed'} />
             <TagFilter {...scope} />
-            <Dates start={scope.start} end={scope.end} />
+            <Dates chosen={dates} resolved={scope} />
             <Choices title={t.filter.size} term="size" choices={SIZES} label={(choice) => t.sizes[choice]!} query={scope.query} />
             <Choices title={t.filter.added} term="created" choices={ADDED} label={(choice) => t.added[choice]!} query={scope.query} />
             <OtherFilters query={scope.query} refreshCount={scope.refreshCount} />

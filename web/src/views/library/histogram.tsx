@@ -3,8 +3,9 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { setQuery } from '../../address';
 import { count, date, dateTime } from '../../format';
 import { text } from '../../text';
+import { zoneName } from '../../time_zone';
 import { Button } from '../../ui';
-import { barName, ticksOf, useHistogram, type Bar, type Outside, type Span } from './histogram_data';
+import { barName, clockOf, ticksOf, useHistogram, type Bar, type Outside, type Span } from './histogram_data';
 
 const t = text.library;
 const HEIGHT = 46;
@@ -32,7 +33,7 @@ function scaled(span: Span, by: number, around = (span.from + span.to) / 2): Spa
     return to - from < MIN_SPAN_MS ? { from: around - MIN_SPAN_MS / 2, to: around + MIN_SPAN_MS / 2 } : { from: Math.round(from), to: Math.round(to) };
 }
 
-const ns = (ms: number) => BigInt(ms) * 1000000n;
+const ns = (ms: number) => BigInt(Math.round(ms)) * 1000000n;
 
 /** Recordings far from all others: they would squeeze the rest into a few pixels, so the axis is broken there. */
 function End({ outside, archive, before }: { outside: Outside; archive: Span; before: boolean }) {
@@ -59,7 +60,7 @@ function Tools({ span, archive, outside, zoomed, truncated }: { span: Span; arch
         <div class="library-tools">
             <End outside={outside} archive={archive} before />
             <span class="small muted ellipsis library-range">
-                {t.between(dateTime(ns(span.from)).slice(0, 16), dateTime(ns(span.to)).slice(0, 16))}
+                {t.between(dateTime(ns(span.from)).slice(0, 16), dateTime(ns(span.to)).slice(0, 16))} {zoneName()}
             </span>
             <End outside={outside} archive={archive} before={false} />
             {truncated > 0 && <span class="small muted library-truncated">{t.truncated(truncated)}</span>}
@@ -109,7 +110,7 @@ function useDrag(span: Span, width: number) {
     return { drag, events };
 }
 
-function Bars({ bars, bucket, x, searched }: { bars: Bar[]; bucket: string; x: (time: number) => number; searched: boolean }) {
+function Bars({ bars, bucket, clock, x, searched }: { bars: Bar[]; bucket: string; clock: number; x: (time: number) => number; searched: boolean }) {
     const highest = bars.reduce((most, bar) => Math.max(most, bar.all, bar.found), 1);
     const rect = (bar: Bar, name: 'all' | 'found') => {
         const height = bar[name] > 0 ? Math.max(2, (bar[name] / highest) * HEIGHT) : 0;
@@ -119,7 +120,7 @@ function Bars({ bars, bucket, x, searched }: { bars: Bar[]; bucket: string; x: (
         <>
             {bars.map((bar) => (
                 <g key={bar.from} class="bar" data-from={bar.from} data-to={bar.to} data-found={bar.found} data-all={bar.all}>
-                    <title>{searched ? t.barOf(barName(bar, bucket), bar.found, bar.all) : t.bar(barName(bar, bucket), bar.found)}</title>
+                    <title>{searched ? t.barOf(barName(bar, bucket, clock), bar.found, bar.all) : t.bar(barName(bar, bucket, clock), bar.found)}</title>
                     <rect class="hit" x={x(bar.from)} width={Math.max(1, x(bar.to) - x(bar.from))} y={0} height={HEIGHT} />
                     {searched && rect(bar, 'all')}
                     {rect(bar, 'found')}
@@ -147,7 +148,7 @@ export function Histogram({ query, start, end, refreshCount }: { query: string |
                                 </text>
                             </g>
                         ))}
-                        {data && <Bars bars={data.bars} bucket={data.bucket} x={x} searched={!!query} />}
+                        {data && <Bars bars={data.bars} bucket={data.bucket} clock={clockOf(span)} x={x} searched={!!query} />}
                         <line class="ground" x1={0} x2={width} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
                         {drag && <rect class="drag" x={Math.min(...drag)} width={Math.abs(drag[1] - drag[0])} y={0} height={HEIGHT} />}
                     </svg>

@@ -1,6 +1,7 @@
 // The data of the histogram: how many recordings of the search, and of the archive, overlap each bucket of time. The server counts them exactly.
 import { get, getPage } from '../../api';
 import { useRequest } from '../../use_request';
+import { offsetMs, shownZone } from '../../time_zone';
 import type { CoverageBucket, Recording, Stat } from '../../types';
 
 export interface Span {
@@ -76,13 +77,17 @@ function bucketFor(span: Span, width: number): string {
     return seconds ? `${seconds}s` : (CALENDAR.find(([, ms]) => ms >= least)?.[0] ?? 'year');
 }
 
+/** How far the clock of the bars is ahead of UTC: one for all, also where daylight saving time begins or ends among them. */
+export const clockOf = (span: Span): number => offsetMs((span.from + span.to) / 2, shownZone());
+
 interface Counts {
     buckets: CoverageBucket[];
     truncated: number; // only so many recordings were counted; 0: all
 }
 async function countsOf(query: string, span: Span, bucket: string, signal: AbortSignal): Promise<Counts> {
     const iso = (ms: number) => new Date(ms).toISOString();
-    const page = await getPage<CoverageBucket>('/coverage', { by: 'time', bucket, q: query || null, start: iso(span.from), end: iso(span.to) }, null, signal);
+    const utc_offset = Math.round(clockOf(span) / 60000);
+    const page = await getPage<CoverageBucket>('/coverage', { by: 'time', bucket, utc_offset, q: query || null, start: iso(span.from), end: iso(span.to) }, null, signal);
     return { buckets: page.items, truncated: page.capped ? (page.counted ?? 0) : 0 };
 }
 
@@ -148,9 +153,13 @@ export interface Tick {
 }
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Ticks at least 90 px apart, at round UTC times. */
+/** Ticks at least 90 px apart, at round times of the clock. */
 export function ticksOf(span: Span, width: number): Tick[] {
-    const least = ((span.to - span.from) * 90) / Math.max(width, 1);
+    const clock = clockOf(span);
+    return roundTimes({ from: span.from + clock, to: span.to + clock }, ((span.to - span.from) * 90) / Math.max(width, 1)).map(({ time, label }) => ({ time: time - clock, label }));
+}
+
+function roundTimes(span: Span, least: number): Tick[] {
     if (least < 15 * DAY) {
         const step = least <= 43200000 ? stepOf(least) : Math.ceil(least / DAY) * DAY;
         const ticks: Tick[] = [];
@@ -176,9 +185,9 @@ export function ticksOf(span: Span, width: number): Tick[] {
 }
 
 /** What a bar is called: its month or day, or its times. */
-export function barName(bar: Span, bucket: string): string {
-    const iso = (ms: number) => new Date(ms).toISOString().replace('T', ' ');
-    const begin = new Date(bar.from);
+export function barName(bar: Span, bucket: string, clock: number): string {
+    const iso = (ms: number) => new Date(ms + clock).toISOString().replace('T', ' ');
+    const begin = new Date(bar.from + clock);
     if (bucket === 'year') {
         return String(begin.getUTCFullYear());
     }

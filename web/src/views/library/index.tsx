@@ -3,17 +3,21 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { go, setQuery, useAddress } from '../../address';
 import { onChange } from '../../api';
 import { useRole } from '../../service';
+import { useStore } from '../../store';
 import { text } from '../../text';
 import type { Recording } from '../../types';
-import { Button, Confirm, EmptyState, Failed, Select, Spinner, VirtualTable, type Sort } from '../../ui';
+import { Button, Confirm, EmptyState, Failed, Menu, Select, Spinner, VirtualTable, type Sort } from '../../ui';
 import { purge, restore, trash } from './actions';
 import { BulkBar } from './bulk_bar';
-import { SORTS, columnsFor, recordingPath } from './columns';
+import { OPTIONAL, SORTS, columnsFor, hiddenColumns, recordingPath, toggleColumn } from './columns';
+import { useDates } from './dates';
 import { CollectionDescription, Filters } from './filters';
 import { Histogram } from './histogram';
 import { selectedCollection } from './query';
 import { Mistakes } from './mistake_bar';
 import { mistake, mistakeOf } from './mistakes';
+import { Peek, movePeek, peeked } from './preview';
+import { Previews } from './previews';
 import { RecordingList } from './recording_list';
 import { selectColumn, useSelection, type Selecting } from './selection';
 
@@ -108,8 +112,8 @@ function Empty({ q, start, end, sort }: { q: string; start: string | null; end: 
 function EmptyUpload() {
     return (
         <>
-            <code class="library-curl">{`curl -T run.bag ${location.origin}/api/v1/recordings/by-name/lab/`}</code>
-            <a class="button main" href="/upload">
+            <code class="library-curl">{`curl -T run.bag ${document.baseURI}api/v1/recordings/by-name/lab/`}</code>
+            <a class="button main" href="upload">
                 {t.emptyUpload}
             </a>
         </>
@@ -148,6 +152,11 @@ function Actions({ recording, refresh }: { recording: Recording | undefined; ref
 
 function countOf(total: number, more: boolean, { count, search }: Selecting): string {
     return search ? t.allSelected(total, more) : count > 0 ? t.selected(count, total, more) : t.found(total, more);
+}
+
+function ColumnMenu() {
+    const hidden = useStore(hiddenColumns);
+    return <Menu icon="columns" label={t.shownColumns} items={OPTIONAL.map((key) => ({ label: t.columns[key]!, checked: !hidden.includes(key), run: () => toggleColumn(key) }))} />;
 }
 
 function Foot({
@@ -193,6 +202,7 @@ function Foot({
                     />
                 </>
             )}
+            <ColumnMenu />
             <span role="status" class="library-count">
                 {rows.error !== null && rows.total === null ? null : rows.total === null ? <Spinner /> : countOf(rows.total, rows.more, selecting)}
             </span>
@@ -221,7 +231,18 @@ function List({
     const { ref, width } = useWidth();
     const mayEdit = useRole('edit');
     const states = rows.hasStates;
-    const shape = useMemo(() => columnsFor(width, states), [width, states]);
+    const off = useStore(hiddenColumns);
+    const [, draw] = useState(0);
+    const previews = useMemo(() => new Previews(() => draw((n) => n + 1)), []);
+    useEffect(() => () => previews.stop(), []);
+    const shape = useMemo(() => columnsFor(width, states, off, previews), [width, states, off]);
+    const seen = useRef<[number, number]>([0, 0]);
+    const showPreviews = () => {
+        const [first, end] = seen.current;
+        const loaded = Array.from({ length: end - first }, (_, i) => rows.at(first + i)).filter((row) => row !== undefined);
+        off.includes('preview') || previews.show(loaded);
+    };
+    useEffect(showPreviews); // after each drawing: rows may have been loaded
     const hidden = !shape.columns.some((column) => column.key === 'created');
     useEffect(() => onHidden(hidden), [hidden]);
     const { current, move, keep } = state;
@@ -239,8 +260,13 @@ function List({
         } else if (event.key === ' ' && index >= 0) {
             event.preventDefault(); // it would scroll
             selecting.toggle(index, event.shiftKey);
+        } else if (event.key === 'p' && row && previews.of(row)?.picture) {
+            const cell = document.querySelector('.library-list .table-row.current .library-thumbnail');
+            peeked.set(peeked.get() || !cell ? null : { recording: row, frame: 0, cell });
+        } else if (peeked.get() && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) {
+            movePeek(event.key === 'ArrowLeft' ? -1 : 1);
         } else if (event.key === 'Escape') {
-            selecting.clear();
+            peeked.get() ? peeked.set(null) : selecting.clear();
         }
     };
     return (
@@ -256,13 +282,18 @@ function List({
                 source={rows}
                 onCurrent={move}
                 onOpen={open}
-                onSeen={(first, end) => rows.show(first, end)}
+                onSeen={(first, end) => {
+                    seen.current = [first, end];
+                    rows.show(first, end);
+                    showPreviews();
+                }}
                 onKey={key}
                 selected={selecting.has}
                 sort={sort}
                 onSort={onSort}
                 rowClass={(row) => (row.state === 'trashed' ? 'library-trashed' : '')}
             />
+            <Peek />
         </div>
     );
 }
@@ -270,8 +301,8 @@ function List({
 export function Library() {
     const { query } = useAddress();
     const q = query.get('q') ?? '';
-    const start = query.get('start');
-    const end = query.get('end');
+    const dates = { start: query.get('start'), end: query.get('end') };
+    const { start, end } = useDates(dates.start, dates.end);
     const order = query.get('sort') ?? NEWEST;
     const sort: Sort = { key: order.replace(/^-/, ''), down: order.startsWith('-') };
     const { rows, refreshCount, refresh } = useRows(q, start, end, order);
@@ -286,7 +317,7 @@ export function Library() {
     return (
         <div class={`library ${filtersOpen ? 'filters-open' : ''}`}>
             <h1 class="visually-hidden">{t.title}</h1>
-            <Filters query={good} start={start} end={end} refreshCount={refreshCount} />
+            <Filters query={good} dates={dates} start={start} end={end} refreshCount={refreshCount} />
             <div class="library-main">
                 <Mistakes />
                 <Histogram query={good} start={start} end={end} refreshCount={refreshCount} />

@@ -3,6 +3,8 @@ import { get } from '../../api';
 import { useRequest } from '../../use_request';
 import type { Playback } from '../../playback';
 import { bytes, count, dateTime, duration } from '../../format';
+import { boundsOf, calendarText } from '../../recording_time';
+import { zoneName } from '../../time_zone';
 import { formatTitle, service } from '../../service';
 import { useStore } from '../../store';
 import { labelOf, text } from '../../text';
@@ -23,12 +25,12 @@ function Facts({ recording }: { recording: Recording }) {
     const known = useStore(service);
     const facts: [string, string][] = [
         [text.details.format, formatTitle(known, recording.format)],
-        [text.details.start, recording.calendar_start ? text.utc(dateTime(recording.calendar_start, 3)) : text.details.noDate],
+        [text.details.start, calendarText(recording, boundsOf(recording).start) ?? text.details.noDate],
         [text.details.duration, duration(recording.duration_ns)],
         [text.details.messages, count(recording.messages)],
         [text.details.size, bytes(recording.size)],
         [text.details.collection, recording.collection],
-        [text.details.added, text.utc(dateTime(recording.created))],
+        [text.details.added, `${dateTime(recording.created)} ${zoneName()}`],
         [text.details.revision, String(recording.revision)],
     ];
     return (

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { SPEEDS, usePlayback, type Playback } from '../../playback';
 import { duration } from '../../format';
 import { text } from '../../text';
-import { calendarTime, relativeTime } from '../../recording_time';
+import { calendarText, relativeTime } from '../../recording_time';
 import type { Recording } from '../../types';
 import { Button, Dialog, Select } from '../../ui';
 
@@ -23,9 +23,9 @@ function Keys({ onClose }: { onClose: () => void }) {
 }
 
 export function Player({ recording, playback, step }: { recording: Recording; playback: Playback; step: (forward: boolean) => Promise<void> }) {
-    const { time_ns, playing, speed, loop } = usePlayback(playback, 50);
+    const { time_ns, playing, speed, loop, growing, following } = usePlayback(playback, 50);
     const [keys, setKeys] = useState(false);
-    const date = calendarTime(recording, time_ns);
+    const date = calendarText(recording, time_ns);
     return (
         <div class="player row" role="group" aria-label={text.player.title}>
             <Button icon="previous" label={text.player.start} onClick={() => playback.seek(playback.span().start)} />
@@ -37,10 +37,15 @@ export function Player({ recording, playback, step }: { recording: Recording; pl
             <Button pressed={loop} onClick={() => playback.setLoop(!loop)}>
                 {text.player.loop}
             </Button>
+            {growing && (
+                <Button pressed={following} class="player-live" title={text.player.liveHelp} onClick={() => playback.follow()}>
+                    {text.player.live}
+                </Button>
+            )}
             <output class="player-time mono" aria-live="off">
                 {relativeTime(recording, time_ns)} <span class="muted">/ {duration(recording.duration_ns)}</span>
             </output>
-            {date && <span class="player-date muted mono">{text.utc(date)}</span>}
+            {date && <span class="player-date muted mono">{date}</span>}
             <Button kind="quiet" icon="info" class="player-help" label={text.player.keys} onClick={() => setKeys(true)} />
             {keys && <Keys onClose={() => setKeys(false)} />}
         </div>

@@ -1,4 +1,5 @@
 // The timeline: events, a lane per topic, playhead, selection. Reads and changes the playback state; holds only the zoom itself.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
 import { useBounds, usePlayback, type Playback, type Range } from '../../playback';
@@ -28,7 +29,7 @@ function useWidth(ref: { current: HTMLElement | null }): number {
     return width;
 }
 
-function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: number }) {
+export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: number }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useStore(shownTheme);
     const height = lanes.length * LANE_HEIGHT;
@@ -172,7 +173,13 @@ function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
     );
 }
 
-export function Timeline({ recording, topics, playback, events }: { recording: Recording; topics: Topic[]; playback: Playback; events: RecordingEvents }) {
+/** What comes below the lanes: those of a second recording. */
+interface Below {
+    names: ComponentChildren;
+    lanes: (view: Range, width: number) => ComponentChildren;
+}
+
+export function Timeline({ recording, topics, playback, events, below }: { recording: Recording; topics: Topic[]; playback: Playback; events: RecordingEvents; below: Below | null }) {
     const lanes = useRequest((signal) => lanesOf(recording.id, signal), [recording.id, recording.messages]);
     const field = useRef<HTMLDivElement>(null);
     const width = useWidth(field);
@@ -193,12 +200,14 @@ export function Timeline({ recording, topics, playback, events }: { recording: R
                         {lane.topic}
                     </div>
                 ))}
+                {below?.names}
             </div>
             <div class="timeline-field" ref={field} {...pointer.handlers}>
                 <Slider recording={recording} playback={playback} zoom={zoom} />
                 <Ruler recording={recording} view={view} width={width} />
                 {lane.visible && <EventLaneField lane={lane} />}
                 <Lanes lanes={shown} view={view} width={width} />
+                {below?.lanes(view, width)}
                 <Playhead playback={playback} view={view} width={width} />
                 {lanes.loading && !lanes.value && <Spinner />}
             </div>
