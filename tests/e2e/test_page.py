@@ -76,8 +76,8 @@ class Page(Case):
             with self.subTest(path):
                 answer = self.get(path)
                 self.assertEqual(answer.headers['Cache-Control'], 'public, max-age=31536000, immutable')
-                self.assertRegex(path, r'-[0-9A-Za-z]{8,}\.(js|css|svg|txt)$')
-                kind = {'js': 'text/javascript', 'css': 'text/css', 'svg': 'image/svg+xml', 'txt': 'text/plain'}[path.rsplit('.')[-1]]
+                self.assertRegex(path, r'-[0-9A-Za-z]{8,}\.(js|css|svg|png|txt|webmanifest)$')
+                kind = {'js': 'text/javascript', 'css': 'text/css', 'svg': 'image/svg+xml', 'png': 'image/png', 'webmanifest': 'application/manifest+json', 'txt': 'text/plain'}[path.rsplit('.')[-1]]
                 self.assertTrue(answer.headers['Content-Type'].startswith(kind), answer)
                 self.assertEqual(int(answer.headers['Content-Length']), len(answer.body))
                 self.assertEqual(self.get(path, 304, **{'If-None-Match': answer.headers['ETag']}).body, b'')

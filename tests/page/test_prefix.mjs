@@ -71,6 +71,39 @@ async function walk(proxy) {
 }
 
 export const tests = {
+    async can_be_installed() {
+        const root = base(proxies.stripping);
+        await withPage({ base: root }, root + '/docs', {}, async (page) => {
+            const cdp = await page.context().newCDPSession(page);
+            const { data, errors, url, manifest } = await cdp.send('Page.getAppManifest');
+            assert.deepEqual(errors, []);
+            assert.match(url, /\/lab\/reel\/assets\/reel-\w+\.webmanifest$/);
+            assert.deepEqual([manifest.startUrl, manifest.scope], [root + '/', root + '/']);
+            for (const { src, sizes } of JSON.parse(data).icons) {
+                const drawn = await page.evaluate(async (from) => {
+                    const image = Object.assign(new Image(), { src: from });
+                    await image.decode();
+                    return `${image.naturalWidth}x${image.naturalHeight}`;
+                }, new URL(src, url).href);
+                assert.ok(sizes === 'any' || sizes === drawn, `${src}: ${drawn}`);
+            }
+            const { installabilityErrors } = await cdp.send('Page.getInstallabilityErrors');
+            assert.deepEqual(installabilityErrors.filter((one) => one.errorId !== 'in-incognito'), []); // each test has a context of its own
+        });
+    },
+    async the_window_has_the_colour_of_the_header() {
+        const root = base(proxies.stripping);
+        const colours = (page) => page.evaluate(() => [...document.querySelectorAll('meta[name="theme-color"]')].map((meta) => meta.content));
+        const raised = (page) => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--raised').trim());
+        await withPage({ base: root }, root + '/docs', {}, async (page) => {
+            const written = [...(await (await fetch(root + '/docs', { headers: { Accept: 'text/html' } })).text()).matchAll(/theme-color".*content="(.*)"/g)].map((m) => m[1]);
+            for (const [i, colorScheme] of ['light', 'dark'].entries()) {
+                await page.emulateMedia({ colorScheme });
+                await eventually(async () => (await colours(page)).every((one) => one === written[i]), colorScheme);
+                assert.equal(written[i], await raised(page));
+            }
+        });
+    },
     behind_a_proxy_that_removes_it: () => walk(proxies.stripping),
     behind_a_proxy_that_leaves_it: () => walk(proxies.passing),
 };
