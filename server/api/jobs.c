@@ -52,15 +52,19 @@ static bool is_waited_for(const struct catalog_job *j) {
     return strcmp(j->kind, "plan") == 0;
 }
 
-/* Of one of the kinds that are asked for, if any are. */
-static bool is_wanted(const struct http_request *r, const struct catalog_job *j) {
-    const char *kinds[KINDS_MAX];
-    size_t n = http_params(r, "kind", kinds, KINDS_MAX);
-    bool wanted = n == 0;
+/* Whether `value` is among the values of the parameter, or there are none. */
+static bool is_among(const struct http_request *r, const char *name, const char *value) {
+    const char *values[KINDS_MAX];
+    size_t n = http_params(r, name, values, KINDS_MAX);
+    bool found = n == 0;
     for (size_t i = 0; i < n && i < KINDS_MAX; i++) {
-        wanted = wanted || strcmp(kinds[i], j->kind) == 0;
+        found = found || strcmp(values[i], value) == 0;
     }
-    return wanted;
+    return found;
+}
+
+static bool is_wanted(const struct http_request *r, const struct catalog_job *j) {
+    return is_among(r, "kind", j->kind) && is_among(r, "state", job_state_name(j->state));
 }
 
 /* A page of the jobs that the caller may see. *more: the row where the next page begins, 0 at the end. */

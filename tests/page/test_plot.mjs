@@ -14,7 +14,7 @@ export async function tearDown() {
     await server?.end();
 }
 
-const values = async (page) => (await page.locator('.plot-area .u-legend .u-value').allTextContents()).slice(1).map(Number);
+const values = async (page) => (await page.locator('.plot-legend .plot-value').allTextContents()).map(Number);
 const legend = (page, expected) =>
     eventually(async () => {
         const shown = await values(page);
@@ -54,7 +54,7 @@ export const tests = {
             await list.getByText('/tf.transforms[0].transform.translation.x').click();
             await page.getByRole('button', { name: 'Done' }).click();
             await page.waitForURL(/translation\.x/);
-            await page.locator('.plot-area .u-legend').getByText('/tf.transforms[0].transform.translation.x').waitFor();
+            await page.locator('.plot-legend').getByText('/tf.transforms[0].transform.translation.x').waitFor();
         });
     },
     async a_field_that_cannot_be_plotted_leaves_the_others() {

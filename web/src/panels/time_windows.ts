@@ -19,27 +19,24 @@ export class TimeWindows<Row> {
     private windows = new Map<bigint, { window: TimeWindow<Row>; stop: AbortController }>();
     private more = new Set<TimeWindow<Row>>(); // that are ready, and loading more
     private stopped = false;
-    private end: bigint; // of the recording, as far as it is known
 
-    /** `width_ns`: of one window. `changed` is called when a window has loaded or failed. */
+    /** `bounds`: of the recording, which may grow at its end. `width_ns`: of one window. `changed` is called when a window has loaded or failed. */
     constructor(
         private loadRows: LoadRows<Row>,
-        private bounds: Range,
+        private bounds: () => Range,
         private width_ns: bigint,
         private changed: () => void,
-    ) {
-        this.end = bounds.end;
-    }
+    ) {}
 
     /** The window that contains `time`, loaded or not; also loads the next one. */
     at(time: bigint): TimeWindow<Row> {
-        const number = (time - this.bounds.start) / this.width_ns;
-        this.end = time > this.end ? time : this.end;
+        const { start, end } = this.bounds();
+        const number = (time - start) / this.width_ns;
         const here = this.window(number);
-        if (here.state === 'ready' && here.loaded <= time) {
+        if (here.state === 'ready' && here.loaded < here.end && here.loaded <= end) {
             this.loadMore(number);
         }
-        if (here.state === 'ready' && this.bounds.start + (number + 1n) * this.width_ns <= this.end) {
+        if (here.state === 'ready' && start + (number + 1n) * this.width_ns <= end) {
             this.window(number + 1n);
         }
         this.evict(number);
@@ -59,7 +56,7 @@ export class TimeWindows<Row> {
         if (existing) {
             return existing.window;
         }
-        const start = this.bounds.start + number * this.width_ns;
+        const start = this.bounds().start + number * this.width_ns;
         const window: TimeWindow<Row> = { start, end: start + this.width_ns, loaded: start, rows: [], state: 'loading', error: null };
         const stop = new AbortController();
         this.windows.set(number, { window, stop });
@@ -77,7 +74,8 @@ export class TimeWindows<Row> {
     }
 
     private async load(window: TimeWindow<Row>, signal: AbortSignal): Promise<void> {
-        const end = this.end < window.end ? this.end + 1n : window.end;
+        const known = this.bounds().end;
+        const end = known < window.end ? known + 1n : window.end;
         try {
             for await (const row of this.loadRows(window.loaded, end, signal, window.state === 'loading')) {
                 window.rows.push(row);

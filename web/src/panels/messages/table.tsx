@@ -83,7 +83,9 @@ export function MessageTable(props: Props) {
                 width: 'minmax(14ch, 1fr)',
                 head: (
                     <span class="messages-column" title={path}>
-                        <span class="messages-column-name mono">{path || text.messages.value}</span>
+                        <span class="messages-column-name mono">
+                            <bdi>{path || text.messages.value}</bdi>
+                        </span>
                         <Button kind="quiet" icon="close" label={text.messages.removeColumn(path)} onClick={() => onRemove(path)} />
                     </span>
                 ),

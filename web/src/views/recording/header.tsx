@@ -13,7 +13,7 @@ import type { Recording } from '../../types';
 import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
 import { quoted } from '../library/query';
 import { change, useDraft, type Loaded } from './annotations';
-import { exportPath } from './export_plan';
+import { exportPath, subjectOf } from './export_plan';
 
 function Name(loaded: Loaded) {
     const { recording } = loaded;
@@ -75,7 +75,7 @@ export async function trash(recording: Recording, done: () => void): Promise<voi
 
 function useActions({ recording, reload }: Loaded, confirmPurge: () => void): MenuItem[] {
     const [mayAppend, mayEdit, mayPurge] = [useRole('upload'), useRole('edit'), useRole('admin')];
-    const original = exportPath(recording, null, 0);
+    const original = exportPath(subjectOf(recording), null, 0);
     const act = (request: Promise<unknown>, message?: string) => void request.then(() => (reload(), message && showToast(message)), showError);
     const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
     if (recording.state === 'recording') {

@@ -17,11 +17,13 @@ import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
 import { Header } from './header';
+import { openSavedLayout } from './layout/saved';
 import { PanelsBar } from './layout/bar';
 import { Panels } from './layout/panels';
 import type { Loaded } from './annotations';
-import { doubleLayout, EndPair, PairBar, startPair } from './pair/bar';
+import { doubleLayout, PairBar, PairFailed, showsSecond, startPair } from './pair/bar';
 import { ChooseSecond } from './pair/choose';
+import { exportOffers } from './pair/export';
 import { LaneNames, PairLanes, useLanes } from './pair/lanes';
 import { unionOf, usePair, useSecond, useSources, type Second } from './pair/pair';
 import { Player } from './player';
@@ -92,7 +94,7 @@ function emptyText(state: string): { title: string; help: string } {
           : { title: t.empty, help: t.emptyHelp };
 }
 
-function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: bigint | null; second: Second }) {
+function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; opening: bigint | null; fresh: boolean; second: Second }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
     const pair = usePair(recording, second.recording);
@@ -105,11 +107,20 @@ function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: b
     const [exporting, setExporting] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, own), [own, recording]);
     useKeys(playback, step);
+    const doubles = useRef(fresh); // the second recording gets panels, too
     useLayoutEffect(() => {
-        if (second.recording && !new URLSearchParams(location.search).has('panels')) {
-            doubleLayout(sources);
+        if (second.recording) {
+            if (doubles.current && !showsSecond(sources)) {
+                doubleLayout(sources);
+            }
+            doubles.current = false;
         }
     }, [second.recording?.id]);
+    const compare = (other: Recording) => {
+        doubles.current = true;
+        setChoosing(false);
+        startPair(other);
+    };
     const below = pair && { names: <LaneNames pair={pair} lanes={lanes.lanes} />, lanes: (view: Range, width: number) => <PairLanes pair={pair} lanes={lanes} view={view} width={width} /> };
     return (
         <div class="recording">
@@ -118,12 +129,7 @@ function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: b
                 <div class="recording-content">
                     {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events} below={below} />}
                     {pair && <PairBar pair={pair} source={sources[0]!} />}
-                    {second.error !== null && (
-                        <div class="pair-bar row">
-                            <p class="error grow" role="alert">{text.pair.failed(second.error instanceof Error ? second.error.message : String(second.error))}</p>
-                            <EndPair source={sources[0]!} />
-                        </div>
-                    )}
+                    {second.error !== null && <PairFailed error={second.error} source={sources[0]!} />}
                     <div class="recording-bar">
                         {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
                         <PanelsBar sources={sources} />
@@ -133,8 +139,8 @@ function FullRecording({ loaded, opening, second }: { loaded: Loaded; opening: b
                 </div>
                 <Details loaded={loaded} playback={own} events={events} />
             </div>
-            {choosing && <ChooseSecond recording={recording} onChoose={(other) => (setChoosing(false), startPair(sources[0]!, other))} onClose={() => setChoosing(false)} />}
-            {exporting && <ExportDialog recording={recording} topics={topics} playback={own} onClose={() => setExporting(false)} />}
+            {choosing && <ChooseSecond recording={recording} onChoose={compare} onClose={() => setChoosing(false)} />}
+            {exporting && <ExportDialog offers={exportOffers(sources, pair, playback)} onClose={() => setExporting(false)} />}
         </div>
     );
 }
@@ -143,11 +149,15 @@ export default function RecordingView() {
     const id = useAddress().path.split('/')[1] ?? '';
     const second = useSecond();
     const opened = useRef('');
-    const latest = useRef<{ of: string; value: Recording; opening: bigint | null } | null>(null);
+    const latest = useRef<{ of: string; value: Recording; opening: bigint | null; fresh: boolean } | null>(null);
     const result = useRequest(async (signal) => {
         const answer = await loadRecording(id, signal);
         const before = latest.current?.of === id && latest.current.value.messages > 0 ? latest.current : null; // opened already
-        return { of: id, ...answer, opening: before ? before.opening : await openingTime(answer.value, new URLSearchParams(location.search), signal) };
+        const fresh = before ? before.fresh : !new URLSearchParams(location.search).has('panels');
+        if (fresh && !before) {
+            await openSavedLayout(answer.value, signal);
+        }
+        return { of: id, ...answer, fresh, opening: before ? before.opening : await openingTime(answer.value, new URLSearchParams(location.search), signal) };
     }, [id]);
     latest.current = result.value;
     const found = result.value?.of === id ? result.value : null;
@@ -179,5 +189,5 @@ export default function RecordingView() {
     }
     opened.current = id;
     const loaded = { recording: found.value, tag: found.tag, reload: result.reload };
-    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} second={second} />;
+    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} fresh={found.fresh} second={second} />;
 }

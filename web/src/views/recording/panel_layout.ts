@@ -41,10 +41,11 @@ function settingsQuery(id: string, changes: Record<string, string | null>): Reco
 interface Change {
     settings?: Record<string, Record<string, string | null>>; // by panel
     undo?: boolean; // the browser's Back undoes it
+    remember?: boolean; // for other recordings of the format
 }
 
 /** Shows the panels of the tree. The settings of those that are gone are removed, so that a new panel of that name has none. */
-export function setLayout(recording: Recording, tree: Tree | null, { settings = {}, undo = false }: Change = {}): void {
+export function setLayout(recording: Recording, tree: Tree | null, { settings = {}, undo = false, remember = true }: Change = {}): void {
     const shown = idsOf(tree);
     const { query: now } = address.get();
     const query: Record<string, string | null> = { panels: writeTree(tree) };
@@ -58,11 +59,13 @@ export function setLayout(recording: Recording, tree: Tree | null, { settings = 
         query.max = null;
     }
     Object.entries(settings).forEach(([id, changes]) => Object.assign(query, settingsQuery(id, changes)));
-    if (!now.has('with')) {
+    if (remember && !now.has('with')) {
         localStorage.setItem(key(recording), writeTree(keepPanels(tree, (id) => kindOf(id) !== CHOOSER)));
     }
     setQuery(query, !undo);
 }
+
+export const forgetLayout = (recording: Recording): void => localStorage.removeItem(key(recording));
 
 /** plot.fields=… in the URL is the setting `fields` of the panel plot. */
 export function settingsOf(id: string, query: URLSearchParams): Record<string, string> {
@@ -81,5 +84,5 @@ export function setSettings(id: string, changes: Record<string, string | null>):
 }
 
 export const nextId = (kind: string, tree: Tree | null): string => freeId(kind, idsOf(tree));
-/** Further panels of the same kinds. */
-export const nextIds = (ids: string[]): string[] => ids.reduce<string[]>((added, id) => [...added, freeId(kindOf(id), [...ids, ...added])], []);
+/** One more panel of each kind. */
+export const nextIds = (kinds: string[], taken: string[]): string[] => kinds.reduce<string[]>((added, id) => [...added, freeId(kindOf(id), [...taken, ...added])], []);

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { useAddress } from '../../../address';
 import type { Panel, PanelProps } from '../../../panels';
 import { text } from '../../../text';
-import { Button, ErrorBoundary, Menu, Select } from '../../../ui';
+import { Badge, Button, ErrorBoundary, Menu, Select } from '../../../ui';
 import { availablePanels, CHOOSER, panelOf, setSettings, settingsOf } from '../panel_layout';
 import type { Box } from './places';
 import { kindOf, numberOf, type Side } from './tree';
@@ -74,6 +74,8 @@ function Head({ id, sources, actions, maximised, head }: FrameProps) {
     const { query } = useAddress();
     const source = sourceOf(id, sources, query);
     const [t, title] = [text.layout, titleOf(id)];
+    const { topic } = settingsOf(id, query);
+    const missing = topic !== undefined && !source.topics.some((one) => one.name === topic) ? topic : null; // the panel shows another one
     const sides: [Side, string][] = [['left', t.moveLeft], ['right', t.moveRight], ['top', t.moveUp], ['bottom', t.moveDown]];
     const items = [
         { label: t.splitRight, run: () => actions.split(id, 'right') },
@@ -87,6 +89,7 @@ function Head({ id, sources, actions, maximised, head }: FrameProps) {
             {sources.length > 1 && (
                 <Select label={t.shows(title)} hidden_label value={String(sources.indexOf(source) + 1)} options={sources.map(({ recording }, i): [string, string] => [String(i + 1), text.pair.numbered(i + 1, recording.name)])} onChange={(of) => setSettings(id, { of: of === '1' ? null : of })} />
             )}
+            {missing && <Badge kind="warn" title={t.missingHelp(source.recording.name)}>{t.missing(missing)}</Badge>}
             <span class="panel-tools">
                 <Menu label={t.menu(title)} items={items} />
                 <Button kind="quiet" icon="full" label={maximised ? t.restore(title) : t.maximise(title)} pressed={maximised} onClick={() => actions.maximise(id)} />

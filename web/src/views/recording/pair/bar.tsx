@@ -5,24 +5,30 @@ import { text } from '../../../text';
 import type { Recording } from '../../../types';
 import { Button, Field } from '../../../ui';
 import type { Source } from '../layout/frame';
-import { arranged, idsOf, keepPanels } from '../layout/tree';
-import { nextIds, setLayout, settingsOf, shownLayout } from '../panel_layout';
+import { arranged, idsOf, keepPanels, stacked } from '../layout/tree';
+import { nextIds, panelOf, setLayout, settingsOf, shownLayout } from '../panel_layout';
 import { recordedShift, type Pair } from './pair';
 
 const isSecond = (id: string) => address.get().query.get(`${id}.of`) === '2';
 
-/** For each panel one more, of the second recording, at its side. */
-export function doubleLayout(sources: Pick<Source, 'recording' | 'topics'>[]): void {
+/** Whether a panel of the second recording is shown. */
+export const showsSecond = (sources: Source[]): boolean => idsOf(shownLayout(sources, address.get().query)).some(isSecond);
+
+/** For each panel one more, of the second recording, at its side; not for those that draw the topics of both. */
+export function doubleLayout(sources: Source[]): void {
     const { query } = address.get();
+    const [first, second] = sources as [Source, Source];
+    const shared = second.topics.some(({ name }) => first.topics.some((topic) => topic.name === name));
     const ids = idsOf(shownLayout(sources, query)).filter((id) => !isSecond(id));
-    const others = nextIds(ids);
-    const settings = Object.fromEntries(ids.map((id, i) => [others[i]!, { ...settingsOf(id, query), of: '2' }]));
-    setLayout(sources[0]!.recording, arranged(ids.flatMap((id, i) => [id, others[i]!])), { settings });
+    const doubled = ids.filter((id) => !shared || !panelOf(id)?.drawsBoth);
+    const others = nextIds(doubled, ids);
+    const settings = Object.fromEntries(doubled.map((id, i) => [others[i]!, { ...settingsOf(id, query), of: '2' }]));
+    const pairs = ids.map((id) => arranged(doubled.includes(id) ? [id, others[doubled.indexOf(id)]!] : [id])!);
+    setLayout(first.recording, stacked(pairs), { settings });
 }
 
-export function startPair(source: Source, other: Recording): void {
+export function startPair(other: Recording): void {
     setQuery({ with: other.id, shift: null, max: null });
-    doubleLayout([source]);
 }
 
 function endPair(recording: Recording, topics: Source['topics']): void {
@@ -31,9 +37,19 @@ function endPair(recording: Recording, topics: Source['topics']): void {
     setLayout(recording, keepPanels(shownLayout([{ recording, topics }], query), (id) => !isSecond(id)));
 }
 
-/** For a second recording that could not be loaded, too. */
-export function EndPair({ source }: { source: Pick<Source, 'recording' | 'topics'> }) {
+function EndPair({ source }: { source: Source }) {
     return <Button kind="quiet" icon="close" label={text.pair.end} onClick={() => endPair(source.recording, source.topics)} />;
+}
+
+export function PairFailed({ error, source }: { error: unknown; source: Source }) {
+    return (
+        <div class="pair-bar row">
+            <p class="error grow" role="alert">
+                {text.pair.failed(error instanceof Error ? error.message : String(error))}
+            </p>
+            <EndPair source={source} />
+        </div>
+    );
 }
 
 export function PairBar({ pair, source }: { pair: Pair; source: Source }) {
