@@ -3,7 +3,7 @@
 # Nothing here needs Node: where the page has not been built the table is empty, and the server says so.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(types ".html=text/html\; charset=utf-8" ".js=text/javascript\; charset=utf-8" ".css=text/css\; charset=utf-8" ".svg=image/svg+xml"
-    ".json=application/json" ".txt=text/plain\; charset=utf-8" ".woff2=font/woff2" ".png=image/png")
+    ".json=application/json" ".txt=text/plain\; charset=utf-8" ".woff2=font/woff2" ".png=image/png" ".webmanifest=application/manifest+json")
   file(GLOB_RECURSE files RELATIVE ${PAGE} ${PAGE}/*)
   list(SORT files)
   set(blobs "")

@@ -44,6 +44,7 @@ struct app {
     struct reel_threads *threads; /* that large exports are rendered on */
     struct access *access;        /* access/access.h: tokens, signed links, audit; while it serves */
     struct http_server *http;
+    char prefix[HTTP_PREFIX]; /* of --public-url, while it serves */
     int64_t started_ns;
     struct import_totals imports;
     _Atomic int64_t statistics_row; /* ingest/statistics.h: recordings up to this row have them, or cannot */

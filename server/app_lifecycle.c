@@ -191,6 +191,9 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
                struct reel_error *err) {
     app->logs = true;
     const struct app_config *c = &app->config;
+    if (!http_prefix_read(c->public_url, routes, app->prefix, err)) {
+        return false;
+    }
     const struct access_options access = {.data = c->data,
                                           .catalog = app->catalog,
                                           .shared = app->shared,
@@ -212,6 +215,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .origins = c->origins.items,
         .viewer = c->viewer,
         .public_url = c->public_url,
+        .prefix = app->prefix,
         .connections_max = c->connections_max,
         .header_timeout_s = c->header_timeout_s,
         .idle_timeout_s = c->idle_timeout_s,

@@ -99,7 +99,7 @@ function workers(files) {
                 const bytes = result.outputFiles[0].contents;
                 const name = nameOf(path.basename(request.path, '.ts'), '.js', bytes);
                 files.set(name, bytes);
-                return { contents: `export default ${JSON.stringify('/' + name)}`, watchFiles: [request.path] };
+                return { contents: `export default new URL(${JSON.stringify(name)}, document.baseURI).href`, watchFiles: [request.path] };
             });
         },
     };
@@ -162,21 +162,44 @@ function firstScripts(outputs) {
     return wanted;
 }
 
-function buildIndex(scripts, style, icon, licences) {
+// The icons, by their file names in src/icons.
+function collectIcons(files) {
+    const icons = {};
+    for (const file of fs.readdirSync(path.join(SRC, 'icons')).sort()) {
+        const bytes = fs.readFileSync(path.join(SRC, 'icons', file));
+        const { name, ext } = path.parse(file);
+        files.set((icons[file] = nameOf(name, ext, bytes)), bytes);
+    }
+    return icons;
+}
+
+// Makes the page installable. Its addresses are relative to its own, which is in assets/.
+function buildManifest(files, icons) {
+    const manifest = JSON.parse(fs.readFileSync(path.join(SRC, 'manifest.json'), 'utf8'));
+    manifest.icons.forEach((icon) => (icon.src = path.basename(icons[icon.src])));
+    const bytes = Buffer.from(JSON.stringify(manifest));
+    const name = nameOf('reel', '.webmanifest', bytes);
+    files.set(name, bytes);
+    return name;
+}
+
+function buildIndex(scripts, style, icons, manifest, licences) {
     const preload = scripts
         .slice(1)
-        .map((name) => `<link rel="modulepreload" href="/${name}">`)
+        .map((name) => `<link rel="modulepreload" href="${name}">`)
         .join('\n');
     return fs
         .readFileSync(path.join(SRC, 'index.html'), 'utf8')
         .replace(
             '<!-- head -->',
             [
-                `<link rel="icon" href="/${icon}" type="image/svg+xml">`,
-                `<link rel="stylesheet" href="/${style}">`,
-                `<link rel="license" href="/${licences}">`,
+                `<link rel="icon" href="${icons['icon.svg']}" type="image/svg+xml">`,
+                `<link rel="apple-touch-icon" href="${icons['icon-maskable-512.png']}">`,
+                `<link rel="manifest" href="${manifest}">`,
+                `<link rel="stylesheet" href="${style}">`,
+                `<link rel="license" href="${licences}">`,
                 preload,
-                `<script type="module" src="/${scripts[0]}"></script>`,
+                `<script type="module" src="${scripts[0]}"></script>`,
             ]
                 .filter(Boolean)
                 .join('\n'),
@@ -206,11 +229,10 @@ async function build() {
     const files = new Map();
     const outputs = await buildScripts(files);
     const style = await buildStyle(files);
-    const iconBytes = fs.readFileSync(path.join(SRC, 'icon.svg'));
-    const icon = nameOf('icon', '.svg', iconBytes);
-    files.set(icon, iconBytes);
+    const icons = collectIcons(files);
+    const manifest = buildManifest(files, icons);
     const scripts = firstScripts(outputs);
-    files.set('index.html', Buffer.from(buildIndex(scripts, style, icon, collectLicences(files))));
+    files.set('index.html', Buffer.from(buildIndex(scripts, style, icons, manifest, collectLicences(files))));
     files.set('openapi.json', Buffer.from(JSON.stringify(readComponents()) + '\n'));
     write(files);
     const size = (names) => names.reduce((sum, name) => sum + gzipSync(files.get(name), { level: 9 }).length, 0);

@@ -360,8 +360,8 @@ void access_finished(const struct http_request *r) {
 static void set_cookie(struct http_request *r, const char *value, int64_t seconds) {
     char name[COOKIE_NAME], text[256];
     cookie_name(r, name);
-    snprintf(text, sizeof text, "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s", name, value, (long long)seconds,
-             http_is_secure(r) ? "; Secure" : "");
+    snprintf(text, sizeof text, "%s=%s; Path=%s/; Max-Age=%lld; HttpOnly; SameSite=Strict%s", name, value, http_prefix(r),
+             (long long)seconds, http_is_secure(r) ? "; Secure" : "");
     http_add_header(r, "Set-Cookie", text);
     http_add_header(r, "Cache-Control", "no-store");
 }

@@ -12,12 +12,12 @@
 
 /* ---- the lists */
 
-static json_t *view_attachment(const struct reel_attachment *a, size_t number, const char *id, enum reel_clock clock) {
-    char url[256];
-    snprintf(url, sizeof url, "/api/v1/recordings/%s/attachments/%zu", id, number);
-    return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:s}", "index", (json_int_t)number, "name", a->name, "media_type", a->media_type,
+static json_t *view_attachment(const struct http_request *r, const struct reel_attachment *a, size_t number, const char *id,
+                               enum reel_clock clock) {
+    return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "index", (json_int_t)number, "name", a->name, "media_type", a->media_type,
                      "size", view_u64(a->size), "time", view_time(a->time_ns, clock), "time_ns",
-                     json_sprintf("%lld", (long long)a->time_ns), "url", url);
+                     json_sprintf("%lld", (long long)a->time_ns), "url",
+                     json_sprintf("%s/api/v1/recordings/%s/attachments/%zu", http_prefix(r), id, number));
 }
 
 void api_attachments_list(struct http_request *r) {
@@ -33,7 +33,7 @@ void api_attachments_list(struct http_request *r) {
     const struct reel_attachment *all = reel_index_attachments(index, &count);
     json_t *list = json_array();
     for (; i < count && i - slice.from < slice.limit && text < VIEW_TEXT_MAX; i++) {
-        json_array_append_new(list, view_attachment(&all[i], i, a.row.id, reel_index_info(index)->clock));
+        json_array_append_new(list, view_attachment(r, &all[i], i, a.row.id, reel_index_info(index)->clock));
         text += 300 + strlen(all[i].name) + strlen(all[i].media_type);
     }
     slice.next = i < count ? i : 0;

@@ -36,7 +36,7 @@ static bool read_kinds(struct http_request *r, const char *kinds[KINDS_MAX + 1],
         return false;
     }
     kinds[n] = NULL;
-    *out = (struct change_filter){.kinds = n > 0 ? kinds : NULL, .collections = http_caller(r)->collections};
+    *out = (struct change_filter){.kinds = n > 0 ? kinds : NULL, .collections = http_caller(r)->collections, .prefix = http_prefix(r)};
     return true;
 }
 

@@ -83,26 +83,26 @@ bool api_find_growing(struct http_request *r, struct api_recording *out) {
     return find_key(r, http_segment(r, "id"), true, out);
 }
 
-json_t *api_view_job(const char *id) {
-    return json_pack("{s:s, s:o}", "id", id, "href", json_sprintf("/api/v1/jobs/%s", id));
+json_t *api_view_job(const struct http_request *r, const char *id) {
+    return json_pack("{s:s, s:o}", "id", id, "href", json_sprintf("%s/api/v1/jobs/%s", http_prefix(r), id));
 }
 
 static void add_job_location(struct http_request *r, const char *id) {
     char address[64];
     snprintf(address, sizeof address, "/api/v1/jobs/%s", id);
-    http_add_header(r, "Location", address);
+    http_add_address(r, "Location", address);
 }
 
 void api_reply_job(struct http_request *r, const char *id) {
     add_job_location(r, id);
-    http_reply_json(r, 202, json_pack("{s:o}", "job", api_view_job(id)));
+    http_reply_json(r, 202, json_pack("{s:o}", "job", api_view_job(r, id)));
 }
 
 void api_reply_busy(struct http_request *r, const char *job, const char *what) {
     http_add_header(r, "Retry-After", "2");
     if (job && job[0]) {
         add_job_location(r, job);
-        http_reply_problem_with(r, 503, "busy", what, json_pack("{s:o}", "job", api_view_job(job)));
+        http_reply_problem_with(r, 503, "busy", what, json_pack("{s:o}", "job", api_view_job(r, job)));
         return;
     }
     http_reply_problem(r, 503, "busy", "%s", what);
@@ -418,7 +418,7 @@ void api_add_next_link(struct http_request *r, const char *cursor) {
     char link[LINK_MAX];
     http_add_header(r, "X-Next-Cursor", cursor); /* a link with all parameters may be too long */
     const char *target = http_target(r), *query = strchr(target, '?');
-    size_t used = (size_t)snprintf(link, sizeof link, "<%.*s?", (int)strcspn(target, "?"), target);
+    size_t used = (size_t)snprintf(link, sizeof link, "<%s%.*s?", http_prefix(r), (int)strcspn(target, "?"), target);
     for (const char *p = query ? query + 1 : ""; *p && used < sizeof link;) {
         size_t n = strcspn(p, "&");
         if (n > 0 && strncmp(p, "cursor=", 7) != 0 && strncmp(p, "offset=", 7) != 0 && strncmp(p, "sig=", 4) != 0 &&

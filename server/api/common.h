@@ -82,7 +82,7 @@ void api_add_next_link(struct http_request *r, const char *cursor);
 int64_t api_wait_ns(const struct http_request *r, int64_t default_ns);
 
 /* {"id", "href"} of a job, as every answer names one. */
-json_t *api_view_job(const char *id);
+json_t *api_view_job(const struct http_request *r, const char *id);
 /* 202 with Location and {"job": {"id", "href"}}. */
 void api_reply_job(struct http_request *r, const char *id);
 /* 503 with Retry-After and the job. */

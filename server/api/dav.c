@@ -15,14 +15,6 @@ static const int64_t PLANS_WAIT_NS = 10000000000; /* for the sizes of all files 
 
 /* ---- entries */
 
-/* What every path begins with: the path of --public-url, and "/dav/". */
-static void put_base(FILE *out, const struct app *app) {
-    const char *url = app->config.public_url, *host = url ? strstr(url, "://") : NULL, *path = host ? strchr(host + 3, '/') : NULL;
-    size_t size = path ? strlen(path) : 0;
-    size -= size > 0 && path[size - 1] == '/';
-    fprintf(out, "%.*s/dav/", (int)size, path ? path : "");
-}
-
 /* The path of a node, or of `name` in it; malloc'd, NULL without memory. */
 static char *path_of(const struct app *app, const struct dav_node *node, const char *name, bool is_folder) {
     char *text = NULL;
@@ -31,8 +23,7 @@ static char *path_of(const struct app *app, const struct dav_node *node, const c
     if (!out) {
         return NULL;
     }
-    put_base(out, app);
-    fprintf(out, "%s%s%s", node->collection, *node->path ? "/" : "", node->path);
+    fprintf(out, "%s/dav/%s%s%s", app->prefix, node->collection, *node->path ? "/" : "", node->path);
     if (*name) {
         fprintf(out, "%s%s", *node->collection ? "/" : "", name);
     }

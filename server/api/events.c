@@ -204,7 +204,7 @@ static void add_event(struct http_request *r, const json_t *body, const struct c
     if (good) {
         char address[96];
         snprintf(address, sizeof address, "/api/v1/events/%s", e.id);
-        http_add_header(r, "Location", address);
+        http_add_address(r, "Location", address);
         manifests_changed(app);
         reply_event(r, 201, &e);
     } else {

@@ -19,7 +19,7 @@ enum {
 }; /* PAGES_MAX: read for one answer, as the caller may see or want few of the rows */
 static const int64_t POLL_NS = 250000000;
 
-static json_t *view_job(const struct jobs *jobs, const struct catalog_job *j) {
+static json_t *view_job(const struct jobs *jobs, const char *prefix, const struct catalog_job *j) {
     const struct job_kind *kind = jobs_kind(jobs, j->kind);
     json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "id", j->id, "kind", j->kind, "subject", j->subject, "state",
                           job_state_name(j->state), "done", view_u64(j->done), "total", view_u64(j->total), "created",
@@ -31,7 +31,7 @@ static json_t *view_job(const struct jobs *jobs, const struct catalog_job *j) {
         json_object_set_new(o, "problem", json_string(j->error.text));
     }
     if (kind && kind->result && j->state == JOB_DONE) {
-        json_object_set_new(o, "result", json_string(kind->result));
+        json_object_set_new(o, "result", json_sprintf("%s%s", prefix, kind->result));
     }
     json_t *outcome = j->outcome[0] ? json_loads(j->outcome, 0, NULL) : NULL;
     if (outcome) {
@@ -52,15 +52,19 @@ static bool is_waited_for(const struct catalog_job *j) {
     return strcmp(j->kind, "plan") == 0;
 }
 
-/* Of one of the kinds that are asked for, if any are. */
-static bool is_wanted(const struct http_request *r, const struct catalog_job *j) {
-    const char *kinds[KINDS_MAX];
-    size_t n = http_params(r, "kind", kinds, KINDS_MAX);
-    bool wanted = n == 0;
+/* Whether `value` is among the values of the parameter, or there are none. */
+static bool is_among(const struct http_request *r, const char *name, const char *value) {
+    const char *values[KINDS_MAX];
+    size_t n = http_params(r, name, values, KINDS_MAX);
+    bool found = n == 0;
     for (size_t i = 0; i < n && i < KINDS_MAX; i++) {
-        wanted = wanted || strcmp(kinds[i], j->kind) == 0;
+        found = found || strcmp(values[i], value) == 0;
     }
-    return wanted;
+    return found;
+}
+
+static bool is_wanted(const struct http_request *r, const struct catalog_job *j) {
+    return is_among(r, "kind", j->kind) && is_among(r, "state", job_state_name(j->state));
 }
 
 /* A page of the jobs that the caller may see. *more: the row where the next page begins, 0 at the end. */
@@ -80,7 +84,7 @@ static bool fill(struct http_request *r, json_t *items, int64_t before, uint32_t
         for (uint32_t i = 0; i < n; i++) {
             before = page[i].row;
             if (is_wanted(r, &page[i]) && is_shown(r, &page[i])) {
-                json_array_append_new(items, view_job(jobs, &page[i]));
+                json_array_append_new(items, view_job(jobs, http_prefix(r), &page[i]));
             }
             catalog_job_done(&page[i]);
         }
@@ -138,6 +142,7 @@ bool jobs_find_shown(struct http_request *r, struct catalog_job *out) {
 
 struct follow {
     struct jobs *jobs;
+    const char *prefix;
     struct catalog_job sent;
     unsigned quiet; /* polls since the last event or comment */
     bool begun, over;
@@ -197,7 +202,7 @@ static bool next_event(void *context, void *buffer, size_t size, size_t *got, st
     f->quiet = 0;
     f->begun = true;
     f->over = is_over(&now);
-    json_t *view = view_job(f->jobs, &now);
+    json_t *view = view_job(f->jobs, f->prefix, &now);
     f->sent = now;
     f->sent.options = NULL;
     char *text = json_text(view);
@@ -220,6 +225,7 @@ static void follow(struct http_request *r) {
         return;
     }
     f->jobs = http_app(r)->jobs;
+    f->prefix = http_prefix(r);
     f->sent = now;
     f->sent.options = NULL;
     http_add_header(r, "Cache-Control", "no-store");
@@ -233,7 +239,7 @@ void api_job_get(struct http_request *r) {
     if (media && strcmp(media, offers[1]) == 0) {
         follow(r);
     } else if (find(r, &job)) {
-        http_reply_json(r, 200, view_job(http_app(r)->jobs, &job));
+        http_reply_json(r, 200, view_job(http_app(r)->jobs, http_prefix(r), &job));
     } else {
         reply_no_job(r);
     }

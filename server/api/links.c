@@ -41,7 +41,7 @@ void api_link_create(struct http_request *r) {
     }
     const char *path = json_string_value(json_object_get(body, "path"));
     AUTO_MEM char *signed_path = NULL;
-    if (!path || !access_sign(http_app(r)->access, http_caller(r), path, expires_s, &signed_path, &err)) {
+    if (!path || !access_sign(http_app(r)->access, http_caller(r), http_without_prefix(r, path), expires_s, &signed_path, &err)) {
         if (!path) {
             reel_fail(&err, REEL_ARGUMENT, "path is the path of the link, such as /api/v1/recordings/ID/as/run.mcap");
         }
@@ -49,5 +49,7 @@ void api_link_create(struct http_request *r) {
         return;
     }
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_json(r, 201, json_pack("{s:s, s:o}", "url", signed_path, "expires", view_time(expires_s * SECOND_NS, REEL_CLOCK_WALL)));
+    http_reply_json(r, 201,
+                    json_pack("{s:o, s:o}", "url", json_sprintf("%s%s", http_prefix(r), signed_path), "expires",
+                              view_time(expires_s * SECOND_NS, REEL_CLOCK_WALL)));
 }

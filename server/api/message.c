@@ -5,6 +5,7 @@
 
 #include "api/common.h"
 #include "api/routes.h"
+#include "reel/series.h"
 #include "wire/cleanup.h"
 
 struct payload { /* source of an octet-stream reply */
@@ -122,6 +123,19 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
     return good;
 }
 
+/* X-Index: where the message is among those of the topic, for a list that follows a time. Counted from the index alone. */
+static void add_index(struct http_request *r, const struct api_recording *a, const struct reel_message *m) {
+    const char *topic;
+    char text[32];
+    uint64_t upto;
+    if (http_params(r, "topic", &topic, 1) != 1 || http_param(r, "channel") || m->time_ns == INT64_MAX ||
+        !reel_series_count(a->recording, topic, REEL_TIME_MIN, m->time_ns + 1, &upto, NULL) || upto == 0) {
+        return;
+    }
+    snprintf(text, sizeof text, "%llu", (unsigned long long)upto - 1); /* `at` selects the last one of its time */
+    http_add_header(r, "X-Index", text);
+}
+
 void api_message(struct http_request *r) {
     static const char *const offers[] = {"application/json", "application/x-ndjson", "application/octet-stream", NULL};
     struct api_recording a;
@@ -136,6 +150,9 @@ void api_message(struct http_request *r) {
     struct reel_stream *stream = NULL;
     struct reel_message m;
     if (find(r, &a, &stream, &m)) {
+        if (http_param(r, "at")) {
+            add_index(r, &a, &m);
+        }
         if (strcmp(media, "application/octet-stream") == 0) {
             reply_raw(r, &a, stream, &m);
         } else {

@@ -87,13 +87,38 @@ static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_
     return reel_stream_seek(stream, from ? from : &first, err);
 }
 
-/* limit and cursor; false: replied. */
-static bool position(struct http_request *r, struct reel_stream *stream, struct reel_write_options *options) {
+/* Where cursor or offset begin; without both `given` stays false. False: replied. */
+static bool read_start(struct http_request *r, struct reel_stream *stream, struct reel_mark *mark, bool *given) {
     const char *cursor = http_param(r, "cursor");
-    struct reel_mark mark;
+    uint64_t offset = 0;
+    struct reel_message first;
     struct reel_error err = {0};
-    if (cursor && !reel_cursor_decode(cursor, &mark)) {
+    http_param_u64(r, "offset", &offset);
+    *given = cursor || offset > 0;
+    if (cursor && offset > 0) {
+        http_reply_bad_param(r, "offset", "a cursor has its own position");
+        return false;
+    }
+    if (cursor && !reel_cursor_decode(cursor, mark)) {
         http_reply_bad_param(r, "cursor", "is not a cursor of this server");
+        return false;
+    }
+    if (offset > 0 && !reel_message_at_index(stream, (int64_t)offset, &first, &err)) {
+        http_reply_error(r, &err);
+        return false;
+    }
+    if (offset > 0) {
+        *mark = reel_mark_of(&first);
+    }
+    return true;
+}
+
+/* limit, cursor and offset; false: replied. */
+static bool position(struct http_request *r, struct reel_stream *stream, struct reel_write_options *options) {
+    struct reel_mark mark;
+    bool moved;
+    struct reel_error err = {0};
+    if (!read_start(r, stream, &mark, &moved)) {
         return false;
     }
     bool limited = http_param_u64(r, "limit", &options->limit);
@@ -101,8 +126,8 @@ static bool position(struct http_request *r, struct reel_stream *stream, struct 
         http_reply_bad_param(r, "limit", "1 to %d; without it all messages are streamed", LIMIT_MAX);
         return false;
     }
-    if ((cursor && !reel_stream_seek(stream, &mark, &err)) ||
-        (limited && !add_next(r, stream, options->limit, cursor ? &mark : NULL, &err))) {
+    if ((moved && !reel_stream_seek(stream, &mark, &err)) ||
+        (limited && !add_next(r, stream, options->limit, moved ? &mark : NULL, &err))) {
         http_reply_error(r, &err);
         return false;
     }
@@ -128,7 +153,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
         return;
     }
     struct reel_render *render = NULL;
-    if (options.limit > 0 || http_param(r, "cursor")) {
+    if (options.limit > 0 || http_param(r, "cursor") || http_param(r, "offset")) {
         render = reel_render_new(NULL, writer, &options, TAKE(stream), &err);
     } else {
         AUTO(reel_conversion_free)
@@ -147,7 +172,7 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
 
 /* A table is the export of the same name, with a length and ranges. */
 static void reply_table(struct http_request *r, const struct row_media *media) {
-    static const char *const others[] = {"limit", "cursor", "follow", "end_record"};
+    static const char *const others[] = {"limit", "cursor", "offset", "follow", "end_record"};
     char name[32];
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (http_param(r, others[i])) {
@@ -169,8 +194,8 @@ void api_messages(struct http_request *r) {
     bool follow = false;
     http_param_bool(r, "follow", &follow);
     bool whole = media && (strcmp(media->output, "json") == 0 || strcmp(media->output, "csv") == 0); /* has a beginning or an end */
-    if (follow && media && (whole || http_param(r, "limit") || http_param(r, "cursor"))) {
-        http_reply_bad_param(r, "follow", "goes with output=ndjson, json-seq, msgpack or events, without limit and cursor");
+    if (follow && media && (whole || http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset"))) {
+        http_reply_bad_param(r, "follow", "goes with output=ndjson, json-seq, msgpack or events, without limit, cursor and offset");
         return;
     }
     if (media && api_open_messages(r, &a)) {

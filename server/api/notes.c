@@ -58,7 +58,7 @@ void api_note_add(struct http_request *r) {
     if (catalog_note_add(app->catalog, a.row.id, &note, &err)) {
         char address[128];
         snprintf(address, sizeof address, "/api/v1/recordings/%s/notes/%s", a.row.id, note.id);
-        http_add_header(r, "Location", address);
+        http_add_address(r, "Location", address);
         manifests_changed(app);
         http_reply_json(r, 201, view_note(&note));
     } else {

@@ -10,12 +10,15 @@
 #include "api/common.h"
 #include "api/openapi.h"
 #include "api/routes.h"
+#include "app.h"
+#include "wire/cleanup.h"
 
 static const char not_built[] =
-    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Reel</title><h1>Reel</h1><p>The server runs. It was built without its "
+    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><base href=\"/\"><title>Reel</title><h1>Reel</h1><p>The server runs. It was "
+    "built without its "
     "page: "
     "install Node 18 or newer with npm, and build again (<code>./dev run</code> does both).</p><p>All of the API works: "
-    "<a href=\"/api/v1/recordings\">recordings</a>, <a href=\"/api/v1\">the service document</a>.</p></html>\n";
+    "<a href=\"api/v1/recordings\">recordings</a>, <a href=\"api/v1\">the service document</a>.</p></html>\n";
 
 static const struct page_file *find(const char *name) {
     for (const struct page_file *f = page_files; f->name; f++) {
@@ -32,27 +35,31 @@ static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size
     return true;
 }
 
-/* Only scripts of this server, and connections to this server. The worker that computes checksums may compile WebAssembly; the page may
- * not. */
+/* Only scripts of this server, connections to this server, and its images and those of --map-tiles. The worker that computes checksums
+ * may compile WebAssembly; the page may not. */
 static void add_guards(struct http_request *r, const char *name) {
     bool hashes = strncmp(name, "assets/hash_worker", strlen("assets/hash_worker")) == 0;
-    http_add_header(r, "Content-Security-Policy",
-                    hashes ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'"
-                           : "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
-                             "frame-ancestors 'none'");
+    const char *tiles = http_app(r)->config.map_tiles;
+    size_t origin = tiles ? (size_t)(strchr(strstr(tiles, "://") + 3, '/') - tiles) : 0; /* cmd_serve.c has checked it */
+    AUTO_MEM char *policy = NULL;
+    int n = asprintf(&policy,
+                     "default-src 'self'; img-src 'self' data: blob:%s%.*s; object-src 'none'; base-uri 'self'; form-action 'self'; "
+                     "frame-ancestors 'none'",
+                     origin ? " " : "", (int)origin, tiles ? tiles : "");
+    http_add_header(r, "Content-Security-Policy", hashes || n < 0 ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" : policy);
     http_add_header(r, "Cross-Origin-Opener-Policy", "same-origin");
     http_add_header(r, "Permissions-Policy", "camera=(), geolocation=(), microphone=()");
     http_add_header(r, "X-Frame-Options", "DENY");
 }
 
-static void reply(struct http_request *r, const struct page_file *f, const char *cache) {
+static void reply(struct http_request *r, const struct page_file *f) {
     bool packed = f->gzip && http_accepts_coding(r, "gzip");
     const unsigned char *begin = packed ? f->gzip : f->plain, *end = packed ? f->gzip_end : f->plain_end;
     char etag[80];
     snprintf(etag, sizeof etag, "\"%s%s\"", f->hash, packed ? "-gzip" : "");
     add_guards(r, f->name);
-    http_add_header(r, "Cache-Control", cache);
-    http_add_header(r, "Vary", "Accept, Accept-Encoding");
+    http_add_header(r, "Cache-Control", "public, max-age=31536000, immutable"); /* its name holds its hash */
+    http_add_header(r, "Vary", "Accept-Encoding");
     if (packed) {
         http_add_header(r, "Content-Encoding", "gzip");
     }
@@ -65,15 +72,34 @@ static void reply(struct http_request *r, const struct page_file *f, const char 
     http_reply_file(r, &file);
 }
 
+/* The addresses in the page are relative to its <base>, which is the only thing in it that depends on the server. */
+static char *index_of(const struct page_file *f, const char *prefix) {
+    static const char base[] = "<base href=\"/";
+    const char *text = f ? (const char *)f->plain : not_built;
+    size_t size = f ? (size_t)(f->plain_end - f->plain) : sizeof not_built - 1;
+    const char *mark = memmem(text, size, base, sizeof base - 1);
+    size_t head = mark ? (size_t)(mark - text) + sizeof base - 2 : 0; /* up to the slash */
+    char *out = NULL;
+    return asprintf(&out, "%.*s%s%.*s", (int)head, text, prefix, (int)(size - head), text + head) >= 0 ? out : NULL;
+}
+
 void api_page(struct http_request *r) {
-    const struct page_file *index = find("index.html");
-    if (index) {
-        reply(r, index, "no-cache");
+    char *text = index_of(find("index.html"), http_prefix(r)), etag[64];
+    if (!text) {
+        http_reply_no_memory(r);
         return;
     }
+    api_etag(text, etag);
     add_guards(r, "");
+    http_add_header(r, "Cache-Control", "no-cache");
     http_add_header(r, "Vary", "Accept");
-    http_reply_text(r, 200, "text/html; charset=utf-8", not_built);
+    http_reply_file(r, &(struct http_file){.length = strlen(text),
+                                           .etag = etag,
+                                           .media_type = "text/html; charset=utf-8",
+                                           .fd = -1,
+                                           .read = read_bytes,
+                                           .free = free,
+                                           .context = text});
 }
 
 /* Clients that prefer HTML get the page, all others the service document. */
@@ -130,7 +156,7 @@ void api_page_asset(struct http_request *r) {
     int n = snprintf(name, sizeof name, "assets/%s", http_segment(r, "name"));
     const struct page_file *f = n > 0 && (size_t)n < sizeof name ? find(name) : NULL;
     if (f) {
-        reply(r, f, "public, max-age=31536000, immutable"); /* its name holds its hash */
+        reply(r, f);
     } else {
         http_reply_problem(r, 404, "not-found", "The page has no such file: load it again.");
     }

@@ -33,14 +33,22 @@ void api_retention_get(struct http_request *r) {
     reply_document(r);
 }
 
+/* The rules and quotas of the body; NULL: replied. */
+static json_t *read_document(struct http_request *r) {
+    json_t *body = body_json(r);
+    if (body) {
+        json_object_del(body, "trash_days"); /* so that the answer of GET can be sent back */
+        json_object_del(body, "last_run");
+    }
+    return body;
+}
+
 void api_retention_put(struct http_request *r) {
     struct reel_error err = {0};
-    json_t *body = body_json(r);
+    const json_t *body = read_document(r);
     if (!body) {
         return;
     }
-    json_object_del(body, "trash_days"); /* so that the answer of GET can be sent back with PUT */
-    json_object_del(body, "last_run");
     if (retention_set(http_app(r)->catalog, body, &err) && settings_save(http_app(r), &err)) {
         reply_document(r);
     } else if (err.code == REEL_ARGUMENT) {
@@ -74,7 +82,21 @@ static bool fill(struct app *app, const json_t *document, struct retention_walk 
     return good;
 }
 
-static void reply_dry(struct http_request *r) {
+/* The document to preview: that of the body, or the stored one. NULL: replied. */
+static json_t *document_to_try(struct http_request *r, json_t *given) {
+    struct reel_error err = {0};
+    if (json_object_size(given) > 0 && !retention_check(given, &err)) {
+        http_reply_problem(r, 400, "bad-body", "%s", err.text);
+        return NULL;
+    }
+    json_t *document = json_object_size(given) > 0 ? json_incref(given) : retention_get(http_app(r)->catalog, &err);
+    if (!document) {
+        http_reply_error(r, &err);
+    }
+    return document;
+}
+
+static void reply_dry(struct http_request *r, json_t *given) {
     static const char *const columns[] = {"action", "why", "recording", "collection", "name", "revision", "size", "created", NULL};
     struct retention_walk w = {0};
     struct reel_error err = {0};
@@ -87,9 +109,13 @@ static void reply_dry(struct http_request *r) {
         http_reply_bad_param(r, "cursor", "is not a cursor of this server");
         return;
     }
-    json_auto_t *document = retention_get(http_app(r)->catalog, &err);
+    json_auto_t *document = document_to_try(r, given);
+    if (!document) {
+        retention_walk_done(&w);
+        return;
+    }
     json_t *items = json_array();
-    if (document && fill(http_app(r), document, &w, limit, items, &err)) {
+    if (fill(http_app(r), document, &w, limit, items, &err)) {
         AUTO_MEM char *next = w.over ? NULL : retention_walk_text(&w);
         paging_reply(r, items, next, columns);
     } else {
@@ -101,10 +127,18 @@ static void reply_dry(struct http_request *r) {
 
 void api_retention_run(struct http_request *r) {
     struct reel_error err = {0};
+    json_t *given = read_document(r);
     bool dry = false;
     http_param_bool(r, "dry_run", &dry);
+    if (!given) {
+        return;
+    }
     if (dry) {
-        reply_dry(r);
+        reply_dry(r, given);
+        return;
+    }
+    if (json_object_size(given) > 0) {
+        http_reply_problem(r, 400, "bad-body", "rules are only tried with dry_run=true; PUT /api/v1/admin/retention saves them");
         return;
     }
     char id[JOB_ID_TEXT];

@@ -203,6 +203,7 @@ void api_webhooks_list(struct http_request *r);
 void api_webhook_add(struct http_request *r);
 void api_webhook_get(struct http_request *r);
 void api_webhook_delete(struct http_request *r);
+void api_webhook_test(struct http_request *r);
 /* thumbnail.c */
 void api_thumbnail(struct http_request *r);
 void api_previews(struct http_request *r);

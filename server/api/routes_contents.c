@@ -24,6 +24,7 @@ static const struct http_param messages_params[] = {
      .max = 1000000,
      .help = "The maximum number of messages; a Link header has the address of the rest. Without it, all."},
     {.name = "cursor", .type = HTTP_TEXT, .help = "Where a limited response ended; the Link header contains it."},
+    {.name = "offset", .type = HTTP_UINT, .max = INT64_MAX, .fallback = "0", .help = "The number of messages to skip."},
     PARAM_DECODING,
     PARAM_CHANNELS,
     PARAM_OUTPUT("ndjson", "json", "json-seq", "csv", "msgpack", "events", "parquet", "arrows"),
@@ -230,7 +231,7 @@ const struct api_route api_routes_contents[] = {
               api_message, NULL, NULL, NULL},
      .id = "getMessage",
      .tag = "contents",
-     .detail = "Either at or index is required.",
+     .detail = "Either at or index is required. With at and one topic the header X-Index has the message's index.",
      .headers = "range prefer",
      .answers = "200 206:Partial" ERRORS_FILE},
     {.http = {"GET", BASE "/recordings/{id}/frame", ROLE_READ, frame_params, "Returns an image message as JPEG or PNG.", api_frame, NULL,
@@ -239,6 +240,16 @@ const struct api_route api_routes_contents[] = {
      .tag = "contents",
      .headers = "prefer",
      .answers = "200 206:Partial" ERRORS_FILE},
+    {.http = {"GET", BASE "/recordings/{id}/frames", ROLE_READ, frames_params, "Streams the images of a topic in time order, for players.",
+              api_frames, NULL, NULL, NULL},
+     .id = "listFrames",
+     .tag = "contents",
+     .detail = "Each part is a file with its Content-Length and, in X-Log-Time, its time, in X-Image-Size the sides before it was "
+               "scaled: images are JPEG or PNG as recorded, pixels and what is scaled become JPEG; frames of a video are the byte stream "
+               "that was recorded (video/h264, video/h265). An "
+               "image that cannot be shown is a part of text that says why.",
+     .headers = "prefer",
+     .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/recordings/{id}/thumbnail", ROLE_READ, thumbnail_params, "Returns a small picture of a recording as JPEG.",
               api_thumbnail, NULL, NULL, NULL},
      .id = "getThumbnail",
@@ -251,16 +262,6 @@ const struct api_route api_routes_contents[] = {
      .id = "getPreviews",
      .tag = "contents",
      .answers = "200" ERRORS_LIST},
-    {.http = {"GET", BASE "/recordings/{id}/frames", ROLE_READ, frames_params, "Streams the images of a topic in time order, for players.",
-              api_frames, NULL, NULL, NULL},
-     .id = "listFrames",
-     .tag = "contents",
-     .detail = "Each part is a file with its Content-Length and, in X-Log-Time, its time, in X-Image-Size the sides before it was "
-               "scaled: images are JPEG or PNG as recorded, pixels and what is scaled become JPEG; frames of a video are the byte stream "
-               "that was recorded (video/h264, video/h265). An "
-               "image that cannot be shown is a part of text that says why.",
-     .headers = "prefer",
-     .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/series", ROLE_READ, series_across_params, "Returns the same numeric fields of several recordings over time.",
               api_series_across, NULL, NULL, NULL},
      .id = "getSeriesAcross",

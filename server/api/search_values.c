@@ -78,9 +78,9 @@ static void leave(struct search *s, const struct catalog_recording *row, const s
     bool later = why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED || why->code == REEL_CANCELLED || why->code == REEL_CONFLICT;
     bool job = later && s->jobs < JOBS_MAX && statistics_make_later(http_app(s->r), row, id, &err);
     s->jobs += job;
-    json_array_append_new(s->pending,
-                          json_pack("{s:s, s:s, s:s, s:o, s:o}", "recording", row->id, "collection", row->collection, "name", row->name,
-                                    "job", job ? api_view_job(id) : json_null(), "problem", later ? json_null() : view_text(why->text)));
+    json_array_append_new(s->pending, json_pack("{s:s, s:s, s:s, s:o, s:o}", "recording", row->id, "collection", row->collection, "name",
+                                                row->name, "job", job ? api_view_job(s->r, id) : json_null(), "problem",
+                                                later ? json_null() : view_text(why->text)));
 }
 
 /* NULL: it is pending. */

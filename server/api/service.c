@@ -58,20 +58,35 @@ static json_t *view_caller(const struct http_caller *caller) {
                      "collections", collections);
 }
 
+/* The background of maps; null: they have none. */
+static json_t *view_map(const struct app_config *c) {
+    return c->map_tiles ? json_pack("{s:o, s:o}", "tiles", view_text(c->map_tiles), "attribution", view_text(c->map_attribution)) : json_null();
+}
+
+static json_t *view_links(const struct http_request *r) {
+    static const struct {
+        const char *name, *path;
+    } all[] = {{"openapi", "/openapi.json"},   {"docs", "/docs"},        {"recordings", "/api/v1/recordings"},
+               {"uploads", "/api/v1/uploads"}, {"jobs", "/api/v1/jobs"}, {"health", "/healthz"},
+               {"metrics", "/metrics"}};
+    json_t *links = json_object();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        json_object_set_new(links, all[i].name, json_sprintf("%s%s", http_prefix(r), all[i].path));
+    }
+    return links;
+}
+
 void api_service(struct http_request *r) {
     if (http_caller(r)->role < ROLE_READ) { /* without a token only the addresses needed to log in */
-        http_reply_json(r, 200, json_pack("{s:s, s:s}", "service", "reel", "api", "/api/v1"));
+        http_reply_json(r, 200, json_pack("{s:s, s:o}", "service", "reel", "api", json_sprintf("%s/api/v1", http_prefix(r))));
         return;
     }
     uint64_t free_bytes = 0;
     store_free_bytes(http_app(r)->store, &free_bytes);
-    json_t *links =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "openapi", "/openapi.json", "docs", "/docs", "recordings", "/api/v1/recordings",
-                  "uploads", "/api/v1/uploads", "jobs", "/api/v1/jobs", "health", "/healthz", "metrics", "/metrics");
     http_reply_json(r, 200,
-                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "service", "reel", "version", REEL_VERSION, "caller",
-                              view_caller(http_caller(r)), "formats", view_formats(), "targets", view_targets(), "links", links,
-                              "free_bytes", view_u64(free_bytes), "interval", "[)"));
+                    json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "service", "reel", "version", REEL_VERSION, "caller",
+                              view_caller(http_caller(r)), "formats", view_formats(), "targets", view_targets(), "links", view_links(r),
+                              "free_bytes", view_u64(free_bytes), "interval", "[)", "map", view_map(&http_app(r)->config)));
 }
 
 void api_health(struct http_request *r) {
@@ -275,8 +290,8 @@ static void reply_problem_type(struct http_request *r, const struct problem_type
         reply_problem_page(r, p);
     } else if (media && strcmp(media, "application/json") == 0) {
         http_reply_json(r, 200,
-                        json_pack("{s:o, s:s, s:s, s:s}", "type", json_sprintf("/problems/%s", p->slug), "what", p->what, "why", p->why,
-                                  "remedy", p->remedy));
+                        json_pack("{s:o, s:s, s:s, s:s}", "type", json_sprintf("%s/problems/%s", http_prefix(r), p->slug), "what", p->what,
+                                  "why", p->why, "remedy", p->remedy));
     } else { /* also to those who take neither: an explanation in another form is better than none */
         snprintf(text, sizeof text, "%s\n%s\n%s\n", p->what, p->why, p->remedy);
         http_reply_text(r, 200, "text/plain; charset=utf-8", text);

@@ -58,7 +58,7 @@ void api_tokens_list(struct http_request *r) {
 static void reply_created(struct http_request *r, const struct token *t, const char *text) {
     char address[64];
     snprintf(address, sizeof address, "/api/v1/tokens/%lld", (long long)t->row);
-    http_add_header(r, "Location", address);
+    http_add_address(r, "Location", address);
     http_add_header(r, "Cache-Control", "no-store");
     json_t *body = view_token(t);
     json_object_set_new(body, "token", json_string(text));

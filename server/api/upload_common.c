@@ -104,7 +104,7 @@ json_t *upload_view(const struct http_request *r, const struct ingest_result *re
     json_object_set_new(body, "links", address_links(r, &result->recording));
     viewer_add_links(r, body, &result->recording);
     if (result->outcome == INGEST_SCANNING) {
-        json_object_set_new(body, "job", api_view_job(result->job));
+        json_object_set_new(body, "job", api_view_job(r, result->job));
     }
     return body;
 }

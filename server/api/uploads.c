@@ -55,7 +55,7 @@ void uploads_add_state(struct http_request *r, const struct call *c, const struc
     }
     if (u->recording[0]) {
         snprintf(text, sizeof text, "/api/v1/recordings/%s", u->recording);
-        http_add_header(r, "Content-Location", text);
+        http_add_address(r, "Content-Location", text);
     }
 }
 
@@ -299,7 +299,7 @@ static void reply_finished(struct http_request *r, struct call *c, const struct 
     json_t *body = upload_view(r, ingest, &a);
     add_number(r, "Upload-Offset", c->now.offset);
     http_add_header(r, "Upload-Complete", "?1");
-    http_add_header(r, c->creates ? "Content-Location" : a.header, a.address); /* Location is the upload's URL in this answer */
+    http_add_address(r, c->creates ? "Content-Location" : a.header, a.address); /* Location is the upload's URL in this answer */
     http_reply_json(r, a.status, body);
 }
 

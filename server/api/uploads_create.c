@@ -96,7 +96,7 @@ static void name_request(struct session_request *request) {
 static void add_location(struct http_request *r, const char *id) {
     char address[96];
     snprintf(address, sizeof address, "/api/v1/uploads/%s", id);
-    http_add_header(r, "Location", address);
+    http_add_address(r, "Location", address);
 }
 
 /* Creates the session; if this key has created it before, replies with its state. False: replied. */

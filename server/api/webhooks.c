@@ -12,6 +12,7 @@
 #include "api/routes.h"
 #include "api/views.h"
 #include "maintenance/settings.h"
+#include "wire/cleanup.h"
 #include "wire/hex.h"
 #include "wire/number.h"
 #include "work/jobs.h"
@@ -165,11 +166,46 @@ void api_webhook_add(struct http_request *r) {
         snprintf(address, sizeof address, "/api/v1/webhooks/%lld", (long long)hook.row);
         json_t *answer = view(&hook);
         json_object_set_new(answer, "secret", json_string(hook.secret));
-        http_add_header(r, "Location", address);
+        http_add_address(r, "Location", address);
         http_add_header(r, "Cache-Control", "no-store");
         http_reply_json(r, 201, answer);
     } else {
         http_reply_error(r, &err);
     }
     webhook_done(&hook);
+}
+
+/* ---- a test */
+
+static bool goes_on(void *context, uint64_t done, uint64_t total) {
+    (void)done, (void)total;
+    return !jobs_stopping(context);
+}
+
+static json_t *view_test(const struct webhook_result *result) {
+    return json_pack("{s:b, s:I, s:I, s:s}", "delivered", result->delivered, "status", (json_int_t)result->status, "took_ms",
+                     (json_int_t)result->took_ms, "problem", result->problem);
+}
+
+void api_webhook_test(struct http_request *r) {
+    struct app *app = http_app(r);
+    const struct reel_progress progress = {.report = goes_on, .context = app->jobs};
+    AUTO_STRUCT(webhook_done) struct webhook hook = {0};
+    struct reel_error err = {0};
+    if (!catalog_webhook_get(app->catalog, row_of(r), &hook, &err)) {
+        http_reply_error(r, &err);
+        return;
+    }
+    struct webhook_sender *sender = webhook_sender_new(app->config.webhook_private, &progress, &err);
+    json_auto_t *sample =
+        json_pack("{s:i, s:s, s:o, s:s, s:s}", "seq", 0, "kind", "webhook.test", "time", view_time(reel_now_ns(), REEL_CLOCK_WALL),
+                  "collection", "sample", "name", "sample.bag");
+    if (sender && sample) {
+        struct webhook_result result = {0};
+        webhook_send(sender, &hook, sample, &result);
+        http_reply_json(r, 200, view_test(&result));
+    } else {
+        http_reply_no_memory(r);
+    }
+    webhook_sender_free(sender);
 }

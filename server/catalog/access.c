@@ -300,7 +300,8 @@ static bool load_audit(struct db_statement *s, struct audit_row *out, struct ree
     return at || reel_fail_memory(err);
 }
 
-bool catalog_audit(struct catalog *c, int64_t before, struct audit_row *out, uint32_t max, uint32_t *n, struct reel_error *err) {
+bool catalog_audit(struct catalog *c, const struct audit_filter *filter, int64_t before, struct audit_row *out, uint32_t max, uint32_t *n,
+                   struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "audit_before", err) : NULL;
@@ -308,6 +309,13 @@ bool catalog_audit(struct catalog *c, int64_t before, struct audit_row *out, uin
         return false;
     }
     db_set_int(s, ":row", before);
+    db_set_text(s, ":caller", filter->caller);
+    db_set_text(s, ":method", filter->method);
+    db_set_text(s, ":path", filter->path);
+    db_set_int(s, ":status_min", filter->status_min);
+    db_set_int(s, ":status_max", filter->status_max);
+    db_set_int(s, ":start", filter->start_ns);
+    db_set_int(s, ":end", filter->end_ns);
     db_set_int(s, ":limit", max);
     enum db_step step;
     while ((step = db_next(s, err)) == DB_ROW && load_audit(s, &out[*n], err)) {

@@ -49,8 +49,14 @@ struct audit_row { /* texts belong to the struct where it is read, to the caller
 };
 /* All in one transaction; the oldest above AUDIT_ROWS_MAX go. */
 bool catalog_audit_add(struct catalog *c, const struct audit_row *rows, uint32_t n, struct reel_error *err);
+struct audit_filter { /* "": any */
+    const char *caller, *method, *path; /* path: a part of it */
+    uint32_t status_min, status_max;
+    int64_t start_ns, end_ns; /* [start, end) */
+};
 /* At most `max` of them, newest first, older than the row `before` (INT64_MAX: from the newest on). */
-bool catalog_audit(struct catalog *c, int64_t before, struct audit_row *out, uint32_t max, uint32_t *n, struct reel_error *err);
+bool catalog_audit(struct catalog *c, const struct audit_filter *filter, int64_t before, struct audit_row *out, uint32_t max, uint32_t *n,
+                   struct reel_error *err);
 void audit_rows_done(struct audit_row *rows, uint32_t n);
 
 #endif

@@ -28,12 +28,12 @@ static bool lets_through(const struct change_filter *f, struct db_statement *s) 
     return matches(f->kinds, db_text(s, 2)) && (!f->collections || (*collection && matches(f->collections, collection)));
 }
 
-static bool append(struct db_statement *s, json_t *items, struct reel_error *err) {
+static bool append(const struct change_filter *f, struct db_statement *s, json_t *items, struct reel_error *err) {
     char id[RECORDING_ID_TEXT], time[REEL_TIME_TEXT];
     db_hex(s, 3, id, sizeof id);
     reel_time_rfc3339(db_int(s, 1), time);
     bool is_job = strncmp(db_text(s, 2), "job.", 4) == 0;
-    json_t *about = is_job ? json_pack("{s:s, s:o}", "id", id, "href", json_sprintf("/api/v1/jobs/%s", id)) : json_string(id);
+    json_t *about = is_job ? json_pack("{s:s, s:o}", "id", id, "href", json_sprintf("%s/api/v1/jobs/%s", f->prefix, id)) : json_string(id);
     json_t *o = json_pack("{s:I, s:s, s:s, s:o, s:s, s:s}", "seq", (json_int_t)db_int(s, 0), "time", time, "kind", db_text(s, 2),
                           is_job ? "job" : "recording", about, "collection", db_text(s, 4), "name", db_text(s, 5));
     if (o && *db_text(s, 6)) {
@@ -59,7 +59,7 @@ bool catalog_changes(struct catalog *c, const struct change_filter *filter, int6
     enum db_step step = DB_END;
     for (uint32_t n = 0; n < max && (step = db_next(s, err)) == DB_ROW;) {
         if (lets_through(filter, s)) {
-            if (!append(s, items, err)) {
+            if (!append(filter, s, items, err)) {
                 return false;
             }
             n++;

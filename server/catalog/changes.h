@@ -18,6 +18,7 @@ void catalog_on_commit(struct catalog *c, void (*on_commit)(void *context), void
 /* Globs, NULL-terminated; NULL: all, and then also what is of no collection. */
 struct change_filter {
     const char *const *kinds, *const *collections;
+    const char *prefix; /* before the addresses of jobs */
 };
 
 /* The one change that no trigger writes: background work has come to its end. */

@@ -191,9 +191,18 @@ static bool is_web_address(const char *text) {
     return *host && *host != '/';
 }
 
+/* Its host goes into the page's Content-Security-Policy. */
+static bool is_tile_address(const char *text) {
+    const char *host = is_web_address(text) ? strstr(text, "://") + 3 : "", *path = strchr(host, '/');
+    return path && strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") == (size_t)(path - host) &&
+           strstr(path, "{z}") && strstr(path, "{x}") && strstr(path, "{y}") && !strpbrk(path, " \"'<>\\");
+}
+
 static int run(int argc, char **argv) {
     AUTO_STRUCT(config_done) struct app_config config = {0};
     AUTO_STRUCT(cli_sources_done) struct cli_sources sources = {0};
+    struct reel_error err = {0};
+    char prefix[HTTP_PREFIX];
     int first, code;
     const struct cli_option options[] = {
 #include "serve_options.inc"
@@ -210,6 +219,12 @@ static int run(int argc, char **argv) {
     }
     if (config.public_url && (!is_web_address(config.public_url) || strpbrk(config.public_url, "?# "))) {
         return cli_misused(&cli_serve, "--public-url must be like https://archive.example, without a query");
+    }
+    if (!http_prefix_read(config.public_url, api_routes(), prefix, &err)) {
+        return cli_misused(&cli_serve, "%s", err.text);
+    }
+    if (config.map_tiles && !is_tile_address(config.map_tiles)) {
+        return cli_misused(&cli_serve, "--map-tiles must be like https://tiles.example/{z}/{x}/{y}.png");
     }
     if (config.peer_address && (!is_web_address(config.peer_address) || strpbrk(strstr(config.peer_address, "://") + 3, "/?#@ "))) {
         return cli_misused(&cli_serve, "--peer-address must be like http://10.0.0.5:8040, without a path");

@@ -25,7 +25,8 @@ static const char *const *globs_of(const json_t *array, const char *out[GLOBS_MA
 /* The next change to deliver to it, as the array's only item. hook->seq is then the last one read. */
 static bool next_change(struct app *app, struct webhook *hook, json_t *items, struct reel_error *err) {
     const char *kinds[GLOBS_MAX + 1], *collections[GLOBS_MAX + 1];
-    const struct change_filter filter = {.kinds = globs_of(hook->events, kinds), .collections = globs_of(hook->collections, collections)};
+    const struct change_filter filter = {
+        .kinds = globs_of(hook->events, kinds), .collections = globs_of(hook->collections, collections), .prefix = app->prefix};
     for (int64_t before = -1; json_array_size(items) == 0 && before != hook->seq;) {
         before = hook->seq;
         if (!catalog_changes(app->catalog, &filter, &hook->seq, 1, items, err)) {

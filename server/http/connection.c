@@ -163,7 +163,7 @@ static bool find_route(struct http_request *r) {
 static json_t *take_arguments(struct http_request *r) {
     size_t target_size = strlen(r->target);
     size_t path_size = request_raw_path_size(r);
-    char *captures = r->buffer + target_size + 1 + path_size + 1;
+    char *captures = r->target + target_size + 1 + path_size + 1;
     char *decoded = captures + path_size + 1;
     const char *query = r->target + path_size + (r->target[path_size] == '?');
     r->captured_count = router_capture(r->route, &r->path, captures, r->captured, r->captured_values);

@@ -81,7 +81,7 @@ bool guard_request(struct http_request *r, const char *method, const char *versi
     struct seen seen = {0};
     MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, check_header, &seen);
     const char *fault = framing_fault(&seen, version);
-    if (!fault && !head_is_whole(r->mhd, method, r->target, version)) {
+    if (!fault && !head_is_whole(r->mhd, method, r->buffer, version)) {
         fault = "The request's header contains a line without a name, a NUL, a folded line, or a line that does not end with CR LF.";
     }
     if (!fault) {

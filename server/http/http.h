@@ -87,7 +87,10 @@ void http_path_for_logs(const struct http_request *r, char *out, size_t size); /
 void http_audit(struct http_request *r);                                       /* records the request whatever its role and status */
 bool http_is_audited(const struct http_request *r);
 const char *http_path(const struct http_request *r);   /* decoded, without the query */
-const char *http_target(const struct http_request *r); /* path and query as sent */
+const char *http_target(const struct http_request *r); /* path and query as sent, without the prefix */
+/* The path of --public-url, which goes before each path in an answer: "/reel"; "": none. */
+const char *http_prefix(const struct http_request *r);
+const char *http_without_prefix(const struct http_request *r, const char *target); /* a path from the body of a request */
 const char *http_segment(const struct http_request *r,
                          const char *name); /* "{id}" of the route's path, decoded; never NULL for its own names */
 const char *http_header(const struct http_request *r, const char *name); /* the first line of this name; NULL when absent */
@@ -144,8 +147,9 @@ bool http_reserve(struct http_request *r, uint64_t bytes);
 
 /* ---- replies: exactly one per request. All set X-Request-Id, CORS and security headers. */
 void http_add_header(struct http_request *r, const char *name,
-                     const char *value);                                     /* before the reply; CR/LF in value are refused (dropped) */
-void http_add_date(struct http_request *r, const char *name, int64_t ns);    /* the same, a time as HTTP writes it */
+                     const char *value); /* before the reply; CR/LF in value are refused (dropped) */
+void http_add_address(struct http_request *r, const char *name, const char *path); /* the same, of the prefix and a path */
+void http_add_date(struct http_request *r, const char *name, int64_t ns);          /* the same, a time as HTTP writes it */
 void http_reply_json(struct http_request *r, unsigned status, json_t *body); /* takes the reference; newline at the end; gzip when asked */
 void http_reply_json_text(struct http_request *r, unsigned status, char *text); /* the same; takes the text, from malloc */
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text);
@@ -223,6 +227,7 @@ struct http_options {
     const char *const *hosts;   /* further Host names to serve, NULL-terminated; the listener's addresses and localhost always are */
     const char *const *origins; /* CORS: origins that may read with credentials and write; "*" = any may read */
     const char *public_url;     /* its host is one of the server's; NULL: none */
+    const char *prefix;         /* http_prefix_read() of it; NULL: none */
     const char *viewer;         /* address of a viewer, whose origin may read without credentials; may be NULL */
     unsigned connections_max, header_timeout_s, idle_timeout_s;
     unsigned connections_per_address;             /* 0: a quarter of connections_max */
@@ -242,6 +247,9 @@ struct http_options {
     void (*finished)(const struct http_request *r); /* called for each request with complete headers, after its response; may be NULL */
     struct app *app;
 };
+/* The path of an address without the slash at its end, under which a proxy offers the server: "/reel"; "" without one. */
+enum { HTTP_PREFIX = 128 };
+bool http_prefix_read(const char *public_url, const struct http_route *routes, char out[HTTP_PREFIX], struct reel_error *err);
 struct http_server *http_server_start(const struct http_options *options, struct reel_error *err);
 const char *http_server_url(const struct http_server *server);         /* "http://127.0.0.1:8040", with the real port */
 bool http_server_listens_everywhere(const struct http_server *server); /* on all addresses of the machine */

@@ -120,7 +120,7 @@ struct http_request {
     struct MHD_Connection *mhd;
     const struct http_route *route;
     char *buffer; /* one allocation: the target as sent, then the decoded texts */
-    char *target;
+    char *target; /* without the prefix, which is before it */
     struct http_path path;
     struct reel_bytes captured[HTTP_ROUTE_PARTS_MAX]; /* names in the route's template; values below */
     const char *captured_values[HTTP_ROUTE_PARTS_MAX];
@@ -185,6 +185,7 @@ struct http_connection {
 int64_t http_clock_ms(void); /* monotonic */
 bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd, const char *target);
 void request_take_id(struct http_request *r);
+void prefix_take(struct http_request *r);          /* moves r->target behind the prefix */
 bool request_split_target(struct http_request *r); /* path and query; false when it has replied */
 void request_close(struct http_request *r);
 void request_drop_headers(struct http_request *r); /* those of http_add_header() */

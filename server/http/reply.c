@@ -287,21 +287,21 @@ void http_catch_problems(struct http_request *r, struct http_problem *out) {
 }
 
 void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail, json_t *extra_members) {
-    char type[128];
+    char type[256];
     if (r->caught) {
         r->caught->status = status;
         snprintf(r->caught->detail, sizeof r->caught->detail, "%s", detail);
         json_decref(extra_members);
         return;
     }
-    snprintf(type, sizeof type, "/problems/%s", slug);
-    AUTO_MEM char *instance = strndup(r->target, request_raw_path_size(r));
+    snprintf(type, sizeof type, "%s/problems/%s", r->server->options.prefix, slug);
+    json_t *instance = json_sprintf("%s%.*s", r->server->options.prefix, (int)request_raw_path_size(r), r->target); /* NULL: not UTF-8 */
     json_t *problem = json_object();
     json_object_set_new(problem, "type", json_safe(type));
     json_object_set_new(problem, "title", json_safe(MHD_get_reason_phrase_for(status)));
     json_object_set_new(problem, "status", json_integer((json_int_t)status));
     json_object_set_new(problem, "detail", json_safe(detail));
-    json_object_set_new(problem, "instance", json_safe(instance ? instance : ""));
+    json_object_set_new(problem, "instance", instance ? instance : json_string(""));
     json_object_set_new(problem, "request_id", json_safe(r->id));
     if (extra_members) {
         json_object_update(problem, extra_members);

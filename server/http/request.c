@@ -30,6 +30,7 @@ bool request_open(struct http_request *r, struct http_connection *connection, st
     }
     r->target = r->buffer;
     memcpy(r->target, target, size + 1);
+    prefix_take(r);
     return true;
 }
 
@@ -64,7 +65,7 @@ size_t request_raw_path_size(const struct http_request *r) {
 
 bool request_split_target(struct http_request *r) {
     size_t size = request_raw_path_size(r);
-    char *decoded = r->buffer + strlen(r->target) + 1;
+    char *decoded = r->target + strlen(r->target) + 1;
     if (r->target[0] != '/') {
         http_reply_problem(r, 400, "bad-target", "The request target must be a path that begins with \"/\".");
         return false;

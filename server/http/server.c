@@ -177,6 +177,7 @@ struct http_server *http_server_start(const struct http_options *options, struct
     }
     server->fd = -1;
     server->options = *options;
+    server->options.prefix = options->prefix ? options->prefix : "";
     memory_open(&server->memory, options->memory_max);
     unsigned most = server->options.connections_max = options->connections_max ? options->connections_max : 1000;
     server->options.connections_per_address = options->connections_per_address ? options->connections_per_address : (most + 3) / 4;

@@ -456,6 +456,24 @@ class Webhooks(unittest.TestCase):
         for path in ('/webhooks/0', '/webhooks/x', '/webhooks/99', '/webhooks/1x'):
             self.assertEqual(call(self.server, 'GET', path).status, 404)
 
+    def test_a_test_sends_a_signed_sample_once_and_answers_what_came_back(self):
+        path = self.hook(events=['recording.created']).headers['Location'][len(API):]
+        self.assertEqual(call(self.server, 'POST', path + '/test').json()['delivered'], True)
+        got = self.receiver.got[0]
+        self.assertEqual((got['event'], got['change']['kind'], got['change']['seq'], got['signed']), ('webhook.test', 'webhook.test', 0, True))
+        self.receiver.answers = [503]
+        answer = call(self.server, 'POST', path + '/test').json()
+        self.assertEqual((answer['delivered'], answer['status'], answer['problem']), (False, 503, 'the answer was 503'))
+        shown = call(self.server, 'GET', path).json()  # neither counts as a delivery, and neither is tried again
+        self.assertEqual((shown['delivered'], shown['failed_tries'], shown['results']), (0, 0, []))
+        self.receiver.close()
+        answer = call(self.server, 'POST', path + '/test').json()
+        self.assertEqual((answer['delivered'], answer['status']), (False, 0))
+        self.assertTrue(answer['problem'])
+        self.assertEqual(len(self.receiver.got), 2)
+        for missing in ('/webhooks/99/test', '/webhooks/x/test'):
+            self.assertEqual(call(self.server, 'POST', missing).status, 404)
+
     def test_without_the_flag_nothing_inside_is_asked(self):
         self.hook(events=['recording.created'])
         self.server.stop()
@@ -465,6 +483,9 @@ class Webhooks(unittest.TestCase):
         self.server.added('a.bag', data(50))
         self.assertTrue(eventually(lambda: call(self.server, 'GET', '/webhooks/1').json()['results']))
         self.assertIn('--webhook-private', call(self.server, 'GET', '/webhooks/1').json()['results'][0]['problem'])
+        tested = call(self.server, 'POST', '/webhooks/1/test').json()
+        self.assertEqual((tested['delivered'], tested['status']), (False, 0))
+        self.assertIn('--webhook-private', tested['problem'])
         self.assertEqual(self.receiver.got, [])
 
 
@@ -473,6 +494,21 @@ class Retention(Case):
         answer = call(self.server, 'PUT', '/admin/retention', document)
         self.assertEqual(answer.status, status, answer)
         return answer
+
+    def test_rules_are_tried_before_they_are_saved(self):
+        one = self.server.added('tried.bag', data(57), collection='tried')
+        rules = {'rules': [{'collection': 'tried', 'max_size': 0}]}
+        dry = '/admin/retention/run?dry_run=true'
+        found = call(self.server, 'POST', dry, rules).json()['items']
+        self.assertEqual([(i['recording'], i['action'], i['why']) for i in found if i['collection'] == 'tried'], [(one, 'trash', 'size')])
+        self.assertEqual(call(self.server, 'GET', '/admin/retention').json()['rules'], [])
+        self.assertEqual(call(self.server, 'POST', dry).json()['items'], [])
+        self.assertEqual(call(self.server, 'POST', dry, {'rules': [], 'quotas': [], 'trash_days': 0, 'last_run': None}).json()['items'], [])
+        refused = call(self.server, 'POST', dry, {'rules': [{'collection': 'tried', 'max_age': 'soon'}]})
+        self.assertEqual(refused.status, 400)
+        self.assertIn('max_age', refused.json()['detail'])
+        self.assertEqual(call(self.server, 'POST', '/admin/retention/run', rules).status, 400)  # without dry_run
+        self.assertEqual(call(self.server, 'GET', '/recordings/' + one).json()['state'], 'ready')
 
     def test_the_run_does_what_the_dry_run_says(self):
         salt, kept = 60, []

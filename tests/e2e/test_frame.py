@@ -72,6 +72,21 @@ def sides_of_jpeg(data):
     return width, height
 
 
+def parts(answer):
+    """Of a multipart response: [(headers, body)]."""
+    assert answer.headers['Content-Type'] == 'multipart/mixed; boundary=reel-frame', answer.headers['Content-Type']
+    pos, out = 0, []
+    while not answer.body.startswith(b'--reel-frame--', pos):
+        end = answer.body.index(b'\r\n\r\n', pos) + 4
+        first, *lines = answer.body[pos:end - 4].decode().split('\r\n')
+        head = dict(line.split(': ', 1) for line in lines)
+        pos = end + int(head['Content-Length'])
+        assert first == '--reel-frame' and answer.body[pos:pos + 2] == b'\r\n', first
+        out.append((head, answer.body[end:pos]))
+        pos += 2
+    return out
+
+
 ROWS = [bytes(v for x in range(8) for v in (x * 30, y * 40, i)) for i in range(3) for y in range(4)]
 FILE = png(8, 4, ROWS[:4], 2)
 
@@ -138,3 +153,33 @@ class Frame(Case):
             with self.subTest(query):
                 self.assertProblem(self.server.get(self.path(query)), status, word)
         self.assertProblem(self.server.get(self.path('topic=/rgb'), Accept='text/plain'), 406, 'image/png')
+
+    def frames(self, query):
+        return parts(self.get(self.path(query).replace('/frame?', '/frames?')))
+
+    def test_a_range_of_pictures(self):
+        second = lambda got: [int(head['X-Log-Time'][17:19]) - 35 for head, _ in got]
+        for query, seconds in (('', [0, 1, 2]), ('&start=%2B1s', [1, 2]), ('&start=%2B0.5s&end=%2B1s', []), ('&start=%2B1.5s&latch=true', [1, 2]),
+                               ('&start=%2B1.5s&end=%2B1.6s&latch=true', [1]), ('&every=2', [0, 2]), ('&latch=true', [0, 1, 2])):
+            with self.subTest(query):
+                self.assertEqual(second(self.frames('topic=/rgb' + query)), seconds)
+        for query, sides in (('', (8, 4)), ('&width=4', (4, 2)), ('&width=100', (8, 4))):
+            for head, body in self.frames('topic=/rgb' + query):
+                self.assertEqual((head['Content-Type'], head['X-Image-Size'], sides_of_jpeg(body)), ('image/jpeg', '8x4', sides))
+        self.assertEqual([(head['Content-Type'], body) for head, body in self.frames('topic=/file')], [('image/png', FILE)])
+        # a JPEG that is narrow enough is not encoded again
+        (_, jpeg), = self.frames('topic=/rgb&end=%2B1s')
+        again = self.server.added('again.bag', bag([Message(T0, '/a', header() + text('jpeg') + text(jpeg), 'sensor_msgs/CompressedImage')]))
+        for width, same in ((8, True), (100, True), (4, False)):
+            (_, body), = parts(self.get('%s/recordings/%s/frames?topic=/a&width=%d' % (API, again, width)))
+            self.assertEqual(body == jpeg, same)
+
+    def test_what_is_no_picture_does_not_end_a_range(self):
+        for topic, word in (('/words', 'not an image'), ('/odd', 'hsv'), ('/cut', 'rows of 2 bytes'), ('/huge', '16384')):
+            (head, body), = self.frames('topic=' + topic)
+            self.assertEqual(head['Content-Type'], 'text/plain; charset=utf-8')
+            self.assertIn(word, body.decode())
+        self.assertEqual([head['Content-Type'][:5] for head, _ in self.frames('topic=/*&end=%2B0.5s')], ['image', 'image'] + ['text/'] * 4)
+        self.assertEqual(self.frames('topic=/none'), [])
+        for query in ('', 'topic=/rgb&width=0', 'topic=/rgb&start=x'):
+            self.assertEqual(self.server.get(self.path(query).replace('/frame?', '/frames?')).status, 400)

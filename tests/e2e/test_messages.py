@@ -106,6 +106,20 @@ class Messages(Case):
                 self.assertEqual(seen, self.want(keep))
         self.assertProblem(self.server.get(self.path('?cursor=made-up')), 400, 'cursor')
 
+    def test_an_offset_skips_messages_and_the_index_of_a_message_is_one(self):
+        for topics in ('', '&topic=/odom'):
+            all = self.rows('?' + topics)
+            for offset in (0, 1, 7, len(all) - 1):
+                self.assertEqual(self.rows('?offset=%d&limit=3%s' % (offset, topics)), all[offset:offset + 3])
+                self.assertEqual(self.rows('?offset=%d%s' % (offset, topics)), all[offset:])
+            answer = self.get(self.path('?offset=2&limit=3' + topics))
+            self.assertEqual([time_ns(r['log_time']) for r in self.get(answer.next_path()).rows()], [m[0] for m in all[5:8]])
+        odom = self.rows('?topic=/odom')
+        answer = self.get('%s/recordings/%s/message?topic=/odom&at=%d' % (API, self.walk, odom[9][0] + 1))
+        self.assertEqual(int(answer.headers['X-Index']), 9)
+        self.assertProblem(self.server.get(self.path('?offset=100000')), 404, 'no message 100000')
+        self.assertProblem(self.server.get(self.path('?offset=1&cursor=' + quote(self.get(self.path('?limit=1')).headers['X-Next-Cursor']))), 400, 'offset')
+
     def test_every_keeps_one_in_n_and_one_an_interval(self):
         odom = self.want(lambda m: m.topic == '/odom')
         self.assertEqual(self.rows('?topic=/odom&every=10'), odom[::10])

@@ -3,7 +3,7 @@ import gzip
 import re
 import unittest
 
-from harness import API, Case, Server
+from harness import API, Case, Server, reel
 
 HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 VIEWS = ('/', '/upload', '/recordings/0123456789abcdef?at=1.5&panel=plot', '/admin', '/admin/tokens?page=2')
@@ -14,7 +14,7 @@ class Page(Case):
         return self.get(path, Accept=HTML, **headers)
 
     def assets(self):
-        found = re.findall(r'(?:src|href)="(/assets/[^"]+)"', self.page().body.decode())
+        found = ['/' + name for name in re.findall(r'(?:src|href)="(assets/[^"]+)"', self.page().body.decode())]
         if not found:
             self.skipTest('this program was built without its page')
         return found
@@ -27,6 +27,10 @@ class Page(Case):
             with self.subTest(path):
                 self.assertEqual(self.page(path).body, first.body)
 
+    def test_maps_have_no_background(self):
+        self.assertIsNone(self.get(API).json()['map'])
+        self.assertIn("img-src 'self' data: blob:;", self.page().headers['Content-Security-Policy'])
+
     def test_programs_still_get_the_service_document(self):
         for accept in (None, '*/*', 'application/json', 'application/json, text/plain;q=0.9'):
             with self.subTest(accept):
@@ -35,7 +39,7 @@ class Page(Case):
                 self.assertIn('Accept', answer.headers.get_all('Vary'))
 
     def test_only_the_worker_that_hashes_compiles_webassembly(self):
-        names, found = set(re.findall(r'/assets/([\w-]+\.js)', self.page().body.decode())), {}
+        names, found = set(re.findall(r'"assets/([\w-]+\.js)', self.page().body.decode())), {}
         while names - set(found):
             name = (names - set(found)).pop()
             answer = self.get('/assets/' + name)
@@ -57,7 +61,7 @@ class Page(Case):
         self.assertEqual(self.page().headers['X-Frame-Options'], 'DENY')
         html = self.page().body.decode()
         self.assertEqual(re.findall(r'<script(?![^>]*\bsrc=)[^>]*>|<style|\son[a-z]+=|style=', html), [])
-        self.assertEqual(re.findall(r'(?:src|href)="(?!/)', html), [])
+        self.assertEqual(re.findall(r'(?:src|href)="(?!assets/|api/)([^"]*)', html), ['/'])  # but for the base
 
     def test_index_is_asked_for_each_time(self):
         answer = self.page()
@@ -72,14 +76,14 @@ class Page(Case):
             with self.subTest(path):
                 answer = self.get(path)
                 self.assertEqual(answer.headers['Cache-Control'], 'public, max-age=31536000, immutable')
-                self.assertRegex(path, r'-[0-9A-Za-z]{8,}\.(js|css|svg|txt)$')
-                kind = {'js': 'text/javascript', 'css': 'text/css', 'svg': 'image/svg+xml', 'txt': 'text/plain'}[path.rsplit('.')[-1]]
+                self.assertRegex(path, r'-[0-9A-Za-z]{8,}\.(js|css|svg|png|txt|webmanifest)$')
+                kind = {'js': 'text/javascript', 'css': 'text/css', 'svg': 'image/svg+xml', 'png': 'image/png', 'webmanifest': 'application/manifest+json', 'txt': 'text/plain'}[path.rsplit('.')[-1]]
                 self.assertTrue(answer.headers['Content-Type'].startswith(kind), answer)
                 self.assertEqual(int(answer.headers['Content-Length']), len(answer.body))
                 self.assertEqual(self.get(path, 304, **{'If-None-Match': answer.headers['ETag']}).body, b'')
 
     def test_packed_is_the_same(self):
-        for path in ['/', *self.assets()]:
+        for path in self.assets():
             with self.subTest(path):
                 plain = self.page(path)
                 packed = self.page(path, **{'Accept-Encoding': 'br, gzip;q=0.8'})
@@ -129,6 +133,26 @@ class WithTokens(unittest.TestCase):
             self.assertEqual((asked.status, [h.split()[0] for h in asked.headers.get_all('WWW-Authenticate')]), (401, ['Bearer']))
         finally:
             server.stop()
+
+
+class MapTiles(Case):
+    """The background of maps comes from another host, whose images the page may load."""
+    server_args = ('--map-tiles', 'https://tiles.example:8443/a/{z}/{x}/{y}.png?key=1;2', '--map-attribution', '© Tiles')
+
+    def test_the_page_learns_the_address(self):
+        self.assertEqual(self.get(API).json()['map'], {'tiles': self.server_args[1], 'attribution': '© Tiles'})
+
+    def test_only_images_come_from_there(self):
+        policy = dict(re.findall(r'([a-z-]+) ([^;]+)', self.get('/', Accept=HTML).headers['Content-Security-Policy']))
+        self.assertEqual(policy['img-src'], "'self' data: blob: https://tiles.example:8443")
+        self.assertNotIn('tiles', policy['default-src'])
+
+    def test_what_is_no_address(self):
+        for url in ('tiles.example/{z}/{x}/{y}', 'https://tiles.example', 'https://tiles.example/{z}/{x}', "https://a.example; script-src 'unsafe-inline'/{z}/{x}/{y}",
+                    'https://user@tiles.example/{z}/{x}/{y}', 'https:///{z}/{x}/{y}', 'https://{z}.example/{x}/{y}', 'https://a.example/{z}/{x}/{y} z', 'ftp://a.example/{z}/{x}/{y}'):
+            done = reel('serve', '--check-config', '--map-tiles', url, check=False)
+            self.assertEqual(done.returncode, 2, url)
+            self.assertIn(b'--map-tiles', done.stderr)
 
 
 if __name__ == '__main__':

@@ -10,7 +10,7 @@ import unittest
 
 import samples
 from harness import API, REEL, Case, eventually
-from test_frame import header, image
+from test_frame import header, image, parts
 from test_mcap import MAGIC, pairs, record, text
 
 T0, MS = 1_700_000_000_000_000_000, 1_000_000
@@ -144,6 +144,12 @@ class Video(Case):
         self.assertNotEqual(tag(query), tag('topic=/h264'))
         parts = self.get(self.path('cut.mp4.tar', 'topic=/h264&split=duration:0.5s')).body
         self.assertEqual(parts.count(b'ftypisom'), 3)
+
+    def test_frames_for_a_player(self):
+        for codec, frames in self.frames.items():
+            get = lambda query: parts(self.get('%s/recordings/%s/frames?topic=/%s&start=%d&end=%d%s' % (API, self.number, codec, self.times[17] - 1, self.times[25], query)))
+            self.assertEqual([(head['Content-Type'], body) for head, body in get('')], [('video/' + codec, frame) for frame in frames[17:25]])
+            self.assertEqual([body for _, body in get('&latch=true')], frames[10:25])
 
     def test_parameter_sets_that_change(self):
         data = self.get(self.path('cam.mp4', 'topic=/changes')).body

@@ -61,7 +61,7 @@ export const tests = {
         await withPage(server, '/docs', {}, async (page) => {
             await heading(page, /Reel API/);
             for (const operation of names) {
-                await page.locator(`.docs-list a[href="/docs?op=${operation.operationId}"]`).click();
+                await page.locator(`.docs-list a[href="docs?op=${operation.operationId}"]`).click();
                 await page.waitForFunction((words) => document.querySelector('.docs-shown h1')?.textContent === words, operation.summary);
                 assert.equal(await page.locator('.docs-response').count(), Object.keys(operation.responses).length, operation.operationId);
             }

@@ -84,7 +84,7 @@ async function plots(page) {
     await dialog.getByRole('button', { name: 'Done' }).click();
     const over = await page.locator('.plot-area .u-over').boundingBox();
     await page.mouse.move(over.x + over.width / 2, over.y + over.height / 2);
-    await eventually(async () => /\d/.test(await page.locator('.plot-area .u-legend .u-value').nth(1).textContent()), 'a value in the legend');
+    await eventually(async () => /\d/.test(await page.locator('.plot-legend .plot-value').first().textContent()), 'a value in the legend');
 }
 
 async function marks(page) {

@@ -58,7 +58,7 @@ export const tests = {
     async a_picture_is_shown_whole() {
         for (const [size, height] of [[{ width: 1440, height: 900 }, 0], [{ width: 390, height: 844 }, 0], [{ width: 1440, height: 900 }, 220]]) {
             await withPage(server, `/recordings/${camera.id}?at=1&panels=image,messages`, { size, theme: 'dark' }, async (page) => { // dark: only the picture is white
-                await page.locator('.image-area img').waitFor();
+                await page.locator('.image-area canvas').waitFor();
                 if (height > 0) {
                     await page.locator('.panel-image').evaluate((panel, px) => (panel.style.height = `${px}px`), height); // as dragging its corner does
                 }
@@ -73,7 +73,7 @@ export const tests = {
         await withPage(server, `/recordings/${camera.id}`, {}, async (page) => {
             await ready(page);
             await near(page, first);
-            await page.locator('.image-area img').waitFor();
+            await page.locator('.image-area canvas').waitFor();
             await page.getByRole('button', { name: 'Go to start' }).click();
             await page.waitForURL(/at=0(&|$)/); // a time like any other
             await page.reload();

@@ -1,19 +1,20 @@
 // The plot: what the legend says, and fields that cannot be plotted.
-import { Server, assert, eventually, withPage } from './harness.mjs';
-import { driveBag, uploadBag } from './bags.mjs';
+import { Server, assert, checkAxe, eventually, sample, withPage } from './harness.mjs';
+import { driveBag, fastBag, uploadBag } from './bags.mjs';
 
 const [X, Y] = ['/odom.pose.pose.position.x', '/odom.pose.pose.position.y'];
-let server, bag, drive;
+let server, bag, drive, fast;
 export async function setUp() {
     server = await Server.start();
     [bag] = await server.uploadDemo();
     drive = await uploadBag(server, 'drive.bag', driveBag());
+    fast = await uploadBag(server, 'fast.bag', fastBag());
 }
 export async function tearDown() {
     await server?.end();
 }
 
-const values = async (page) => (await page.locator('.plot-area .u-legend .u-value').allTextContents()).slice(1).map(Number);
+const values = async (page) => (await page.locator('.plot-legend .plot-value').allTextContents()).map(Number);
 const legend = (page, expected) =>
     eventually(async () => {
         const shown = await values(page);
@@ -53,7 +54,7 @@ export const tests = {
             await list.getByText('/tf.transforms[0].transform.translation.x').click();
             await page.getByRole('button', { name: 'Done' }).click();
             await page.waitForURL(/translation\.x/);
-            await page.locator('.plot-area .u-legend').getByText('/tf.transforms[0].transform.translation.x').waitFor();
+            await page.locator('.plot-legend').getByText('/tf.transforms[0].transform.translation.x').waitFor();
         });
     },
     async a_field_that_cannot_be_plotted_leaves_the_others() {
@@ -61,6 +62,58 @@ export const tests = {
         await withPage(server, `/recordings/${bag.id}?panels=plot&at=5&plot.fields=${[X, bad, Y].join('|')}`, { allow: [/40\d/] }, async (page) => {
             await legend(page, await at(5));
             assert.match(await page.locator('.plot-problem').textContent(), /no\.such\.field/);
+        });
+    },
+    async a_field_of_a_message_is_plotted_and_shown_as_a_column() {
+        await withPage(server, `/recordings/${bag.id}?panels=messages&messages.topic=/odom&at=5`, {}, async (page) => {
+            const line = (path) => page.locator(`.messages [data-path="${path}"] > .tree-line`);
+            for (const path of ['/pose', '/pose/pose', '/pose/pose/position', '/pose/covariance']) {
+                await line(path).click();
+            }
+            await line('/pose/pose/position/x').hover();
+            await checkAxe(page, '.messages');
+            await line('/pose/pose/position/x').getByRole('button', { name: 'Plot' }).click();
+            await page.locator('.panel-plot').waitFor();
+            await page.locator('.messages [data-path="/pose/covariance/7"]').focus(); // by keyboard: Tab to its buttons
+            await page.keyboard.press('Tab');
+            await page.keyboard.press('Enter');
+            await page.waitForURL((url) => url.searchParams.get('plot.fields') === `${X}|/odom.pose.covariance[7]`);
+            assert.equal(await line('/child_frame_id').getByRole('button', { name: 'Plot', includeHidden: true }).count(), 0, 'a text');
+            await line('/child_frame_id').hover();
+            await line('/child_frame_id').getByRole('button', { name: 'Column' }).click();
+            await page.locator('.messages .table-row.current').getByText('"base_link"').waitFor();
+            await page.getByRole('button', { name: 'Columns', exact: true }).click();
+            await page.getByLabel('Filter').fill('position.x');
+            await page.locator('.plot-list').getByText('pose.pose.position.x').click();
+            await page.getByRole('button', { name: 'Done' }).click();
+            const current = page.locator('.messages .table-row.current');
+            const x = async () => Number(await current.locator('.c-field-1').innerText());
+            await eventually(async () => Math.abs((await x()) - (await at(5))[0]) < 1e-6, 'x at the playhead');
+            await checkAxe(page, '.messages');
+            await page.locator('.messages .table-body').press('Home');
+            await eventually(async () => (await current.innerText()).startsWith('0:00.003'), 'the first row');
+            await page.getByRole('button', { name: 'Remove the column child_frame_id' }).click();
+            await page.waitForURL((url) => url.searchParams.get('messages.columns') === 'pose.pose.position.x');
+        });
+    },
+    async a_long_table_follows_the_playhead() {
+        await withPage(server, `/recordings/${fast.id}?panels=messages&messages.view=table&messages.columns=data&at=7`, {}, async (page) => {
+            const current = page.locator('.messages .table-row.current .c-field-0');
+            await eventually(async () => (await current.count()) > 0 && (await current.innerText()) === '700', 'the row of 7 s');
+            const body = page.locator('.messages .table-body');
+            await body.evaluate((element) => (element.scrollTop = 24 * 350));
+            const row = page.locator('.messages .table-row', { hasText: /^0:03\.550355$/ });
+            await row.click();
+            await page.waitForURL(/at=3\.55(&|$)/);
+            await eventually(async () => (await current.innerText()) === '355', 'the clicked row');
+        });
+    },
+    async an_opaque_message_says_why_it_has_no_plot() {
+        const [tape] = await server.upload([sample('mira/mira_basic.tape')], 'real');
+        await withPage(server, `/recordings/${tape.id}?panels=messages&messages.topic=/robot/Battery`, {}, async (page) => {
+            await page.locator('.messages-opaque').getByText('does not decode messages of the encoding mira').waitFor();
+            assert.equal(await page.locator('.messages').getByRole('button', { name: 'Plot', includeHidden: true }).count(), 0);
+            assert.match(await page.locator('.messages-hex').innerText(), /^000000 /);
         });
     },
 };

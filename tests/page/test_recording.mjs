@@ -184,11 +184,11 @@ export const tests = {
             const over = page.locator('.plot-area .u-over');
             await over.waitFor();
             const box = await over.boundingBox();
-            const values = page.locator('.plot-area .u-legend .u-value');
+            const values = page.locator('.plot-legend .plot-value');
             for (const part of [0.2, 0.5, 0.8]) {
                 await page.mouse.move(box.x + box.width * part, box.y + box.height / 2);
-                await eventually(async () => /\d/.test(await values.nth(1).textContent()), 'a value');
-                const shown = Number((await values.nth(1).textContent()).replace(/[^0-9.eE+-]/g, ''));
+                await eventually(async () => /\d/.test(await values.first().textContent()), 'a value');
+                const shown = Number((await values.first().textContent()).replace(/[^0-9.eE+-]/g, ''));
                 assert.ok(series.some(([, value]) => Math.abs(value - shown) <= Math.abs(value) * 1e-3 + 1e-3), `${shown} is not one of the ${series.length} values`);
             }
             const before = page.url();

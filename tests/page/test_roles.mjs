@@ -49,6 +49,7 @@ export const tests = {
             await settled(page);
             assert.equal(await page.locator('.toast').count(), 0);
         });
+        await server.json('/events', { method: 'POST', body: JSON.stringify({ recording: recording.id, title: 'lap', start: '+2s', end: '+8s' }), token: secrets.edit });
         await as('read', '/recordings/' + recording.id, async (page) => {
             await page.getByRole('heading', { level: 1, name: recording.name }).waitFor();
             await settled(page);
@@ -56,6 +57,15 @@ export const tests = {
             for (const name of ['Rename', 'Edit description', 'Add', 'Add event', 'Remove tag robot', 'Delete note']) {
                 assert.ok(!offered.has(name), `${name} in ${[...offered].join()}`);
             }
+            const box = await page.locator('.timeline-event', { hasText: 'lap' }).boundingBox(); // shown, but not to be changed
+            await page.mouse.move(box.x + 20, box.y + 8);
+            await page.mouse.down();
+            await page.mouse.move(box.x + 90, box.y + 8);
+            await page.mouse.up();
+            await page.keyboard.press('F2');
+            await page.keyboard.press('m');
+            assert.deepEqual(await page.locator('.timeline-event').evaluateAll((found) => found.map((one) => one.getBoundingClientRect().x)), [box.x]);
+            assert.equal(await page.locator('.timeline-event-form').count(), 0);
             await page.getByRole('button', { name: 'More actions' }).click();
             const items = await page.getByRole('menuitem').allTextContents();
             assert.ok(items.includes('Download original') && !items.includes('Move to trash') && !items.includes('Scan again'), items.join());

@@ -138,7 +138,7 @@ export const tests = {
             await patched;
             release();
             await state(page, 'stored.bag', 'Already stored');
-            assert.equal(await row(page, 'stored.bag').getByRole('link').getAttribute('href'), '/recordings/' + stored.id);
+            assert.equal(await row(page, 'stored.bag').getByRole('link').getAttribute('href'), 'recordings/' + stored.id);
             await dropped; // what had been sent is discarded
         });
     },

@@ -310,7 +310,7 @@ class OpenApi(unittest.TestCase):
         self.asker.listen(API + '/changes', '?since=0', 5)
         self.asker.listen(API + '/changes', '?since=9', 2)  # what is not kept: a gap
         for form in ('json', 'csv', 'ndjson'):
-            self.ask('GET', API + '/jobs', '?output=' + form)
+            self.ask('GET', API + '/jobs', '?state=done&state=running&output=' + form)
         job = self.ask('GET', API + '/jobs').json()['items'][0]['id']
         self.ask('DELETE', API + '/jobs/{id}', '', 204, id=job)
         self.ask('GET', API + '/jobs/{id}', '', 404, id='0' * 32)
@@ -329,10 +329,12 @@ class OpenApi(unittest.TestCase):
                 self.ask('GET', path, '?output=' + form, **({'name': 'lab'} if name == 'layout' else {}))
             self.ask('DELETE', one, '', 204, **where)
             self.ask('GET', one, '', 404, **where)
-        hook = self.ask('POST', API + '/webhooks', '', 201, {'url': 'https://203.0.113.9/hook', 'events': ['scan.failed']}).json()['id']
+        hook = self.ask('POST', API + '/webhooks', '', 201, {'url': 'https://ip6-localhost/hook', 'events': ['scan.failed']}).json()['id']
         self.ask('POST', API + '/webhooks', '', 400, {'url': 'nowhere'})
         self.ask('GET', API + '/webhooks')
         self.ask('GET', API + '/webhooks/{id}', id=hook)
+        self.ask('POST', API + '/webhooks/{id}/test', id=hook)  # a private address: nothing is sent
+        self.ask('POST', API + '/webhooks/{id}/test', '', 404, id='99')
         self.ask('DELETE', API + '/webhooks/{id}', '', 204, id=hook)
 
     def ask_live(self):
@@ -370,7 +372,7 @@ class OpenApi(unittest.TestCase):
         self.ask('GET', API + '/tokens', '', 403, token=False, Authorization='Bearer ' + made['token'])
         for form in ('json', 'csv', 'ndjson'):
             self.ask('GET', API + '/tokens', '?output=' + form)
-            self.ask('GET', API + '/audit', '?limit=5&output=' + form)
+            self.ask('GET', API + '/audit', '?limit=5&status=2xx&path=/api&start=now-1d&output=' + form)
         cookie = self.ask('POST', API + '/login', '', 204, token=False, Authorization='Bearer ' + made['token']).headers['Set-Cookie'].split(';')[0]
         self.ask('DELETE', API + '/login', '', 204, token=False, Cookie=cookie, **{'Sec-Fetch-Site': 'same-origin'})
         self.ask('DELETE', API + '/tokens/{id}', '', 204, id=made['id'])
@@ -383,6 +385,8 @@ class OpenApi(unittest.TestCase):
         self.ask('PUT', API + '/admin/retention', '', 200, rules)
         self.ask('PUT', API + '/admin/retention', '', 400, {'rules': 1})
         self.ask('POST', API + '/admin/retention/run', '?dry_run=true&limit=2')
+        self.ask('POST', API + '/admin/retention/run', '?dry_run=true', 200, {'rules': [{'collection': 'none*', 'max_age': '30d'}]})
+        self.ask('POST', API + '/admin/retention/run', '', 400, {'rules': []})
         self.ask('PUT', API + '/admin/retention', '', 200, {})
         self.ask('POST', API + '/admin/retention/run', '', 202, Prefer='wait=20')
         self.ask('GET', API + '/admin/retention')

@@ -1,13 +1,18 @@
 // The URL holds the whole state of a view: views read it from here, change it here, and keep no copy.
 import { Store, useStore } from './store';
 
+/** The path that the page is served under, by the <base> that the server writes: '/', or '/reel/' behind a proxy. Paths within the page have no
+ * leading slash; in links and requests the browser puts them after the root. */
+export const ROOT = new URL(document.baseURI).pathname;
+
 export interface Address {
-    path: string; // '/recordings/ID'
+    path: string; // within the page: 'recordings/ID', '' for the library
     query: URLSearchParams; // read only: change it with setQuery
 }
 
 function current(): Address {
-    return { path: location.pathname, query: new URLSearchParams(location.search) };
+    const path = location.pathname.startsWith(ROOT) ? location.pathname.slice(ROOT.length) : '';
+    return { path, query: new URLSearchParams(location.search) };
 }
 
 export const address = new Store<Address>(current());
@@ -28,15 +33,15 @@ function withChanges(query: URLSearchParams, changes: Query): URLSearchParams {
     return next;
 }
 
-/** Builds an href such as '/recordings/ID?at=…'. */
+/** Builds an href such as 'recordings/ID?at=…'; the path of the library is ''. */
 export function href(path: string, query: Query = {}): string {
     const search = withChanges(new URLSearchParams(), query).toString();
-    return path + (search ? '?' + search : '');
+    return (path || './') + (search ? '?' + search : '');
 }
 
 /** Navigates to another view. `replace`: without a new history entry. */
 export function go(target: string, replace = false): void {
-    if (target !== location.pathname + location.search) {
+    if (new URL(target, document.baseURI).href !== location.href) {
         history[replace ? 'replaceState' : 'pushState'](null, '', target);
     }
     address.set(current());
@@ -46,7 +51,7 @@ export function go(target: string, replace = false): void {
 export function setQuery(changes: Query, replace = false): void {
     const { path, query } = address.get();
     const search = withChanges(query, changes).toString();
-    go(path + (search ? '?' + search : ''), replace);
+    go((path || './') + (search ? '?' + search : ''), replace);
 }
 
 export function useAddress(): Address {
@@ -58,10 +63,10 @@ export function handleLinks(): void {
     document.addEventListener('click', (event) => {
         const anchor = event.target instanceof Element ? event.target.closest('a') : null;
         const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-        if (event.defaultPrevented || !anchor || !plain || anchor.target || anchor.hasAttribute('download') || anchor.origin !== location.origin) {
+        if (event.defaultPrevented || !anchor || !plain || anchor.target || anchor.hasAttribute('download') || anchor.hash || !anchor.href.startsWith(document.baseURI)) {
             return;
         }
-        if (/^\/($|upload$|docs$|admin($|\/)|recordings\/)/.test(anchor.pathname)) {
+        if (/^($|upload$|docs$|admin($|\/)|recordings\/)/.test(anchor.pathname.slice(ROOT.length))) {
             event.preventDefault();
             go(anchor.pathname + anchor.search);
         }

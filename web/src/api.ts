@@ -1,10 +1,11 @@
 // All communication with the server. No other file calls fetch (tus-js-client gets its headers from here).
-import { readEvents, readLines } from './api_streams';
+import { ROOT } from './address';
+import { readEvents, readLines, readParts, type FilePart } from './api_streams';
 import { Store } from './store';
 import { text } from './text';
 import type { Change, Job, Problem } from './types';
 
-export const BASE = '/api/v1';
+export const BASE = ROOT + 'api/v1';
 export type Params = Record<string, string | number | bigint | boolean | null | undefined | readonly string[]>;
 
 /** A failed request; `message` can be shown to users. */
@@ -129,7 +130,7 @@ export async function patch<T>(path: string, body: unknown, tag?: string | null)
 
 /** The OpenAPI document. It is outside /api/v1 and needs no token. */
 export async function getContract<T>(signal?: AbortSignal): Promise<T> {
-    const response = await fetch('/openapi.json', { signal }).catch((error: unknown) => {
+    const response = await fetch('openapi.json', { signal }).catch((error: unknown) => {
         throw error instanceof DOMException ? error : new ApiError(0, null, text.noAnswer);
     });
     if (!response.ok) {
@@ -182,6 +183,11 @@ export async function* getRows<T>(path: string, params: Params = {}, signal?: Ab
             yield JSON.parse(line) as T;
         }
     }
+}
+
+/** The parts of a multipart response, as they arrive. */
+export async function* getParts(path: string, params: Params = {}, signal?: AbortSignal): AsyncGenerator<FilePart> {
+    yield* readParts(await request('GET', path, { params, signal }));
 }
 
 /** Server-sent events with the token, which EventSource cannot send. Reconnects until the stream has ended or the returned function is called. */

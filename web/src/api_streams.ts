@@ -30,6 +30,75 @@ export async function* readLines(response: Response): AsyncGenerator<string> {
     yield rest;
 }
 
+/** A file of a multipart response. */
+export interface FilePart {
+    headers: Headers;
+    bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Takes lines and runs of bytes off a stream. */
+class ByteReader {
+    private rest = new Uint8Array(0);
+
+    constructor(private pieces: AsyncGenerator<Uint8Array>) {}
+
+    private async more(): Promise<boolean> {
+        const { done, value } = await this.pieces.next();
+        this.rest = done ? new Uint8Array(0) : (value as Uint8Array<ArrayBuffer>);
+        return !done;
+    }
+    /** Without its line end; null at the end of the stream. */
+    async line(): Promise<string | null> {
+        let line = '';
+        for (;;) {
+            const end = this.rest.indexOf(10);
+            line += new TextDecoder().decode(end < 0 ? this.rest : this.rest.subarray(0, end));
+            if (end >= 0) {
+                this.rest = this.rest.subarray(end + 1);
+                return line.replace(/\r$/, '');
+            }
+            if (!(await this.more())) {
+                return line || null;
+            }
+        }
+    }
+    async take(size: number): Promise<Uint8Array<ArrayBuffer>> {
+        const out = new Uint8Array(size);
+        let filled = 0;
+        for (;;) {
+            const part = this.rest.subarray(0, size - filled);
+            out.set(part, filled);
+            filled += part.length;
+            this.rest = this.rest.subarray(part.length);
+            if (filled === size) {
+                return out;
+            }
+            if (!(await this.more())) {
+                throw new TypeError('the response ended inside a part');
+            }
+        }
+    }
+}
+
+/** The parts of a multipart response, as they arrive. Each has a Content-Length. */
+export async function* readParts(response: Response): AsyncGenerator<FilePart> {
+    const pieces = piecesOf(response.body!);
+    const reader = new ByteReader(pieces);
+    try {
+        for (let boundary = await reader.line(); boundary !== null && !boundary.endsWith('--'); boundary = await reader.line()) {
+            const headers = new Headers();
+            for (let line = await reader.line(); line; line = await reader.line()) {
+                const colon = line.indexOf(':');
+                headers.set(line.slice(0, colon), line.slice(colon + 1).trim());
+            }
+            yield { headers, bytes: await reader.take(Number(headers.get('Content-Length'))) };
+            await reader.line();
+        }
+    } finally {
+        void pieces.return(undefined);
+    }
+}
+
 export interface EventStream {
     connect: (last: string | null) => Promise<Response>;
     onEvent: (kind: string, data: unknown) => void;

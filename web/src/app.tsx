@@ -1,7 +1,7 @@
 // The application shell: the header, the view of the current URL, notifications.
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { useAddress } from './address';
+import { href, useAddress } from './address';
 import { logOut, session } from './api';
 import { droppedFiles } from './file_drop';
 import { Jobs } from './jobs';
@@ -27,13 +27,13 @@ const Docs = lazy(() => import('./views/docs'));
 function NotFound() {
     return (
         <EmptyState title={text.notFound.title} help={text.notFound.help}>
-            <a href="/">{text.notFound.back}</a>
+            <a href="./">{text.notFound.back}</a>
         </EmptyState>
     );
 }
 
 function viewOf(path: string): { name: string; View: View } {
-    const [, first = '', second] = path.split('/');
+    const [first, second] = path.split('/');
     if (first === '') {
         return { name: 'library', View: Library };
     }
@@ -64,13 +64,13 @@ function Header({ name, login }: { name: string; login: boolean }) {
     const known = useStore(service);
     const now = useStore(theme);
     const views: [string, string, string, Role][] = [
-        ['library', '/', text.app.library, 'read'],
-        ['upload', '/upload', text.app.upload, 'upload'],
-        ['admin', '/admin', text.app.admin, 'edit'],
+        ['library', './', text.app.library, 'read'],
+        ['upload', 'upload', text.app.upload, 'upload'],
+        ['admin', 'admin', text.app.admin, 'edit'],
     ];
     return (
         <header class="bar">
-            <a class="brand" href="/" aria-label={text.name}>
+            <a class="brand" href="./" aria-label={text.name}>
                 <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
                     <rect width="32" height="32" rx="6" fill="var(--accent)" />
                     <path d="M5 10h14M5 16h22M5 22h9" stroke="var(--accent-ink)" stroke-width="3" stroke-linecap="round" />
@@ -123,7 +123,7 @@ function Toasts() {
 }
 
 export function App() {
-    const { path } = useAddress();
+    const { path, query } = useAddress();
     const { needed, loggedIn } = useStore(session);
     const { name, View } = viewOf(path);
     const zone = useStore(zoneChoice); // all times change with it
@@ -133,7 +133,7 @@ export function App() {
     }, [name]);
     return (
         <div class="app">
-            <a class="skip" href="#content">
+            <a class="skip" href={href(path, Object.fromEntries(query)) + '#content'}>
                 {text.skip}
             </a>
             <Header name={name} login={needed} />

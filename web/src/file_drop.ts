@@ -33,8 +33,8 @@ export function handleFileDrops(): void {
         if (!event.defaultPrevented && hasFiles(event)) {
             event.preventDefault();
             const { path, query } = address.get();
-            const recording = /^\/recordings\/([^/]+)/.exec(path)?.[1] ?? null;
-            const collection = path === '/' ? selectedCollection(query.get('q') ?? '') : null;
+            const recording = /^recordings\/([^/]+)/.exec(path)?.[1] ?? null;
+            const collection = path === '' ? selectedCollection(query.get('q') ?? '') : null;
             droppedFiles.set({ files: readDrop(event.dataTransfer!), collection, recording });
         }
     });

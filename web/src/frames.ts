@@ -21,12 +21,20 @@ export async function neighbour(id: string, topic: Topic, from: bigint, forward:
     return BigInt(row.log_time);
 }
 
-export const isImage = (topic: Topic): boolean => /(^|[/.])(Compressed|Raw)?(Image|CompressedImage)$/.test(topic.type) && topic.messages > 0;
+export const isVideoTopic = (topic: Topic): boolean => /(^|[/.])CompressedVideo$/.test(topic.type);
+export const isImage = (topic: Topic): boolean => (/(^|[/.])(Compressed|Raw)?Image$/.test(topic.type) || isVideoTopic(topic)) && topic.messages > 0;
 
 export function frameTopic(topics: readonly Topic[]): Topic | null {
     const some = topics.filter((t) => t.messages > 0);
     const most = some.reduce<Topic | null>((best, t) => (best && best.messages >= t.messages ? best : t), null);
     return some.find(isImage) ?? some.find((t) => t.type === 'nanover/frame' || t.type === 'carla/FrameStart') ?? most;
+}
+
+/** The time of the frame after or before `from`; without one, of the message as far away as two are on average. */
+export async function frameTime(recording: Recording, topic: Topic | null, from: bigint, forward: boolean): Promise<bigint> {
+    const found = topic && (await neighbour(recording.id, topic, from, forward));
+    const step = BigInt(recording.duration_ns ?? 0) / BigInt(Math.max(1, topic?.messages ?? 1));
+    return found ?? from + (forward ? step : -step);
 }
 
 /** Returns a function that moves the playhead to the next or the previous frame. Calls during a step are done after it, in order. */

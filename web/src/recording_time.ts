@@ -49,9 +49,11 @@ export const calendarText = (recording: Recording, ns: bigint, digits = 3): stri
     return at === null ? null : `${dateTime(at, digits, zone)} ${zoneName(zone, Number(at / 1000000n))}`;
 };
 
+/** As the URL holds it: 1.5 */
+export function secondsOf(ns: bigint): string {
+    const abs = ns < 0n ? -ns : ns;
+    return (ns < 0n ? '-' : '') + `${abs / SECOND}.${String(abs % SECOND).padStart(9, '0')}`.replace(/\.?0+$/, '');
+}
 /** A time as the URL holds it: seconds from the start. */
-export const toSeconds = (recording: Recording, ns: bigint): string => {
-    const d = ns - boundsOf(recording).start;
-    return `${d / SECOND}.${String(d % SECOND).padStart(9, '0')}`.replace(/\.?0+$/, '');
-};
+export const toSeconds = (recording: Recording, ns: bigint): string => secondsOf(ns - boundsOf(recording).start);
 export const fromSeconds = (recording: Recording, seconds: string): bigint => boundsOf(recording).start + timeNs(seconds);

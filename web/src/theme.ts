@@ -20,6 +20,7 @@ function apply(): void {
     } else {
         document.documentElement.dataset.theme = chosen;
     }
+    document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]').forEach((meta) => (meta.content = colour('--raised')));
     shownTheme.set(chosen === 'auto' ? (system.matches ? 'dark' : 'light') : chosen);
 }
 

@@ -16,12 +16,14 @@ export function dropToast(id: number): void {
     toasts.set(toasts.get().filter((toast) => toast.id !== id));
 }
 
-export function showToast(message: string, action?: Toast['action'], kind: Toast['kind'] = 'info'): void {
+/** Returns the id, for dropToast(). */
+export function showToast(message: string, action?: Toast['action'], kind: Toast['kind'] = 'info'): number {
     const id = next++;
     toasts.set([...toasts.get().slice(-3), { id, kind, message, action }]);
     if (kind === 'info') {
         setTimeout(() => dropToast(id), action ? ACTION_DURATION_MS : DURATION_MS);
     }
+    return id;
 }
 
 /** Shows the message of an error. Requests that the page aborted itself are not errors. */

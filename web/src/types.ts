@@ -54,6 +54,7 @@ export interface Change {
     recording?: string;
     collection?: string;
     name?: string;
+    detail?: { event?: string };
 }
 export interface Problem {
     type: string;

@@ -36,6 +36,8 @@ export interface Panel {
     fits: (recording: Recording, topics: Topic[]) => number;
     /** The first time at which the panel has something to show; null, or without this function: at any time. */
     begins?: (recording: Recording, topics: Topic[], settings: Record<string, string>, signal: AbortSignal) => bigint | null | Promise<bigint | null>;
+    /** Draws the companion's topics of the same names, too: one such panel is enough for both recordings. */
+    drawsBoth?: boolean;
     Panel: ComponentType<PanelProps>;
 }
 

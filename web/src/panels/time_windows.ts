@@ -6,31 +6,37 @@ const MAX_WINDOWS = 4;
 export interface TimeWindow<Row> {
     start: bigint;
     end: bigint;
+    loaded: bigint; // rows before this time were loaded; a live recording gets more
     rows: Row[];
     state: 'loading' | 'ready' | 'failed';
     error: unknown;
 }
 
-/** Loads the rows of [start, end), ordered by time. */
-export type LoadRows<Row> = (start: bigint, end: bigint, signal: AbortSignal) => AsyncIterable<Row>;
+/** Loads the rows of [start, end), ordered by time. `first`: of a window; what holds since before `start` may come in front. */
+export type LoadRows<Row> = (start: bigint, end: bigint, signal: AbortSignal, first: boolean) => AsyncIterable<Row>;
 
 export class TimeWindows<Row> {
     private windows = new Map<bigint, { window: TimeWindow<Row>; stop: AbortController }>();
+    private more = new Set<TimeWindow<Row>>(); // that are ready, and loading more
     private stopped = false;
 
-    /** `width_ns`: of one window. `changed` is called when a window has loaded or failed. */
+    /** `bounds`: of the recording, which may grow at its end. `width_ns`: of one window. `changed` is called when a window has loaded or failed. */
     constructor(
         private loadRows: LoadRows<Row>,
-        private bounds: Range,
+        private bounds: () => Range,
         private width_ns: bigint,
         private changed: () => void,
     ) {}
 
     /** The window that contains `time`, loaded or not; also loads the next one. */
     at(time: bigint): TimeWindow<Row> {
-        const number = (time - this.bounds.start) / this.width_ns;
+        const { start, end } = this.bounds();
+        const number = (time - start) / this.width_ns;
         const here = this.window(number);
-        if (here.state === 'ready' && this.bounds.start + (number + 1n) * this.width_ns <= this.bounds.end) {
+        if (here.state === 'ready' && here.loaded < here.end && here.loaded <= end) {
+            this.loadMore(number);
+        }
+        if (here.state === 'ready' && start + (number + 1n) * this.width_ns <= end) {
             this.window(number + 1n);
         }
         this.evict(number);
@@ -50,19 +56,31 @@ export class TimeWindows<Row> {
         if (existing) {
             return existing.window;
         }
-        const start = this.bounds.start + number * this.width_ns;
-        const window: TimeWindow<Row> = { start, end: start + this.width_ns, rows: [], state: 'loading', error: null };
+        const start = this.bounds().start + number * this.width_ns;
+        const window: TimeWindow<Row> = { start, end: start + this.width_ns, loaded: start, rows: [], state: 'loading', error: null };
         const stop = new AbortController();
         this.windows.set(number, { window, stop });
         void this.load(window, stop.signal);
         return window;
     }
 
+    /** The rows that a window got since it was loaded; it stays ready. */
+    private loadMore(number: bigint): void {
+        const { window, stop } = this.windows.get(number)!;
+        if (!this.more.has(window)) {
+            this.more.add(window);
+            void this.load(window, stop.signal).then(() => this.more.delete(window));
+        }
+    }
+
     private async load(window: TimeWindow<Row>, signal: AbortSignal): Promise<void> {
+        const known = this.bounds().end;
+        const end = known < window.end ? known + 1n : window.end;
         try {
-            for await (const row of this.loadRows(window.start, window.end, signal)) {
+            for await (const row of this.loadRows(window.loaded, end, signal, window.state === 'loading')) {
                 window.rows.push(row);
             }
+            window.loaded = end;
             window.state = 'ready';
         } catch (error) {
             window.state = 'failed';

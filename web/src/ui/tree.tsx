@@ -9,6 +9,8 @@ export interface TreeNode {
     label: ComponentChildren;
     value?: ComponentChildren;
     children?: () => TreeNode[]; // called when the node is expanded
+    actions?: ComponentChildren; // buttons, shown under the pointer and where the focus is
+    drag?: (data: DataTransfer) => void; // the line can be dragged; sets what is dropped
 }
 
 const STEP = 200;
@@ -32,10 +34,11 @@ function Branch({
     const children = expanded ? node.children!() : [];
     return (
         <li role="treeitem" aria-expanded={expanded} aria-level={level} tabIndex={-1} data-path={here}>
-            <div class="tree-line" onClick={() => node.children && toggle(here)}>
+            <div class="tree-line" onClick={() => node.children && toggle(here)} draggable={node.drag !== undefined} onDragStart={(event) => node.drag?.(event.dataTransfer!)}>
                 <span class="tree-mark">{node.children && <Icon name={expanded ? 'down' : 'right'} size={12} />}</span>
                 <span class="tree-label">{node.label}</span>
                 {node.value !== undefined && <span class="tree-value">{node.value}</span>}
+                {node.actions && <span class="tree-actions">{node.actions}</span>}
             </div>
             {expanded && (
                 <ul role="group">

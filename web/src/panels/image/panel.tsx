@@ -1,49 +1,132 @@
-// The image at the playhead, requested in the size of the panel.
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { getBlob } from '../../api';
+// The picture at the playhead, drawn on a canvas and requested in the size of the panel.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isImage } from '../../frames';
+import { relativeTime } from '../../recording_time';
 import { text } from '../../text';
 import type { Topic } from '../../types';
-import { Failed, Select } from '../../ui';
-import { useAtPlayhead } from '../use_at_playhead';
+import { Button, Failed, Select } from '../../ui';
+import { ZOOM_STEP } from '../../zoom';
 import type { PanelProps } from '../index';
+import { Pictures } from './pictures';
+import type { Picture } from './run';
+import { VideoElement } from './video_element';
+import { place, useView } from './view';
 
 /** Rounded up to steps, so that resizing the panel does not load an image per pixel. */
 const requestWidth = (width: number) => Math.min(4096, Math.max(160, Math.ceil((width * Math.min(devicePixelRatio, 2)) / 160) * 160));
+const RESIZED_MS = 150; // after which larger pictures are requested
 
 /** The selected topic of images, else the first; the URL may name one that does not exist. */
 export const imageTopic = (topics: Topic[], settings: Record<string, string>): Topic | undefined => topics.find((t) => isImage(t) && t.name === settings.topic) ?? topics.find(isImage);
 
-export function ImagePanel({ recording, topics, playback, settings, onSettings }: PanelProps) {
-    const images = topics.filter(isImage);
-    const chosen = imageTopic(topics, settings);
-    const topic = chosen?.name ?? '';
-    const area = useRef<HTMLDivElement>(null);
-    const [width, setWidth] = useState(640);
-    const [imageUrl, setUrl] = useState<string | null>(null);
+interface Shown {
+    kind: 'picture' | 'none' | 'waiting' | 'problem' | 'failed' | 'unplayable';
+    text?: string;
+    error?: unknown;
+}
+const same = (a: Shown, b: Shown) => a.kind === b.kind && a.text === b.text && a.error === b.error;
+
+/** Draws the pictures of a topic; what is not a picture is returned as state. */
+function usePictures({ recording, playback }: PanelProps, topic: Topic | undefined, width: number, draw: (picture: Picture) => void) {
+    const [shown, setShown] = useState<Shown>({ kind: 'waiting' });
+    const pictures = useRef<Pictures | null>(null);
+    const latest = useRef(draw);
+    latest.current = draw;
     useEffect(() => {
-        const sizes = new ResizeObserver(([entry]) => setWidth(requestWidth(entry!.contentRect.width)));
-        sizes.observe(area.current!);
-        return () => sizes.disconnect();
-    }, []);
-    const picture = useAtPlayhead<Blob>(playback, async (time, signal) => (time < BigInt(chosen?.start_ns ?? 0) ? null : getBlob(`/recordings/${recording.id}/frame`, { topic, at: time, width }, { signal })), [recording.id, topic, width]);
-    useEffect(() => {
-        if (!picture.value) {
+        const set = (to: Shown) => setShown((before) => (same(before, to) ? before : to));
+        set({ kind: 'waiting' });
+        if (!topic) {
             return;
         }
-        const url = URL.createObjectURL(picture.value);
-        setUrl(url);
-        return () => URL.revokeObjectURL(url);
-    }, [picture.value]);
+        const made = new Pictures(playback, { recording: recording.id, topic, width }, {
+            show: (picture) => {
+                if (picture?.image) {
+                    latest.current(picture);
+                }
+                set(picture === null ? { kind: 'none' } : picture.image ? { kind: 'picture' } : { kind: 'problem', text: picture.problem ?? '' });
+            },
+            failed: (error) => set({ kind: 'failed', error }),
+            unplayable: (codec) => set({ kind: 'unplayable', text: codec }),
+        });
+        pictures.current = made;
+        return () => made.stop();
+    }, [recording.id, topic?.name, playback]);
+    useEffect(() => pictures.current?.setWidth(width), [width]);
+    useEffect(() => topic && pictures.current?.setTopic(topic), [topic]);
+    return { shown, reload: () => pictures.current?.reload() };
+}
+
+function useAreaWidth(area: { current: HTMLElement | null }, resized: () => void): number {
+    const [width, setWidth] = useState(640);
+    const latest = useRef(resized);
+    latest.current = resized;
+    useLayoutEffect(() => {
+        let timer: ReturnType<typeof setTimeout>;
+        const sizes = new ResizeObserver(() => {
+            latest.current();
+            clearTimeout(timer);
+            timer = setTimeout(() => setWidth(area.current!.clientWidth), RESIZED_MS);
+        });
+        setWidth(area.current!.clientWidth || 640);
+        sizes.observe(area.current!);
+        return () => {
+            sizes.disconnect();
+            clearTimeout(timer);
+        };
+    }, []);
+    return width;
+}
+
+export function ImagePanel(props: PanelProps) {
+    const { recording, topics, playback, settings, onSettings } = props;
+    const images = topics.filter(isImage);
+    const topic = imageTopic(topics, settings);
+    const name = topic?.name ?? '';
+    const rotate = Number(settings.rotate) % 360 || 0;
+    const area = useRef<HTMLDivElement>(null);
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const facts = useRef<HTMLOutputElement>(null);
+    const { view, zoomBy, fit, handlers } = useView(area);
+    const lay = () => canvas.current && area.current && place(canvas.current, area.current, canvas.current, rotate, view);
+    const width = useAreaWidth(area, lay);
+    const draw = ({ image, time, size }: Picture) => {
+        const to = canvas.current;
+        if (!to || !image) {
+            return;
+        }
+        const [w, h] = 'displayWidth' in image ? [image.displayWidth, image.displayHeight] : [image.width, image.height];
+        if (to.width !== w || to.height !== h) {
+            to.width = w;
+            to.height = h;
+            lay();
+        }
+        to.getContext('2d', { alpha: false })!.drawImage(image, 0, 0);
+        facts.current!.textContent = text.image.facts(size?.[0] ?? w, size?.[1] ?? h, relativeTime(recording, time));
+    };
+    const { shown, reload } = usePictures(props, topic, requestWidth(width * view.zoom), draw);
+    useLayoutEffect(() => void lay(), [rotate, view]);
+    const hidden = shown.kind === 'picture' ? '' : 'image-hidden';
+    const key = (event: KeyboardEvent) => {
+        const factor = { '+': ZOOM_STEP, '=': ZOOM_STEP, '-': 1 / ZOOM_STEP, 0: 0 }[event.key];
+        if (factor !== undefined && !event.ctrlKey && !event.metaKey && !event.altKey) {
+            void (factor ? zoomBy(factor) : fit());
+            event.preventDefault();
+        }
+    };
     return (
         <div class="image">
-            {images.length > 1 && (
-                <div class="image-tools row">
-                    <Select label={text.image.topic} hidden_label value={topic} options={images.map((t) => [t.name, t.name])} onChange={(to) => onSettings({ topic: to })} />
-                </div>
-            )}
-            <div class="image-area" ref={area}>
-                {picture.error !== null ? <Failed error={picture.error} retry={picture.reload} /> : picture.value && imageUrl ? <img src={imageUrl} alt={text.image.alt(topic)} /> : picture.time !== null && <p class="muted">{text.image.none}</p>}
+            <div class="image-tools row">
+                {images.length > 1 && <Select label={text.image.topic} hidden_label value={name} options={images.map((t) => [t.name, t.name])} onChange={(to) => onSettings({ topic: to })} />}
+                <output class={`image-facts mono small muted ${hidden}`} aria-live="off" ref={facts} />
+                <Button kind="quiet" icon="rotate" label={text.image.rotate} onClick={() => onSettings({ rotate: rotate === 270 ? null : String(rotate + 90) })} />
+                {view.zoom > 1 && <Button kind="quiet" icon="full" label={text.image.fit} onClick={fit} />}
+            </div>
+            <div class="image-area" ref={area} tabIndex={0} role="group" aria-label={text.image.alt(name)} onKeyDown={key} {...handlers}>
+                <canvas ref={canvas} role="img" aria-label={text.image.alt(name)} class={hidden} />
+                {shown.kind === 'failed' && <Failed error={shown.error} retry={reload} />}
+                {shown.kind === 'problem' && <p class="muted image-note">{shown.text}</p>}
+                {shown.kind === 'none' && <p class="muted">{text.image.none}</p>}
+                {shown.kind === 'unplayable' && topic && <VideoElement recording={recording.id} topic={topic} playback={playback} codec={shown.text!} />}
             </div>
         </div>
     );

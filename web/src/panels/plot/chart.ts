@@ -1,144 +1,231 @@
-// uPlot with the page's colours and a playhead. x is in seconds from the recording's start as a double: precise to a microsecond over years.
+// The drawing area of a plot: uPlot draws the axes and the selection, draw.ts the lines. x is in seconds from the recording's start, as a
+// double precise to a microsecond over years, or in an XY plot a value.
 import uPlot from 'uplot';
 import { offset } from '../../format';
 import { colour } from '../../theme';
+import type { Line } from './data';
+import { colourOf, dashOf, eachPoint, extent, toPixels, trace, within, type Area } from './draw';
+import { indexAt } from './maths';
 
-export interface Curve {
-    field: string;
-    points: [number, number | null][]; // seconds from the start, value
+export interface View {
+    lines: Line[]; // in order; those hidden are left out
+    from: number; // seconds
+    to: number;
+    overTime: boolean;
+    dots: boolean;
+    y: [number, number] | null; // null: fitted
+    y2: [number, number] | null;
 }
-export interface Chart {
-    show(curves: Curve[], from: number, to: number): void;
-    setPlayhead(seconds: number): void;
-    resize(width: number, height: number): void;
-    toImage(): Promise<Blob | null>;
-    destroy(): void;
-}
-interface ChartEvents {
+export interface ChartEvents {
     zoom: (from: number, to: number) => void;
-    seek: (seconds: number) => void;
     resetZoom: () => void;
+    seek: (seconds: number) => void;
+    /** The time under the pointer; null: it is not over the plot. */
+    hover: (seconds: number | null) => void;
+    drawn: () => void;
+}
+const FEW = 60; // points of a line, which are then also drawn as dots
+const DOT = 2.5; // px
+const TICK_PX = 11;
+
+const timeLabel = (seconds: number): string => offset(BigInt(Math.round(seconds * 1e9)), Math.abs(seconds % 1) < 1e-9 ? 0 : 3);
+
+function axisOptions(side: number, extra: Partial<uPlot.Axis>): uPlot.Axis {
+    return { side, stroke: colour('--ink-soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 }, font: `${TICK_PX}px ${getComputedStyle(document.body).fontFamily}`, ...extra };
 }
 
-export function aligned(curves: Curve[]): uPlot.AlignedData {
-    const tables = curves.map((c): uPlot.AlignedData => [c.points.map((p) => p[0]), c.points.map((p) => p[1])]);
-    return tables.length === 0 ? [[]] : tables.length === 1 ? tables[0]! : uPlot.join(tables);
-}
+export class Chart {
+    private plot: uPlot | null = null;
+    private view: View | null = null;
+    private shape = ''; // what the axes were made for
+    private now = 0; // of the playhead
+    private size = { width: 300, height: 200 };
+    private ranges: Record<string, [number, number]> = { x: [0, 1], y: [0, 1], y2: [0, 1] };
 
-function options(curves: Curve[], width: number, height: number, on: ChartEvents, drawPlayhead: (u: uPlot) => void, setLegend: (u: uPlot) => void): uPlot.Options {
-    const axis: uPlot.Axis = { stroke: colour('--ink-soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 }, font: `11px ${getComputedStyle(document.body).fontFamily}` };
-    return {
-        width,
-        height,
-        legend: { show: true, live: true },
-        cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
-        scales: { x: { time: false } },
-        axes: [{ ...axis, values: (_u, splits) => splits.map((s) => offset(BigInt(Math.round(s * 1e9)), Math.abs(s % 1) < 1e-9 ? 0 : 3)) }, { ...axis, size: 64 }],
-        series: [{ label: 't', value: (_u, s) => (s === null ? '–' : offset(BigInt(Math.round(s * 1e9)))) }, ...curves.map((c, i): uPlot.Series => ({ label: c.field, stroke: colour(`--c${(i % 8) + 1}`), width: 1.5, spanGaps: true, points: { show: c.points.length < 60 } }))],
-        hooks: {
-            setSelect: [
-                (u) => {
-                    if (u.select.width > 4) {
-                        on.zoom(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
-                        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-                    }
-                },
-            ],
-            draw: [drawPlayhead],
-            setCursor: [setLegend],
-            ready: [
-                (u) => {
-                    u.over.addEventListener('click', (event) => u.select.width < 1 && on.seek(u.posToVal(event.offsetX, 'x')));
-                    u.over.addEventListener('dblclick', on.resetZoom);
-                },
-            ],
-        },
-    };
-}
+    constructor(
+        private root: HTMLElement,
+        private on: ChartEvents,
+    ) {}
 
-/** Index of the last value at or before `seconds`, else of the first one; null: none. */
-function indexAt(times: ArrayLike<number>, values: ArrayLike<number | null | undefined>, seconds: number): number | null {
-    let [low, high] = [0, times.length]; // the first time after `seconds`
-    while (low < high) {
-        const middle = (low + high) >> 1;
-        if (times[middle]! <= seconds) {
-            low = middle + 1;
+    /** `theme`: what the colours depend on. */
+    show(view: View, theme: string): void {
+        this.view = view;
+        this.ranges = this.rangesOf(view);
+        const shape = [theme, view.overTime, view.lines.some((line) => line.curve.right)].join();
+        if (shape !== this.shape || !this.plot) {
+            this.shape = shape;
+            this.plot?.destroy();
+            this.plot = new uPlot(this.options(view), [[0], [null], [null]], this.root);
         } else {
-            high = middle;
+            this.rescale();
         }
     }
-    for (let i = low - 1; i >= 0; i--) {
-        if (typeof values[i] === 'number') {
-            return i;
-        }
-    }
-    const first = Array.from(values).findIndex((value) => typeof value === 'number');
-    return first < 0 ? null : first;
-}
 
-export function createChart(root: HTMLElement, on: ChartEvents): Chart {
-    let plot: uPlot | null = null;
-    let now = 0;
-    let [width, height] = [300, 200];
-    const drawPlayhead = (u: uPlot) => {
-        const x = Math.round(u.valToPos(now, 'x', true));
-        if (x >= u.bbox.left && x <= u.bbox.left + u.bbox.width) {
-            u.ctx.fillStyle = colour('--playhead');
-            u.ctx.fillRect(x - 1, u.bbox.top, 2, u.bbox.height);
+    /** Before the points of another time range are there, those that are shown move. */
+    move(from: number, to: number): void {
+        if (this.view?.overTime) {
+            this.view = { ...this.view, from, to };
+            this.ranges = this.rangesOf(this.view);
+            this.rescale();
         }
-    };
-    /** While no pointer is over the plot, the legend shows the values at the playhead. */
-    const setLegend = (u: uPlot) => {
-        if ((u.cursor.left ?? -1) < 0) {
-            const times = u.data[0];
-            u.setLegend({ idxs: u.data.map((values, i) => indexAt(times, i === 0 ? times : values, now)) }, false);
+    }
+
+    setPlayhead(seconds: number): void {
+        this.now = seconds;
+        this.plot?.redraw(false, false);
+    }
+    resize(width: number, height: number): void {
+        this.size = { width, height: Math.max(60, height) };
+        this.plot?.setSize(this.size);
+    }
+    destroy(): void {
+        this.plot?.destroy();
+        this.plot = null;
+    }
+    /** The time at `x`, in px from the left of the root; null: it is not beside the axes. */
+    timeAt(x: number): number | null {
+        const inside = this.plot ? x - this.plot.bbox.left / uPlot.pxRatio : -1;
+        return this.plot && inside >= 0 ? this.plot.posToVal(inside, 'x') : null;
+    }
+    secondsPerPixel(): number {
+        const [from, to] = this.ranges.x!;
+        return this.plot ? ((to - from) * uPlot.pxRatio) / this.plot.bbox.width : 0;
+    }
+    /** The ranges of the axes now. */
+    axes(): { y: [number, number]; y2: [number, number] } {
+        return { y: this.ranges.y!, y2: this.ranges.y2! };
+    }
+    /** What is drawn, for an image of it. */
+    picture(): { canvas: HTMLCanvasElement; area: Area; view: View; ratio: number } | null {
+        return this.plot && this.view && { canvas: this.plot.ctx.canvas, area: this.area(this.plot), view: this.view, ratio: uPlot.pxRatio };
+    }
+
+    private rangesOf({ lines, from, to, overTime, y, y2 }: View): Record<string, [number, number]> {
+        const seen = within(from, to);
+        const of = (right: boolean) => extent(lines.filter((line) => line.curve.right === right), (line, i) => line.points.v[i]!, seen) ?? [0, 1];
+        const x: [number, number] = !overTime ? (extent(lines, (line, i) => line.x[i]!, seen) ?? [0, 1]) : from < to ? [from, to] : [from - 0.5, from + 0.5]; // a single message has no extent
+        return { x, y: y ?? of(false), y2: y2 ?? of(true) };
+    }
+
+    private rescale(): void {
+        const plot = this.plot!;
+        plot.batch(() => ['x', 'y', 'y2'].forEach((key) => plot.setScale(key, { min: this.ranges[key]![0], max: this.ranges[key]![1] })));
+        plot.redraw(false, true); // the ranges may be the same as before
+    }
+
+    private options(view: View): uPlot.Options {
+        const right = view.lines.some((line) => line.curve.right);
+        const scale = (key: string): uPlot.Scale => ({ time: false, auto: false, range: () => this.ranges[key]! });
+        return {
+            ...this.size,
+            legend: { show: false },
+            cursor: { drag: { x: view.overTime, y: false, setScale: false }, points: { show: false } },
+            scales: { x: scale('x'), y: scale('y'), y2: scale('y2') },
+            axes: [
+                axisOptions(2, { scale: 'x', ...(view.overTime ? { values: (_u, splits) => splits.map(timeLabel) } : {}) }),
+                axisOptions(3, { scale: 'y', size: 64 }),
+                axisOptions(1, { scale: 'y2', size: 64, grid: { show: false }, show: right }),
+            ],
+            series: [{}, { scale: 'y', show: true }, { scale: 'y2', show: true }],
+            hooks: { setSelect: [(u) => this.selected(u)], draw: [(u) => this.draw(u)], setCursor: [(u) => this.hovered(u)], ready: [(u) => this.watch(u)] },
+        };
+    }
+
+    private selected(u: uPlot): void {
+        if (u.select.width > 4) {
+            this.on.zoom(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
+            u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
         }
-    };
-    let frame = 0;
-    const fit = () => {
-        plot?.setSize({ width, height: Math.max(80, height - 30) });
-        cancelAnimationFrame(frame);
-        frame = requestAnimationFrame(() => { // the legend wraps, so its height depends on the width
-            const legend = root.querySelector<HTMLElement>('.u-legend')?.offsetHeight ?? 30;
-            plot?.setSize({ width, height: Math.max(80, height - legend) });
+    }
+
+    private hovered(u: uPlot): void {
+        const left = u.cursor.left ?? -1;
+        this.on.hover(left < 0 || !this.view?.overTime ? null : u.posToVal(left, 'x'));
+    }
+
+    private watch(u: uPlot): void {
+        u.over.addEventListener('click', (event) => {
+            if (u.select.width < 1) {
+                const time = this.view?.overTime ? u.posToVal(event.offsetX, 'x') : this.nearest(u, event.offsetX, event.offsetY);
+                if (time !== null && Number.isFinite(time)) {
+                    this.on.seek(time);
+                }
+            }
         });
-    };
-    return {
-        show(curves, from, to) {
-            plot?.destroy();
-            plot = new uPlot(options(curves, width, Math.max(80, height - 30), on, drawPlayhead, setLegend), aligned(curves), root);
-            setLegend(plot);
-            plot.setScale('x', from < to ? { min: from, max: to } : { min: from - 0.5, max: from + 0.5 }); // a single message has no extent
-            fit();
-        },
-        setPlayhead(seconds) {
-            now = seconds;
-            if (plot) {
-                plot.redraw(false, false);
-                setLegend(plot);
+        u.over.addEventListener('dblclick', () => this.on.resetZoom());
+    }
+
+    /** The time of the point of an XY plot next to a place. */
+    private nearest(u: uPlot, left: number, top: number): number | null {
+        const ratio = uPlot.pxRatio;
+        const area = this.area(u);
+        const [cx, cy] = [left * ratio + area.left, top * ratio + area.top];
+        let [best, time] = [Infinity, null as number | null];
+        for (const line of this.view?.lines ?? []) {
+            const { px, py } = toPixels(area, line.curve.right);
+            for (let i = 0; i < line.x.length; i++) {
+                const apart = (px(line.x[i]!) - cx) ** 2 + (py(line.points.v[i]!) - cy) ** 2;
+                if (apart < best) {
+                    [best, time] = [apart, line.points.t[i]!];
+                }
             }
-        },
-        resize(w, h) {
-            [width, height] = [w, h];
-            fit();
-        },
-        toImage() {
-            if (!plot) {
-                return Promise.resolve(null);
+        }
+        return time;
+    }
+
+    private area(u: uPlot): Area {
+        const { left, top, width, height } = u.bbox;
+        return { left, top, width, height, x: this.ranges.x!, y: this.ranges.y!, y2: this.ranges.y2! };
+    }
+
+    private draw(u: uPlot): void {
+        const { view } = this;
+        if (!view) {
+            return;
+        }
+        const { ctx } = u;
+        const area = this.area(u);
+        const ratio = uPlot.pxRatio;
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(area.left, area.top, area.width, area.height);
+        ctx.clip();
+        ctx.lineJoin = 'round';
+        ctx.lineWidth = 1.5 * ratio;
+        for (const line of view.lines) {
+            ctx.strokeStyle = ctx.fillStyle = colourOf(line);
+            ctx.globalAlpha = line.recording ? 0.65 : 1;
+            ctx.setLineDash(dashOf(line).map((px) => px * ratio));
+            ctx.beginPath();
+            trace(line, area, view.overTime, ctx);
+            ctx.stroke();
+            if (view.dots || line.x.length < FEW) {
+                ctx.beginPath();
+                eachPoint(line, area, view.overTime, (x, y) => ctx.rect(x - DOT * ratio, y - DOT * ratio, 2 * DOT * ratio, 2 * DOT * ratio));
+                ctx.fill();
             }
-            const { canvas } = plot.ctx;
-            const copy = document.createElement('canvas'); // the plot's canvas is transparent: text in the dark theme would be unreadable elsewhere
-            [copy.width, copy.height] = [canvas.width, canvas.height];
-            const context = copy.getContext('2d')!;
-            context.fillStyle = colour('--raised');
-            context.fillRect(0, 0, copy.width, copy.height);
-            context.drawImage(canvas, 0, 0);
-            return new Promise((done) => copy.toBlob(done, 'image/png'));
-        },
-        destroy() {
-            cancelAnimationFrame(frame);
-            plot?.destroy();
-            plot = null;
-        },
-    };
+        }
+        ctx.globalAlpha = 1;
+        this.drawPlayhead(ctx, area, view, ratio);
+        ctx.restore();
+        this.on.drawn();
+    }
+
+    /** A line; in an XY plot a dot on each curve. */
+    private drawPlayhead(ctx: CanvasRenderingContext2D, area: Area, view: View, ratio: number): void {
+        ctx.fillStyle = colour('--playhead');
+        if (view.overTime) {
+            ctx.fillRect(Math.round(toPixels(area, false).px(this.now)) - ratio, area.top, 2 * ratio, area.height);
+            return;
+        }
+        for (const line of view.lines) {
+            const i = indexAt(line.points, this.now);
+            const { px, py } = toPixels(area, line.curve.right);
+            if (i >= 0) {
+                ctx.beginPath();
+                ctx.arc(px(line.x[i]!), py(line.points.v[i]!), 6 * ratio, 0, 2 * Math.PI);
+                ctx.fill();
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 import { ApiError, get } from '../../api';
 import type { Message, Recording, Topic } from '../../types';
 import { firstTime } from '../../recording_time';
+import { fieldOf } from './curves';
 import { decoded } from './decoded';
 
 export interface FieldChoice {
@@ -43,7 +44,7 @@ async function fieldsOf(id: string, topic: Topic, at: bigint, signal: AbortSigna
     const known = new Map(schema.filter((f) => f.numeric).map((f) => [f.path, f.unit]));
     const small = (topic.payload_bytes ?? 0) / Math.max(topic.messages, 1) < SMALL_BYTES;
     if (!small || (schema.length > 0 && !schema.some(isOpen))) {
-        return [...known].map(([path, unit]) => ({ path: `${topic.name}.${path}`, unit }));
+        return [...known].map(([path, unit]) => ({ path: fieldOf(topic, path), unit }));
     }
     const first = firstTime(topic) ?? at;
     const message = await get<Message>(`/recordings/${id}/message`, { topic: topic.name, at: at < first ? first : at }, signal).catch((error: unknown) => {
@@ -55,7 +56,7 @@ async function fieldsOf(id: string, topic: Topic, at: bigint, signal: AbortSigna
     const paths: string[] = [];
     leaves(message?.data, '', paths);
     paths.forEach((path) => known.has(path) || known.has(path.replace(/\[(\d+)\]/g, '.$1')) || known.set(path, ''));
-    return [...known].map(([path, unit]) => ({ path: `${topic.name}.${path}`, unit }));
+    return [...known].map(([path, unit]) => ({ path: fieldOf(topic, path), unit }));
 }
 
 /** The fields of all `topics`, some topics at a time; `found` is called with those found so far. A topic whose fields cannot be listed is left out. */
@@ -89,7 +90,7 @@ export async function firstFields(recording: Recording, topics: readonly Topic[]
     let whole: string[] = [];
     for (const topic of tried) {
         const fields = (await schemaOf(recording.id, topic.name, signal)).filter((f) => f.numeric && !BOOKKEEPING.test(f.path));
-        const paths = (some: SchemaField[]) => some.slice(0, DEFAULT_COUNT).map((f) => `${topic.name}.${f.path}`);
+        const paths = (some: SchemaField[]) => some.slice(0, DEFAULT_COUNT).map((f) => fieldOf(topic, f.path));
         const fractions = paths(fields.filter((f) => /float|double/.test(f.type)));
         if (fractions.length > 0) {
             return fractions;

@@ -17,5 +17,6 @@ export const plot: Panel = {
     name: 'plot',
     title: text.plot.title,
     fits,
+    drawsBoth: true,
     Panel: lazy<PanelProps>(() => import('./panel')),
 };

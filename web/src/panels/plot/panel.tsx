@@ -1,106 +1,70 @@
-// The plot: fields, zoom (each zoom loads /series anew at full resolution), playhead, export as PNG or CSV.
+// The plot: fields over time or against another field; each zoom loads /series anew at full resolution.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ApiError, download, get } from '../../api';
 import { useRequest } from '../../use_request';
-import { saveBlob } from '../../save_blob';
 import { useStore } from '../../store';
 import { text } from '../../text';
 import { shownTheme } from '../../theme';
-import { showError } from '../../toasts';
-import { Button, EmptyState, Failed, Menu, Spinner } from '../../ui';
-import type { PanelProps } from '../index';
-import { createChart, type Chart, type Curve } from './chart';
-import { defaultFields, firstFields } from './fields';
+import { Button, EmptyState, Failed } from '../../ui';
+import { panSpan, useGestures, zoomSpan } from '../../zoom';
+import type { Companion, PanelProps } from '../index';
+import { Chart } from './chart';
+import { CurveDialog } from './curve_dialog';
+import { curveOf, DRAGGED_FIELD, withField, writeCurves, type Curve } from './curves';
+import { loadLines, type Line, type Loaded, type Source } from './data';
+import { Legend, nameOf } from './legend';
 import { Picker } from './picker';
+import { usePlotSettings, writeSpan, type PlotSettings } from './settings';
+import { PlotTools } from './tools';
 
-type Pair = [string, number | string | null];
+const SHORTEST_S = 1e-6; // of a zoom by the wheel
+const SETTLE_MS = 150; // after the last step of the wheel, the points are loaded
 
-function curve(field: string, pairs: Pair[], start: bigint): Curve {
-    const number = (value: Pair[1]) => (value === null ? null : Number.isFinite(Number(value)) ? Number(value) : null);
-    return { field, points: pairs.map(([time, value]) => [Number(BigInt(time) - start) / 1e9, number(value)]) };
-}
+const NOTHING: Loaded = { lines: [], problems: [] };
+/** Of the curves those whose topic the other recording has. */
+const sharedWith = (companion: Companion, curves: Curve[]): boolean => curves.every(({ field }) => companion.topics.some((t) => field === t.name || field.startsWith(`${t.name}.`)));
 
-/** What could be loaded, and of each other field why not. */
-interface Loaded {
-    curves: Curve[];
-    problems: { field: string; why: string }[];
-}
-
-async function curvesOf(id: string, fields: string[], params: Record<string, string | number>, start: bigint, signal: AbortSignal): Promise<Curve[]> {
-    const answer = await get<Pair[] | Record<string, Pair[]>>(`/recordings/${id}/series`, { field: fields, time_format: 'nanoseconds', ...params }, signal);
-    return Array.isArray(answer) ? [curve(fields[0]!, answer, start)] : fields.map((field) => curve(field, answer[field] ?? [], start));
-}
-
-/** In one request; if that is refused, in one for each field, so that the others are shown. */
-async function load(id: string, fields: string[], params: Record<string, string | number>, start: bigint, signal: AbortSignal): Promise<Loaded> {
-    try {
-        return { curves: await curvesOf(id, fields, params, start, signal), problems: [] };
-    } catch (error) {
-        const refused = error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 401;
-        if (!refused || fields.length < 2) {
-            throw error;
-        }
-    }
-    const answers = await Promise.allSettled(fields.map((field) => curvesOf(id, [field], params, start, signal)));
-    return {
-        curves: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
-        problems: answers.flatMap((answer, i) => (answer.status === 'rejected' ? [{ field: fields[i]!, why: (answer.reason as Error).message }] : [])),
-    };
-}
-
-/** Fields joined by '|', which is escaped in names. No field is '|' alone: without the parameter the default fields are shown. */
-const joinFields = (fields: string[]): string => fields.map((f) => f.replace(/%/g, '%25').replace(/\|/g, '%7C')).join('|') || '|';
-const splitFields = (value: string): string[] =>
-    value
-        .split('|')
-        .filter(Boolean)
-        .map((f) => f.replace(/%7C/g, '|').replace(/%25/g, '%'));
-
-/** Fields and zoom from the URL. */
-function usePlotSettings({ recording, topics, playback, settings, onSettings }: PanelProps) {
-    const known = useMemo(() => (settings.fields === undefined ? defaultFields(topics) : splitFields(settings.fields)), [settings.fields, topics]);
-    const search = settings.fields === undefined && known.length === 0;
-    const first = useRequest((signal) => (search ? firstFields(recording, topics, signal) : Promise.resolve([])), [recording.id, search]);
-    const fields = search ? (first.value ?? []) : known;
+function useLines({ recording, companion, playback }: PanelProps, set: PlotSettings, width: () => number) {
     const { bounds } = playback.get();
-    const whole = Number(bounds.end - bounds.start) / 1e9;
-    const [a = NaN, b = NaN] = settings.zoom?.split('~').map(Number) ?? [];
-    const zoomed = Number.isFinite(a) && Number.isFinite(b) && a < b; // the URL may contain anything
-    return {
-        fields,
-        searching: search && first.loading,
-        from: zoomed ? a : 0,
-        to: zoomed ? b : whole,
-        zoomed,
-        setFields: (next: string[]) => onSettings({ fields: joinFields(next) }),
-        zoom: (a: number, b: number) => onSettings({ zoom: `${a.toFixed(9)}~${b.toFixed(9)}` }),
-        resetZoom: () => onSettings({ zoom: null }),
-    };
+    const other = companion && set.curves.some((curve) => sharedWith(companion, [curve])) && sharedWith(companion, set.x ? [set.x] : []) ? companion : null;
+    const fields = [set.x, ...set.curves].map((curve) => curve && writeCurves([curve])).join(' ');
+    const result = useRequest<Loaded>(
+        (signal) => {
+            const request = { start: bounds.start, from: set.from, to: set.to, points: Math.max(400, width() * 2), xField: set.x };
+            const own: Source = { recording, shift_ns: 0n, name: '' };
+            const second = other && { recording: other.recording, shift_ns: other.shift_ns, name: other.recording.name };
+            return set.curves.length > 0 ? loadLines(own, second, set.curves, (curve) => !other || sharedWith(other, [curve]), request, signal) : Promise.resolve(NOTHING);
+        },
+        [recording.id, bounds.end, fields, set.from, set.to, other?.recording.id, other?.shift_ns],
+    );
+    return { ...result, own: other ? recording.name : '' };
 }
 
-export default function Plot(props: PanelProps) {
-    const { recording, playback } = props;
-    const set = usePlotSettings(props);
-    const { bounds } = playback.get();
-    const area = useRef<HTMLDivElement>(null);
+/** The chart in `area`, drawn anew when the lines, the settings or the colours change. */
+function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | null, area: { current: HTMLDivElement | null }) {
     const chart = useRef<Chart | null>(null);
+    const values = useRef<((seconds: number) => void) | null>(null);
+    const theme = useStore(shownTheme);
     const latest = useRef(set);
     latest.current = set;
-    const [picking, setPicking] = useState(false);
-    const theme = useStore(shownTheme);
-    const at = (seconds: number) => bounds.start + BigInt(Math.round(seconds * 1e9));
-    const params = { start: String(at(set.from)), end: String(at(set.to) + 1n) };
-    const curves = useRequest<Loaded>(
-        (signal) => (set.fields.length > 0 ? load(recording.id, set.fields, { ...params, max_points: Math.max(200, (area.current?.clientWidth ?? 600) * 2) }, bounds.start, signal) : Promise.resolve({ curves: [], problems: [] })),
-        [recording.id, set.fields.join('|'), set.from, set.to],
-    );
+    const key = useRef(''); // of what is drawn; empty while the points of another range are awaited
+    const { bounds } = playback.get();
     useEffect(() => {
-        const created = createChart(area.current!, { zoom: (a, b) => latest.current.zoom(a, b), resetZoom: () => latest.current.resetZoom(), seek: (s) => Number.isFinite(s) && playback.seek(at(s)) });
+        const seconds = () => Number(playback.get().time_ns - bounds.start) / 1e9;
+        let hovered: number | null = null;
+        const showValues = () => values.current?.(hovered ?? seconds());
+        const created = new Chart(area.current!, {
+            zoom: (a, b) => latest.current.zoom(a, b),
+            resetZoom: () => latest.current.resetZoom(),
+            seek: (s) => playback.seek(bounds.start + BigInt(Math.round(s * 1e9))),
+            hover: (s) => ((hovered = s), showValues()),
+            drawn: () => (area.current!.dataset.drawn = key.current),
+        });
         chart.current = created;
         const sizes = new ResizeObserver(([entry]) => created.resize(entry!.contentRect.width, entry!.contentRect.height));
         sizes.observe(area.current!);
-        const unsubscribe = playback.subscribe(({ time_ns }) => created.setPlayhead(Number(time_ns - bounds.start) / 1e9));
-        created.setPlayhead(Number(playback.get().time_ns - bounds.start) / 1e9);
+        const move = () => (created.setPlayhead(seconds()), showValues());
+        const unsubscribe = playback.subscribe(move);
+        move();
         return () => {
             unsubscribe();
             sizes.disconnect();
@@ -108,50 +72,87 @@ export default function Plot(props: PanelProps) {
         };
     }, [playback]);
     useEffect(() => {
-        if (curves.value) {
-            chart.current?.show(curves.value.curves, set.from, set.to);
+        key.current = '';
+        chart.current?.move(set.from, set.to);
+    }, [set.from, set.to]);
+    useEffect(() => {
+        if (lines) {
+            key.current = writeSpan([set.from, set.to]);
+            chart.current!.show({ lines: lines.filter((line) => !line.curve.hidden), from: set.from, to: set.to, overTime: set.x === null, dots: set.dots, y: set.y, y2: set.y2 }, theme);
         }
-    }, [curves.value, theme]);
-    const png = async () => {
-        const blob = await chart.current?.toImage();
-        if (blob) {
-            saveBlob(blob, `${recording.name}.png`);
+    }, [lines, theme, set.dots, set.y?.join(), set.y2?.join()]);
+    return { chart, values, theme };
+}
+
+/** The wheel and two fingers zoom; the points are loaded when they rest. */
+function useWheel({ playback }: PanelProps, set: PlotSettings, chart: { current: Chart | null }, area: { current: HTMLDivElement | null }) {
+    const timer = useRef<ReturnType<typeof setTimeout>>();
+    const now = useRef<[number, number]>([set.from, set.to]);
+    useEffect(() => {
+        now.current = [set.from, set.to];
+        return () => clearTimeout(timer.current);
+    }, [set.from, set.to]);
+    const { bounds } = playback.get();
+    const whole: [number, number] = [0, Number(bounds.end - bounds.start) / 1e9];
+    const to = (next: [number, number]): boolean => {
+        const [a, b] = now.current;
+        if (set.x || (next[0] === a && next[1] === b)) {
+            return false;
+        }
+        now.current = next;
+        chart.current?.move(...next);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => (next[0] <= whole[0] && next[1] >= whole[1] ? set.resetZoom() : set.zoom(...next)), SETTLE_MS);
+        return true;
+    };
+    useGestures(area, {
+        zoom: (factor, x) => {
+            const at = chart.current?.timeAt(x) ?? null;
+            return at !== null && to(zoomSpan(now.current, at, factor, whole, SHORTEST_S));
+        },
+        pan: (dx) => to(panSpan(now.current, -dx * (chart.current?.secondsPerPixel() ?? 0), whole)),
+    });
+}
+
+export default function Plot(props: PanelProps) {
+    const { settings, onSettings } = props;
+    const set = usePlotSettings(props);
+    const area = useRef<HTMLDivElement>(null);
+    const [picking, setPicking] = useState(false);
+    const [edited, setEdited] = useState<number | null>(null);
+    const result = useLines(props, set, () => area.current?.clientWidth ?? 600);
+    const lines = useMemo(() => result.value?.lines ?? null, [result.value]);
+    const { chart, values, theme } = useChart(props, set, result.loading ? null : lines, area);
+    useWheel(props, set, chart, area);
+    const drop = (event: DragEvent) => {
+        const field = event.dataTransfer?.getData(DRAGGED_FIELD);
+        if (field) {
+            event.preventDefault();
+            onSettings({ fields: withField(settings.fields ?? writeCurves(set.curves), field) });
         }
     };
-    const csv = () => void download(`/recordings/${recording.id}/series`, { field: set.fields, ...params, max_points: 100000, time_format: 'rfc3339', format: 'csv' }).catch(showError);
+    const setFields = (fields: string[]) => set.setCurves(fields.flatMap((field) => (set.curves.some((c) => c.field === field) ? set.curves.filter((c) => c.field === field) : [curveOf(field)])));
+    const curve = edited === null ? undefined : set.curves[edited];
     return (
-        <div class="plot">
-            <div class="plot-tools row">
-                <Button icon="settings" onClick={() => setPicking(true)}>
-                    {text.plot.fields}
-                </Button>
-                {set.zoomed && <Button onClick={set.resetZoom}>{text.plot.resetZoom}</Button>}
-                <Menu
-                    icon="download"
-                    kind="plain"
-                    label={text.plot.save}
-                    items={[
-                        { label: text.plot.png, disabled: set.fields.length === 0, run: () => void png() },
-                        { label: text.plot.csv, disabled: set.fields.length === 0, run: csv },
-                    ]}
-                />
-                {(set.searching || (curves.loading && set.fields.length > 0)) && <Spinner />}
-            </div>
-            {curves.error !== null && <Failed error={curves.error} retry={curves.reload} />}
-            {curves.value?.problems.map(({ field, why }) => (
+        <div class="plot" onDragOver={(event) => event.dataTransfer?.types.includes(DRAGGED_FIELD) && event.preventDefault()} onDrop={drop}>
+            <PlotTools {...props} set={set} chart={chart} own={result.own} onPick={() => setPicking(true)} busy={set.searching || (result.loading && set.curves.length > 0)} />
+            {result.error !== null && <Failed error={result.error} retry={result.reload} />}
+            {result.value?.problems.map(({ field, why }) => (
                 <p key={field} class="plot-problem small" role="alert">
                     <span class="mono">{field}</span>: {why}
                 </p>
             ))}
-            {set.fields.length === 0 && !set.searching && (
+            {set.curves.length === 0 && !set.searching && (
                 <EmptyState title={text.plot.empty} help={text.plot.emptyHelp}>
                     <Button kind="main" onClick={() => setPicking(true)}>
                         {text.plot.choose}
                     </Button>
                 </EmptyState>
             )}
-            <div class={`plot-area ${set.fields.length === 0 ? 'visually-hidden' : ''}`} ref={area} role="img" aria-label={text.plot.label(set.fields.join(', '))} />
-            {picking && <Picker {...props} chosen={set.fields} onChange={set.setFields} onClose={() => setPicking(false)} />}
+            <div class={`plot-area ${set.curves.length === 0 ? 'visually-hidden' : ''}`} ref={area} role="img" aria-label={text.plot.label(set.curves.map((one) => nameOf({ curve: one, recording: '' })).join(', '))} />
+            {lines && lines.length > 0 && <Legend set={set} lines={lines} own={result.own} theme={theme} values={values} onEdit={setEdited} />}
+            {picking && <Picker {...props} chosen={[...new Set(set.curves.map((one) => one.field))]} onChange={setFields} onClose={() => setPicking(false)} />}
+            {curve && <CurveDialog curve={curve} onChange={(next) => set.setCurves(set.curves.map((one) => (one === curve ? next : one)))} onClose={() => setEdited(null)} />}
         </div>
     );
 }

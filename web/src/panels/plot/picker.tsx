@@ -20,14 +20,22 @@ function useFields({ recording, topics, playback }: PanelProps) {
     return { found, ...state };
 }
 
+interface Chosen {
+    chosen: string[];
+    onChange: (fields: string[]) => void;
+    onClose: () => void;
+}
+
+export function Picker(props: PanelProps & Chosen) {
+    return <FieldDialog {...props} {...useFields(props)} title={text.plot.choose} none={text.plot.noFields} />;
+}
+
 /** Each word of the filter is a part of the path. */
 const matches = (path: string, words: string[]): boolean => words.every((word) => path.includes(word));
 
-export function Picker(props: PanelProps & { chosen: string[]; onChange: (fields: string[]) => void; onClose: () => void }) {
-    const { chosen, onChange, onClose } = props;
+export function FieldDialog({ chosen, onChange, onClose, found, loading, error, title, none }: Chosen & { found: FieldChoice[]; loading: boolean; error: unknown; title: string; none: string }) {
     const [filter, setFilter] = useState('');
     const [first] = useState(chosen); // above the others; a row stays where it is when it is clicked
-    const { found, loading, error } = useFields(props);
     const words = filter.toLowerCase().split(/\s+/);
     const typedBefore = chosen.filter((path) => !found.some((f) => f.path === path));
     const above = [...new Set([...first, ...typedBefore])];
@@ -41,14 +49,14 @@ export function Picker(props: PanelProps & { chosen: string[]; onChange: (fields
             onChange={(on) => onChange(on ? [...chosen, path] : chosen.filter((c) => c !== path))}
             label={
                 <>
-                    <span class="mono">{path}</span> <span class="muted small">{unit(path)}</span>
+                    <span class="mono">{path || text.messages.value}</span> <span class="muted small">{unit(path)}</span>
                 </>
             }
         />
     );
     return (
         <Dialog
-            title={text.plot.choose}
+            title={title}
             onClose={onClose}
             actions={
                 <Button kind="main" onClick={onClose}>
@@ -68,7 +76,7 @@ export function Picker(props: PanelProps & { chosen: string[]; onChange: (fields
                     {above.map(row)}
                     {listed.slice(0, MAX_SHOWN).map((f) => row(f.path))}
                     {listed.length > MAX_SHOWN && <p class="small muted">{text.moreItems(listed.length - MAX_SHOWN)}</p>}
-                    {!loading && listed.length === 0 && <p class="muted">{text.plot.noFields}</p>}
+                    {!loading && listed.length === 0 && <p class="muted">{none}</p>}
                 </div>
                 {loading && <Spinner />}
             </div>

@@ -33,7 +33,7 @@ export class NanoverSource implements Source {
     private cursor: RowCursor<Row>;
     private state: NanoverFrame = {};
 
-    constructor(id: string, bounds: Range, width_ns: bigint, colourBy: ColourBy, changed: () => void) {
+    constructor(id: string, bounds: () => Range, width_ns: bigint, colourBy: ColourBy, changed: () => void) {
         this.molecule = new Molecule(colourBy);
         this.centre = this.molecule.atoms;
         this.group.add(this.molecule.group, this.avatars);

@@ -18,8 +18,8 @@ import { ViewSource } from './view_source';
 const GROWTH = 8;
 
 function createSource({ recording, topics, playback }: PanelProps, colourBy: ColourBy, changed: () => void): Source {
-    const { bounds } = playback.get();
-    const width = windowWidth((recording.payload_bytes ?? recording.size) * GROWTH, bounds);
+    const bounds = () => playback.get().bounds;
+    const width = windowWidth((recording.payload_bytes ?? recording.size) * GROWTH, bounds());
     if (topics.some((t) => t.type === 'carla/Position')) {
         return new ViewSource(recording.id, bounds, width, changed);
     }

@@ -38,15 +38,15 @@ export class RosSource implements Source {
     private types: Map<string, string>;
     private shown = new Map<string, Shown>();
 
-    constructor(id: string, topics: readonly Topic[], bounds: Range, width_ns: bigint, changed: () => void) {
+    constructor(id: string, topics: readonly Topic[], bounds: () => Range, width_ns: bigint, changed: () => void) {
         this.types = new Map(topics.filter((t) => drawnAs(t.type) || isTransforms(t.type)).map((t) => [t.name, t.type]));
         const names = [...this.types.keys()];
         const staticTopics = names.filter((name) => /(^|\/)tf_static$/.test(name)); // each message may hold other frames, so the last one is not enough
-        const load = async function* (start: bigint, end: bigint, signal: AbortSignal) {
-            if (staticTopics.length > 0 && start > bounds.start) {
+        const load = async function* (start: bigint, end: bigint, signal: AbortSignal, first: boolean) {
+            if (first && staticTopics.length > 0 && start > bounds().start) {
                 yield* getRows<Row>(`/recordings/${id}/messages`, { topic: staticTopics, end: start, limit: MAX_STATIC, time_format: 'nanoseconds' }, signal);
             }
-            yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: 'per_topic', time_format: 'nanoseconds' }, signal);
+            yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: first ? 'per_topic' : null, time_format: 'nanoseconds' }, signal);
         };
         this.cursor = new RowCursor(new TimeWindows<Row>(load, bounds, width_ns, changed), (row) => BigInt(row.log_time));
     }

@@ -27,7 +27,7 @@ export class ViewSource implements Source {
     private frames = new Frames();
     private cursor: RowCursor<Row>;
 
-    constructor(id: string, bounds: Range, width_ns: bigint, changed: () => void) {
+    constructor(id: string, bounds: () => Range, width_ns: bigint, changed: () => void) {
         const load = (start: bigint, end: bigint, signal: AbortSignal) =>
             getRows<Row>(`/recordings/${id}/as/scene.ndjson`, { view: 'foxglove', topic: ['/view/tf', '/view/scene', '/view/trajectories'], start, end, time_format: 'nanoseconds' }, signal);
         this.cursor = new RowCursor(new TimeWindows<Row>(load, bounds, width_ns, changed), (row) => BigInt(row.log_time));

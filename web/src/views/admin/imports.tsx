@@ -71,7 +71,7 @@ export function Failures() {
             empty={text.admin.failures.none}
             rows={result.value}
             columns={[
-                { title: text.admin.failures.file, cell: (f) => (f.recording ? <a href={`/recordings/${f.recording}`}>{f.name ?? f.recording}</a> : <span class="mono">{f.path ?? f.name}</span>) },
+                { title: text.admin.failures.file, cell: (f) => (f.recording ? <a href={`recordings/${f.recording}`}>{f.name ?? f.recording}</a> : <span class="mono">{f.path ?? f.name}</span>) },
                 { title: text.admin.failures.collection, cell: (f) => f.collection },
                 { title: text.admin.failures.reason, cell: (f) => <span class="admin-reason">{f.reason}</span> },
                 { title: text.admin.failures.tries, right: true, cell: (f) => count(f.tries) },

@@ -23,7 +23,7 @@ const SECTIONS: [string, string, ComponentType, Role, boolean][] = [
 
 export default function Admin() {
     const { path } = useAddress();
-    const requested = path.split('/')[2] || 'storage';
+    const requested = path.split('/')[1] || 'storage';
     const known = useStore(service);
     const [name, title, Section, role, whole] = SECTIONS.find(([key]) => key === requested) ?? SECTIONS[0]!;
     const refused = refusal(known, role, whole);
@@ -35,13 +35,13 @@ export default function Admin() {
         <div class="admin">
             <nav class="admin-nav" aria-label={text.admin.title}>
                 {offered.map(([key, label]) => (
-                    <a key={key} href={`/admin/${key}`} aria-current={key === name ? 'page' : undefined}>
+                    <a key={key} href={`admin/${key}`} aria-current={key === name ? 'page' : undefined}>
                         {label}
                     </a>
                 ))}
             </nav>
             <div class="admin-choice">
-                <Select label={text.admin.title} hidden_label value={name} options={offered.map(([key, label]) => [key, label])} onChange={(key) => go(`/admin/${key}`)} />
+                <Select label={text.admin.title} hidden_label value={name} options={offered.map(([key, label]) => [key, label])} onChange={(key) => go(`admin/${key}`)} />
             </div>
             <div class="admin-section">
                 <h1>{title}</h1>

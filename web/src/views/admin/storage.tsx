@@ -109,7 +109,7 @@ function EmptyTrash({ done }: { done: () => void }) {
     return (
         <>
             <h2>{text.admin.storage.trash}</h2>
-            <p class="muted">{n > 0 ? <a href="/?q=state%3Atrashed">{text.admin.storage.inTrash(n, bytes(found?.size ?? 0))}</a> : text.library.trashEmpty}</p>
+            <p class="muted">{n > 0 ? <a href="./?q=state%3Atrashed">{text.admin.storage.inTrash(n, bytes(found?.size ?? 0))}</a> : text.library.trashEmpty}</p>
             {mayPurge && n > 0 && (
                 <div class="admin-job">
                     <Button kind="danger" disabled={left !== null} onClick={() => setConfirming(true)}>
@@ -164,7 +164,7 @@ export function Storage() {
                 empty={text.admin.storage.none}
                 rows={stats.value?.items ?? []}
                 columns={[
-                    { title: text.admin.storage.collection, cell: (s) => <a href={`/?q=${encodeURIComponent(`collection:"${s.name ?? ''}"`)}`}>{s.name}</a> },
+                    { title: text.admin.storage.collection, cell: (s) => <a href={`./?q=${encodeURIComponent(`collection:"${s.name ?? ''}"`)}`}>{s.name}</a> },
                     { title: text.admin.storage.recordings, right: true, cell: (s) => count(s.recordings) },
                     { title: text.admin.storage.size, right: true, cell: (s) => bytes(s.size) },
                     { title: text.admin.storage.messages, right: true, cell: (s) => count(s.messages) },

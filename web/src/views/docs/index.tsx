@@ -47,7 +47,7 @@ function Introduction({ contract }: { contract: Contract }) {
                     </p>
                 ))}
             <p>
-                <a href="/openapi.json" download>
+                <a href="openapi.json" download>
                     {text.docs.download}
                 </a>
             </p>
@@ -70,7 +70,7 @@ function Group({ name, help, entries, open }: { name: string; help: string; entr
             <ul>
                 {entries.map(({ method, path, operation }) => (
                     <li key={operation.operationId}>
-                        <a href={href('/docs', { op: operation.operationId })} aria-current={operation.operationId === open ? 'page' : undefined} title={`${method} ${path}`}>
+                        <a href={href('docs', { op: operation.operationId })} aria-current={operation.operationId === open ? 'page' : undefined} title={`${method} ${path}`}>
                             <code class={`docs-method ${method}`}>{method}</code>
                             <span>{operation.summary}</span>
                         </a>
@@ -97,7 +97,7 @@ function List({ contract, entries, open, find }: { contract: Contract; entries: 
                     <ul>
                         {names.map((name) => (
                             <li key={name}>
-                                <a href={href('/docs', { schema: name })}>
+                                <a href={href('docs', { schema: name })}>
                                     <code>{name}</code>
                                 </a>
                             </li>
@@ -141,7 +141,7 @@ export default function Docs() {
             <List contract={contract} entries={entries} open={op} find={query.get('search') ?? ''} />
             <div class="docs-shown" key={op ?? schema ?? ''}>
                 {(op || schema) && (
-                    <a class="docs-back" href="/docs">
+                    <a class="docs-back" href="docs">
                         {text.docs.back}
                     </a>
                 )}

@@ -32,7 +32,7 @@ function curlBodyOf(contract: Contract, entry: Entry): string {
 function curlOf(contract: Contract, entry: Entry): string {
     const { method, path, operation } = entry;
     const { query, headers } = requiredOf(contract, entry);
-    const address = location.origin + path.replace(/\{(\w+)\}/g, (_, name: string) => variable(name)) + query;
+    const address = document.baseURI + path.slice(1).replace(/\{(\w+)\}/g, (_, name: string) => variable(name)) + query;
     const body = curlBodyOf(contract, entry);
     const isDefault = method === 'GET' || (method === 'POST' && body.includes(' -d ')) || (method === 'PUT' && body.includes(' -T '));
     const option = isDefault ? '' : method === 'HEAD' ? ' -I' : ` -X ${method}`;

@@ -7,7 +7,7 @@ import { factsOf, nameOf, type Schema } from './contract';
 export function TypeOf({ schema }: { schema: Schema | undefined }) {
     const name = schema && nameOf(schema);
     if (name) {
-        return <a href={href('/docs', { schema: name })}>{name}</a>;
+        return <a href={href('docs', { schema: name })}>{name}</a>;
     }
     if (schema?.anyOf) {
         return (

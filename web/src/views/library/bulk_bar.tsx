@@ -26,7 +26,7 @@ function useListFocus() {
 }
 
 /** Opens the first recording with the second one beside it. */
-const compare = ([first, second]: string[]) => go(href(`/recordings/${first}`, { with: second }));
+const compare = ([first, second]: string[]) => go(href(`recordings/${first}`, { with: second }));
 
 export function BulkBar({ rows, selecting, refresh }: { rows: RecordingList; selecting: Selecting; refresh: () => void }) {
     const [open, setOpen] = useState<Action | 'export' | 'merge' | null>(null);

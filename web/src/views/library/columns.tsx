@@ -14,7 +14,7 @@ const titles = text.library.columns;
 const KINDS: Record<string, 'warn' | 'bad' | 'accent'> = { recording: 'accent', scanning: 'accent', failed: 'bad', missing: 'bad', changed: 'warn', trashed: 'warn' };
 
 export function recordingPath(recording: Recording): string {
-    return href(`/recordings/${recording.id}`);
+    return href(`recordings/${recording.id}`);
 }
 
 function startOf(recording: Recording) {

@@ -112,8 +112,8 @@ function Empty({ q, start, end, sort }: { q: string; start: string | null; end: 
 function EmptyUpload() {
     return (
         <>
-            <code class="library-curl">{`curl -T run.bag ${location.origin}/api/v1/recordings/by-name/lab/`}</code>
-            <a class="button main" href="/upload">
+            <code class="library-curl">{`curl -T run.bag ${document.baseURI}api/v1/recordings/by-name/lab/`}</code>
+            <a class="button main" href="upload">
                 {t.emptyUpload}
             </a>
         </>

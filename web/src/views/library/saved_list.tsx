@@ -56,7 +56,7 @@ function Row({ one, current, changed, mayEdit }: { one: SavedSearch; current: bo
     };
     return (
         <li class="library-saved">
-            <a class="library-value" href={href('/', { ...one.query, saved: one.name })} aria-current={current ? 'true' : undefined} title={one.query.q ?? undefined}>
+            <a class="library-value" href={href('', { ...one.query, saved: one.name })} aria-current={current ? 'true' : undefined} title={one.query.q ?? undefined}>
                 <span class="ellipsis">{one.name}</span>
                 {current && changed && <span class="muted small">{t.changed}</span>}
             </a>
@@ -146,7 +146,7 @@ export function RecentlyOpened() {
             <ul>
                 {list.slice(0, expanded ? list.length : INITIAL).map((one) => (
                     <li key={one.id}>
-                        <a class="library-value" href={href(`/recordings/${one.id}`)} title={`${one.collection}/${one.name}`}>
+                        <a class="library-value" href={href(`recordings/${one.id}`)} title={`${one.collection}/${one.name}`}>
                             <span class="ellipsis">{one.name}</span>
                         </a>
                     </li>

@@ -91,7 +91,7 @@ function Underline({ wrong, input }: { wrong: Mistake; input: { current: HTMLInp
 
 export function SearchBox() {
     const { path, query } = useAddress();
-    const inLibrary = path === '/';
+    const inLibrary = path === '';
     const current = inLibrary ? (query.get('q') ?? '') : '';
     const [value, setValue] = useState(current);
     const [at, setAt] = useState(-1);
@@ -121,7 +121,7 @@ export function SearchBox() {
             sent.current = value.trim();
             setQuery({ q: value.trim(), row: null }, replace);
         } else if (!replace) {
-            go(href('/', { q: value.trim() }));
+            go(href('', { q: value.trim() }));
         }
     };
     const typed = (value: string) => {

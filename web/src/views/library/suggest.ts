@@ -81,8 +81,8 @@ function suggestPlaces({ prefix }: Typing): Suggestion[] {
     const place = (label: string, note: string, to: string): Suggestion => ({ insert: '', label, note, incomplete: false, href: to });
     const saved = (savedSearches.get() ?? []).filter((one) => one.name.toLowerCase().includes(prefix.toLowerCase()));
     return [
-        ...saved.slice(0, PLACES).map((one) => place(one.name, text.saved.note, href('/', { ...one.query, saved: one.name }))),
-        ...(prefix ? [] : recent.get().slice(0, PLACES).map((one) => place(one.name, text.saved.recentNote, href(`/recordings/${one.id}`)))),
+        ...saved.slice(0, PLACES).map((one) => place(one.name, text.saved.note, href('', { ...one.query, saved: one.name }))),
+        ...(prefix ? [] : recent.get().slice(0, PLACES).map((one) => place(one.name, text.saved.recentNote, href(`recordings/${one.id}`)))),
     ];
 }
 

@@ -105,7 +105,7 @@ export function Tags(loaded: Loaded) {
             <ul class="details-tags">
                 {Object.entries(recording.tags).map(([key, value]) => (
                     <li key={key} class="tag">
-                        <a href={href('/', { q: `${quoted(key)}:${quoted(value)}` })}>
+                        <a href={href('', { q: `${quoted(key)}:${quoted(value)}` })}>
                             <span class="muted">{key}</span> {value}
                         </a>
                         {mayEdit && (

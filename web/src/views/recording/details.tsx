@@ -1,6 +1,6 @@
 // The sidebar of a recording: facts, annotations, scan report.
 import { get } from '../../api';
-import { useRequest, type RequestState } from '../../use_request';
+import { useRequest } from '../../use_request';
 import type { Playback } from '../../playback';
 import { bytes, count, dateTime, duration } from '../../format';
 import { boundsOf, calendarText } from '../../recording_time';
@@ -10,7 +10,8 @@ import { useStore } from '../../store';
 import { labelOf, text } from '../../text';
 import type { Recording } from '../../types';
 import { Badge, Failed } from '../../ui';
-import { Events, type EventMark } from './events';
+import type { RecordingEvents } from './event_store';
+import { Events } from './events';
 import { Description, Notes, Tags, type Loaded } from './annotations';
 
 interface Scan {
@@ -75,7 +76,7 @@ function ScanReport({ recording }: { recording: Recording }) {
     );
 }
 
-export function Details({ loaded, playback, events }: { loaded: Loaded; playback: Playback; events: RequestState<EventMark[]> }) {
+export function Details({ loaded, playback, events }: { loaded: Loaded; playback: Playback; events: RecordingEvents }) {
     return (
         <aside class="details" aria-label={text.details.title} tabIndex={0}>
             <Description {...loaded} />

@@ -10,9 +10,9 @@ import { relativeTime } from '../../recording_time';
 import { service as serviceStore } from '../../service';
 import { useStore } from '../../store';
 import { showError } from '../../toasts';
-import type { Recording, ServiceDocument, Topic } from '../../types';
+import type { ServiceDocument, Topic } from '../../types';
 import { Badge, Button, Check, Dialog, Failed, Select, Spinner } from '../../ui';
-import { cutTarget, exportParams, exportPath, fetchPlan, listChoices, refusedTargets, targetKey, titleOf, type Choice, type Plan, type Target } from './export_plan';
+import { cutTarget, exportParams, exportPath, fetchPlan, listChoices, refusedTargets, targetKey, titleOf, type Choice, type Plan, type Subject, type Target } from './export_plan';
 
 const quoted = (value: string) => `'${value.replace(/'/g, `'\\''`)}'`;
 function curlCommand(path: string, params: ReturnType<typeof exportParams>, name: string): string {
@@ -89,11 +89,21 @@ function Preview({ plan, waiting }: { plan: Plan | null; waiting: boolean }) {
     );
 }
 
-function Form({ recording, topics, playback, service, onClose }: { recording: Recording; topics: Topic[]; playback: Playback; service: ServiceDocument; onClose: () => void }) {
+/** One of the subjects that the dialog offers. */
+export interface Offer {
+    subject: Subject;
+    title: string;
+    playback: Playback; // on its clock
+    refused?: string; // why it cannot be exported
+}
+
+function Form({ offers, chosen, onChosen, service, onClose }: { offers: Offer[]; chosen: number; onChosen: (offer: number) => void; service: ServiceDocument; onClose: () => void }) {
+    const { subject, playback } = offers[chosen]!;
+    const { recording, topics, merged } = subject;
     const { range } = usePlayback(playback);
     const targets = useMemo(() => listChoices(service.targets), [service]);
-    const [choice, setChoice] = useState<Choice>({ target: range ? cutTarget(recording, targets) : '', part: 0, compression: '', view: '', topics: null, range });
-    const refused = useRequest((signal) => refusedTargets(recording, targets, signal), [recording.id, targets]).value;
+    const [choice, setChoice] = useState<Choice>({ target: range || merged ? cutTarget(recording, targets) : '', part: 0, compression: '', view: '', topics: null, range });
+    const refused = useRequest((signal) => refusedTargets(subject, targets, signal), [recording.id, merged?.id, targets]).value;
     const option = (t: Target): [string, string, boolean?] => {
         const title = titleOf(t, service.formats);
         return refused?.has(targetKey(t)) ? [targetKey(t), text.export.refused(title), true] : [targetKey(t), title];
@@ -102,8 +112,8 @@ function Form({ recording, topics, playback, service, onClose }: { recording: Re
     const set = (part: Partial<Choice>) => setChoice({ ...choice, ...part });
     const empty = choice.topics?.length === 0;
     const key = JSON.stringify({ ...choice, range: choice.range && [String(choice.range.start), String(choice.range.end)] });
-    const plan = useRequest((signal) => (empty ? Promise.resolve(null) : fetchPlan(recording, target, choice, signal)), [recording.id, key]);
-    const [path, params] = [exportPath(recording, target, choice.part), exportParams(recording, target, choice)];
+    const plan = useRequest((signal) => (empty ? Promise.resolve(null) : fetchPlan(subject, target, choice, signal)), [recording.id, merged?.id, key]);
+    const [path, params] = [exportPath(subject, target, choice.part), exportParams(subject, target, choice)];
     const name = decodeURIComponent(path.split('/').pop()!);
     const link = async () => new URL(await linkTo(path, params, '24h'), location.origin).href;
     const ready = !empty && !plan.loading && plan.error === null && plan.value?.accepted === true;
@@ -128,10 +138,11 @@ function Form({ recording, topics, playback, service, onClose }: { recording: Re
         >
             <div class="export">
                 <div class="export-options">
+                    {offers.length > 1 && <Select label={text.export.recording} value={String(chosen)} options={offers.map(({ title, refused: why }, i): [string, string, boolean?] => [String(i), why ? `${title} – ${why}` : title, why !== undefined])} onChange={(to) => onChosen(Number(to))} />}
                     <Select
                         label={text.export.format}
                         value={choice.target}
-                        options={[['', text.export.original(recording.container || recording.format)], ...targets.map(option)]}
+                        options={[...(merged ? [] : [['', text.export.original(recording.container || recording.format)] as [string, string]]), ...targets.map(option)]}
                         onChange={(to) => setChoice({ ...choice, target: to, compression: '' })}
                     />
                     {!target && recording.parts.length > 1 && (
@@ -147,7 +158,7 @@ function Form({ recording, topics, playback, service, onClose }: { recording: Re
                         <Select
                             label={text.export.range}
                             value={choice.range ? 'range' : ''}
-                            options={[['', text.export.fullRange(duration(recording.duration_ns))], ...(range ? [['range', text.export.selectedRange(relativeTime(recording, range.start), relativeTime(recording, range.end))] as [string, string]] : [])]}
+                            options={[['', text.export.fullRange(duration(subject.span.end - subject.span.start))], ...(range ? [['range', text.export.selectedRange(relativeTime(recording, range.start), relativeTime(recording, range.end))] as [string, string]] : [])]}
                             onChange={(to) => set({ range: to ? range : null })}
                         />
                     )}
@@ -161,12 +172,13 @@ function Form({ recording, topics, playback, service, onClose }: { recording: Re
     );
 }
 
-export function ExportDialog(props: { recording: Recording; topics: Topic[]; playback: Playback; onClose: () => void }) {
+export function ExportDialog({ offers, onClose }: { offers: Offer[]; onClose: () => void }) {
     const service = useStore(serviceStore);
+    const [chosen, setChosen] = useState(0);
     return service ? (
-        <Form {...props} service={service} />
+        <Form key={chosen} offers={offers} chosen={chosen} onChosen={setChosen} service={service} onClose={onClose} />
     ) : (
-        <Dialog title={text.export.title} onClose={props.onClose}>
+        <Dialog title={text.export.title} onClose={onClose}>
             {service === null ? <p class="error">{text.export.noFormats}</p> : <Spinner />}
         </Dialog>
     );

@@ -1,9 +1,9 @@
 // The size and losses of an export, both from the server.
 import { get, request, type Params } from '../../api';
-import { boundsOf, toSeconds } from '../../recording_time';
+import { boundsOf, secondsOf } from '../../recording_time';
 import type { Range } from '../../playback';
 import { text } from '../../text';
-import type { Recording } from '../../types';
+import type { Recording, Topic } from '../../types';
 
 export interface Target {
     name: string;
@@ -52,25 +52,40 @@ export function listChoices(targets: Target[]): Target[] {
     return targets.filter((t) => t.version !== undefined || !targets.some((o) => o !== t && o.extension === t.extension && o.version !== undefined));
 }
 
-export function exportPath(recording: Recording, target: Target | null, part: number): string {
+/** What is exported: a recording, or two of them merged by time. */
+export interface Subject {
+    recording: Recording;
+    merged: Recording | null;
+    topics: Topic[];
+    span: Range; // of the result
+}
+export const subjectOf = (recording: Recording): Subject => ({ recording, merged: null, topics: recording.topics ?? [], span: boundsOf(recording) });
+
+export function exportPath({ recording, merged }: Pick<Subject, 'recording' | 'merged'>, target: Target | null, part: number): string {
     if (!target) {
         return `/recordings/${recording.id}/file/${encodeURIComponent(recording.parts[part]?.name ?? recording.name)}`;
     }
     const stem = recording.name.replace(/(\.nanover\.zip|\.bag\.active|\.[^./]+)$/, '').replace(/\//g, '_') || 'recording';
-    return `/recordings/${recording.id}/as/${encodeURIComponent(stem + target.extension)}`;
+    return `${merged ? '/merge' : `/recordings/${recording.id}`}/as/${encodeURIComponent(stem + target.extension)}`;
 }
 
-export function exportParams(recording: Recording, target: Target | null, choice: Choice): Params {
+/** The recordings of a merge. */
+const merges = ({ recording, merged }: Subject): Params => (merged ? { recording: [recording.id, merged.id] } : {});
+
+export function exportParams(subject: Subject, target: Target | null, choice: Choice): Params {
     if (!target) {
         return {};
     }
+    const { span } = subject;
+    const after = (time: bigint) => `+${secondsOf(time - span.start)}s`;
     return {
+        ...merges(subject),
         version: target.version,
         compression: choice.compression || null,
         view: choice.view || null,
         topic: choice.topics ?? [],
-        start: choice.range && '+' + toSeconds(recording, choice.range.start) + 's',
-        end: choice.range && choice.range.end < boundsOf(recording).end ? '+' + toSeconds(recording, choice.range.end) + 's' : null, // `end` is exclusive: omitted, so that the last message is included
+        start: choice.range && after(choice.range.start),
+        end: choice.range && choice.range.end < span.end ? after(choice.range.end) : null, // `end` is exclusive: omitted, so that the last message is included
     };
 }
 
@@ -82,12 +97,12 @@ export const cutTarget = (recording: Recording, targets: Target[]): string => {
 
 const AT_A_TIME = 4;
 /** The keys of the targets that cannot hold the recording. */
-export async function refusedTargets(recording: Recording, targets: Target[], signal: AbortSignal): Promise<Set<string>> {
+export async function refusedTargets(subject: Subject, targets: Target[], signal: AbortSignal): Promise<Set<string>> {
     const refused = new Set<string>();
     const waiting = [...targets];
     const worker = async () => {
         for (let target = waiting.shift(); target; target = waiting.shift()) {
-            const report = await get<Report>(exportPath(recording, target, 0), { version: target.version, report: true }, signal);
+            const report = await get<Report>(exportPath(subject, target, 0), { ...merges(subject), version: target.version, report: true }, signal);
             if (!report.accepted) {
                 refused.add(targetKey(target));
             }
@@ -110,11 +125,12 @@ function groupLosses(report: Loss[]): Plan['losses'] {
     return [...byText.values()];
 }
 
-export async function fetchPlan(recording: Recording, target: Target | null, choice: Choice, signal: AbortSignal): Promise<Plan> {
+export async function fetchPlan(subject: Subject, target: Target | null, choice: Choice, signal: AbortSignal): Promise<Plan> {
+    const { recording } = subject;
     if (!target) {
         return { size: recording.parts[choice.part]?.size ?? recording.size, accepted: true, losses: [] };
     }
-    const [path, params] = [exportPath(recording, target, choice.part), exportParams(recording, target, choice)];
+    const [path, params] = [exportPath(subject, target, choice.part), exportParams(subject, target, choice)];
     const report = await get<Report>(path, { ...params, report: true }, signal);
     let size: number | null = null;
     if (report.accepted && target.ranges) {

@@ -13,7 +13,7 @@ import type { Recording } from '../../types';
 import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
 import { quoted } from '../library/query';
 import { change, useDraft, type Loaded } from './annotations';
-import { exportPath } from './export_plan';
+import { exportPath, subjectOf } from './export_plan';
 
 function Name(loaded: Loaded) {
     const { recording } = loaded;
@@ -75,7 +75,7 @@ export async function trash(recording: Recording, done: () => void): Promise<voi
 
 function useActions({ recording, reload }: Loaded, confirmPurge: () => void): MenuItem[] {
     const [mayAppend, mayEdit, mayPurge] = [useRole('upload'), useRole('edit'), useRole('admin')];
-    const original = exportPath(recording, null, 0);
+    const original = exportPath(subjectOf(recording), null, 0);
     const act = (request: Promise<unknown>, message?: string) => void request.then(() => (reload(), message && showToast(message)), showError);
     const link = async () => new URL(await linkTo(original, {}, '24h'), location.origin).href;
     if (recording.state === 'recording') {
@@ -106,18 +106,18 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
     return actions;
 }
 
-export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => void) | null }) {
+export function Header({ loaded, onExport, onCompare = null }: { loaded: Loaded; onExport: (() => void) | null; onCompare?: (() => void) | null }) {
     const { recording } = loaded;
     const [purging, setPurging] = useState(false);
     const actions = useActions(loaded, () => setPurging(true));
-    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('/'), showError);
+    const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('./'), showError);
     const known = useStore(service);
     const facts = [formatTitle(known, recording.format), calendarText(recording, boundsOf(recording).start, 0), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
     return (
         <header class="recording-header">
             <div class="grow">
                 <p class="recording-path small">
-                    <a href={href('/', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
+                    <a href={href('', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
                 </p>
                 <Name {...loaded} />
                 <p class="recording-facts small muted">
@@ -131,6 +131,7 @@ export function Header({ loaded, onExport }: { loaded: Loaded; onExport: (() => 
                         {text.export.title}
                     </Button>
                 )}
+                {onCompare && <Button onClick={onCompare}>{text.pair.compare}</Button>}
                 <Menu items={actions} kind="plain" label={text.recording.actions} />
             </div>
             {purging && <Confirm title={text.recording.purgeTitle} help={text.recording.purgeHelp(recording.name)} button={text.recording.purge} onYes={purge} onClose={() => setPurging(false)} />}

@@ -1,10 +1,10 @@
 // The view of a recording: header, timeline, panels, sidebar.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { setQuery, useAddress } from '../../address';
+import { address, setQuery, useAddress } from '../../address';
 import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
-import { Playback } from '../../playback';
+import { Playback, type Range } from '../../playback';
 import { forgetOpened, rememberOpened } from '../../recent';
 import { text } from '../../text';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
@@ -12,23 +12,29 @@ import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
 import { Details } from './details';
-import { loadEvents } from './events';
+import { useEvents } from './event_store';
+import { useGrowing } from './growing';
 import { useKeys } from './keys';
 import { loadRecording } from './load';
 import { openingTime } from './opening';
 import { Header } from './header';
+import { openSavedLayout } from './layout/saved';
 import { PanelsBar } from './layout/bar';
 import { Panels } from './layout/panels';
 import type { Loaded } from './annotations';
+import { doubleLayout, PairBar, PairFailed, showsSecond, startPair } from './pair/bar';
+import { ChooseSecond } from './pair/choose';
+import { exportOffers } from './pair/export';
+import { LaneNames, PairLanes, useLanes } from './pair/lanes';
+import { unionOf, usePair, useSecond, useSources, type Second } from './pair/pair';
 import { Player } from './player';
 import { ExportDialog } from './export';
 import { Timeline } from './timeline';
 
 /** The playback state, initialized from the URL; written back to the URL when it rests. */
-function useRecordingPlayback(recording: Recording, opening: bigint | null): Playback {
-    const bounds = boundsOf(recording);
+function useRecordingPlayback(recording: Recording, opening: bigint | null, bounds: Range): Playback {
     const playback = useMemo(() => {
-        const created = new Playback(bounds, opening ?? bounds.start);
+        const created = new Playback(bounds, opening ?? boundsOf(recording).start);
         const query = new URLSearchParams(location.search);
         const [from, to] = (query.get('range') ?? '').split('~');
         if (from && to) {
@@ -46,9 +52,9 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null): Pla
     useEffect(() => {
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
-            const { time_ns, range, playing } = playback.get();
-            if (!playing && location.pathname.startsWith('/recordings/')) {
-                const at = time_ns === opening ? null : toSeconds(recording, time_ns);
+            const { time_ns, range, playing, following } = playback.get();
+            if (!playing && address.get().path.startsWith('recordings/')) {
+                const at = following || time_ns === opening ? null : toSeconds(recording, time_ns);
                 setQuery({ at, range: range && `${toSeconds(recording, range.start)}~${toSeconds(recording, range.end)}` }, true);
             }
         };
@@ -89,21 +95,42 @@ function emptyText(state: string): { title: string; help: string } {
           : { title: t.empty, help: t.emptyHelp };
 }
 
-function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | null }) {
+function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; opening: bigint | null; fresh: boolean; second: Second }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
-    const playback = useRecordingPlayback(recording, opening);
-    const events = useRequest((signal) => loadEvents(recording.id, signal), [recording.id, recording.events]);
+    const pair = usePair(recording, second.recording);
+    const playback = useRecordingPlayback(recording, opening, unionOf(recording, pair));
+    const sources = useSources(recording, playback, pair);
+    const own = sources[0]!.playback;
+    const lanes = useLanes(second.recording);
+    const [choosing, setChoosing] = useState(false);
+    const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
-    const step = useMemo(() => frameSteps(recording, topics, playback), [playback]);
+    const step = useMemo(() => frameSteps(recording, topics, own), [own, recording]);
     useKeys(playback, step);
-    const sources = useMemo(() => [{ recording, topics, playback, companion: null }], [recording, playback]);
+    const doubles = useRef(fresh); // the second recording gets panels, too
+    useLayoutEffect(() => {
+        if (second.recording) {
+            if (doubles.current && !showsSecond(sources)) {
+                doubleLayout(sources);
+            }
+            doubles.current = false;
+        }
+    }, [second.recording?.id]);
+    const compare = (other: Recording) => {
+        doubles.current = true;
+        setChoosing(false);
+        startPair(other);
+    };
+    const below = pair && { names: <LaneNames pair={pair} lanes={lanes.lanes} />, lanes: (view: Range, width: number) => <PairLanes pair={pair} lanes={lanes} view={view} width={width} /> };
     return (
         <div class="recording">
-            <Header loaded={loaded} onExport={() => setExporting(true)} />
+            <Header loaded={loaded} onExport={() => setExporting(true)} onCompare={pair || recording.messages === 0 ? null : () => setChoosing(true)} />
             <div class="recording-main">
                 <div class="recording-content">
-                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events.value ?? []} />}
+                    {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events} below={below} />}
+                    {pair && <PairBar pair={pair} source={sources[0]!} />}
+                    {second.error !== null && <PairFailed error={second.error} source={sources[0]!} />}
                     <div class="recording-bar">
                         {recording.messages > 0 && <Player recording={recording} playback={playback} step={step} />}
                         <PanelsBar sources={sources} />
@@ -111,25 +138,33 @@ function FullRecording({ loaded, opening }: { loaded: Loaded; opening: bigint | 
                     {recording.messages === 0 && <EmptyState {...emptyText(recording.state)} />}
                     <Panels sources={sources} />
                 </div>
-                <Details loaded={loaded} playback={playback} events={events} />
+                <Details loaded={loaded} playback={own} events={events} />
             </div>
-            {exporting && <ExportDialog recording={recording} topics={topics} playback={playback} onClose={() => setExporting(false)} />}
+            {choosing && <ChooseSecond recording={recording} onChoose={compare} onClose={() => setChoosing(false)} />}
+            {exporting && <ExportDialog offers={exportOffers(sources, pair, playback)} onClose={() => setExporting(false)} />}
         </div>
     );
 }
 
 export default function RecordingView() {
-    const id = useAddress().path.split('/')[2] ?? '';
-    const latest = useRef<{ of: string; value: Recording; opening: bigint | null } | null>(null);
+    const id = useAddress().path.split('/')[1] ?? '';
+    const second = useSecond();
+    const opened = useRef('');
+    const latest = useRef<{ of: string; value: Recording; opening: bigint | null; fresh: boolean } | null>(null);
     const result = useRequest(async (signal) => {
         const answer = await loadRecording(id, signal);
         const before = latest.current?.of === id && latest.current.value.messages > 0 ? latest.current : null; // opened already
-        return { of: id, ...answer, opening: before ? before.opening : await openingTime(answer.value, new URLSearchParams(location.search), signal) };
+        const fresh = before ? before.fresh : !new URLSearchParams(location.search).has('panels');
+        if (fresh && !before) {
+            await openSavedLayout(answer.value, signal);
+        }
+        return { of: id, ...answer, fresh, opening: before ? before.opening : await openingTime(answer.value, new URLSearchParams(location.search), signal) };
     }, [id]);
     latest.current = result.value;
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
     useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);
+    useGrowing(found?.value.state === 'recording' && !result.loading, result.value, result.reload);
     const name = found?.value.name;
     useEffect(() => {
         if (name) {
@@ -142,20 +177,21 @@ export default function RecordingView() {
     if (gone) {
         return (
             <EmptyState title={text.recording.notFound} help={text.recording.notFoundHelp}>
-                <a href="/">{text.notFound.back}</a>
+                <a href="./">{text.notFound.back}</a>
             </EmptyState>
         );
     }
     if (result.error !== null && !found && !result.loading) {
         return <Failed error={result.error} retry={result.reload} />;
     }
-    if (!found) {
+    if (!found || (second.waiting && opened.current !== id)) { // a second one that is chosen later replaces nothing while it loads
         return (
             <div class="empty">
                 <Spinner />
             </div>
         );
     }
+    opened.current = id;
     const loaded = { recording: found.value, tag: found.tag, reload: result.reload };
-    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} />;
+    return loaded.recording.state === 'trashed' ? <TrashedRecording loaded={loaded} /> : <FullRecording key={id} loaded={loaded} opening={found.opening} fresh={found.fresh} second={second} />;
 }

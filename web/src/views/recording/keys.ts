@@ -3,11 +3,11 @@ import { useEffect } from 'preact/hooks';
 import { nextSpeed, type Playback } from '../../playback';
 
 const SECOND = 1_000_000_000n;
-const TYPES = 'input:not([type="checkbox"]), textarea, select, [contenteditable]';
+export const TYPES = 'input:not([type="checkbox"]), textarea, select, [contenteditable]';
 const MOVES = `${TYPES}, canvas, [role="grid"], [role="tree"], [role="menu"]`;
 
 /** True if the focused element uses keys of this kind. */
-const busy = (event: KeyboardEvent, elements: string) => event.target instanceof Element && event.target.closest(elements) !== null;
+export const busy = (event: KeyboardEvent, elements: string) => event.target instanceof Element && event.target.closest(elements) !== null;
 /** True if the space bar has no other meaning: it presses buttons and checks boxes. */
 const free = ({ target }: KeyboardEvent) => !(target instanceof HTMLElement) || target === document.body || target.id === 'content' || target.classList.contains('panel') || target.getAttribute('role') === 'slider';
 
@@ -26,6 +26,9 @@ function focusPanel(forward: boolean): void {
     all.at(to)?.focus();
 }
 
+/** True for the browser's and dialogs' keys. */
+export const hasOtherUse = (event: KeyboardEvent): boolean => event.ctrlKey || event.altKey || event.metaKey || document.querySelector('dialog[open]') !== null;
+
 export function useKeys(playback: Playback, step: (forward: boolean) => Promise<void>): void {
     useEffect(() => {
         let stepping = false;
@@ -39,7 +42,7 @@ export function useKeys(playback: Playback, step: (forward: boolean) => Promise<
         };
         const key = (event: KeyboardEvent) => {
             const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-            if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || document.querySelector('dialog[open]')) {
+            if (event.defaultPrevented || hasOtherUse(event)) {
                 return;
             }
             if (name === ' ' && free(event)) {

@@ -1,5 +1,5 @@
 // Which panels are shown, where, and their settings: from the URL, else as last used for this format (localStorage), else the best fitting ones.
-import { address, setQuery } from '../../address';
+import { address, ROOT, setQuery } from '../../address';
 import { panels, type Panel } from '../../panels';
 import type { Recording, Topic } from '../../types';
 import { arranged, freeId, idsOf, keepPanels, kindOf, readTree, writeTree, type Tree } from './layout/tree';
@@ -27,8 +27,8 @@ export function shownLayout(recordings: { recording: Recording; topics: Topic[] 
     const { recording, topics } = recordings[0]!;
     const stored = readTree(query.get('panels') ?? localStorage.getItem(key(recording)) ?? '.');
     const fits = (id: string) => {
-        const shown = recordings[Number(query.get(`${id}.of`) ?? 1) - 1] ?? recordings[0]!;
-        return kindOf(id) === CHOOSER || (panelOf(id)?.fits(shown.recording, shown.topics) ?? 0) > 0;
+        const shown = recordings[Number(query.get(`${id}.of`) ?? 1) - 1];
+        return shown !== undefined && (kindOf(id) === CHOOSER || (panelOf(id)?.fits(shown.recording, shown.topics) ?? 0) > 0);
     };
     return stored === undefined ? arranged(defaultPanels(recording, topics)) : keepPanels(stored, fits);
 }
@@ -41,10 +41,11 @@ function settingsQuery(id: string, changes: Record<string, string | null>): Reco
 interface Change {
     settings?: Record<string, Record<string, string | null>>; // by panel
     undo?: boolean; // the browser's Back undoes it
+    remember?: boolean; // for other recordings of the format
 }
 
 /** Shows the panels of the tree. The settings of those that are gone are removed, so that a new panel of that name has none. */
-export function setLayout(recording: Recording, tree: Tree | null, { settings = {}, undo = false }: Change = {}): void {
+export function setLayout(recording: Recording, tree: Tree | null, { settings = {}, undo = false, remember = true }: Change = {}): void {
     const shown = idsOf(tree);
     const { query: now } = address.get();
     const query: Record<string, string | null> = { panels: writeTree(tree) };
@@ -58,9 +59,13 @@ export function setLayout(recording: Recording, tree: Tree | null, { settings = 
         query.max = null;
     }
     Object.entries(settings).forEach(([id, changes]) => Object.assign(query, settingsQuery(id, changes)));
-    localStorage.setItem(key(recording), writeTree(keepPanels(tree, (id) => kindOf(id) !== CHOOSER)));
+    if (remember && !now.has('with')) {
+        localStorage.setItem(key(recording), writeTree(keepPanels(tree, (id) => kindOf(id) !== CHOOSER)));
+    }
     setQuery(query, !undo);
 }
+
+export const forgetLayout = (recording: Recording): void => localStorage.removeItem(key(recording));
 
 /** plot.fields=… in the URL is the setting `fields` of the panel plot. */
 export function settingsOf(id: string, query: URLSearchParams): Record<string, string> {
@@ -73,9 +78,11 @@ export function settingsOf(id: string, query: URLSearchParams): Record<string, s
     return settings;
 }
 export function setSettings(id: string, changes: Record<string, string | null>): void {
-    if (address.get().path === location.pathname) {
+    if (ROOT + address.get().path === location.pathname) {
         setQuery(settingsQuery(id, changes), true);
     }
 }
 
 export const nextId = (kind: string, tree: Tree | null): string => freeId(kind, idsOf(tree));
+/** One more panel of each kind. */
+export const nextIds = (kinds: string[], taken: string[]): string[] => kinds.reduce<string[]>((added, id) => [...added, freeId(kindOf(id), [...taken, ...added])], []);

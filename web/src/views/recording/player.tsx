@@ -23,7 +23,7 @@ function Keys({ onClose }: { onClose: () => void }) {
 }
 
 export function Player({ recording, playback, step }: { recording: Recording; playback: Playback; step: (forward: boolean) => Promise<void> }) {
-    const { time_ns, playing, speed, loop } = usePlayback(playback, 50);
+    const { time_ns, playing, speed, loop, growing, following } = usePlayback(playback, 50);
     const [keys, setKeys] = useState(false);
     const date = calendarText(recording, time_ns);
     return (
@@ -37,6 +37,11 @@ export function Player({ recording, playback, step }: { recording: Recording; pl
             <Button pressed={loop} onClick={() => playback.setLoop(!loop)}>
                 {text.player.loop}
             </Button>
+            {growing && (
+                <Button pressed={following} class="player-live" title={text.player.liveHelp} onClick={() => playback.follow()}>
+                    {text.player.live}
+                </Button>
+            )}
             <output class="player-time mono" aria-live="off">
                 {relativeTime(recording, time_ns)} <span class="muted">/ {duration(recording.duration_ns)}</span>
             </output>

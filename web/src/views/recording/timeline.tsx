@@ -1,4 +1,5 @@
-// The timeline: a lane per topic, playhead, selection, events. Reads and changes the playback state; holds only the zoom itself.
+// The timeline: events, a lane per topic, playhead, selection. Reads and changes the playback state; holds only the zoom itself.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
 import { useBounds, usePlayback, type Playback, type Range } from '../../playback';
@@ -9,10 +10,12 @@ import { colour, shownTheme } from '../../theme';
 import { boundsOf, relativeTime } from '../../recording_time';
 import type { Recording, Topic } from '../../types';
 import { Button, Failed, Spinner } from '../../ui';
-import type { EventMark } from './events';
+import type { RecordingEvents } from './event_store';
 import { panSpan, useGestures, ZOOM_STEP, zoomSpan } from '../../zoom';
 import { drawLanes, LANE_HEIGHT, lanesOf, rulerTicks, xOf, type Lane } from './timeline_lanes';
+import { EventLaneField, EventLaneName } from './timeline_events';
 import { usePointer } from './timeline_pointer';
+import { useEventLane } from './use_event_lane';
 
 const SHORTEST_NS = 10_000; // of a zoomed view
 
@@ -26,7 +29,7 @@ function useWidth(ref: { current: HTMLElement | null }): number {
     return width;
 }
 
-function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: number }) {
+export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: number }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useStore(shownTheme);
     const height = lanes.length * LANE_HEIGHT;
@@ -43,31 +46,16 @@ function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: numb
     return <canvas ref={canvas} class="timeline-canvas" aria-hidden="true" />;
 }
 
-function Ruler({ recording, view, width, events }: { recording: Recording; view: Range; width: number; events: EventMark[] }) {
+function Ruler({ recording, view, width }: { recording: Recording; view: Range; width: number }) {
     const { start } = boundsOf(recording);
     return (
-        <>
-            <div class="timeline-ruler" aria-hidden="true">
-                {rulerTicks(view, start, width).map(({ seconds, time }) => (
-                    <span key={seconds} ref={(at) => void (at && (at.style.left = `${xOf(time, view, width)}px`))}>
-                        {offset(BigInt(Math.round(seconds * 1e9)), seconds % 1 === 0 ? 0 : 3)}
-                    </span>
-                ))}
-            </div>
-            {events.map((event) => (
-                <div
-                    key={event.id}
-                    class="timeline-event"
-                    title={event.title}
-                    ref={(at) => {
-                        if (at) {
-                            at.style.left = `${xOf(event.start, view, width)}px`;
-                            at.style.width = `${Math.max(3, xOf(event.end, view, width) - xOf(event.start, view, width))}px`;
-                        }
-                    }}
-                />
+        <div class="timeline-ruler" aria-hidden="true">
+            {rulerTicks(view, start, width).map(({ seconds, time }) => (
+                <span key={seconds} ref={(at) => void (at && (at.style.left = `${xOf(time, view, width)}px`))}>
+                    {offset(BigInt(Math.round(seconds * 1e9)), seconds % 1 === 0 ? 0 : 3)}
+                </span>
             ))}
-        </>
+        </div>
     );
 }
 
@@ -185,30 +173,41 @@ function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
     );
 }
 
-export function Timeline({ recording, topics, playback, events }: { recording: Recording; topics: Topic[]; playback: Playback; events: EventMark[] }) {
+/** What comes below the lanes: those of a second recording. */
+interface Below {
+    names: ComponentChildren;
+    lanes: (view: Range, width: number) => ComponentChildren;
+}
+
+export function Timeline({ recording, topics, playback, events, below }: { recording: Recording; topics: Topic[]; playback: Playback; events: RecordingEvents; below: Below | null }) {
     const lanes = useRequest((signal) => lanesOf(recording.id, signal), [recording.id, recording.messages]);
     const field = useRef<HTMLDivElement>(null);
     const width = useWidth(field);
     const zoom = useZoom(playback);
     const { view } = zoom;
     const pointer = usePointer(playback, view, width);
-    useGestures(field, { zoom: (factor, x) => zoom.zoomBy(factor, x / Math.max(width, 1)), pan: (dx) => zoom.panBy(-dx / Math.max(width, 1)), pinchStart: pointer.cancel });
+    const lane = useEventLane({ recording, topics, playback, events, view, width, zoomTo: zoom.zoomTo });
+    useGestures(field, { zoom: (factor, x) => zoom.zoomBy(factor, x / Math.max(width, 1)), pan: (dx) => zoom.panBy(-dx / Math.max(width, 1)), pinchStart: () => (pointer.cancel(), lane.cancel()) });
     const counts = useMemo(() => new Map(topics.map((t) => [t.name, t.messages])), [topics]);
     const shown = lanes.value ?? [];
     return (
         <section class="timeline" aria-label={text.timeline.title}>
             <div class="timeline-names">
                 <Corner playback={playback} zoom={zoom} />
+                {lane.visible && <EventLaneName lane={lane} />}
                 {shown.map((lane) => (
                     <div key={lane.topic} class="timeline-name mono" title={`${lane.topic}: ${count(counts.get(lane.topic))}`}>
                         {lane.topic}
                     </div>
                 ))}
+                {below?.names}
             </div>
             <div class="timeline-field" ref={field} {...pointer.handlers}>
                 <Slider recording={recording} playback={playback} zoom={zoom} />
-                <Ruler recording={recording} view={view} width={width} events={events} />
+                <Ruler recording={recording} view={view} width={width} />
+                {lane.visible && <EventLaneField lane={lane} />}
                 <Lanes lanes={shown} view={view} width={width} />
+                {below?.lanes(view, width)}
                 <Playhead playback={playback} view={view} width={width} />
                 {lanes.loading && !lanes.value && <Spinner />}
             </div>

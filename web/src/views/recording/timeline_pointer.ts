@@ -21,7 +21,7 @@ export function usePointer(playback: Playback, view: Range, width: number) {
     };
     const scrubs = (event: PointerEvent) => onRuler(event) || (fixedEnd(event) === null && near(event, playback.get().time_ns));
     const down = (event: PointerEvent) => {
-        if (event.button !== 0 || !event.isPrimary) {
+        if (event.button !== 0 || !event.isPrimary || (event.target as HTMLElement).closest('.timeline-events')) {
             return;
         }
         const { range, time_ns } = playback.get();

@@ -79,7 +79,7 @@ function Line({ item }: { item: Item }) {
             {item.recording && (
                 <p class="small">
                     {item.state === 'duplicate' ? t.storedAs : t.savedAs}{' '}
-                    <a class="link" href={`/recordings/${item.recording.id}`}>
+                    <a class="link" href={`recordings/${item.recording.id}`}>
                         {item.recording.collection}/{item.recording.name}
                     </a>
                 </p>

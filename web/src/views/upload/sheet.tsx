@@ -36,7 +36,7 @@ function Sheet({ files, preset, onClose }: { files: Chosen[]; preset: string | n
             rememberCollection(form.options.collection);
             addFiles(files, form.options.collection, form.options.tags);
             onClose();
-            go('/upload');
+            go('upload');
         }
     };
     return (

@@ -1,9 +1,10 @@
-// The bar of the layout: adds panels.
+// The bar of the layout: adds panels, and the saved layouts.
 import { address } from '../../../address';
 import { text } from '../../../text';
 import { Menu } from '../../../ui';
 import { availablePanels, nextId, setLayout, shownLayout } from '../panel_layout';
 import type { Source } from './frame';
+import { SavedLayouts } from './saved_menu';
 import { addPanel, arranged, idsOf } from './tree';
 
 const SIDE_BY_SIDE = 3; // from this number on, an added panel comes below the others
@@ -25,6 +26,7 @@ export function PanelsBar({ sources }: { sources: Source[] }) {
             <Menu label={text.layout.add} kind="plain" icon="plus" items={availablePanels(recording, topics).map((panel) => ({ label: panel.title, run: () => add(sources, panel.name) }))}>
                 {text.layout.add}
             </Menu>
+            <SavedLayouts sources={sources} />
         </div>
     );
 }

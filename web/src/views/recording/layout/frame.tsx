@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { useAddress } from '../../../address';
 import type { Panel, PanelProps } from '../../../panels';
 import { text } from '../../../text';
-import { Button, ErrorBoundary, Menu, Select } from '../../../ui';
+import { Badge, Button, ErrorBoundary, Menu, Select } from '../../../ui';
 import { availablePanels, CHOOSER, panelOf, setSettings, settingsOf } from '../panel_layout';
 import type { Box } from './places';
 import { kindOf, numberOf, type Side } from './tree';
@@ -48,7 +48,7 @@ function Body({ id, panel, source, actions }: { id: string; panel: Panel; source
     const settings = JSON.stringify(settingsOf(id, query));
     return useMemo(
         () => (
-            <ErrorBoundary key={source.recording.id}>
+            <ErrorBoundary key={`${settingsOf(id, query).of} ${source.recording.id}`}>
                 <panel.Panel {...source} open={actions.open(id)} settings={JSON.parse(settings) as Record<string, string>} onSettings={(changes) => setSettings(id, changes)} />
             </ErrorBoundary>
         ),
@@ -74,6 +74,8 @@ function Head({ id, sources, actions, maximised, head }: FrameProps) {
     const { query } = useAddress();
     const source = sourceOf(id, sources, query);
     const [t, title] = [text.layout, titleOf(id)];
+    const { topic } = settingsOf(id, query);
+    const missing = topic !== undefined && !source.topics.some((one) => one.name === topic) ? topic : null; // the panel shows another one
     const sides: [Side, string][] = [['left', t.moveLeft], ['right', t.moveRight], ['top', t.moveUp], ['bottom', t.moveDown]];
     const items = [
         { label: t.splitRight, run: () => actions.split(id, 'right') },
@@ -85,8 +87,9 @@ function Head({ id, sources, actions, maximised, head }: FrameProps) {
         <header class="panel-head" {...head} onDblClick={(event) => !(event.target as Element).closest('button, select') && actions.maximise(id)}>
             <h2 class="ellipsis">{title}</h2>
             {sources.length > 1 && (
-                <Select label={t.shows(title)} hidden_label value={String(sources.indexOf(source) + 1)} options={sources.map(({ recording }, i): [string, string] => [String(i + 1), `${i + 1} · ${recording.name}`])} onChange={(of) => setSettings(id, { of: of === '1' ? null : of })} />
+                <Select label={t.shows(title)} hidden_label value={String(sources.indexOf(source) + 1)} options={sources.map(({ recording }, i): [string, string] => [String(i + 1), text.pair.numbered(i + 1, recording.name)])} onChange={(of) => setSettings(id, { of: of === '1' ? null : of })} />
             )}
+            {missing && <Badge kind="warn" title={t.missingHelp(source.recording.name)}>{t.missing(missing)}</Badge>}
             <span class="panel-tools">
                 <Menu label={t.menu(title)} items={items} />
                 <Button kind="quiet" icon="full" label={maximised ? t.restore(title) : t.maximise(title)} pressed={maximised} onClick={() => actions.maximise(id)} />

@@ -75,9 +75,13 @@ export function withShares(tree: Tree, path: number[], shares: number[]): Tree {
     return first === undefined ? { ...tree, shares } : { ...tree, parts: tree.parts.map((part, i) => (i === first ? withShares(part, rest, shares) : part)) };
 }
 
+const even = (kind: Split['kind'], parts: (Tree | null)[]): Tree | null => splitOf(kind, parts.map(() => 1), parts);
+
+/** One below the other. */
+export const stacked = (trees: Tree[]): Tree | null => even('column', trees);
+
 /** One beside the other; of three, the first is large; of more, two in a row. */
 export function arranged(ids: string[]): Tree | null {
-    const even = (kind: Split['kind'], parts: (Tree | null)[]) => splitOf(kind, parts.map(() => 1), parts);
     if (ids.length < 4) {
         return even('row', [ids[0] ?? null, even('column', ids.slice(1))]);
     }

@@ -1,0 +1,17 @@
+// The columns of the table of messages: the setting `columns`, and the dialog that selects them.
+import { text } from '../../text';
+import { FieldDialog } from '../plot/picker';
+import { leavesOf, type Value } from './tree';
+
+/** Paths joined by '|', which is escaped in them. A message that is a single value has the path '.' here. */
+export const joinColumns = (paths: string[]): string | null => paths.map((p) => p.replace(/%/g, '%25').replace(/\|/g, '%7C') || '.').join('|') || null;
+export const splitColumns = (setting: string | undefined): string[] =>
+    (setting ?? '')
+        .split('|')
+        .filter(Boolean)
+        .map((p) => (p === '.' ? '' : p.replace(/%7C/g, '|').replace(/%25/g, '%')));
+
+export function ColumnDialog({ message, loading, error, chosen, onChange, onClose }: { message: Value | undefined; loading: boolean; error: unknown; chosen: string[]; onChange: (paths: string[]) => void; onClose: () => void }) {
+    const found = (message === undefined ? [] : leavesOf(message)).map((path) => ({ path, unit: '' }));
+    return <FieldDialog title={text.messages.chooseColumns} none={text.messages.noColumns} found={found} loading={loading} error={error} chosen={chosen} onChange={onChange} onClose={onClose} />;
+}

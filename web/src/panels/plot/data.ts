@@ -1,0 +1,133 @@
+// Loads the points of curves from /series. Fields without steps come as minima and maxima, so that no peak is lost; those with steps as
+// means, which can be differentiated and integrated; those of an XY plot as points that were recorded. Answers are kept for a while.
+import { ApiError, get } from '../../api';
+import type { Recording } from '../../types';
+import { boundsOf } from '../../recording_time';
+import type { Curve } from './curves';
+import { applySteps, valueAt, type Points } from './maths';
+
+const STEP_POINTS = 20_000; // of a field with steps, or of an XY plot
+const KEPT = 1_000_000; // points in memory beside those that are drawn
+const BUSY_MS = 1000; // between two requests while the server reads the values
+
+/** A curve as it is drawn. */
+export interface Line {
+    curve: Curve;
+    index: number; // of the curve in the list
+    recording: string; // its name; empty: the panel's own
+    points: Points; // over time
+    x: Float64Array; // where each point is drawn: its time, or the value of the x field at that time
+}
+export interface Source {
+    recording: Recording;
+    shift_ns: bigint; // added to its times
+    name: string; // in the legend; empty: the panel's own
+}
+export interface Loaded {
+    lines: Line[];
+    problems: { field: string; why: string }[];
+}
+
+type Answer = [time: number, value: number | string | null][];
+const kept = new Map<string, Points>(); // used last at the end
+let keptPoints = 0;
+
+function keep(key: string, points: Points): void {
+    kept.set(key, points);
+    keptPoints += points.t.length;
+    for (const [oldest, { t }] of kept) {
+        if (keptPoints <= KEPT) {
+            break;
+        }
+        kept.delete(oldest);
+        keptPoints -= t.length;
+    }
+}
+
+async function ask(path: string, params: Record<string, string | number>, signal: AbortSignal): Promise<Answer> {
+    for (;;) {
+        try {
+            return await get<Answer>(path, params, signal);
+        } catch (error) {
+            if (!(error instanceof ApiError && error.status === 503 && error.problem?.job)) {
+                throw error;
+            }
+        }
+        await new Promise((done) => setTimeout(done, BUSY_MS));
+    }
+}
+
+/** `zero`: the time that is 0 in `t`, on the recording's clock. */
+async function load({ recording }: Source, params: { field: string; start: string; end: string; agg: string; max_points: number }, zero: bigint, signal: AbortSignal): Promise<Points> {
+    const key = JSON.stringify([recording.id, recording.content, recording.end_ns, zero.toString(), params]);
+    const before = kept.get(key);
+    if (before) {
+        kept.delete(key);
+        kept.set(key, before);
+        return before;
+    }
+    const answer = await ask(`/recordings/${recording.id}/series`, { ...params, time_format: 'relative' }, signal); // relative to start
+    const from = Number(BigInt(params.start) - zero) / 1e9;
+    const points = { t: Float64Array.from(answer, ([time]) => from + time), v: Float64Array.from(answer, ([, value]) => (value === null || !Number.isFinite(Number(value)) ? NaN : Number(value))) };
+    keep(key, points);
+    return points;
+}
+
+const needsAll = (curve: Curve): boolean => curve.steps.some((step) => step.kind === 'integral'); // from the first message on
+const isLinear = (curve: Curve): boolean => curve.steps.every((step) => step.kind === 'scale' || step.kind === 'add');
+
+/** The points of a curve between two times (seconds from the start of the panel's recording), after its steps. */
+async function pointsOf(source: Source, curve: Curve, request: SeriesRequest, signal: AbortSignal): Promise<Points> {
+    const zero = request.start - source.shift_ns;
+    const at = (seconds: number) => zero + BigInt(Math.round(seconds * 1e9));
+    const bounds = boundsOf(source.recording);
+    const before = Math.max(0, ...curve.steps.map((step) => (step.kind === 'average' ? step.seconds : 0)));
+    const all = needsAll(curve);
+    const exact = !request.xField && isLinear(curve);
+    const points = await load(
+        source,
+        {
+            field: curve.field,
+            start: String(all ? bounds.start : at(request.from - before)),
+            end: String(all ? bounds.end + 1n : at(request.to) + 1n),
+            agg: exact ? 'minmax' : isLinear(curve) ? 'last' : 'mean',
+            max_points: exact ? request.points : STEP_POINTS,
+        },
+        zero,
+        signal,
+    );
+    return applySteps(points, curve.steps);
+}
+
+export interface SeriesRequest {
+    start: bigint; // time 0
+    from: number;
+    to: number;
+    points: number; // at most, of each curve
+    xField: Curve | null; // null: time
+}
+
+async function linesOf(source: Source, curves: { curve: Curve; index: number }[], request: SeriesRequest, signal: AbortSignal): Promise<Loaded> {
+    const x = request.xField && (await pointsOf(source, request.xField, request, signal));
+    const answers = await Promise.allSettled(curves.map(({ curve }) => pointsOf(source, curve, request, signal)));
+    signal.throwIfAborted();
+    const failed = answers.flatMap((answer, i) => (answer.status === 'rejected' ? [{ field: curves[i]!.curve.field, error: answer.reason as Error }] : []));
+    const refused = (error: unknown) => error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 401;
+    if (failed.length > 0 && !failed.every(({ error }) => refused(error))) {
+        throw failed.find(({ error }) => !refused(error))!.error;
+    }
+    return {
+        lines: answers.flatMap((answer, i) => {
+            const points = answer.status === 'fulfilled' ? answer.value : null;
+            return points ? [{ ...curves[i]!, recording: source.name, points, x: x ? points.t.map((time) => valueAt(x, time)) : points.t }] : [];
+        }),
+        problems: failed.map(({ field, error }) => ({ field, why: error.message })),
+    };
+}
+
+/** What could be loaded, and of each other field why not. Of a companion only the `shared` fields, and those that it has. */
+export async function loadLines(own: Source, companion: Source | null, curves: Curve[], shared: (curve: Curve) => boolean, request: SeriesRequest, signal: AbortSignal): Promise<Loaded> {
+    const numbered = curves.map((curve, index) => ({ curve, index }));
+    const [mine, other] = await Promise.all([linesOf(own, numbered, request, signal), companion && linesOf(companion, numbered.filter(({ curve }) => shared(curve)), request, signal)]);
+    return { lines: [...mine.lines, ...(other?.lines ?? [])], problems: mine.problems };
+}

@@ -1,0 +1,103 @@
+// The legend: for each line its colour, name and value at the playhead, or under the pointer. The values change without a render.
+import { useEffect, useRef } from 'preact/hooks';
+import { offset } from '../../format';
+import { text } from '../../text';
+import { Button, Menu } from '../../ui';
+import { curveOf, stepText, type Curve } from './curves';
+import type { Line } from './data';
+import { colourOf } from './draw';
+import { indexAt } from './maths';
+import type { PlotSettings } from './settings';
+
+const SHOWN_DIGITS = 7;
+export const valueText = (value: number): string => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(SHOWN_DIGITS))));
+
+/** How a curve is called: the field, and what is done to it. */
+export const nameOf = ({ curve, recording }: Pick<Line, 'curve' | 'recording'>, own = ''): string => [curve.field, ...curve.steps.map(stepText)].join(' ') + (recording || own ? ` · ${recording || own}` : '');
+
+interface Props {
+    set: PlotSettings;
+    lines: Line[];
+    own: string; // the name of the panel's recording where there are two; else empty
+    theme: string;
+    onEdit: (index: number) => void;
+    /** Sets what shows the values at a time. */
+    values: { current: ((seconds: number) => void) | null };
+}
+
+function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; onEdit: () => void }) {
+    const change = (part: Partial<Curve>) => set.setCurves(set.curves.map((one) => (one === curve ? { ...one, ...part } : one)));
+    const step = (kind: 'derivative' | 'integral') => ({
+        label: text.plot.step[kind],
+        run: () => set.setCurves(set.curves.flatMap((one) => (one === curve ? [one, { ...curveOf(one.field), steps: [...one.steps, { kind }] }] : [one]))),
+    });
+    return (
+        <Menu
+            label={text.plot.curve(nameOf({ curve, recording: '' }))}
+            items={[
+                { label: text.plot.edit, icon: 'edit', run: onEdit },
+                step('derivative'),
+                step('integral'),
+                { label: text.plot.right, checked: curve.right, run: () => change({ right: !curve.right }) },
+                { label: text.plot.useAsX, run: () => set.setX(curve) },
+                { label: text.plot.remove, icon: 'trash', run: () => set.setCurves(set.curves.filter((one) => one !== curve)) },
+            ]}
+        />
+    );
+}
+
+/** A square in the line's colour; without a fill where the curve is hidden. */
+function Swatch({ line, theme, onClick }: { line: Line; theme: string; onClick: () => void }) {
+    const name = nameOf(line);
+    return (
+        <button type="button" class="plot-swatch" aria-pressed={!line.curve.hidden} aria-label={text.plot.show(name)} title={text.plot.show(name)} onClick={onClick}>
+            <span key={theme} class={line.recording ? 'plot-swatch-other' : ''} style={{ borderColor: colourOf(line), background: line.curve.hidden ? 'none' : colourOf(line) }} />
+        </button>
+    );
+}
+
+export function Legend({ set, lines, own, theme, onEdit, values }: Props) {
+    const root = useRef<HTMLDivElement>(null);
+    const last = useRef(0);
+    useEffect(() => {
+        const show = (seconds: number) => {
+            last.current = seconds;
+            root.current!.querySelector('.plot-time')!.textContent = offset(BigInt(Math.round(seconds * 1e9)));
+            root.current!.querySelectorAll('.plot-value').forEach((element, i) => {
+                const points = lines[i]?.points;
+                const at = points ? indexAt(points, seconds) : -1;
+                element.textContent = at < 0 ? '–' : valueText(points!.v[at]!);
+            });
+        };
+        values.current = show;
+        show(last.current);
+        return () => (values.current = null);
+    }, [lines]);
+    const toggle = (curve: Curve) => set.setCurves(set.curves.map((one) => (one === curve ? { ...one, hidden: !one.hidden } : one)));
+    return (
+        <div class="plot-legend small" ref={root} role="group" aria-label={text.plot.legend}>
+            <span class="mono plot-time" />
+            {set.x && (
+                <span class="plot-item">
+                    <span class="muted">{text.plot.x}</span> <span class="mono">{nameOf({ curve: set.x, recording: '' })}</span>
+                    <Button kind="quiet" icon="close" label={text.plot.overTime} onClick={() => set.setX(null)} />
+                </span>
+            )}
+            {lines.map((line) => {
+                const curve = set.curves[line.index];
+                return (
+                    curve && (
+                        <span key={`${line.index} ${line.recording}`} class="plot-item">
+                            <Swatch line={line} theme={theme} onClick={() => toggle(curve)} />
+                            <span class="mono plot-name" title={nameOf(line, own)}>
+                                <bdi>{nameOf(line, own)}</bdi>
+                            </span>
+                            <span class="mono plot-value" />
+                            {!line.recording && <CurveMenu set={set} curve={curve} onEdit={() => onEdit(line.index)} />}
+                        </span>
+                    )
+                );
+            })}
+        </div>
+    );
+}
