@@ -200,7 +200,7 @@ export class Chart {
         ctx.lineWidth = 1.5 * ratio;
         for (const line of view.lines) {
             ctx.strokeStyle = ctx.fillStyle = colourOf(line);
-            ctx.globalAlpha = line.recording ? 0.65 : 1;
+            ctx.globalAlpha = line.source.name ? 0.65 : 1;
             ctx.setLineDash(dashOf(line).map((px) => px * ratio));
             ctx.beginPath();
             trace(line, area, view.overTime, ctx);
