@@ -55,10 +55,8 @@ function ZoneMenu() {
     const choice = useStore(zoneChoice);
     return (
         <Menu label={text.zone.title} icon="clock" items={CHOICES.map((one) => ({ label: text.zone[one], checked: one === choice, run: () => chooseZone(one) }))}>
-            <span title={text.zone.title}>
-                <span class="visually-hidden">{text.zone.title}: </span>
-                {choice === 'recording' ? text.zone.own : zoneName()}
-            </span>
+            <span class="visually-hidden">{text.zone.title}: </span>
+            <span class="zone">{choice === 'recording' ? text.zone.own : zoneName()}</span>
         </Menu>
     );
 }

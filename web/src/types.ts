@@ -48,6 +48,20 @@ export type Preview = Of<'Preview'>;
 export type Saved = Of<'Saved'>;
 export type BatchPlan = Of<'BatchPlan'>;
 export type BatchResult = Of<'BatchResult'>;
+export type Webhook = Of<'Webhook'>;
+export type WebhookNew = Of<'WebhookNew'>;
+export type WebhookDetail = Of<'WebhookDetail'>;
+export type WebhookTest = Of<'WebhookTest'>;
+export type Retention = Of<'Retention'>;
+export type RetentionRule = Of<'RetentionRule'>;
+export type RetentionItem = Of<'RetentionItem'>;
+export type Quota = Of<'Quota'>;
+export type ImportItem = Of<'ImportItem'>;
+export type Watch = Of<'Watch'>;
+export type Failure = Of<'Failure'>;
+export type AuditEntry = Of<'AuditEntry'>;
+export type Backup = Of<'Backup'>;
+export type Scrub = Of<'Scrub'>;
 export interface Change {
     kind: string; // recording.created …, scan.done …; gap: changes were missed
     seq: number;

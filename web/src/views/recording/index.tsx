@@ -5,6 +5,7 @@ import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
 import { Playback, type Range } from '../../playback';
+import { forgetOpened, rememberOpened } from '../../recent';
 import { text } from '../../text';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
 import { linkKey } from '../../shared_link';
@@ -172,9 +173,12 @@ export default function RecordingView() {
     useEffect(() => {
         if (name) {
             document.title = `${name} – ${text.name}`;
+            rememberOpened(found!.value);
         }
-    }, [name]);
-    if (result.error instanceof ApiError && (result.error.status === 404 || result.error.status === 410) && !found && !result.loading) {
+    }, [its, name]);
+    const gone = result.error instanceof ApiError && (result.error.status === 404 || result.error.status === 410) && !found && !result.loading;
+    useEffect(() => void (gone && forgetOpened(id)), [gone, id]);
+    if (gone) {
         return (
             <EmptyState title={text.recording.notFound} help={text.recording.notFoundHelp}>
                 {!linkKey && <a href="./">{text.notFound.back}</a>}
