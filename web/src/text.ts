@@ -798,7 +798,7 @@ export const text = {
         readOnly: 'Read-only link',
         until: (time: string) => `Read-only link until ${time}`,
         ended: 'This link no longer works',
-        endedHelp: 'It has expired or was withdrawn. Ask the person who sent it for a new one.',
+        endedHelp: 'It has expired, was withdrawn or is incomplete. Ask the person who sent it for a new one.',
         logIn: 'Log in to the archive instead',
     },
     pair: {
