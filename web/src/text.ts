@@ -207,6 +207,7 @@ export const text = {
             move: { button: 'Move…', title: 'Move or rename', run: (n: number) => `Move ${plural(n, 'recording', 'recordings')}`, done: (n: number) => `${plural(n, 'recording', 'recordings')} moved` },
             trash: { button: 'Move to trash', title: 'Move to trash', run: (n: number) => `Move ${plural(n, 'recording', 'recordings')} to trash`, done: (n: number) => `${plural(n, 'recording', 'recordings')} moved to trash` },
             restore: { button: 'Restore', title: 'Restore from trash', run: (n: number) => `Restore ${plural(n, 'recording', 'recordings')}`, done: (n: number) => `${plural(n, 'recording', 'recordings')} restored` },
+            undone: (n: number) => `${plural(n, 'recording', 'recordings')} changed back`,
             add: 'Tags to set',
             remove: 'Tags to remove',
             removeHelp: 'Their keys, separated by spaces.',
