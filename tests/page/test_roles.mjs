@@ -36,6 +36,9 @@ async function select(page) {
     await page.locator('.library-actions').waitFor();
 }
 
+const EDITORS = ['Storage', 'Live recordings', 'Jobs', 'Imports', 'Watched folders', 'Failed imports', 'Links', 'Monitoring'];
+const ADMINS = ['Storage', 'Retention and quotas', 'Live recordings', 'Jobs', 'Imports', 'Watched folders', 'Failed imports', 'Tokens', 'Links', 'Audit log', 'Webhooks', 'Backup and checks', 'Monitoring'];
+
 export const tests = {
     async a_reader_is_offered_what_a_reader_may_do() {
         await as('read', '/?q=collection:lab', async (page) => {
@@ -87,9 +90,9 @@ export const tests = {
     async each_role_has_its_views() {
         for (const [role, wanted, sections] of [
             ['upload', ['Library', 'Upload'], []],
-            ['edit', ['Library', 'Upload', 'Administration'], ['Storage', 'Jobs', 'Failed imports', 'Watched folders']],
-            ['boss', ['Library', 'Upload', 'Administration'], ['Storage', 'Jobs', 'Failed imports', 'Watched folders']],
-            ['admin', ['Library', 'Upload', 'Administration'], ['Storage', 'Jobs', 'Failed imports', 'Watched folders', 'Tokens', 'Audit log']],
+            ['edit', ['Library', 'Upload', 'Administration'], EDITORS],
+            ['boss', ['Library', 'Upload', 'Administration'], EDITORS],
+            ['admin', ['Library', 'Upload', 'Administration'], ADMINS],
         ]) {
             await as(role, '/', async (page) => {
                 assert.deepEqual(await links(page), wanted, role);
@@ -97,7 +100,6 @@ export const tests = {
                     await page.getByRole('link', { name: 'Administration' }).click();
                     await settled(page);
                     assert.deepEqual(await page.getByRole('navigation', { name: 'Administration' }).getByRole('link').allTextContents(), sections, role);
-                    assert.equal(await page.getByRole('button', { name: 'Check now' }).count(), role === 'admin' ? 1 : 0, role);
                 }
             });
         }

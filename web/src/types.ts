@@ -35,6 +35,7 @@ export interface Message<T = unknown> {
     callerid?: string;
     data: T;
 }
+export type RecordingLink = Of<'RecordingLink'>;
 export type Value = Of<'ValueCount'>;
 export type Values = Of<'ValuePage'>;
 export type Stat = Of<'Total'>;
@@ -47,6 +48,20 @@ export type Preview = Of<'Preview'>;
 export type Saved = Of<'Saved'>;
 export type BatchPlan = Of<'BatchPlan'>;
 export type BatchResult = Of<'BatchResult'>;
+export type Webhook = Of<'Webhook'>;
+export type WebhookNew = Of<'WebhookNew'>;
+export type WebhookDetail = Of<'WebhookDetail'>;
+export type WebhookTest = Of<'WebhookTest'>;
+export type Retention = Of<'Retention'>;
+export type RetentionRule = Of<'RetentionRule'>;
+export type RetentionItem = Of<'RetentionItem'>;
+export type Quota = Of<'Quota'>;
+export type ImportItem = Of<'ImportItem'>;
+export type Watch = Of<'Watch'>;
+export type Failure = Of<'Failure'>;
+export type AuditEntry = Of<'AuditEntry'>;
+export type Backup = Of<'Backup'>;
+export type Scrub = Of<'Scrub'>;
 export interface Change {
     kind: string; // recording.created …, scan.done …; gap: changes were missed
     seq: number;

@@ -1,93 +1,131 @@
-// Watched folders and failed imports.
-import { get, getPage, send } from '../../api';
-import { useRequest } from '../../use_request';
-import { ago, count } from '../../format';
+// Imports of files on the server: a preview, the import as a job, the last ones; and the watched folders.
+import { useState } from 'preact/hooks';
+import { send } from '../../api';
+import { ago, bytes, count } from '../../format';
+import { useRole } from '../../service';
 import { labelOf, text } from '../../text';
-import { showError } from '../../toasts';
-import { Badge, Button, Failed, Spinner } from '../../ui';
-import { SimpleTable } from './simple_table';
+import type { ImportItem, Job, JobStarted, Watch } from '../../types';
+import { Badge, Button } from '../../ui';
+import { outcomeText, RunningJob, StateBadge } from './job_parts';
+import { FieldError, Form, ListTable, Table, useList, words, type Rows, type Values } from './parts';
 
-interface Watch {
-    id: number;
-    folder: string;
-    collection: string;
-    mode: string;
-    state: string;
-    note: string;
-    watched_folders: number;
-    waiting: number;
-    queue: number;
-    last_scan: { started: string | null; ended: string | null; files: number; folders: number };
-}
-interface Failure {
-    id: number;
-    path: string | null;
-    recording: string | null;
-    name: string | null;
-    collection: string;
-    code: string;
-    reason: string;
-    tries: number;
-    last_failed: string;
-}
+const t = text.admin.imports;
+const FIELDS = [
+    { name: 'path', label: t.path, help: t.pathHelp, placeholder: '2024/may' },
+    { name: 'glob', label: t.glob, help: t.globHelp, placeholder: '*.bag' },
+    { name: 'collection', label: t.collection, placeholder: 'default' },
+    { name: 'mode', label: t.mode, options: Object.entries(t.modes) },
+    { name: 'tags', label: t.tags, help: t.tagsHelp, placeholder: 'robot:r1' },
+    { name: 'replace', label: t.replace, check: true },
+];
 
-export function Watches() {
-    const result = useRequest((signal) => get<{ items: Watch[] }>('/watches', {}, signal), []);
-    if (result.error !== null) {
-        return <Failed error={result.error} retry={result.reload} />;
+function bodyOf({ path, glob, collection, mode, tags, replace }: Values): Record<string, unknown> {
+    const pairs = words(tags).map((word) => [word.slice(0, word.indexOf(':')), word.slice(word.indexOf(':') + 1)]);
+    if (pairs.some(([key]) => !key)) {
+        throw new FieldError('tags', t.tagForm);
     }
-    return result.value ? (
-        <SimpleTable
-            caption={text.admin.watches.title}
-            empty={text.admin.watches.none}
-            rows={result.value.items}
-            columns={[
-                { title: text.admin.watches.folder, cell: (w) => <span class="mono">{w.folder}</span> },
-                { title: text.admin.watches.collection, cell: (w) => w.collection },
-                { title: text.admin.watches.mode, cell: (w) => labelOf(text.admin.watches.modes, w.mode) },
-                { title: text.admin.watches.state, cell: (w) => <Badge title={w.note}>{labelOf(text.admin.watches.states, w.state)}</Badge> },
-                { title: text.admin.watches.queue, right: true, cell: (w) => `${count(w.queue)} / ${count(w.waiting)}` },
-                { title: text.admin.watches.files, right: true, cell: (w) => count(w.last_scan.files) },
-                { title: text.admin.watches.lastScan, cell: (w) => ago(w.last_scan.ended) },
-            ]}
-        />
-    ) : (
-        <Spinner />
+    const where = path?.startsWith('s3://') ? { url: path } : path ? { path } : {};
+    const names = glob || (path ? '' : '*');
+    return { ...where, ...(names ? { glob: names } : {}), ...(collection ? { collection } : {}), mode, ...(pairs.length > 0 ? { tags: Object.fromEntries(pairs) } : {}), ...(replace ? { replace: true } : {}) };
+}
+
+function Preview({ found }: { found: Rows<ImportItem> }) {
+    return (
+        <>
+            <p role="status">{t.found(found.items.filter((item) => item.outcome === 'would_take').length, bytes(found.items.reduce((sum, item) => sum + (item.outcome === 'would_take' ? item.size : 0), 0)), Boolean(found.next))}</p>
+            <Table
+                caption={t.preview}
+                empty={t.foundNone}
+                rows={found.items}
+                columns={[
+                    { title: t.files, cell: (i) => <span class="mono">{i.files.join(', ')}</span> },
+                    { title: t.outcome, cell: (i) => <Badge kind={i.outcome === 'failed' ? 'bad' : ''}>{labelOf(t.outcomes, i.outcome)}</Badge> },
+                    { title: t.name, cell: (i) => (i.name_taken ? `${i.name} (${t.taken})` : (i.name ?? '')) },
+                    { title: text.admin.storage.size, right: true, cell: (i) => bytes(i.size) },
+                    { title: text.admin.jobs.problem, cell: (i) => <span class="admin-reason error">{i.problem ?? ''}</span> },
+                ]}
+            />
+        </>
     );
 }
 
-export function Failures() {
-    const result = useRequest(async (signal) => {
-        const page = await getPage<Failure>('/failures', { limit: 1000 }, null, signal);
-        return Array.isArray(page) ? (page as Failure[]) : page.items;
-    }, []);
-    const act = (request: Promise<unknown>) => void request.then(result.reload, showError);
-    if (result.error !== null) {
-        return <Failed error={result.error} retry={result.reload} />;
-    }
-    return result.value ? (
-        <SimpleTable
-            caption={text.admin.failures.title}
-            empty={text.admin.failures.none}
-            rows={result.value}
+export function Imports() {
+    const last = useList<Job>('/jobs', { kind: 'import', limit: 20 });
+    const mayImport = useRole('edit');
+    const [found, setFound] = useState<Rows<ImportItem> | null>(null);
+    const [job, setJob] = useState<string | null>(null);
+    const start = async (values: Values) => {
+        const started = await send<JobStarted>('POST', '/imports', { body: bodyOf(values) });
+        setFound(null);
+        setJob(started!.job.id);
+        last.reload();
+    };
+    const preview = async (values: Values) => {
+        setFound(await send<Rows<ImportItem>>('POST', '/imports', { params: { limit: 200 }, body: { ...bodyOf(values), dry_run: true } }));
+    };
+    return (
+        <>
+            {mayImport && (
+                <Form fields={FIELDS} submit={preview}>
+                    {({ busy, send: submit, body }) => (
+                        <div class="admin-inline">
+                            {body}
+                            <div class="row">
+                                <Button disabled={busy} onClick={() => submit()}>
+                                    {t.preview}
+                                </Button>
+                                <Button kind="main" disabled={busy || job !== null} onClick={() => submit(start)}>
+                                    {t.start}
+                                </Button>
+                            </div>
+                        </div>
+                    )}
+                </Form>
+            )}
+            {job && <RunningJob id={job} label={t.start} ended={() => (setJob(null), last.reload())} />}
+            {found && <Preview found={found} />}
+            <h2>{t.last}</h2>
+            <ListTable
+                caption={t.last}
+                empty={t.none}
+                of={last}
+                columns={[
+                    { title: text.admin.jobs.subject, cell: (j) => <span class="mono">{j.subject}</span> },
+                    { title: text.admin.jobs.state, cell: (j) => <StateBadge job={j} /> },
+                    { title: t.result, cell: (j) => outcomeText(j) },
+                    { title: text.admin.jobs.started, cell: (j) => ago(j.created) },
+                ]}
+            />
+        </>
+    );
+}
+
+export function Watches() {
+    const list = useList<Watch>('/watches');
+    const w = text.admin.watches;
+    return (
+        <ListTable
+            caption={w.title}
+            empty={w.none}
+            of={list}
             columns={[
-                { title: text.admin.failures.file, cell: (f) => (f.recording ? <a href={`recordings/${f.recording}`}>{f.name ?? f.recording}</a> : <span class="mono">{f.path ?? f.name}</span>) },
-                { title: text.admin.failures.collection, cell: (f) => f.collection },
-                { title: text.admin.failures.reason, cell: (f) => <span class="admin-reason">{f.reason}</span> },
-                { title: text.admin.failures.tries, right: true, cell: (f) => count(f.tries) },
-                { title: text.admin.failures.last, cell: (f) => ago(f.last_failed) },
+                { title: w.folder, cell: (one) => <span class="mono">{one.folder}</span> },
+                { title: w.collection, cell: (one) => one.collection },
+                { title: w.mode, cell: (one) => labelOf(w.modes, one.mode) },
                 {
-                    title: '',
-                    right: true,
-                    cell: (f) => (
+                    title: w.state,
+                    cell: (one) => (
                         <>
-                            <Button onClick={() => act(send('POST', `/failures/${f.id}/retry`))}>{text.retry}</Button> <Button kind="quiet" icon="close" label={text.admin.failures.dismiss} onClick={() => act(send('DELETE', `/failures/${f.id}`))} />
+                            <Badge kind={one.state === 'unreadable' ? 'bad' : ''}>{labelOf(w.states, one.state)}</Badge> {one.note}
                         </>
                     ),
                 },
+                { title: w.queue, right: true, cell: (one) => `${count(one.queue)} / ${count(one.waiting)}` },
+                { title: w.files, right: true, cell: (one) => count(one.last_scan.files) },
+                { title: w.added, right: true, cell: (one) => count(one.counts.created) },
+                { title: w.failed, right: true, cell: (one) => (one.counts.failed > 0 ? <a href="admin/failures">{count(one.counts.failed)}</a> : '0') },
+                { title: w.lastScan, cell: (one) => ago(one.last_scan.ended) },
             ]}
         />
-    ) : (
-        <Spinner />
     );
 }

@@ -1,52 +1,82 @@
-// Jobs of the server.
-import { useEffect, useState } from 'preact/hooks';
-import { get, send } from '../../api';
-import { useRequest } from '../../use_request';
-import { ago, percent } from '../../format';
+// Jobs of the server: a list by kind and state, cancelled here; what a batch of changes did with each recording. The URL holds the filter.
+import { useEffect } from 'preact/hooks';
+import { send } from '../../api';
+import { setQuery, useAddress } from '../../address';
+import { ago } from '../../format';
 import { useRole } from '../../service';
 import { labelOf, text } from '../../text';
-import { showError } from '../../toasts';
-import type { Job } from '../../types';
-import { Badge, Button, Check, Failed, Spinner } from '../../ui';
-import { SimpleTable } from './simple_table';
+import type { BatchResult, Job } from '../../types';
+import { Badge, Button, Check, Dialog, Select } from '../../ui';
+import { isOver, outcomeText, StateBadge } from './job_parts';
+import { Action, ListTable, useList } from './parts';
 
+const t = text.admin.jobs;
 const POLL_MS = 3000;
 const KINDS = Object.keys(text.jobs.kinds).filter((kind) => kind !== 'plan'); // each view of a recording adds plans
 
+function Results({ id }: { id: string }) {
+    const list = useList<BatchResult>(`/jobs/${id}/results`, { limit: 200 });
+    return (
+        <Dialog wide title={t.results} onClose={() => setQuery({ job: null })}>
+            <ListTable
+                caption={t.results}
+                empty={t.noResults}
+                of={list}
+                columns={[
+                    { title: t.recording, cell: (r) => <a href={`recordings/${r.recording}`}>{r.name || r.recording}</a> },
+                    { title: t.collection, cell: (r) => r.collection },
+                    { title: t.newName, cell: (r) => r.new_name },
+                    { title: t.state, cell: (r) => <Badge kind={r.result === 'failed' ? 'bad' : r.result === 'changed' ? 'good' : ''}>{t.resultStates[r.result]}</Badge> },
+                    { title: t.problem, cell: (r) => <span class="admin-reason error">{r.problem}</span> },
+                ]}
+            />
+        </Dialog>
+    );
+}
+
 export function Jobs() {
-    const [plans, setPlans] = useState(false);
+    const { query } = useAddress();
+    const [kind, state, plans, shown] = [query.get('kind') ?? '', query.get('state') ?? '', query.has('plans'), query.get('job')];
     const mayCancel = useRole('edit');
-    const result = useRequest((signal) => get<{ items: Job[] }>('/jobs', plans ? {} : { kind: KINDS }, signal), [plans]);
+    const list = useList<Job>('/jobs', { kind: kind || (plans ? null : KINDS), state: state || null, limit: 100 });
     useEffect(() => {
-        if (!result.loading) {
-            const timer = setTimeout(result.reload, POLL_MS); // after the response, so that a slow server is not asked faster than it responds
+        if (!list.loading) {
+            const timer = setTimeout(list.reload, POLL_MS); // after the response, so that a slow server is not asked faster than it responds
             return () => clearTimeout(timer);
         }
         return undefined;
-    }, [result.loading]);
-    if (result.error !== null) {
-        return <Failed error={result.error} retry={result.reload} />;
-    }
-    const kind = (state: string) => (state === 'failed' ? 'bad' : state === 'running' ? 'accent' : '');
-    return result.value ? (
+    }, [list.loading]);
+    return (
         <>
-            <Check label={text.admin.jobs.plans} checked={plans} onChange={setPlans} />
-            <SimpleTable
-                caption={text.admin.jobs.title}
-                empty={text.admin.jobs.none}
-                rows={result.value.items}
+            <div class="row admin-filter">
+                <Select label={t.kind} value={kind} options={[['', text.admin.all], ...KINDS.map((one): [string, string] => [one, text.jobs.kinds[one]!])]} onChange={(value) => setQuery({ kind: value })} />
+                <Select label={t.state} value={state} options={[['', text.admin.all], ...Object.entries(text.jobs.states)]} onChange={(value) => setQuery({ state: value })} />
+                <Check label={t.plans} checked={plans} disabled={kind !== ''} onChange={(on) => setQuery({ plans: on ? 'yes' : null })} />
+            </div>
+            <ListTable
+                caption={t.title}
+                empty={kind || state ? t.noMatch : t.none}
+                of={list}
                 columns={[
-                    { title: text.admin.jobs.kind, cell: (j) => labelOf(text.jobs.kinds, j.kind) },
-                    { title: text.admin.jobs.subject, cell: (j) => j.subject },
-                    { title: text.admin.jobs.state, cell: (j) => <Badge kind={kind(j.state)}>{labelOf(text.jobs.states, j.state)}</Badge> },
-                    { title: text.admin.jobs.progress, right: true, cell: (j) => (j.state === 'running' && j.total > 0 ? percent(j.done, j.total) : '') },
-                    { title: text.admin.jobs.started, cell: (j) => ago(j.created) },
-                    { title: text.admin.jobs.problem, cell: (j) => <span class="admin-reason error">{j.problem ?? ''}</span> },
-                    { title: '', right: true, cell: (j) => (mayCancel && (j.state === 'running' || j.state === 'queued') ? <Button onClick={() => void send('DELETE', `/jobs/${j.id}`).then(result.reload, showError)}>{text.cancel}</Button> : null) },
+                    { title: t.kind, cell: (j) => labelOf(text.jobs.kinds, j.kind) },
+                    { title: t.subject, cell: (j) => <span class="admin-reason">{j.subject}</span> },
+                    { title: t.state, cell: (j) => <StateBadge job={j} /> },
+                    { title: t.outcome, cell: (j) => outcomeText(j) },
+                    { title: t.started, cell: (j) => ago(j.created) },
+                    { title: t.ended, cell: (j) => (isOver(j) ? ago(j.ended) : '') },
+                    {
+                        title: '',
+                        right: true,
+                        cell: (j) => (
+                            <span class="admin-actions">
+                                {j.kind === 'batch' && <Button onClick={() => setQuery({ job: j.id })}>{t.results}</Button>}
+                                {mayCancel && !isOver(j) && <Action label={text.cancel} run={() => send('DELETE', `/jobs/${j.id}`)} done={list.reload} />}
+                            </span>
+                        ),
+                    },
                 ]}
             />
+            {shown && <Results id={shown} />}
         </>
-    ) : (
-        <Spinner />
     );
 }

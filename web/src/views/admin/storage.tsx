@@ -1,131 +1,37 @@
-// Storage: totals per collection, integrity check, backup.
+// Storage: collections with their totals, descriptions and names; the trash.
 import { useState } from 'preact/hooks';
-import { ApiError, followJob, get, getPage, send } from '../../api';
-import { useRequest } from '../../use_request';
-import { bytes, count, dateTime, duration, percent } from '../../format';
+import { ApiError, get, getPage, patch, send } from '../../api';
+import { bytes, count, duration } from '../../format';
 import { useRole } from '../../service';
 import { text } from '../../text';
-import { showError, showToast } from '../../toasts';
-import type { Job, JobStarted, Recording, Stat } from '../../types';
-import { Button, Confirm, Failed, Progress, Spinner } from '../../ui';
-import { SimpleTable } from './simple_table';
+import { showToast } from '../../toasts';
+import type { Collection, Recording, Stat } from '../../types';
+import { Button, Progress } from '../../ui';
+import { useRequest } from '../../use_request';
+import { Action, FormDialog, ListTable, useList, type Values } from './parts';
 
-interface Scrub {
-    state: string;
-    files?: number;
-    size?: number;
-    files_total?: number;
-    corrupted?: number;
-    missing?: number;
-    corrupted_packs?: number;
-    started?: string;
-    ended?: string;
-    corrupted_files: { name?: string; path?: string; sha256?: string; problem?: string }[];
-}
-
-/** A button that starts a job and shows its progress. */
-function JobButton({ path, label, ended }: { path: string; label: string; ended: () => void }) {
-    const [job, setJob] = useState<Job | null>(null);
-    const start = async () => {
-        try {
-            const started = await send<JobStarted>('POST', path);
-            if (started?.job) {
-                const stop = followJob(started.job.id, (now) => {
-                    setJob(now);
-                    if (now.state !== 'queued' && now.state !== 'running') {
-                        stop();
-                        setJob(null);
-                        ended();
-                        showToast(now.state === 'done' ? text.admin.storage.finished(label) : (now.problem ?? now.state), undefined, now.state === 'done' ? 'info' : 'error');
-                    }
-                });
-            }
-        } catch (error) {
-            showError(error);
-        }
-    };
-    return (
-        <div class="admin-job">
-            <Button disabled={job !== null} onClick={() => void start()}>
-                {label}
-            </Button>
-            {job && <Progress label={label} value={job.total > 0 ? job.done / job.total : null} />}
-        </div>
-    );
-}
-
-function LastScrub({ refreshCount }: { refreshCount: number }) {
-    const result = useRequest((signal) => get<Scrub>('/admin/scrub/last', {}, signal), [refreshCount]);
-    const scrub = result.value;
-    if (result.error !== null) {
-        return <Failed error={result.error} retry={result.reload} />;
-    }
-    if (!scrub) {
-        return <Spinner />;
-    }
-    if (scrub.state === 'none') {
-        return <p class="muted">{text.admin.storage.scrubNever}</p>;
-    }
-    const faults = (scrub.corrupted ?? 0) + (scrub.missing ?? 0);
-    return (
-        <>
-            <p class={faults > 0 ? 'error' : ''}>
-                {faults > 0 ? text.admin.storage.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : text.admin.storage.intact(count(scrub.files), bytes(scrub.size))} {scrub.ended ? dateTime(scrub.ended) : text.admin.storage.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
-            </p>
-            {(scrub.corrupted_packs ?? 0) > 0 && <p class="error">{text.admin.storage.packsRebuilt(scrub.corrupted_packs ?? 0)}</p>}
-            <ul>
-                {scrub.corrupted_files.map((r, i) => (
-                    <li key={i} class="mono">
-                        {r.name ?? r.path ?? r.sha256} {r.problem}
-                    </li>
-                ))}
-            </ul>
-        </>
-    );
-}
+const t = text.admin.storage;
 
 /** The trash: how much is in it, and a button that deletes all of it permanently. */
-function EmptyTrash({ done }: { done: () => void }) {
+function Trash({ done }: { done: () => void }) {
     const trash = useRequest((signal) => get<{ items: Stat[] }>('/stats', { by: 'state' }, signal), []);
-    const [confirming, setConfirming] = useState(false);
     const [left, setLeft] = useState<number | null>(null);
     const mayPurge = useRole('admin');
     const found = trash.value?.items.find((stat) => stat.name === 'trashed');
     const n = found?.recordings ?? 0;
-    const run = async () => {
-        try {
-            await emptyTrash(setLeft);
-            showToast(text.admin.storage.trashEmptied);
-        } catch (error) {
-            showError(error);
-        }
-        setLeft(null);
-        trash.reload();
-        done();
-    };
+    const run = () => emptyTrash(setLeft).finally(() => (setLeft(null), trash.reload(), done()));
     if (!trash.value) {
         return null;
     }
     return (
         <>
-            <h2>{text.admin.storage.trash}</h2>
-            <p class="muted">{n > 0 ? <a href="./?q=state%3Atrashed">{text.admin.storage.inTrash(n, bytes(found?.size ?? 0))}</a> : text.library.trashEmpty}</p>
+            <h2>{t.trash}</h2>
+            <p class="muted">{n > 0 ? <a href="./?q=state%3Atrashed">{t.inTrash(n, bytes(found?.size ?? 0))}</a> : text.library.trashEmpty}</p>
             {mayPurge && n > 0 && (
                 <div class="admin-job">
-                    <Button kind="danger" disabled={left !== null} onClick={() => setConfirming(true)}>
-                        {text.admin.storage.emptyTrash}
-                    </Button>
-                    {left !== null && <Progress label={text.admin.storage.emptyTrash} value={n > 0 ? 1 - left / n : null} />}
+                    <Action kind="danger" label={t.emptyTrash} confirm={{ title: t.emptyTrashTitle, help: t.emptyTrashHelp(n), button: text.library.purge }} run={run} done={() => showToast(t.trashEmptied)} />
+                    {left !== null && <Progress label={t.emptyTrash} value={n > 0 ? 1 - left / n : null} />}
                 </div>
-            )}
-            {confirming && (
-                <Confirm
-                    title={text.admin.storage.emptyTrashTitle}
-                    help={text.admin.storage.emptyTrashHelp(n)}
-                    button={text.library.purge}
-                    onYes={() => void run()}
-                    onClose={() => setConfirming(false)}
-                />
             )}
         </>
     );
@@ -150,45 +56,40 @@ async function emptyTrash(report: (left: number) => void): Promise<void> {
     }
 }
 
+const FIELDS = [
+    { name: 'name', label: t.name, help: t.nameHelp },
+    { name: 'description', label: t.description, multiline: true },
+];
+
 export function Storage() {
-    const stats = useRequest((signal) => get<{ items: Stat[] }>('/stats', { by: 'collection' }, signal), []);
+    const list = useList<Collection>('/collections', { limit: 200 });
     const service = useRequest((signal) => get<{ free_bytes: number }>('', {}, signal), []);
-    const mayRun = useRole('admin', true);
-    if (stats.error !== null) {
-        return <Failed error={stats.error} retry={stats.reload} />;
-    }
+    const [editing, setEditing] = useState<Collection | null>(null);
+    const [mayEdit, mayRename] = [useRole('edit'), useRole('admin')];
+    const save = async ({ name, description }: Values) => {
+        await patch(`/collections/${encodeURIComponent(editing!.name)}`, { description, ...(name !== editing!.name ? { name } : {}) });
+        setEditing(null);
+        list.reload();
+    };
     return (
         <>
-            <SimpleTable
-                caption={text.admin.storage.title}
-                empty={text.admin.storage.none}
-                rows={stats.value?.items ?? []}
+            <ListTable
+                caption={t.title}
+                empty={t.none}
+                of={list}
                 columns={[
-                    { title: text.admin.storage.collection, cell: (s) => <a href={`./?q=${encodeURIComponent(`collection:"${s.name ?? ''}"`)}`}>{s.name}</a> },
-                    { title: text.admin.storage.recordings, right: true, cell: (s) => count(s.recordings) },
-                    { title: text.admin.storage.size, right: true, cell: (s) => bytes(s.size) },
-                    { title: text.admin.storage.messages, right: true, cell: (s) => count(s.messages) },
-                    { title: text.admin.storage.duration, right: true, cell: (s) => duration(Math.round(s.duration_s * 1e9)) },
+                    { title: t.collection, cell: (c) => <a href={`./?q=${encodeURIComponent(`collection:"${c.name}"`)}`}>{c.name}</a> },
+                    { title: t.recordings, right: true, cell: (c) => count(c.recordings) },
+                    { title: t.size, right: true, cell: (c) => bytes(c.size) },
+                    { title: t.messages, right: true, cell: (c) => count(c.messages) },
+                    { title: t.duration, right: true, cell: (c) => duration(Math.round(c.duration_s * 1e9)) },
+                    { title: t.description, cell: (c) => <span class="admin-reason">{c.description}</span> },
+                    { title: '', right: true, cell: (c) => mayEdit && <Button kind="quiet" icon="edit" label={t.edit(c.name)} onClick={() => setEditing(c)} /> },
                 ]}
             />
-            {service.value && <p>{text.admin.storage.free(bytes(service.value.free_bytes))}</p>}
-            <EmptyTrash done={stats.reload} />
-            {mayRun && <Maintenance />}
-        </>
-    );
-}
-
-function Maintenance() {
-    const [refreshCount, setRefreshCount] = useState(0);
-    return (
-        <>
-            <h2>{text.admin.storage.scrub}</h2>
-            <p class="muted">{text.admin.storage.scrubHelp}</p>
-            <LastScrub refreshCount={refreshCount} />
-            <JobButton path="/admin/scrub" label={text.admin.storage.scrubStart} ended={() => setRefreshCount(refreshCount + 1)} />
-            <h2>{text.admin.storage.backup}</h2>
-            <p class="muted">{text.admin.storage.backupHelp}</p>
-            <JobButton path="/admin/backup" label={text.admin.storage.backupStart} ended={() => setRefreshCount(refreshCount + 1)} />
+            {service.value && <p>{t.free(bytes(service.value.free_bytes))}</p>}
+            <Trash done={list.reload} />
+            {editing && <FormDialog title={t.edit(editing.name)} button={t.save} fields={FIELDS.filter(({ name }) => mayRename || name !== 'name')} initial={{ name: editing.name, description: editing.description }} submit={save} onClose={() => setEditing(null)} />}
         </>
     );
 }

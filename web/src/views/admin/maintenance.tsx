@@ -1,0 +1,110 @@
+// Integrity check and backup: start one, its result, the last ones.
+import { ApiError, get, send } from '../../api';
+import { ago, bytes, count, percent } from '../../format';
+import { labelOf, text } from '../../text';
+import type { Backup, Job, JobStarted, Scrub } from '../../types';
+import { useRequest, type RequestState } from '../../use_request';
+import { isOver, JobButton, StateBadge } from './job_parts';
+import { Form, ListTable, Loaded, moment, Table, useList } from './parts';
+
+const t = text.admin.maintenance;
+const SCRUB_FIELDS = [
+    { name: 'rate', label: t.rate },
+    { name: 'restart', label: t.restart, check: true },
+];
+const BACKUP_FIELDS = [{ name: 'blobs', label: t.blobs, options: Object.entries(t.blobOptions) }];
+
+function LastScrub({ scrub }: { scrub: Scrub }) {
+    if (scrub.state === 'none') {
+        return <p class="muted">{t.scrubNever}</p>;
+    }
+    const faults = (scrub.corrupted ?? 0) + (scrub.missing ?? 0);
+    return (
+        <>
+            <p class={faults > 0 ? 'error' : ''}>
+                {faults > 0 ? t.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : t.intact(count(scrub.files), bytes(scrub.size))} {scrub.ended ? moment(scrub.ended) : t.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
+            </p>
+            {(scrub.corrupted_packs ?? 0) > 0 && <p class="error">{t.packsRebuilt(scrub.corrupted_packs ?? 0)}</p>}
+            {scrub.corrupted_files.length > 0 && (
+                <Table
+                    caption={t.corrupted}
+                    empty=""
+                    rows={scrub.corrupted_files}
+                    columns={[
+                        { title: t.file, cell: (f) => <span class="mono">{f.sha256}</span> },
+                        { title: t.problem, cell: (f) => <span class="admin-reason error">{f.problem}</span> },
+                        {
+                            title: t.recordings,
+                            cell: (f) =>
+                                f.recordings.map((r) => (
+                                    <a key={r.id} href={`recordings/${r.id}`}>
+                                        {r.collection}/{r.name}
+                                    </a>
+                                )),
+                        },
+                    ]}
+                />
+            )}
+        </>
+    );
+}
+
+/** null: there is none yet. */
+function useLastBackup(): RequestState<{ last: Backup | null }> {
+    return useRequest(async (signal) => {
+        try {
+            return { last: await get<Backup>('/admin/backup/last', {}, signal) };
+        } catch (error) {
+            if (error instanceof ApiError && error.status === 404) {
+                return { last: null };
+            }
+            throw error;
+        }
+    }, []);
+}
+
+export function Maintenance() {
+    const scrub = useRequest((signal) => get<Scrub>('/admin/scrub/last', {}, signal), []);
+    const backup = useLastBackup();
+    const jobs = useList<Job>('/jobs', { kind: ['backup', 'scrub'], limit: 20 });
+    const start = (path: string, params: Record<string, string>) => send<JobStarted>('POST', path, { params });
+    return (
+        <>
+            <h2>{t.backup}</h2>
+            <p class="muted">{t.backupHelp}</p>
+            <Loaded of={backup}>{({ last }) => <p>{last ? t.backupLast(last.name, moment(last.time), count(last.recordings), count(last.files.count), bytes(last.files.size)) : t.backupNone}</p>}</Loaded>
+            <Form fields={BACKUP_FIELDS} submit={async () => undefined}>
+                {({ values, body }) => (
+                    <div class="admin-inline">
+                        {body}
+                        <JobButton label={t.backupStart} start={() => start('/admin/backup', { blobs: values['blobs']! })} ended={() => (backup.reload(), jobs.reload())} />
+                    </div>
+                )}
+            </Form>
+            <p class="muted">{t.restore}</p>
+            <h2>{t.scrub}</h2>
+            <p class="muted">{t.scrubHelp}</p>
+            <Loaded of={scrub}>{(value) => <LastScrub scrub={value} />}</Loaded>
+            <Form fields={SCRUB_FIELDS} initial={{ rate: '50' }} submit={async () => undefined}>
+                {({ values, body }) => (
+                    <div class="admin-inline">
+                        {body}
+                        <JobButton label={t.scrubStart} start={() => start('/admin/scrub', { rate: values['rate']!, restart: String(values['restart'] === 'yes') })} ended={() => (scrub.reload(), jobs.reload())} />
+                    </div>
+                )}
+            </Form>
+            <h2>{t.recent}</h2>
+            <ListTable
+                caption={t.recent}
+                empty={t.recentNone}
+                of={jobs}
+                columns={[
+                    { title: text.admin.jobs.kind, cell: (j) => labelOf(text.jobs.kinds, j.kind) },
+                    { title: text.admin.jobs.state, cell: (j) => <StateBadge job={j} /> },
+                    { title: text.admin.jobs.started, cell: (j) => ago(j.created) },
+                    { title: text.admin.jobs.ended, cell: (j) => (isOver(j) ? ago(j.ended) : '') },
+                ]}
+            />
+        </>
+    );
+}
