@@ -44,6 +44,7 @@ struct access {
 const struct http_param access_params[] = {
     {.name = "sig", .type = HTTP_TEXT, .help = "signature of a signed link (POST /links)"},
     {.name = "exp", .type = HTTP_TEXT, .help = "expiry of a signed link"},
+    {.name = "link", .type = HTTP_TEXT, .help = "key of a signed link to a recording (POST /recordings/{id}/links)"},
     {0},
 };
 
@@ -196,36 +197,73 @@ static enum http_verdict by_login(struct access *a, const struct http_request *r
     return by_token(&token, "login", out);
 }
 
-static enum http_verdict by_link(struct access *a, const struct http_request *r, const struct address *peer, struct http_grant *out) {
-    static const char ended[] = "The link or the token that signed it has expired.";
-    int64_t number;
+static const char link_ended[] = "The link or the token that signed it has expired.";
+
+/* Whom a link stands for: the token that signed it, reading. */
+static enum http_verdict by_signer(struct access *a, int64_t number, struct http_grant *out) {
     struct reel_error err = {0};
     AUTO_STRUCT(token_done) struct token token = {0};
-    if (http_writes(r)) {
-        return refuse(out, HTTP_UNKNOWN, "Signed links are for reading only.");
-    }
-    switch (links_verify(a->links, http_target(r), reel_now_ns() / SECOND_NS, &number)) {
-    case LINK_GOOD:
-        break;
-    case LINK_EXPIRED: /* the signature is valid: not a guess */
-        return refuse(out, HTTP_UNKNOWN, ended);
-    case LINK_NO_KEYS:
-        return refuse(out, HTTP_NOT_NOW, "The keys of signed links cannot be read.");
-    case LINK_WRONG:
-        return failed(a, peer, out, "The signature does not match this path and its parameters.");
-    }
     if (number == 0) { /* signed by an admin whom a proxy has named */
         out->caller = (struct http_caller){.name = "link", .how = "link", .role = ROLE_READ};
         return HTTP_GRANTED;
     }
     if (!catalog_token_by_row(a->catalog, number, &token, &err)) {
-        return err.code == REEL_NOT_FOUND ? refuse(out, HTTP_UNKNOWN, ended) : refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
+        return err.code == REEL_NOT_FOUND ? refuse(out, HTTP_UNKNOWN, link_ended)
+                                          : refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
     }
     if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
-        return refuse(out, HTTP_UNKNOWN, ended);
+        return refuse(out, HTTP_UNKNOWN, link_ended);
     }
     token.role = ROLE_READ;
     return by_token(&token, "link", out);
+}
+
+static enum http_verdict by_verdict(struct access *a, enum link_verdict verdict, int64_t number, const char *wrong,
+                                    const struct address *peer, struct http_grant *out) {
+    switch (verdict) {
+    case LINK_GOOD:
+        return by_signer(a, number, out);
+    case LINK_EXPIRED: /* the signature is valid: not a guess */
+        return refuse(out, HTTP_UNKNOWN, link_ended);
+    case LINK_NO_KEYS:
+        return refuse(out, HTTP_NOT_NOW, "The keys of signed links cannot be read.");
+    case LINK_WRONG:
+        break;
+    }
+    return failed(a, peer, out, wrong);
+}
+
+static enum http_verdict by_link(struct access *a, const struct http_request *r, const struct address *peer, struct http_grant *out) {
+    struct link_claim claim = {0};
+    if (http_writes(r)) {
+        return refuse(out, HTTP_UNKNOWN, "Signed links are for reading only.");
+    }
+    enum link_verdict verdict = links_verify(a->links, http_target(r), reel_now_ns() / SECOND_NS, &claim);
+    return by_verdict(a, verdict, claim.token, "The signature does not match this path and its parameters.", peer, out);
+}
+
+/* What is below the recording, and the service document, which the page needs. */
+static bool is_of_recording(const struct http_request *r, const char *recording) {
+    static const char base[] = "/api/v1/recordings/";
+    const char *path = http_path(r), *id = http_segment(r, "id");
+    return strcmp(path, "/api/v1") == 0 || (strncmp(path, base, sizeof base - 1) == 0 && id && strcmp(id, recording) == 0);
+}
+
+static enum http_verdict by_link_key(struct access *a, const struct http_request *r, const char *key, const struct address *peer,
+                                     struct http_grant *out) {
+    struct link_claim claim = {0};
+    char recording[LINK_RECORDING];
+    enum link_verdict link = links_verify_recording(a->links, key, reel_now_ns() / SECOND_NS, recording, &claim);
+    enum http_verdict verdict = by_verdict(a, link, claim.token, "The link is incomplete, or its key has been replaced.", peer, out);
+    if (verdict != HTTP_GRANTED) {
+        return verdict;
+    }
+    out->caller.expires_s = claim.expires_s;
+    snprintf(out->caller.recording, sizeof out->caller.recording, "%s", recording);
+    if (http_writes(r)) {
+        return refuse(out, HTTP_FORBIDDEN, "Signed links are for reading only.");
+    }
+    return is_of_recording(r, recording) ? HTTP_GRANTED : refuse(out, HTTP_FORBIDDEN, "This link is for one recording only.");
 }
 
 /* User names may contain any character except control characters, which would break the log. */
@@ -282,6 +320,10 @@ static enum http_verdict identify(struct access *a, const struct http_request *r
         if (user && *user) {
             return by_proxy(a, user, out);
         }
+    }
+    const char *key = header ? credentials_link(header) : http_param(r, "link");
+    if (key) {
+        return by_link_key(a, r, key, &peer, out);
     }
     if (header) {
         return by_credentials(a, header, &peer, out);
@@ -413,6 +455,11 @@ static bool may_sign(const struct http_caller *caller, struct reel_error *err) {
 bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out,
                  struct reel_error *err) {
     return may_sign(caller, err) && links_sign(a->links, target, caller->token, expires_s, out, err);
+}
+
+bool access_sign_recording(struct access *a, const struct http_caller *caller, const char *recording, int64_t expires_s,
+                           char out[LINK_KEY_TEXT], struct reel_error *err) {
+    return may_sign(caller, err) && links_sign_recording(a->links, recording, caller->token, expires_s, out, err);
 }
 
 char *access_link(const struct http_request *r, const char *target) {

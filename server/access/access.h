@@ -43,7 +43,10 @@ bool access_log_out(struct access *a, struct http_request *r, struct reel_error 
 /* `target` with a signature of the caller's that lasts until `expires_s` (since 1970); malloc'd. */
 bool access_sign(struct access *a, const struct http_caller *caller, const char *target, int64_t expires_s, char **out,
                  struct reel_error *err);
-/* The same for a link in a response, valid as long as such links are. `target` itself (a copy) when links need no signature, or when the
+/* The key of a link to a recording, by its id. */
+bool access_sign_recording(struct access *a, const struct http_caller *caller, const char *recording, int64_t expires_s,
+                           char out[LINK_KEY_TEXT], struct reel_error *err);
+/* access_sign() for a link in a response, valid as long as such links are. `target` itself (a copy) when links need no signature, or when the
  * caller came by a signed link, whose rights must expire. NULL: no memory. */
 char *access_link(const struct http_request *r, const char *target);
 

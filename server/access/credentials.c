@@ -53,3 +53,8 @@ enum credentials credentials_read(const char *header, char token[TOKEN_TEXT]) {
     text = after_scheme(header, "Basic", &size);
     return text && take_basic(text, size, token) ? CREDENTIALS_BASIC : CREDENTIALS_WRONG;
 }
+
+const char *credentials_link(const char *header) {
+    size_t size;
+    return after_scheme(header, "Link", &size);
+}

@@ -9,4 +9,7 @@ enum credentials { CREDENTIALS_WRONG, CREDENTIALS_BEARER, CREDENTIALS_BASIC };
  * verified. */
 enum credentials credentials_read(const char *header, char token[TOKEN_TEXT]);
 
+/* "Link KEY": the key of a link to a recording, not yet verified; NULL: other credentials. */
+const char *credentials_link(const char *header);
+
 #endif

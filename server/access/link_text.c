@@ -36,16 +36,34 @@ static bool take_number(const char **at, char end, uint64_t *out) {
     return true;
 }
 
-static bool read_claim(const char *sig, const char *exp, struct link_claim *out) {
-    uint64_t token, expires;
-    if (!take_number(&exp, '\0', &expires) || !take_number(&sig, '.', &out->version) || !take_number(&sig, '.', &token) ||
-        strlen(sig) != LINK_MAC_TEXT - 1 || !base64url_only(sig, LINK_MAC_TEXT - 1)) {
+/* VERSION.TOKEN.MAC */
+static bool read_signature(const char *sig, uint64_t expires_s, struct link_claim *out) {
+    uint64_t token;
+    if (!take_number(&sig, '.', &out->version) || !take_number(&sig, '.', &token) || strlen(sig) != LINK_MAC_TEXT - 1 ||
+        !base64url_only(sig, LINK_MAC_TEXT - 1)) {
         return false;
     }
     out->token = (int64_t)token;
-    out->expires_s = (int64_t)expires;
+    out->expires_s = (int64_t)expires_s;
     memcpy(out->mac, sig, LINK_MAC_TEXT);
     return true;
+}
+
+static bool read_claim(const char *sig, const char *exp, struct link_claim *out) {
+    uint64_t expires_s;
+    return take_number(&exp, '\0', &expires_s) && read_signature(sig, expires_s, out);
+}
+
+bool link_key_read(const char *key, char recording[LINK_RECORDING], struct link_claim *out) {
+    uint64_t expires_s;
+    size_t size = strspn(key, "0123456789abcdef");
+    if (size != LINK_RECORDING - 1 || key[size] != '.') {
+        return false;
+    }
+    memcpy(recording, key, size);
+    recording[size] = '\0';
+    key += size + 1;
+    return take_number(&key, '.', &expires_s) && read_signature(key, expires_s, out);
 }
 
 /* Adds the path's segments; modifies `path`. */

@@ -19,4 +19,8 @@ struct link_claim { /* of sig= and exp=; sig is VERSION.TOKEN.MAC */
  * once, well formed, and are stored there; with NULL they must not occur. False: otherwise, or an invalid target. malloc'd. */
 bool link_text(const char *target, struct link_claim *claim, char **text, size_t *size);
 
+/* The other kind of link is a key for one recording and what is below it: RECORDING.EXPIRES.VERSION.TOKEN.MAC. It signs the recording. */
+enum { LINK_RECORDING = 33, LINK_KEY_TEXT = LINK_RECORDING + 3 * (LINK_NUMBER_MAX + 1) + LINK_MAC_TEXT };
+bool link_key_read(const char *key, char recording[LINK_RECORDING], struct link_claim *out);
+
 #endif

@@ -275,61 +275,89 @@ static void sign_text(const struct key *key, const char *head, const char *text,
     }
 }
 
-static void sign(const struct key *key, const struct link_claim *claim, const char *text, size_t size, char out[LINK_MAC_TEXT]) {
+static const char of_path[] = "reel-link", of_recording[] = "reel-recording";
+
+static void sign(const struct key *key, const char *what, const struct link_claim *claim, const char *text, size_t size,
+                 char out[LINK_MAC_TEXT]) {
     char head[96];
-    snprintf(head, sizeof head, "reel-link\n%llu\n%lld\n%lld\n", (unsigned long long)claim->version, (long long)claim->token,
+    snprintf(head, sizeof head, "%s\n%llu\n%lld\n%lld\n", what, (unsigned long long)claim->version, (long long)claim->token,
              (long long)claim->expires_s);
     sign_text(key, head, text, size, out);
 }
 
-bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err) {
+/* Signs with the newest key; *claim gets its version and the signature. */
+static bool sign_newest(struct links *links, const char *what, const char *text, size_t size, struct link_claim *claim,
+                        struct reel_error *err) {
     struct keys keys;
+    if (!current_keys(links, &keys, err)) {
+        return false;
+    }
+    const struct key *key = &keys.items[keys.n - 1];
+    claim->version = key->version;
+    sign(key, what, claim, text, size, claim->mac);
+    OPENSSL_cleanse(&keys, sizeof keys);
+    return claim->mac[0] || reel_fail_memory(err);
+}
+
+bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err) {
+    struct link_claim claim = {.token = token, .expires_s = expires_s};
     AUTO_MEM char *text = NULL;
     size_t size;
-    char mac[LINK_MAC_TEXT];
     if (!link_text(target, NULL, &text, &size)) {
         return reel_fail(err, REEL_ARGUMENT,
                          "only a path of this server can be signed, with its parameters but without sig and exp, of at most %d bytes",
                          LINK_TARGET_MAX);
     }
-    if (!current_keys(links, &keys, err)) {
+    if (!sign_newest(links, of_path, text, size, &claim, err)) {
         return false;
     }
-    const struct key *key = &keys.items[keys.n - 1];
-    const struct link_claim claim = {.version = key->version, .token = token, .expires_s = expires_s};
-    sign(key, &claim, text, size, mac);
-    OPENSSL_cleanse(&keys, sizeof keys);
-    if (mac[0] == '\0' || asprintf(out, "%s%cexp=%lld&sig=%llu.%lld.%s", target, strchr(target, '?') ? '&' : '?', (long long)expires_s,
-                                   (unsigned long long)claim.version, (long long)token, mac) < 0) {
+    if (asprintf(out, "%s%cexp=%lld&sig=%llu.%lld.%s", target, strchr(target, '?') ? '&' : '?', (long long)expires_s,
+                 (unsigned long long)claim.version, (long long)token, claim.mac) < 0) {
         *out = NULL;
         return reel_fail_memory(err);
     }
     return true;
 }
 
-enum link_verdict links_verify(struct links *links, const char *target, int64_t now_s, int64_t *token) {
+bool links_sign_recording(struct links *links, const char *recording, int64_t token, int64_t expires_s, char out[LINK_KEY_TEXT],
+                          struct reel_error *err) {
+    struct link_claim claim = {.token = token, .expires_s = expires_s};
+    if (!sign_newest(links, of_recording, recording, strlen(recording), &claim, err)) {
+        return false;
+    }
+    snprintf(out, LINK_KEY_TEXT, "%s.%lld.%llu.%lld.%s", recording, (long long)expires_s, (unsigned long long)claim.version,
+             (long long)token, claim.mac);
+    return true;
+}
+
+static enum link_verdict verify(struct links *links, const char *what, const struct link_claim *claim, const char *text, size_t size,
+                                int64_t now_s) {
     struct keys keys;
-    struct link_claim claim;
-    struct reel_error err;
-    AUTO_MEM char *text = NULL;
-    size_t size;
+    struct reel_error ignored;
     char mac[LINK_MAC_TEXT];
     bool good = false;
-    if (!link_text(target, &claim, &text, &size)) {
-        return LINK_WRONG;
-    }
-    if (!current_keys(links, &keys, &err)) {
+    if (!current_keys(links, &keys, &ignored)) {
         return LINK_NO_KEYS;
     }
     for (unsigned i = 0; i < keys.n && !good; i++) {
-        if (keys.items[i].version == claim.version) {
-            sign(&keys.items[i], &claim, text, size, mac);
-            good = mac[0] && CRYPTO_memcmp(mac, claim.mac, LINK_MAC_TEXT - 1) == 0;
+        if (keys.items[i].version == claim->version) {
+            sign(&keys.items[i], what, claim, text, size, mac);
+            good = mac[0] && CRYPTO_memcmp(mac, claim->mac, LINK_MAC_TEXT - 1) == 0;
         }
     }
     OPENSSL_cleanse(&keys, sizeof keys);
-    *token = claim.token;
-    return !good ? LINK_WRONG : claim.expires_s <= now_s ? LINK_EXPIRED : LINK_GOOD;
+    return !good ? LINK_WRONG : claim->expires_s <= now_s ? LINK_EXPIRED : LINK_GOOD;
+}
+
+enum link_verdict links_verify(struct links *links, const char *target, int64_t now_s, struct link_claim *claim) {
+    AUTO_MEM char *text = NULL;
+    size_t size;
+    return link_text(target, claim, &text, &size) ? verify(links, of_path, claim, text, size, now_s) : LINK_WRONG;
+}
+
+enum link_verdict links_verify_recording(struct links *links, const char *key, int64_t now_s, char recording[LINK_RECORDING],
+                                         struct link_claim *claim) {
+    return link_key_read(key, recording, claim) ? verify(links, of_recording, claim, recording, strlen(recording), now_s) : LINK_WRONG;
 }
 
 /* ---- requests between servers */

@@ -1,5 +1,5 @@
-/* Signed links: a path with all its parameters. Anybody with the link may GET it until it expires, with the rights of the token that
- * signed it. */
+/* Signed links: a path with all its parameters, or a key for one recording and what is below it. Anybody with the link may GET that until it
+ * expires, with the rights of the token that signed it. */
 #ifndef SERVER_ACCESS_LINKS_H
 #define SERVER_ACCESS_LINKS_H
 
@@ -29,7 +29,13 @@ bool links_publish(const char *data, struct catalog *catalog, struct reel_error 
 bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err);
 
 enum link_verdict { LINK_GOOD, LINK_WRONG, LINK_EXPIRED, LINK_NO_KEYS };
-enum link_verdict links_verify(struct links *links, const char *target, int64_t now_s, int64_t *token);
+enum link_verdict links_verify(struct links *links, const char *target, int64_t now_s, struct link_claim *claim);
+
+/* The same for a key of one recording, by its id. */
+bool links_sign_recording(struct links *links, const char *recording, int64_t token, int64_t expires_s, char out[LINK_KEY_TEXT],
+                          struct reel_error *err);
+enum link_verdict links_verify_recording(struct links *links, const char *key, int64_t now_s, char recording[LINK_RECORDING],
+                                         struct link_claim *claim);
 
 /* For what the servers of one catalog send each other: a signature by the keys that they share. */
 bool links_seal(struct links *links, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);

@@ -1,7 +1,8 @@
-/* /links: signs URLs that work without a token for a limited time. */
+/* /links and /recordings/{id}/links: signs URLs that work without a token for a limited time. */
 #include <stdlib.h>
 
 #include "access/access.h"
+#include "api/addresses.h"
 #include "api/body.h"
 #include "api/common.h"
 #include "api/routes.h"
@@ -52,4 +53,39 @@ void api_link_create(struct http_request *r) {
     http_reply_json(r, 201,
                     json_pack("{s:o, s:o}", "url", json_sprintf("%s%s", http_prefix(r), signed_path), "expires",
                               view_time(expires_s * SECOND_NS, REEL_CLOCK_WALL)));
+}
+
+/* The key is in the fragment of the page's address, which browsers do not send: it gets into no log and no Referer. */
+static json_t *page_address(const struct http_request *r, const char *recording, const char *key) {
+    AUTO_MEM char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) {
+        return NULL;
+    }
+    address_put_base(f, r);
+    fprintf(f, "/recordings/%s#link=%s", recording, key);
+    return fclose(f) == 0 ? json_string(text) : NULL;
+}
+
+void api_recording_link(struct http_request *r) {
+    static const char *const known[] = {"expires", NULL};
+    struct reel_error err = {0};
+    struct api_recording a;
+    int64_t expires_s;
+    char key[LINK_KEY_TEXT];
+    json_t *body = body_json(r);
+    http_audit(r);
+    if (!body || !body_knows(r, body, known) || !read_expires(r, json_object_get(body, "expires"), &expires_s) || !api_find(r, &a)) {
+        return;
+    }
+    if (!access_sign_recording(http_app(r)->access, http_caller(r), a.row.id, expires_s, key, &err)) {
+        http_reply_error(r, &err);
+    } else {
+        http_add_header(r, "Cache-Control", "no-store");
+        http_reply_json(r, 201,
+                        json_pack("{s:o, s:s, s:o}", "url", page_address(r, a.row.id, key), "key", key, "expires",
+                                  view_time(expires_s * SECOND_NS, REEL_CLOCK_WALL)));
+    }
+    api_recording_done(&a);
 }

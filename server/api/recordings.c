@@ -109,6 +109,9 @@ void api_recording_get(struct http_request *r) {
     }
     struct app *app = http_app(r);
     char job[33] = "", etag[CHANGE_ETAG];
+    if (http_caller(r)->recording[0] && a.row.state != STATE_RECORDING) { /* which the page asks for again and again */
+        http_audit(r);
+    }
     bool keeps = a.row.state == STATE_READY && !app->config.viewer; /* links to the viewer hang on the request's host */
     char *kept = keeps ? answer_cache_find(app->answers, &a.row) : NULL;
     if (kept) {

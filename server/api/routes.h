@@ -188,6 +188,7 @@ void api_token_revoke(struct http_request *r);
 void api_log_in(struct http_request *r);
 void api_log_out(struct http_request *r);
 void api_link_create(struct http_request *r);
+void api_recording_link(struct http_request *r);
 void api_audit(struct http_request *r);
 /* imports.c */
 void api_import(struct http_request *r);

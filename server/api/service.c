@@ -54,8 +54,15 @@ static json_t *view_caller(const struct http_caller *caller) {
     for (size_t i = 0; caller->collections && caller->collections[i]; i++) {
         json_array_append_new(collections, json_string(caller->collections[i]));
     }
-    return json_pack("{s:s?, s:s, s:s, s:o}", "name", caller->name, "how", caller->how, "role", token_role_name(caller->role),
-                     "collections", collections);
+    bool linked = caller->recording[0]; /* those who have a link need not know who signed it, and for what else that token is */
+    json_t *out = json_pack("{s:s?, s:s, s:s, s:o}", "name", linked ? NULL : caller->name, "how", caller->how, "role",
+                            token_role_name(caller->role), "collections", linked ? json_array() : collections);
+    if (linked) {
+        json_decref(collections);
+        json_object_set_new(out, "recording", json_string(caller->recording));
+        json_object_set_new(out, "expires", view_time(caller->expires_s * INT64_C(1000000000), REEL_CLOCK_WALL));
+    }
+    return out;
 }
 
 /* The background of maps; null: they have none. */

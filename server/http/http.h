@@ -56,6 +56,8 @@ struct http_caller {
     enum http_role role;
     const char *const *collections; /* globs of the collections it is limited to, NULL-terminated; NULL: all */
     int64_t token;                  /* its number; 0: none */
+    char recording[40];             /* the only one that it may see; "": all of its collections */
+    int64_t expires_s;              /* of the link to that recording, since 1970 */
 };
 const struct http_caller *http_caller(const struct http_request *r);             /* never NULL; lives as long as the request */
 bool http_caller_sees(const struct http_caller *caller, const char *collection); /* a NULL caller is the server itself, and sees all */

@@ -244,8 +244,8 @@ class Reel(Server):
 class Lab:
     """Sizes, rounds, tools and folder of one run."""
 
-    def __init__(self, program, folder, quick):
-        self.program, self.quick = os.path.abspath(program), quick
+    def __init__(self, program, folder, quick, minutes=1):
+        self.program, self.quick, self.minutes = os.path.abspath(program), quick, minutes
         self.rounds = 3 if quick else 5
         self.big, self.middle, self.small = (10**8, 10**7, 10**7) if quick else (10**9, 10**8, 10**7)
         self.tools = self.build_tools()

@@ -1,41 +1,196 @@
-// What the page does in a real Chromium, timed inside it. Arguments: the server's address, the id of a recording with pictures, bytes to hash. Prints JSON.
+// What the page does in a real Chromium, timed inside it, in milliseconds unless a name says otherwise. Argument: what page.py has made, as JSON. Prints JSON.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { closeBrowser, closePage, openPage, ROOT } from '../page/harness.mjs';
+import { closeBrowser, closePage, openBrowser, openPage, ROOT } from '../page/harness.mjs';
 
 const SEEKS = 60;
-const [base, recording, size] = process.argv.slice(2);
+const PLAYED_MS = 5000;
+const SCROLLED_MS = 4000;
+const SIZE = { width: 1440, height: 900 };
+const given = JSON.parse(process.argv[2]);
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** Milliseconds from pressing the pointer on the timeline's ruler to the new picture, decoded. */
-async function seeks(page) {
-    await page.locator('.image-area img').waitFor();
-    await page.evaluate(() => {
-        window.arrivals = [];
-        let pressed = 0;
-        addEventListener('pointerdown', () => (pressed = performance.now()), true);
-        new MutationObserver(() => {
-            const image = document.querySelector('.image-area img');
-            if (pressed && image?.src !== window.shown) {
-                const since = pressed;
-                pressed = 0;
-                window.shown = image.src;
-                void image.decode().then(() => window.arrivals.push(performance.now() - since));
-            }
-        }).observe(document.querySelector('.image-area'), { subtree: true, childList: true, attributes: true });
-        window.shown = document.querySelector('.image-area img').src;
-    });
-    const field = await page.locator('.timeline-field').boundingBox();
-    for (let i = 0; i < SEEKS; i++) {
-        await page.mouse.click(field.x + field.width * (0.05 + 0.9 * ((i * 0.618) % 1)), field.y + 8);
-        await page.waitForFunction((n) => window.arrivals.length > n, i, { polling: 10 });
-    }
-    return page.evaluate(() => window.arrivals);
+/** Runs in the page before its own scripts: notes when pictures are drawn, frames, and when what `selector` finds is there. */
+function watch(selector) {
+    const seen = { at: null, pictures: 0, picture_at: null, frames: [], series_at: null, plotted_at: null };
+    window.seen = seen;
+    const { drawImage } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.drawImage = function (...args) {
+        drawImage.apply(this, args);
+        if (this.canvas.closest('.image-area')) {
+            seen.pictures++;
+            seen.picture_at = performance.now();
+        }
+    };
+    const { fetch } = window;
+    window.fetch = function (to, ...rest) {
+        if (/\/series\?/.test(String(to))) {
+            seen.series_at ??= performance.now();
+        }
+        return fetch.call(window, to, ...rest);
+    };
+    const frame = (now) => {
+        seen.frames.push(now);
+        seen.at ??= document.querySelector(selector) ? performance.now() : null;
+        seen.plotted_at ??= document.querySelector('.plot-area canvas') ? performance.now() : null;
+        requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
 }
 
+/** Opens `where` in a context of its own, with nothing in its cache, and calls `use`. */
+async function withPage(base, where, selector, use, options = {}) {
+    const page = await openPage({ base }, 'about:blank', { size: SIZE, ...options });
+    await page.addInitScript(`(${watch})(${JSON.stringify(selector)})`);
+    const result = await use(page, () => page.goto(base + where));
+    await closePage(page);
+    return result;
+}
+const until = (page, condition) => page.waitForFunction(condition, undefined, { polling: 20 });
+
+async function repeated(times, measure) {
+    const all = [];
+    for (let i = 0; i < times; i++) {
+        all.push(await measure());
+    }
+    return all;
+}
+
+/** Seconds of a fixed piece of JavaScript: how fast this Chromium is here and now. */
+const yardstick = () =>
+    withPage(given.lists, '/', 'body', async (page, go) => {
+        await go();
+        return page.evaluate(() => {
+            const begun = performance.now();
+            let x = 1;
+            for (let i = 0; i < 2e8; i++) {
+                x = (Math.imul(x, 1664525) + 1013904223) | 0;
+            }
+            return x === 0 ? 0 : (performance.now() - begun) / 1000;
+        });
+    });
+
+/** Bytes on the wire of the first view's own files, and when its list is visible. */
+const firstView = () =>
+    withPage(given.lists, '/', '.table-row', async (page, go) => {
+        const session = await page.context().newCDPSession(page);
+        await session.send('Network.enable');
+        const files = new Set();
+        let bytes = 0;
+        session.on('Network.responseReceived', ({ requestId, response }) => new URL(response.url).pathname.startsWith('/api/') || files.add(requestId));
+        session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => (bytes += files.has(requestId) ? encodedDataLength : 0));
+        await go();
+        await until(page, () => window.seen.at !== null);
+        await pause(300);
+        return { bytes, ms: await page.evaluate(() => window.seen.at) };
+    });
+
+const opened = () =>
+    withPage(given.base, `/recordings/${given.drive}`, 'body', async (page, go) => {
+        await go();
+        await until(page, () => window.seen.picture_at !== null);
+        return page.evaluate(() => window.seen.picture_at);
+    });
+
+/** From pressing the pointer on the timeline's ruler to the new picture, drawn. */
+const seeks = (recording) =>
+    withPage(given.base, `/recordings/${recording}?panels=image`, 'body', async (page, go) => {
+        await go();
+        await until(page, () => window.seen.pictures > 0);
+        await page.evaluate(() => addEventListener('pointerdown', () => (window.seen.pressed_at = performance.now()), true));
+        const field = await page.locator('.timeline-field').boundingBox();
+        const all = [];
+        for (let i = 0; i < SEEKS; i++) {
+            const before = await page.evaluate(() => window.seen.pictures);
+            await page.mouse.click(field.x + field.width * (0.05 + (0.9 * (i * 0.618)) % 0.9), field.y + 8);
+            await page.waitForFunction((n) => window.seen.pictures > n, before, { polling: 10 });
+            all.push(await page.evaluate(() => window.seen.picture_at - window.seen.pressed_at));
+        }
+        return all;
+    });
+
+/** From the request for the series to the plot. */
+const plotted = () =>
+    withPage(given.base, `/recordings/${given.states}?panels=plot&plot.fields=%2Fstate.x`, 'body', async (page, go) => {
+        await go();
+        await until(page, () => window.seen.plotted_at !== null);
+        return page.evaluate(() => window.seen.plotted_at - window.seen.series_at);
+    });
+
+/** Frames a second, the longest in ms and how many were longer than two of 60 a second, of those that `from` on are in window.seen.frames. */
+const framesSince = (page, from) =>
+    page.evaluate((start) => {
+        const times = window.seen.frames.filter((t) => t >= start);
+        const steps = times.slice(1).map((t, i) => t - times[i]);
+        return { fps: (1000 * steps.length) / (times.at(-1) - times[0]), worst: Math.max(...steps), late: steps.filter((s) => s > 34).length };
+    }, from);
+
+const scrolled = () =>
+    withPage(given.base, `/recordings/${given.states}?panels=messages&messages.view=table&messages.topic=%2Fstate`, '.panel-messages .table-row', async (page, go) => {
+        await go();
+        await until(page, () => window.seen.at !== null);
+        await pause(1000);
+        const from = await page.evaluate(async (ms) => {
+            const body = [...document.querySelectorAll('.panel-messages *')].find((e) => e.scrollHeight > 10 * e.clientHeight && e.clientHeight > 100);
+            const begun = performance.now();
+            await new Promise((done) => {
+                const step = () => {
+                    body.scrollTop += 120;
+                    performance.now() - begun < ms ? requestAnimationFrame(step) : done();
+                };
+                step();
+            });
+            return begun;
+        }, SCROLLED_MS);
+        return framesSince(page, from);
+    });
+
+const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
+
+/** Pictures and frames a second while it plays. */
+const played = (recording, query) =>
+    withPage(given.base, `/recordings/${recording}?${query}`, 'body', async (page, go) => {
+        await go();
+        await until(page, () => window.seen.pictures > 0);
+        await pause(1500);
+        await press(page, 'Play');
+        await pause(1500);
+        const before = await page.evaluate(() => ({ at: performance.now(), pictures: window.seen.pictures }));
+        await pause(PLAYED_MS);
+        const after = await page.evaluate(() => ({ at: performance.now(), pictures: window.seen.pictures }));
+        return { pictures: (1000 * (after.pictures - before.pictures)) / (after.at - before.at), ...(await framesSince(page, before.at)) };
+    });
+
+/** MB of a process, shared pages in parts. */
+const memoryOf = (pid) => Number(/^Pss:\s+(\d+) kB/m.exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))[1]) / 1024;
+
+/** MB of the tab's process while four panels play in a loop, every few seconds: [minutes, process, heap]. */
+const memory = () =>
+    withPage(given.base, `/recordings/${given.drive}?panels=image,plot,messages,log`, 'body', async (page, go) => {
+        const root = await (await openBrowser()).newBrowserCDPSession();
+        const session = await page.context().newCDPSession(page);
+        await go();
+        await until(page, () => window.seen.pictures > 0);
+        await press(page, 'Loop');
+        await press(page, 'Play');
+        const begun = Date.now();
+        const samples = [];
+        do {
+            await pause(Math.min(5000, given.minutes * 15000));
+            await page.evaluate(() => (window.seen.frames = [])); // of ours
+            const { processInfo } = await root.send('SystemInfo.getProcessInfo');
+            const tabs = processInfo.filter((p) => p.type === 'renderer').map((p) => memoryOf(p.id));
+            const { usedSize } = await session.send('Runtime.getHeapUsage');
+            samples.push([(Date.now() - begun) / 60000, Math.max(...tabs), usedSize / 1e6]);
+        } while (Date.now() - begun < given.minutes * 60000);
+        await root.detach();
+        return samples;
+    });
+
 /** MB/s of the upload view's worker, and whether its digest is right. */
-async function hashing(page, bytes) {
+async function hashing(bytes) {
     const folder = path.join(ROOT, 'build/web/assets');
     const script = '/assets/' + fs.readdirSync(folder).find((name) => /^hash_worker-.*\.js$/.test(name));
     const piece = Buffer.alloc(1 << 20, 'reel');
@@ -44,42 +199,50 @@ async function hashing(page, bytes) {
     for (let i = 0; i < pieces; i++) {
         wanted.update(piece);
     }
-    const { digest, seconds } = await page.evaluate(
-        async ([url, n]) => {
-            const part = new TextEncoder().encode('reel'.repeat(1 << 18));
-            const file = new File([new Blob(Array(n).fill(part))], 'x');
-            const worker = new Worker(url, { type: 'module' });
-            const begun = performance.now();
-            const answer = await new Promise((done) => {
-                worker.onmessage = ({ data }) => (data.digest || data.error) && done(data);
-                worker.postMessage(file);
-            });
-            worker.terminate();
-            return { digest: answer.digest, seconds: (performance.now() - begun) / 1000 };
-        },
-        [script, pieces],
-    );
+    const { digest, seconds } = await withPage(given.lists, '/', 'body', async (page, go) => {
+        await go();
+        return page.evaluate(
+            async ([url, n]) => {
+                const part = new TextEncoder().encode('reel'.repeat(1 << 18));
+                const file = new File([new Blob(Array(n).fill(part))], 'x');
+                const worker = new Worker(url, { type: 'module' });
+                const begun = performance.now();
+                const answer = await new Promise((done) => {
+                    worker.onmessage = ({ data }) => (data.digest || data.error) && done(data);
+                    worker.postMessage(file);
+                });
+                worker.terminate();
+                return { digest: answer.digest, seconds: (performance.now() - begun) / 1000 };
+            },
+            [script, pieces],
+        );
+    });
     if (digest !== wanted.digest('hex')) {
         throw new Error('the worker made another digest: ' + digest);
     }
     return (pieces * piece.length) / seconds / 1e6;
 }
 
-/** Seconds of a fixed piece of JavaScript: how fast this Chromium is here and now. */
-const yardstick = (page) =>
-    page.evaluate(() => {
-        const begun = performance.now();
-        let x = 1;
-        for (let i = 0; i < 2e8; i++) {
-            x = (Math.imul(x, 1664525) + 1013904223) | 0;
-        }
-        return x === 0 ? 0 : (performance.now() - begun) / 1000;
-    });
-
-const page = await openPage({ base }, '/recordings/' + recording);
+const FOUR = 'panels=image,plot,messages,log';
 try {
-    const figures = { yardstick_s: await yardstick(page), seek_ms: await seeks(page), hash_mb_s: await hashing(page, Number(size)) };
-    await closePage(page);
+    const figures = {
+        load: [fs.readFileSync('/proc/loadavg', 'latin1').split(' ')[0]],
+        yardstick_s: [await yardstick()],
+        first: await repeated(given.rounds, firstView),
+        opened: await repeated(given.rounds, opened),
+        seek_jpeg: await seeks(given.drive),
+        seek_raw: await seeks(given.pictures),
+        plot: await repeated(1 + given.rounds, plotted), // the first one is cold
+        scroll: await scrolled(),
+        play: await played(given.drive, FOUR),
+        play_slow: await played(given.drive, `${FOUR}&image.topic=%2Fslow_camera`),
+        play_scene: await played(given.drive, 'panels=image,plot,scene,log'),
+        play_video: given.video ? await played(given.video, 'panels=image,plot,messages') : null,
+        memory: await memory(),
+        hash_mb_s: await hashing(given.hash_bytes),
+    };
+    figures.yardstick_s.push(await yardstick());
+    figures.load.push(fs.readFileSync('/proc/loadavg', 'latin1').split(' ')[0]);
     console.log(JSON.stringify(figures));
 } finally {
     await closeBrowser();

@@ -97,6 +97,26 @@ export const tests = {
             assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, 'nothing beside the window');
         });
     },
+    async a_panel_opens_another_one_beside_it_or_changes_the_last_used() {
+        await withPage(server, `/recordings/${bag.id}?panels=r500-500.messages.log&messages.topic=/scan`, {}, async (page) => {
+            const plot = async (field) => {
+                const line = page.locator(`.messages [data-path$="/${field}"] > .tree-line`);
+                await line.hover();
+                await line.getByRole('button', { name: 'Plot' }).click();
+            };
+            await plot('angle_min');
+            await region(page, 'Plot').waitFor();
+            assert.equal(query(page).get('panels'), 'r500-500.c500-500.messages.plot.log');
+            await menu(page, 'Plot', 'Duplicate');
+            await plot('range_max');
+            const has = (id, fields) => eventually(() => query(page).get(`${id}.fields`) === fields, `${id}.fields=${fields}`);
+            await has('plot2', '/scan.angle_min|/scan.range_max');
+            await region(page, 'Plot').getByRole('heading').click();
+            await plot('scan_time');
+            await has('plot', '/scan.angle_min|/scan.scan_time');
+            await has('plot2', '/scan.angle_min|/scan.range_max');
+        });
+    },
     async any_address_shows_something() {
         const deep = 'r1-1.messages.'.repeat(30) + 'topics';
         const wrong = ['r1-1', 'r1-1.messages', 'c0-0.messages.topics', 'r1-1.messages.messages', '..', 'r9999999-1.messages.topics', deep, 'messages.topics', 'plot99999,topics', ','.repeat(500)];

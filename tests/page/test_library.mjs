@@ -139,15 +139,15 @@ async function filtersByDateAndSize() {
         assert.equal(queryOf(page).get('q'), 'size:<10M created:>now-1d');
         await nav.getByRole('button', { name: 'Below 10 MB' }).click();
         await nav.getByRole('button', { name: 'Last 24 hours' }).click();
-        await nav.getByLabel('From').fill('2010-05-11');
+        await nav.getByLabel('From').fill('2010-05-11T00:00');
         await namesAre(page, ALL.slice(1)); // the other has no date
-        await nav.getByLabel('To').fill('2010-05-11');
+        await nav.getByLabel('To', { exact: true }).fill('2010-05-12T06:30');
         await settled(page);
-        assert.deepEqual([queryOf(page).get('start'), queryOf(page).get('end')], ['2010-05-11T00:00:00Z', '2010-05-12T00:00:00Z']);
+        assert.deepEqual([queryOf(page).get('start'), queryOf(page).get('end')], ['2010-05-11T00:00:00Z', '2010-05-12T06:30:00Z']);
         await namesAre(page, ALL.slice(1));
-        assert.equal(await nav.getByLabel('To').inputValue(), '2010-05-11');
+        assert.equal(await nav.getByLabel('To', { exact: true }).inputValue(), '2010-05-12T06:30');
         await nav.getByLabel('From').fill('');
-        await nav.getByLabel('To').fill('2010-05-10');
+        await nav.getByLabel('To', { exact: true }).fill('2010-05-11T00:00');
         await page.getByText('0 recordings', { exact: true }).waitFor();
     });
 }
@@ -376,7 +376,7 @@ async function scrollsAHundredThousand() {
             for (const place of [0.5, 0.25, 0.999, 0.1]) {
                 const index = await body(page).evaluate((box, part) => {
                     box.scrollTop = part * (box.scrollHeight - box.clientHeight);
-                    return Math.ceil(box.scrollTop / 28);
+                    return Math.ceil(box.scrollTop / box.querySelector('.table-row').offsetHeight);
                 }, place);
                 const wanted = (await many.json(`/recordings?sort=name&limit=1&offset=${index}`)).items[0].name;
                 await page

@@ -210,7 +210,7 @@ async function offersWhatTheRoleMayDo() {
         await settled(page);
         await page.getByRole('checkbox', { name: 'Select all recordings of this list' }).click();
         await button(page, 'Export…').waitFor();
-        assert.deepEqual(await page.locator('.library-bulk button').allTextContents(), ['Export…', '']);
+        assert.deepEqual(await page.locator('.library-bulk button').allTextContents(), ['Merge…', 'Export…', '']);
     });
 }
 

@@ -38,6 +38,28 @@ export const tests = {
             assert.equal((await server.json('/recordings/' + id)).state, 'ready');
         });
     },
+    async the_player_follows_its_end() {
+        const id = await create('followed');
+        await append(id, 0, 50);
+        await withPage(server, `/recordings/${id}?panels=messages,plot`, {}, async (page) => {
+            const live = (pressed) => page.getByRole('button', { name: 'Live', pressed }).waitFor();
+            const shows = (time) => page.locator('.player-time', { hasText: time }).waitFor();
+            await live(true);
+            await shows('0:04.900 / 4.90 s');
+            await append(id, 50, 25);
+            await shows('0:07.400 / 7.40 s');
+            await page.locator('.panel-messages', { hasText: '0:07.400' }).waitFor();
+            await page.getByRole('button', { name: 'Go to start' }).click();
+            await live(false);
+            await append(id, 75, 25);
+            await shows('0:00.000 / 9.90 s'); // the playhead stays
+            await page.getByRole('button', { name: 'Live' }).click();
+            await shows('0:09.900 / 9.90 s');
+            await append(id, 100, 10);
+            await shows('0:10.900 / 10.9 s');
+            assert.ok(!page.url().includes('at='), 'a link follows, too');
+        });
+    },
     async the_library_shows_it() {
         const id = await create('other');
         await withPage(server, '/?q=state:recording', {}, async (page) => {

@@ -1,14 +1,16 @@
-// The plot: what the legend says, and fields that cannot be plotted.
+// The plot, and what leads to it: the legend, curves, two recordings; fields of a message, and its table.
+import fs from 'node:fs';
 import { Server, assert, checkAxe, eventually, sample, withPage } from './harness.mjs';
 import { driveBag, fastBag, uploadBag } from './bags.mjs';
 
 const [X, Y] = ['/odom.pose.pose.position.x', '/odom.pose.pose.position.y'];
-let server, bag, drive, fast;
+let server, bag, drive, fast, later;
 export async function setUp() {
     server = await Server.start();
     [bag] = await server.uploadDemo();
     drive = await uploadBag(server, 'drive.bag', driveBag());
     fast = await uploadBag(server, 'fast.bag', fastBag());
+    later = await uploadBag(server, 'later.bag', fastBag());
 }
 export async function tearDown() {
     await server?.end();
@@ -114,6 +116,69 @@ export const tests = {
             await page.locator('.messages-opaque').getByText('does not decode messages of the encoding mira').waitFor();
             assert.equal(await page.locator('.messages').getByRole('button', { name: 'Plot', includeHidden: true }).count(), 0);
             assert.match(await page.locator('.messages-hex').innerText(), /^000000 /);
+        });
+    },
+    async calculations_are_drawn_and_saved() {
+        const fields = ['/speed.data;d', '/speed.data;i;r', '/speed.data;*2;-10;c3', '/speed.data;~1;h']; // 20, 20.5, 21 … each half a second
+        await withPage(server, `/recordings/${drive.id}?panels=plot&at=4&plot.fields=${encodeURIComponent(fields.join('|'))}`, {}, async (page) => {
+            await legend(page, [1, 76.125, 37, 23]); // at 3.5 s
+            await checkAxe(page, '.plot');
+            const save = async (item) => {
+                await page.getByRole('button', { name: 'Save plot' }).click();
+                const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item, exact: true }).click()]);
+                return fs.readFileSync(await file.path(), 'utf8');
+            };
+            const rows = (await save('Save what is shown as CSV')).trim().split('\r\n');
+            assert.equal(rows[0], 'time,curve,value');
+            assert.ok(rows.includes('3.502,/speed.data *2 -10,37'), rows.slice(0, 5).join(' '));
+            assert.ok(!rows.some((row) => row.includes('~1')), 'a hidden curve');
+            const svg = await save('Save as SVG');
+            assert.ok(svg.includes('>/speed.data d</text>') && (svg.match(/<path d="M[^"]*L/g) ?? []).length === 3, svg.slice(0, 500));
+            assert.match(await save('Save the values as CSV'), /^time,value\r\n/);
+        });
+    },
+    async curves_are_changed_in_the_legend() {
+        const setting = (name, wanted) => (page) => page.waitForURL((url) => url.searchParams.get(`plot.${name}`) === wanted);
+        await withPage(server, `/recordings/${bag.id}?panels=plot&at=5&range=2~8&plot.fields=${X}|${Y}`, {}, async (page) => {
+            const menu = async (button, item) => {
+                await page.getByRole('button', { name: button, exact: true }).click();
+                await page.locator('[role^=menuitem]', { hasText: item }).click();
+            };
+            await page.locator('.plot-area[data-drawn]:not([data-drawn=""])').waitFor();
+            await page.getByRole('button', { name: `Show ${X}` }).click();
+            await setting('fields', `${X};h|${Y}`)(page);
+            await menu(`Curve ${X}`, 'Axis at the right');
+            await setting('fields', `${X};r;h|${Y}`)(page);
+            await menu(`Curve ${Y}`, 'Add its derivative');
+            await menu(`Curve ${Y} d`, 'Edit');
+            await page.getByLabel('Calculation').fill('d *3.6 nonsense');
+            await page.getByText('Not a calculation').waitFor();
+            await page.getByLabel('Calculation').fill('d *3.6');
+            await page.getByRole('button', { name: 'Done' }).click();
+            await setting('fields', `${X};r;h|${Y}|${Y};d;*3.6`)(page);
+            await menu(`Curve ${Y} d *3.6`, 'Remove');
+            await menu('View', 'Zoom to the selected range');
+            await page.locator('.plot-area[data-drawn="2~8"]').waitFor();
+            await menu('View', 'Keep the y axis');
+            await page.waitForURL(/plot\.y=-?[\d.]+(~|%7E)[\d.]+/);
+            await menu('View', 'Keep the y axis');
+            await setting('y', null)(page);
+            await page.getByRole('button', { name: 'Reset zoom' }).click();
+            await menu(`Curve ${X}`, 'Use as x axis');
+            await setting('x', `${X};r;h`)(page);
+            await page.locator('.plot-area[data-drawn^="0~"]').waitFor();
+            const { x, y, width, height } = await page.locator('.plot-area .u-over').boundingBox();
+            await page.mouse.click(x + width / 2, y + height - 2); // the lowest point of the circle
+            await eventually(async () => Math.abs((await values(page))[0] + 2) < 0.05, 'y at the point clicked');
+            await page.getByRole('button', { name: 'Plot over time' }).click();
+            await setting('x', null)(page);
+        });
+    },
+    async a_second_recording_is_drawn_in_the_same_plot() {
+        await withPage(server, `/recordings/${fast.id}?panels=plot&with=${later.id}&shift=2&at=5&plot.fields=/fast.data`, {}, async (page) => {
+            await legend(page, [500, 300]);
+            assert.deepEqual(await page.locator('.plot-name').allInnerTexts(), ['/fast.data · fast.bag', '/fast.data · later.bag']);
+            await page.locator('.plot-area[data-drawn="0~11.99"]').waitFor(); // both
         });
     },
 };

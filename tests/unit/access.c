@@ -255,9 +255,9 @@ static char *signed_by(struct links *links, const char *target, int64_t until) {
 }
 
 static void assert_verdict(struct links *links, const char *target, enum link_verdict wanted) {
-    int64_t token = 0;
-    assert_int_equal(links_verify(links, target, 1000, &token), wanted);
-    assert_true(wanted != LINK_GOOD || token == 7);
+    struct link_claim claim = {0};
+    assert_int_equal(links_verify(links, target, 1000, &claim), wanted);
+    assert_true(wanted != LINK_GOOD || claim.token == 7);
 }
 
 static void a_link_is_of_its_path_and_parameters(void **state) {
@@ -315,6 +315,31 @@ static void a_link_cannot_be_changed(void **state) {
         assert_false(links_sign(links, no_targets[i], 7, 1001, &out, &err));
         assert_int_equal(err.code, REEL_ARGUMENT);
     }
+}
+
+static void a_key_is_of_its_recording(void **state) {
+    (void)state;
+    static const char id[] = "0123456789abcdef0123456789abcdef";
+    char key[LINK_KEY_TEXT], other[LINK_KEY_TEXT + 2], recording[LINK_RECORDING];
+    struct link_claim claim;
+    AUTO(links_close) struct links *links = links_open(DATA, &err);
+    assert_true(links_sign_recording(links, id, 7, 1001, key, &err));
+    assert_int_equal(links_verify_recording(links, key, 1000, recording, &claim), LINK_GOOD);
+    assert_string_equal(recording, id);
+    assert_int_equal(claim.token, 7);
+    assert_int_equal(claim.expires_s, 1001);
+    assert_int_equal(links_verify_recording(links, key, 1001, recording, &claim), LINK_EXPIRED);
+    for (size_t i = 0; i <= strlen(key); i++) { /* nothing of it can be left out, replaced or added */
+        for (unsigned how = 0; how < 3; how++) {
+            const char *put = how == 0 ? "" : key[i] == '1' ? "2" : "1";
+            snprintf(other, sizeof other, "%.*s%s%s", (int)i, key, put, key + i + (how < 2 && key[i]));
+            enum link_verdict wanted = strcmp(other, key) == 0 ? LINK_GOOD : LINK_WRONG; /* the same: nothing left out at the end */
+            assert_int_equal(links_verify_recording(links, other, 1000, recording, &claim), wanted);
+        }
+    }
+    AUTO_MEM char *path = signed_by(links, "/0123456789abcdef0123456789abcdef", 1001); /* the signature of a path is for no recording */
+    snprintf(other, sizeof other, "%s.1001.%s", id, strstr(path, "sig=") + 4);
+    assert_int_equal(links_verify_recording(links, other, 1000, recording, &claim), LINK_WRONG);
 }
 
 static void keys_change_under_a_running_server(void **state) {
@@ -560,6 +585,7 @@ int main(void) {
         T(a_link_is_of_its_path_and_parameters),
         T(a_link_cannot_be_changed),
         T(a_seal_is_no_link_and_survives_a_rotation),
+        T(a_key_is_of_its_recording),
         T(keys_change_under_a_running_server),
         T(networks_hold_addresses),
         T(a_proxy_is_believed_as_far_as_it_is_trusted),

@@ -1,4 +1,5 @@
 // The URL holds the whole state of a view: views read it from here, change it here, and keep no copy.
+import { linkKey } from './shared_link';
 import { Store, useStore } from './store';
 
 /** The path that the page is served under, by the <base> that the server writes: '/', or '/reel/' behind a proxy. Paths within the page have no
@@ -63,7 +64,7 @@ export function handleLinks(): void {
     document.addEventListener('click', (event) => {
         const anchor = event.target instanceof Element ? event.target.closest('a') : null;
         const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-        if (event.defaultPrevented || !anchor || !plain || anchor.target || anchor.hasAttribute('download') || anchor.hash || !anchor.href.startsWith(document.baseURI)) {
+        if (event.defaultPrevented || linkKey || !anchor || !plain || anchor.target || anchor.hasAttribute('download') || anchor.hash || !anchor.href.startsWith(document.baseURI)) {
             return;
         }
         if (/^($|upload$|docs$|admin($|\/)|recordings\/)/.test(anchor.pathname.slice(ROOT.length))) {

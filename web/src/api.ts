@@ -1,6 +1,7 @@
 // All communication with the server. No other file calls fetch (tus-js-client gets its headers from here).
 import { ROOT } from './address';
 import { readEvents, readLines, readParts, type FilePart } from './api_streams';
+import { linkKey } from './shared_link';
 import { Store } from './store';
 import { text } from './text';
 import type { Change, Job, Problem } from './types';
@@ -23,7 +24,7 @@ export class ApiError extends Error {
 
 const KEY = 'reel.loggedIn'; // only a note for new tabs: the cookie itself cannot be read here
 /** needed: the server requires a login, or the one there was has ended. */
-export const session = new Store<{ loggedIn: boolean; needed: boolean }>({ loggedIn: localStorage.getItem(KEY) !== null, needed: false });
+export const session = new Store<{ loggedIn: boolean; needed: boolean }>({ loggedIn: !linkKey && localStorage.getItem(KEY) !== null, needed: false });
 
 /** Exchanges the token for a cookie, which the browser sends from then on. */
 export async function logIn(token: string): Promise<void> {
@@ -37,15 +38,15 @@ export async function logOut(): Promise<void> {
     session.set({ loggedIn: false, needed: false });
 }
 /** Headers of every request. X-Requested-With keeps the server from offering Basic authentication, for which the browser would open a prompt. */
-export const ownHeaders: Record<string, string> = { 'X-Requested-With': 'reel' };
+export const ownHeaders: Record<string, string> = { 'X-Requested-With': 'reel', ...(linkKey ? { Authorization: 'Link ' + linkKey } : {}) };
 
 // ---- requests
 
 /** Increases with every 202 response, that is, when the server has started a job. */
 export const jobsStarted = new Store(0);
 
-/** The URL of an API path with parameters. Arrays become repeated parameters; null and undefined are omitted. */
-export function apiUrl(path: string, params: Params = {}): string {
+/** Arrays become repeated parameters; null and undefined are omitted. */
+function urlOf(path: string, params: Params = {}): string {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(params)) {
         if (Array.isArray(value)) {
@@ -56,6 +57,10 @@ export function apiUrl(path: string, params: Params = {}): string {
     }
     const search = query.toString();
     return BASE + path + (search ? '?' + search : '');
+}
+/** The URL of an API path with parameters, for requests that the browser makes by itself, such as those of images. */
+export function apiUrl(path: string, params: Params = {}): string {
+    return urlOf(path, { ...params, link: linkKey });
 }
 
 export interface RequestOptions {
@@ -91,7 +96,7 @@ export async function request(method: string, path: string, options: RequestOpti
         headers['If-Match'] = options.ifMatch;
     }
     const before = session.get();
-    const response = await fetch(apiUrl(path, options.params), { method, headers, body, signal: options.signal }).catch((error: unknown) => {
+    const response = await fetch(urlOf(path, options.params), { method, headers, body, signal: options.signal }).catch((error: unknown) => {
         throw error instanceof DOMException && error.name === 'AbortError' ? error : new ApiError(0, null, text.noAnswer);
     });
     if (response.status === 401 && before === session.get()) {
@@ -213,6 +218,9 @@ let stopChanges: (() => void) | null = null;
 
 /** Subscribes to /changes; the page shares one connection. After a change of kind `gap` some changes were missed: reload. */
 export function onChange(listener: (change: Change) => void): () => void {
+    if (linkKey) {
+        return () => undefined; // a signed link does not reach the changes of the archive
+    }
     changeListeners.add(listener);
     stopChanges ??= follow(
         '/changes',

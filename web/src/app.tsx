@@ -6,6 +6,7 @@ import { logOut, session } from './api';
 import { droppedFiles } from './file_drop';
 import { Jobs } from './jobs';
 import { hasRole, service, type Role } from './service';
+import { linkKey } from './shared_link';
 import { useStore } from './store';
 import { text } from './text';
 import { nextTheme, theme } from './theme';
@@ -14,6 +15,7 @@ import { dropToast, showError, toasts } from './toasts';
 import { Button, EmptyState, ErrorBoundary, Menu, lazy } from './ui';
 import { Library } from './views/library';
 import { SearchBox } from './views/library/search_box';
+import { LinkEnded, LinkNotice } from './views/link';
 import { LogIn } from './views/login';
 
 type View = ComponentType<object>;
@@ -53,10 +55,8 @@ function ZoneMenu() {
     const choice = useStore(zoneChoice);
     return (
         <Menu label={text.zone.title} icon="clock" items={CHOICES.map((one) => ({ label: text.zone[one], checked: one === choice, run: () => chooseZone(one) }))}>
-            <span title={text.zone.title}>
-                <span class="visually-hidden">{text.zone.title}: </span>
-                {choice === 'recording' ? text.zone.own : zoneName()}
-            </span>
+            <span class="visually-hidden">{text.zone.title}: </span>
+            <span class="zone">{choice === 'recording' ? text.zone.own : zoneName()}</span>
         </Menu>
     );
 }
@@ -72,7 +72,7 @@ function Header({ name, login }: { name: string; login: boolean }) {
     ];
     return (
         <header class="bar">
-            <a class="brand" href="./" aria-label={text.name}>
+            <a class="brand" href={linkKey ? undefined : './'} aria-label={text.name}>
                 <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
                     <rect width="32" height="32" rx="6" fill="var(--accent)" />
                     <path d="M5 10h14M5 16h22M5 22h9" stroke="var(--accent-ink)" stroke-width="3" stroke-linecap="round" />
@@ -81,7 +81,7 @@ function Header({ name, login }: { name: string; login: boolean }) {
                 <span class="word">{text.name}</span>
             </a>
             <nav aria-label={text.app.nav}>
-                {views
+                {(linkKey ? [] : views)
                     .filter(([, , , role]) => role === 'read' || hasRole(known, role) !== false)
                     .map(([key, path, label, role]) => (
                         <a key={key} href={path} class={role !== 'read' && !known ? 'unknown' : ''} aria-current={key === name ? 'page' : undefined}>
@@ -89,14 +89,15 @@ function Header({ name, login }: { name: string; login: boolean }) {
                         </a>
                     ))}
             </nav>
-            <div class="slot">{!login && <SearchBox />}</div>
+            <div class="slot">{!login && !linkKey && <SearchBox />}</div>
             <div class="end">
-                {known && known.caller.how !== 'open' && (
+                {linkKey && !login && <LinkNotice />}
+                {known && !linkKey && known.caller.how !== 'open' && (
                     <span class="caller small muted ellipsis" title={text.app.caller(known.caller.name ?? '', known.caller.role)}>
                         {text.app.caller(known.caller.name ?? '', known.caller.role)}
                     </span>
                 )}
-                {!login && <Jobs />}
+                {!login && !linkKey && <Jobs />}
                 {!login && <ZoneMenu />}
                 <Button
                     kind="quiet"
@@ -141,7 +142,7 @@ export function App() {
             <Header name={name} login={needed} />
             <main class="view" id="content" tabIndex={-1}>
                 {needed ? (
-                    <LogIn />
+                    linkKey ? <LinkEnded /> : <LogIn />
                 ) : (
                     <ErrorBoundary key={name + String(loggedIn) + zone}>
                         <View />

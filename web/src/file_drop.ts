@@ -1,5 +1,6 @@
 // Files dropped anywhere on the page: a sheet asks where they go, before anything is sent. Its code is loaded by the drop.
 import { address } from './address';
+import { linkKey } from './shared_link';
 import { Store } from './store';
 import { selectedCollection } from './views/library/query';
 
@@ -30,7 +31,7 @@ export function handleFileDrops(): void {
         }
     });
     document.addEventListener('drop', (event) => {
-        if (!event.defaultPrevented && hasFiles(event)) {
+        if (!event.defaultPrevented && hasFiles(event) && !linkKey) {
             event.preventDefault();
             const { path, query } = address.get();
             const recording = /^recordings\/([^/]+)/.exec(path)?.[1] ?? null;

@@ -152,12 +152,13 @@ export function usePlayback(playback: Playback, interval_ms = 0): PlaybackState 
     return state;
 }
 
-/** The bounds of the recording: changes only when it grows. */
-export function useBounds(playback: Playback): Range {
-    const [bounds, setBounds] = useState(playback.get().bounds);
+/** A part of the playback state, rendered only when it changes; for what does not move with the playhead. */
+export function usePlaybackPart<T>(playback: Playback, pick: (state: PlaybackState) => T): T {
+    const [part, setPart] = useState<T>(() => pick(playback.get()));
     useEffect(() => {
-        setBounds(playback.get().bounds);
-        return playback.subscribe((state) => setBounds(state.bounds));
+        const show = () => setPart(() => pick(playback.get()));
+        show();
+        return playback.subscribe(show);
     }, [playback]);
-    return bounds;
+    return part;
 }

@@ -35,6 +35,7 @@ export interface Message<T = unknown> {
     callerid?: string;
     data: T;
 }
+export type RecordingLink = Of<'RecordingLink'>;
 export type Value = Of<'ValueCount'>;
 export type Values = Of<'ValuePage'>;
 export type Stat = Of<'Total'>;

@@ -136,6 +136,10 @@ export class RowCursor<Row> {
         return true;
     }
 
+    /** The next moveTo() starts at the window's first row. */
+    restart(): void {
+        this.at = null;
+    }
     stop(): void {
         this.windows.stop();
     }

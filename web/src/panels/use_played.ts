@@ -1,7 +1,7 @@
 // usePlayed: the newest message of a topic while the page plays, as the server sends it when it is due. For topics with more messages than requests could ask for.
 import { useEffect, useState } from 'preact/hooks';
 import { getRows } from '../api';
-import { usePlayback, type Playback } from '../playback';
+import { usePlaybackPart, type Playback } from '../playback';
 import type { Message, Recording, Topic } from '../types';
 
 const MANY_HZ = 30;
@@ -52,7 +52,8 @@ const PAUSE_MS = 200; // between two playbacks
 const RETRY_MS = 2000; // after a failure
 
 export function usePlayed(recording: Recording, topic: Topic | undefined, playback: Playback, enabled: boolean): Played {
-    const { playing, speed } = usePlayback(playback, 100);
+    const playing = usePlaybackPart(playback, (state) => state.playing);
+    const speed = usePlaybackPart(playback, (state) => state.speed);
     const seconds = topic ? Number(BigInt(topic.end_ns ?? 0) - BigInt(topic.start_ns ?? 0)) / 1e9 : 0;
     const active = enabled && playing && speed > 0 && topic !== undefined && seconds > 0 && topic.messages / seconds > MANY_HZ;
     const [message, setMessage] = useState<Message | null>(null);

@@ -39,13 +39,17 @@ export class Chart {
     private view: View | null = null;
     private shape = ''; // what the axes were made for
     private now = 0; // of the playhead
+    private clip = document.createElement('div'); // above the canvas
+    private marks: HTMLElement[] = [];
     private size = { width: 300, height: 200 };
     private ranges: Record<string, [number, number]> = { x: [0, 1], y: [0, 1], y2: [0, 1] };
 
     constructor(
         private root: HTMLElement,
         private on: ChartEvents,
-    ) {}
+    ) {
+        this.clip.className = 'plot-marks';
+    }
 
     /** `theme`: what the colours depend on. */
     show(view: View, theme: string): void {
@@ -70,9 +74,10 @@ export class Chart {
         }
     }
 
+    /** Only the marks above the canvas move; the canvas is not drawn again. */
     setPlayhead(seconds: number): void {
         this.now = seconds;
-        this.plot?.redraw(false, false);
+        this.placeMarks();
     }
     resize(width: number, height: number): void {
         this.size = { width, height: Math.max(60, height) };
@@ -144,6 +149,7 @@ export class Chart {
     }
 
     private watch(u: uPlot): void {
+        u.over.append(this.clip);
         u.over.addEventListener('click', (event) => {
             if (u.select.width < 1) {
                 const time = this.view?.overTime ? u.posToVal(event.offsetX, 'x') : this.nearest(u, event.offsetX, event.offsetY);
@@ -194,7 +200,7 @@ export class Chart {
         ctx.lineWidth = 1.5 * ratio;
         for (const line of view.lines) {
             ctx.strokeStyle = ctx.fillStyle = colourOf(line);
-            ctx.globalAlpha = line.recording ? 0.65 : 1;
+            ctx.globalAlpha = line.source.name ? 0.65 : 1;
             ctx.setLineDash(dashOf(line).map((px) => px * ratio));
             ctx.beginPath();
             trace(line, area, view.overTime, ctx);
@@ -206,26 +212,34 @@ export class Chart {
             }
         }
         ctx.globalAlpha = 1;
-        this.drawPlayhead(ctx, area, view, ratio);
         ctx.restore();
+        this.placeMarks();
         this.on.drawn();
     }
 
-    /** A line; in an XY plot a dot on each curve. */
-    private drawPlayhead(ctx: CanvasRenderingContext2D, area: Area, view: View, ratio: number): void {
-        ctx.fillStyle = colour('--playhead');
-        if (view.overTime) {
-            ctx.fillRect(Math.round(toPixels(area, false).px(this.now)) - ratio, area.top, 2 * ratio, area.height);
+    /** The playhead: a line; in an XY plot a dot on each curve. */
+    private placeMarks(): void {
+        const { plot, view } = this;
+        if (!plot || !view) {
             return;
         }
-        for (const line of view.lines) {
-            const i = indexAt(line.points, this.now);
-            const { px, py } = toPixels(area, line.curve.right);
-            if (i >= 0) {
-                ctx.beginPath();
-                ctx.arc(px(line.x[i]!), py(line.points.v[i]!), 6 * ratio, 0, 2 * Math.PI);
-                ctx.fill();
-            }
+        const places = view.overTime ? [`translateX(${plot.valToPos(this.now, 'x')}px)`] : view.lines.map((line) => this.dotOf(plot, line));
+        while (this.marks.length < places.length) {
+            this.marks.push(document.createElement('div'));
         }
+        this.marks.splice(places.length).forEach((mark) => mark.remove());
+        this.marks.forEach((mark, i) => {
+            mark.className = view.overTime ? 'plot-playhead' : 'plot-dot';
+            mark.hidden = places[i] === null;
+            mark.style.transform = places[i] ?? '';
+            if (mark.parentElement !== this.clip) {
+                this.clip.append(mark);
+            }
+        });
+    }
+
+    private dotOf(plot: uPlot, line: Line): string | null {
+        const i = indexAt(line.points, this.now);
+        return i < 0 ? null : `translate(${plot.valToPos(line.x[i]!, 'x')}px, ${plot.valToPos(line.points.v[i]!, line.curve.right ? 'y2' : 'y')}px)`;
     }
 }

@@ -1,7 +1,7 @@
 // Loads the points of curves from /series. Fields without steps come as minima and maxima, so that no peak is lost; those with steps as
 // means, which can be differentiated and integrated; those of an XY plot as points that were recorded. Answers are kept for a while.
 import { ApiError, get } from '../../api';
-import type { Recording } from '../../types';
+import type { Recording, Topic } from '../../types';
 import { boundsOf } from '../../recording_time';
 import type { Curve } from './curves';
 import { applySteps, valueAt, type Points } from './maths';
@@ -14,12 +14,13 @@ const BUSY_MS = 1000; // between two requests while the server reads the values
 export interface Line {
     curve: Curve;
     index: number; // of the curve in the list
-    recording: string; // its name; empty: the panel's own
+    source: Source;
     points: Points; // over time
     x: Float64Array; // where each point is drawn: its time, or the value of the x field at that time
 }
 export interface Source {
     recording: Recording;
+    topics: Topic[];
     shift_ns: bigint; // added to its times
     name: string; // in the legend; empty: the panel's own
 }
@@ -79,8 +80,11 @@ const isLinear = (curve: Curve): boolean => curve.steps.every((step) => step.kin
 /** The points of a curve between two times (seconds from the start of the panel's recording), after its steps. */
 async function pointsOf(source: Source, curve: Curve, request: SeriesRequest, signal: AbortSignal): Promise<Points> {
     const zero = request.start - source.shift_ns;
-    const at = (seconds: number) => zero + BigInt(Math.round(seconds * 1e9));
     const bounds = boundsOf(source.recording);
+    const at = (seconds: number) => {
+        const time = zero + BigInt(Math.round(seconds * 1e9));
+        return time < bounds.start ? bounds.start : time > bounds.end ? bounds.end : time;
+    };
     const before = Math.max(0, ...curve.steps.map((step) => (step.kind === 'average' ? step.seconds : 0)));
     const all = needsAll(curve);
     const exact = !request.xField && isLinear(curve);
@@ -119,7 +123,7 @@ async function linesOf(source: Source, curves: { curve: Curve; index: number }[]
     return {
         lines: answers.flatMap((answer, i) => {
             const points = answer.status === 'fulfilled' ? answer.value : null;
-            return points ? [{ ...curves[i]!, recording: source.name, points, x: x ? points.t.map((time) => valueAt(x, time)) : points.t }] : [];
+            return points ? [{ ...curves[i]!, source, points, x: x ? points.t.map((time) => valueAt(x, time)) : points.t }] : [];
         }),
         problems: failed.map(({ field, error }) => ({ field, why: error.message })),
     };

@@ -110,7 +110,7 @@ export function defaultFields(topics: readonly { name: string; type: string; mes
         [/\/(msg\/)?Imu$/, ['angular_velocity.z', 'linear_acceleration.x']],
         [/std_msgs\/(msg\/)?(U?Int\d+|Float\d+)$/, ['data']],
         [/geometry_msgs\/(msg\/)?Point$/, ['x', 'y']],
-        [/^carla\/Frame$/, ['duration']],
+        [/^carla\/FrameStart$/, ['duration']],
     ];
     for (const [type, paths] of defaults) {
         const topic = topics.find((t) => type.test(t.type) && t.messages > 1);

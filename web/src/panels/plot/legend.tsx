@@ -1,11 +1,13 @@
 // The legend: for each line its colour, name and value at the playhead, or under the pointer. The values change without a render.
 import { useEffect, useRef } from 'preact/hooks';
 import { offset } from '../../format';
+import type { Playback } from '../../playback';
 import { text } from '../../text';
 import { Button, Menu } from '../../ui';
 import { curveOf, stepText, type Curve } from './curves';
 import type { Line } from './data';
 import { colourOf } from './draw';
+import { watchHead } from './head';
 import { indexAt } from './maths';
 import type { PlotSettings } from './settings';
 
@@ -13,9 +15,12 @@ const SHOWN_DIGITS = 7;
 export const valueText = (value: number): string => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(SHOWN_DIGITS))));
 
 /** How a curve is called: the field, and what is done to it. */
-export const nameOf = ({ curve, recording }: Pick<Line, 'curve' | 'recording'>, own = ''): string => [curve.field, ...curve.steps.map(stepText)].join(' ') + (recording || own ? ` · ${recording || own}` : '');
+export const curveName = ({ field, steps }: Curve): string => [field, ...steps.map(stepText)].join(' ');
+/** With its recording, where there are two; `own`: the name of the panel's. */
+export const nameOf = ({ curve, source }: Line, own: string): string => [curveName(curve), source.name || own].filter(Boolean).join(' · ');
 
 interface Props {
+    playback: Playback;
     set: PlotSettings;
     lines: Line[];
     own: string; // the name of the panel's recording where there are two; else empty
@@ -33,7 +38,7 @@ function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; on
     });
     return (
         <Menu
-            label={text.plot.curve(nameOf({ curve, recording: '' }))}
+            label={text.plot.curve(curveName(curve))}
             items={[
                 { label: text.plot.edit, icon: 'edit', run: onEdit },
                 step('derivative'),
@@ -47,39 +52,48 @@ function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; on
 }
 
 /** A square in the line's colour; without a fill where the curve is hidden. */
-function Swatch({ line, theme, onClick }: { line: Line; theme: string; onClick: () => void }) {
-    const name = nameOf(line);
+function Swatch({ line, name, theme, onClick }: { line: Line; name: string; theme: string; onClick: () => void }) {
     return (
         <button type="button" class="plot-swatch" aria-pressed={!line.curve.hidden} aria-label={text.plot.show(name)} title={text.plot.show(name)} onClick={onClick}>
-            <span key={theme} class={line.recording ? 'plot-swatch-other' : ''} style={{ borderColor: colourOf(line), background: line.curve.hidden ? 'none' : colourOf(line) }} />
+            <span key={theme} class={line.source.name ? 'plot-swatch-other' : ''} style={{ borderColor: colourOf(line), background: line.curve.hidden ? 'none' : colourOf(line) }} />
         </button>
     );
 }
 
-export function Legend({ set, lines, own, theme, onEdit, values }: Props) {
+export function Legend({ playback, set, lines, own, theme, onEdit, values }: Props) {
     const root = useRef<HTMLDivElement>(null);
     const last = useRef(0);
     useEffect(() => {
+        const exact = new Map<Line, { seconds: number; value: number }>(); // where the playhead rests
         const show = (seconds: number) => {
             last.current = seconds;
             root.current!.querySelector('.plot-time')!.textContent = offset(BigInt(Math.round(seconds * 1e9)));
             root.current!.querySelectorAll('.plot-value').forEach((element, i) => {
-                const points = lines[i]?.points;
-                const at = points ? indexAt(points, seconds) : -1;
-                element.textContent = at < 0 ? '–' : valueText(points!.v[at]!);
+                const line = lines[i]!;
+                const at = indexAt(line.points, seconds);
+                const known = exact.get(line);
+                const value = known?.seconds === seconds ? known.value : at < 0 ? NaN : line.points.v[at]!;
+                element.textContent = Number.isNaN(value) ? '–' : valueText(value);
             });
         };
+        const stop = watchHead(playback, lines, (line, time_ns, value) => {
+            exact.set(line, { seconds: Number(time_ns - playback.get().bounds.start) / 1e9, value });
+            show(last.current);
+        });
         values.current = show;
         show(last.current);
-        return () => (values.current = null);
-    }, [lines]);
+        return () => {
+            values.current = null;
+            stop();
+        };
+    }, [lines, playback]);
     const toggle = (curve: Curve) => set.setCurves(set.curves.map((one) => (one === curve ? { ...one, hidden: !one.hidden } : one)));
     return (
         <div class="plot-legend small" ref={root} role="group" aria-label={text.plot.legend}>
             <span class="mono plot-time" />
             {set.x && (
                 <span class="plot-item">
-                    <span class="muted">{text.plot.x}</span> <span class="mono">{nameOf({ curve: set.x, recording: '' })}</span>
+                    <span class="muted">{text.plot.x}</span> <span class="mono">{curveName(set.x)}</span>
                     <Button kind="quiet" icon="close" label={text.plot.overTime} onClick={() => set.setX(null)} />
                 </span>
             )}
@@ -87,13 +101,13 @@ export function Legend({ set, lines, own, theme, onEdit, values }: Props) {
                 const curve = set.curves[line.index];
                 return (
                     curve && (
-                        <span key={`${line.index} ${line.recording}`} class="plot-item">
-                            <Swatch line={line} theme={theme} onClick={() => toggle(curve)} />
+                        <span key={`${line.index} ${line.source.name}`} class="plot-item">
+                            <Swatch line={line} name={nameOf(line, own)} theme={theme} onClick={() => toggle(curve)} />
                             <span class="mono plot-name" title={nameOf(line, own)}>
                                 <bdi>{nameOf(line, own)}</bdi>
                             </span>
                             <span class="mono plot-value" />
-                            {!line.recording && <CurveMenu set={set} curve={curve} onEdit={() => onEdit(line.index)} />}
+                            {!line.source.name && <CurveMenu set={set} curve={curve} onEdit={() => onEdit(line.index)} />}
                         </span>
                     )
                 );

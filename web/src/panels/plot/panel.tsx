@@ -1,45 +1,42 @@
 // The plot: fields over time or against another field; each zoom loads /series anew at full resolution.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
 import { useStore } from '../../store';
 import { text } from '../../text';
 import { shownTheme } from '../../theme';
 import { Button, EmptyState, Failed } from '../../ui';
 import { panSpan, useGestures, zoomSpan } from '../../zoom';
-import type { Companion, PanelProps } from '../index';
+import type { PanelProps } from '../index';
 import { Chart } from './chart';
 import { CurveDialog } from './curve_dialog';
-import { curveOf, DRAGGED_FIELD, withField, writeCurves, type Curve } from './curves';
+import { curveOf, DRAGGED_FIELD, withField, writeCurves } from './curves';
 import { loadLines, type Line, type Loaded, type Source } from './data';
-import { Legend, nameOf } from './legend';
+import { curveName, Legend } from './legend';
 import { Picker } from './picker';
-import { usePlotSettings, writeSpan, type PlotSettings } from './settings';
+import { isOf, usePlotSettings, writeSpan, type PlotSettings } from './settings';
 import { PlotTools } from './tools';
 
 const SHORTEST_S = 1e-6; // of a zoom by the wheel
 const SETTLE_MS = 150; // after the last step of the wheel, the points are loaded
 
 const NOTHING: Loaded = { lines: [], problems: [] };
-/** Of the curves those whose topic the other recording has. */
-const sharedWith = (companion: Companion, curves: Curve[]): boolean => curves.every(({ field }) => companion.topics.some((t) => field === t.name || field.startsWith(`${t.name}.`)));
-
-function useLines({ recording, companion, playback }: PanelProps, set: PlotSettings, width: () => number) {
+function useLines({ recording, topics, playback }: PanelProps, set: PlotSettings, width: () => number) {
     const { bounds } = playback.get();
-    const other = companion && set.curves.some((curve) => sharedWith(companion, [curve])) && sharedWith(companion, set.x ? [set.x] : []) ? companion : null;
+    const { other } = set;
     const fields = [set.x, ...set.curves].map((curve) => curve && writeCurves([curve])).join(' ');
     const result = useRequest<Loaded>(
         (signal) => {
             const request = { start: bounds.start, from: set.from, to: set.to, points: Math.max(400, width() * 2), xField: set.x };
-            const own: Source = { recording, shift_ns: 0n, name: '' };
-            const second = other && { recording: other.recording, shift_ns: other.shift_ns, name: other.recording.name };
-            return set.curves.length > 0 ? loadLines(own, second, set.curves, (curve) => !other || sharedWith(other, [curve]), request, signal) : Promise.resolve(NOTHING);
+            const own: Source = { recording, topics, shift_ns: 0n, name: '' };
+            const second = other && { ...other, name: other.recording.name };
+            return set.curves.length > 0 ? loadLines(own, second, set.curves, (curve) => other !== null && isOf(other, curve), request, signal) : Promise.resolve(NOTHING);
         },
         [recording.id, bounds.end, fields, set.from, set.to, other?.recording.id, other?.shift_ns],
     );
     return { ...result, own: other ? recording.name : '' };
 }
 
-/** The chart in `area`, drawn anew when the lines, the settings or the colours change. */
+/** The chart in `area`, drawn anew when the lines, the settings or the colours change: in the frame of the change. */
 function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | null, area: { current: HTMLDivElement | null }) {
     const chart = useRef<Chart | null>(null);
     const values = useRef<((seconds: number) => void) | null>(null);
@@ -48,7 +45,7 @@ function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | n
     latest.current = set;
     const key = useRef(''); // of what is drawn; empty while the points of another range are awaited
     const { bounds } = playback.get();
-    useEffect(() => {
+    useLayoutEffect(() => {
         const seconds = () => Number(playback.get().time_ns - bounds.start) / 1e9;
         let hovered: number | null = null;
         const showValues = () => values.current?.(hovered ?? seconds());
@@ -71,11 +68,11 @@ function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | n
             created.destroy();
         };
     }, [playback]);
-    useEffect(() => {
+    useLayoutEffect(() => {
         key.current = '';
         chart.current?.move(set.from, set.to);
     }, [set.from, set.to]);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (lines) {
             key.current = writeSpan([set.from, set.to]);
             chart.current!.show({ lines: lines.filter((line) => !line.curve.hidden), from: set.from, to: set.to, overTime: set.x === null, dots: set.dots, y: set.y, y2: set.y2 }, theme);
@@ -85,15 +82,14 @@ function useChart({ playback }: PanelProps, set: PlotSettings, lines: Line[] | n
 }
 
 /** The wheel and two fingers zoom; the points are loaded when they rest. */
-function useWheel({ playback }: PanelProps, set: PlotSettings, chart: { current: Chart | null }, area: { current: HTMLDivElement | null }) {
+function useWheel(set: PlotSettings, chart: { current: Chart | null }, area: { current: HTMLDivElement | null }) {
     const timer = useRef<ReturnType<typeof setTimeout>>();
     const now = useRef<[number, number]>([set.from, set.to]);
     useEffect(() => {
         now.current = [set.from, set.to];
         return () => clearTimeout(timer.current);
     }, [set.from, set.to]);
-    const { bounds } = playback.get();
-    const whole: [number, number] = [0, Number(bounds.end - bounds.start) / 1e9];
+    const { whole } = set;
     const to = (next: [number, number]): boolean => {
         const [a, b] = now.current;
         if (set.x || (next[0] === a && next[1] === b)) {
@@ -123,7 +119,7 @@ export default function Plot(props: PanelProps) {
     const result = useLines(props, set, () => area.current?.clientWidth ?? 600);
     const lines = useMemo(() => result.value?.lines ?? null, [result.value]);
     const { chart, values, theme } = useChart(props, set, result.loading ? null : lines, area);
-    useWheel(props, set, chart, area);
+    useWheel(set, chart, area);
     const drop = (event: DragEvent) => {
         const field = event.dataTransfer?.getData(DRAGGED_FIELD);
         if (field) {
@@ -149,8 +145,8 @@ export default function Plot(props: PanelProps) {
                     </Button>
                 </EmptyState>
             )}
-            <div class={`plot-area ${set.curves.length === 0 ? 'visually-hidden' : ''}`} ref={area} role="img" aria-label={text.plot.label(set.curves.map((one) => nameOf({ curve: one, recording: '' })).join(', '))} />
-            {lines && lines.length > 0 && <Legend set={set} lines={lines} own={result.own} theme={theme} values={values} onEdit={setEdited} />}
+            <div class={`plot-area ${set.curves.length === 0 ? 'visually-hidden' : ''}`} ref={area} role="img" aria-label={text.plot.label(set.curves.map(curveName).join(', '))} />
+            {lines && lines.length > 0 && <Legend playback={props.playback} set={set} lines={lines} own={result.own} theme={theme} values={values} onEdit={setEdited} />}
             {picking && <Picker {...props} chosen={[...new Set(set.curves.map((one) => one.field))]} onChange={setFields} onClose={() => setPicking(false)} />}
             {curve && <CurveDialog curve={curve} onChange={(next) => set.setCurves(set.curves.map((one) => (one === curve ? next : one)))} onClose={() => setEdited(null)} />}
         </div>

@@ -38,7 +38,7 @@ function pathOf(line: Line, { area, view }: Picture): string {
     if (view.dots) {
         eachPoint(line, area, view.overTime, (x, y) => out.push(`M${(x - 2).toFixed(1)} ${y.toFixed(1)}h4`));
     }
-    return `<path d="${out.join('')}" fill="none" stroke="${colourOf(line)}" stroke-width="1.5" stroke-linejoin="round"${line.recording ? ` stroke-dasharray="${dashOf(line).join(' ')}" opacity="0.65"` : ''}/>`;
+    return `<path d="${out.join('')}" fill="none" stroke="${colourOf(line)}" stroke-width="1.5" stroke-linejoin="round"${line.source.name ? ` stroke-dasharray="${dashOf(line).join(' ')}" opacity="0.65"` : ''}/>`;
 }
 
 const TICKS = 5;
@@ -98,6 +98,6 @@ export function toCsv({ view }: Picture, own: string): Blob {
             }
         });
     }
-    return new Blob([rows.join('\n') + '\n'], { type: 'text/csv' });
+    return new Blob([rows.join('\r\n') + '\r\n'], { type: 'text/csv' });
 }
 const valueOf = (value: number): string => (Number.isNaN(value) ? '' : String(value));

@@ -1,7 +1,8 @@
 // The settings of a plot: fields (curves.ts), x (the field of an XY plot), zoom, y and y2 (fixed axes), dots.
 import { useMemo } from 'preact/hooks';
 import { useRequest } from '../../use_request';
-import type { PanelProps } from '../index';
+import { boundsOf } from '../../recording_time';
+import type { Companion, PanelProps } from '../index';
 import { curveOf, readCurves, writeCurves, type Curve } from './curves';
 import { defaultFields, firstFields } from './fields';
 
@@ -18,7 +19,9 @@ export interface PlotSettings {
     curves: Curve[];
     searching: boolean; // for the curves shown until some are selected
     x: Curve | null; // null: time
-    from: number; // seconds
+    other: Companion | null; // a second recording that has some of the fields
+    whole: Span; // seconds: of the recording, and of the other
+    from: number;
     to: number;
     zoomed: boolean;
     y: Span | null;
@@ -30,7 +33,10 @@ export interface PlotSettings {
     resetZoom: () => void;
 }
 
-export function usePlotSettings({ recording, topics, playback, settings, onSettings }: PanelProps): PlotSettings {
+/** Whether the other recording has the topic of a curve. */
+export const isOf = (other: Companion, { field }: Curve): boolean => other.topics.some((t) => field === t.name || field.startsWith(`${t.name}.`));
+
+export function usePlotSettings({ recording, topics, playback, settings, onSettings, companion }: PanelProps): PlotSettings {
     const { fields } = settings;
     const known = useMemo(() => (fields === undefined ? defaultFields(topics).map(curveOf) : readCurves(fields)), [fields, topics]);
     const search = fields === undefined && known.length === 0;
@@ -38,12 +44,19 @@ export function usePlotSettings({ recording, topics, playback, settings, onSetti
     const found = useMemo(() => (search ? (first.value ?? []).map(curveOf) : known), [search, first.value, known]);
     const x = useMemo(() => readCurves(settings.x ?? '')[0] ?? null, [settings.x]);
     const { bounds } = playback.get();
+    const other = companion && found.some((curve) => isOf(companion, curve)) && (!x || isOf(companion, x)) ? companion : null;
+    const seconds = (time: bigint) => Number(time - bounds.start) / 1e9;
+    const beside = other ? boundsOf(other.recording) : bounds;
+    const shift = other?.shift_ns ?? 0n;
+    const whole: Span = [Math.min(0, seconds(beside.start + shift)), Math.max(seconds(bounds.end), seconds(beside.end + shift))];
     const zoom = readSpan(settings.zoom);
-    const [from, to] = zoom ?? [0, Number(bounds.end - bounds.start) / 1e9];
+    const [from, to] = zoom ?? whole;
     return {
         curves: found,
         searching: search && first.loading,
         x,
+        other,
+        whole,
         from,
         to,
         zoomed: zoom !== null,

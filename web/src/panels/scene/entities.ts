@@ -2,6 +2,7 @@
 // An entity is built once, when its update arrives; afterwards only its frame moves.
 import * as THREE from 'three';
 import { matrixOf, type Frames, type Quaternion, type Vector } from './frames';
+import { label } from './labels';
 import { disposeAll } from './viewport';
 
 interface Colour {
@@ -102,24 +103,13 @@ function line(one: Line): THREE.Object3D {
     return object;
 }
 
-function label(one: Label): THREE.Sprite {
-    const canvas = document.createElement('canvas');
-    const context = canvas.getContext('2d')!;
-    const size = 44;
-    context.font = `${size}px sans-serif`;
-    canvas.width = Math.min(1024, Math.ceil(context.measureText(one.text).width) + 16);
-    canvas.height = size + 16;
-    context.font = `${size}px sans-serif`;
-    context.fillStyle = '#' + colourOf(one.color).getHexString();
-    context.fillText(one.text, 8, size);
-    const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(canvas), depthTest: false }));
-    const height = one.font_size || 1;
-    sprite.scale.set((height * canvas.width) / canvas.height, height, 1);
+function text(one: Label): THREE.Sprite {
+    const sprite = label(one.text, '#' + colourOf(one.color).getHexString(), one.font_size || 1);
     sprite.position.set(one.pose.position.x, one.pose.position.y, one.pose.position.z);
     return sprite;
 }
 
-function build(entity: Entity): THREE.Group {
+export function build(entity: Entity): THREE.Group {
     const group = new THREE.Group();
     group.matrixAutoUpdate = false;
     for (const kind of ['cubes', 'spheres', 'cylinders'] as const) {
@@ -132,7 +122,7 @@ function build(entity: Entity): THREE.Group {
         group.add(edges(entity.cubes));
     }
     entity.lines?.forEach((one) => one.points.length > 1 && group.add(line(one)));
-    entity.texts?.forEach((one) => one.text && group.add(label(one)));
+    entity.texts?.forEach((one) => one.text && group.add(text(one)));
     return group;
 }
 

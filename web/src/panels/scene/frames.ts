@@ -47,6 +47,11 @@ export class Frames {
         }
         return result;
     }
+    /** All frames, also the roots. */
+    all(): { name: string; parent: string | null }[] {
+        const roots = new Set([...this.frames.values()].map((f) => f.parent).filter((parent) => !this.frames.has(parent)));
+        return [...[...roots].map((name) => ({ name, parent: null })), ...[...this.frames].map(([name, { parent }]) => ({ name, parent }))];
+    }
     names(): string[] {
         return [...this.frames.keys()];
     }

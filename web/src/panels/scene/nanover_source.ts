@@ -7,7 +7,7 @@ import { text } from '../../text';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { matrixOf, type Quaternion, type Vector } from './frames';
 import { Molecule, type NanoverFrame, type ColourBy } from './molecule';
-import type { Stat, FollowTarget, Source } from './source';
+import type { FollowTarget, SceneOptions, SceneTopic, Source, Stat } from './source';
 import { disposeAll } from './viewport';
 
 interface Row {
@@ -32,6 +32,7 @@ export class NanoverSource implements Source {
     private avatars = new THREE.Group();
     private cursor: RowCursor<Row>;
     private state: NanoverFrame = {};
+    readonly frames = null;
 
     constructor(id: string, bounds: () => Range, width_ns: bigint, colourBy: ColourBy, changed: () => void) {
         this.molecule = new Molecule(colourBy);
@@ -79,13 +80,20 @@ export class NanoverSource implements Source {
         }
     }
 
+    topics(): SceneTopic[] {
+        return [['atoms', text.scene.atoms] as const, ['avatars', text.scene.avatars] as const].map(([name, title]) => ({ name, title, type: '', group: text.scene.parts, points: null }));
+    }
+    setOptions({ hidden }: SceneOptions): void {
+        this.molecule.group.visible = !hidden.has('atoms'); // of a few MB at most
+        this.avatars.visible = !hidden.has('avatars');
+    }
     followTargets(): FollowTarget[] {
         return [];
     }
     robot(): string | null {
         return null;
     }
-    positionOf(): THREE.Vector3 | null {
+    placeOf(): null {
         return null;
     }
     stats(): Stat[] {

@@ -1,4 +1,4 @@
-// Poses, scans and point clouds of a bag: the last message of each topic at or before the playhead, placed by the recorded transforms.
+// ROS topics: the last message of each at or before the playhead, and markers that are still there, placed by the recorded transforms.
 import * as THREE from 'three';
 import { getRows } from '../../api';
 import type { Range } from '../../playback';
@@ -8,10 +8,11 @@ import type { Topic } from '../../types';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { colourOfNumber } from './elements';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
-import { draw, frameOf } from './ros_shapes';
-import { drawnAs, isTransforms } from './ros_types';
-import type { Stat, FollowTarget, Source } from './source';
-import { disposeAll } from './viewport';
+import { DEFAULT_LOOK } from './points';
+import { hasPoints } from './ros_shapes';
+import { drawnAs, isTransforms, kindOf } from './ros_types';
+import type { FollowTarget, SceneOptions, SceneTopic, Source, Stat } from './source';
+import { TopicView } from './topic_view';
 
 const MAX_STATIC = 1000;
 const MAX_FRAMES = 200; // offered to be followed
@@ -26,50 +27,82 @@ interface Row {
 interface Transforms {
     transforms: { header: { frame_id: string }; child_frame_id: string; transform: { translation: Vector; rotation: Quaternion } }[];
 }
-interface Shown {
-    object: THREE.Object3D;
-    frame: string;
-}
 
 export class RosSource implements Source {
     readonly group = new THREE.Group();
-    private frames = new Frames();
+    readonly frames = new Frames();
     private cursor: RowCursor<Row>;
-    private types: Map<string, string>;
-    private shown = new Map<string, Shown>();
+    private views = new Map<string, TopicView>(); // of all drawn topics
+    private transforms: string[];
+    private hidden: ReadonlySet<string> = new Set();
 
-    constructor(id: string, topics: readonly Topic[], bounds: () => Range, width_ns: bigint, changed: () => void) {
-        this.types = new Map(topics.filter((t) => drawnAs(t.type) || isTransforms(t.type)).map((t) => [t.name, t.type]));
-        const names = [...this.types.keys()];
-        const staticTopics = names.filter((name) => /(^|\/)tf_static$/.test(name)); // each message may hold other frames, so the last one is not enough
+    constructor(
+        private id: string,
+        topics: readonly Topic[],
+        private bounds: () => Range,
+        private width_ns: bigint,
+        private changed: () => void,
+    ) {
+        topics.forEach((topic, number) => {
+            const type = topic.messages > 0 ? drawnAs(topic.type) : null;
+            if (type) {
+                const view = new TopicView(type, new THREE.Color(colourOfNumber(number)));
+                this.views.set(topic.name, view);
+                this.group.add(view.group);
+            }
+        });
+        this.transforms = topics.filter((t) => isTransforms(t.type)).map((t) => t.name);
+        this.cursor = this.open();
+    }
+
+    /** Loads the transforms and the topics that are not hidden. */
+    private open(): RowCursor<Row> {
+        const { id, bounds } = this;
+        const names = [...this.transforms, ...[...this.views.keys()].filter((name) => !this.hidden.has(name))];
+        const staticTopics = this.transforms.filter((name) => /(^|\/)tf_static$/.test(name)); // each message may hold other frames, so the last one is not enough
         const load = async function* (start: bigint, end: bigint, signal: AbortSignal, first: boolean) {
             if (first && staticTopics.length > 0 && start > bounds().start) {
                 yield* getRows<Row>(`/recordings/${id}/messages`, { topic: staticTopics, end: start, limit: MAX_STATIC, time_format: 'nanoseconds' }, signal);
             }
-            yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: first ? 'per_topic' : null, time_format: 'nanoseconds' }, signal);
+            if (names.length > 0) {
+                yield* getRows<Row>(`/recordings/${id}/messages`, { topic: names, start, end, last: first ? 'per_topic' : null, time_format: 'nanoseconds' }, signal);
+            }
         };
-        this.cursor = new RowCursor(new TimeWindows<Row>(load, bounds, width_ns, changed), (row) => BigInt(row.log_time));
+        return new RowCursor(new TimeWindows<Row>(load, bounds, this.width_ns, this.changed), (row) => BigInt(row.log_time));
+    }
+
+    setOptions({ hidden, looks }: SceneOptions): void {
+        const before = this.hidden;
+        this.hidden = hidden;
+        this.views.forEach((view, name) => {
+            void (hidden.has(name) && view.clear());
+            view.setLook(looks.get(name) ?? DEFAULT_LOOK);
+        });
+        if ([...this.views.keys()].some((name) => before.has(name) !== hidden.has(name))) {
+            this.cursor.stop();
+            this.cursor = this.open();
+        }
     }
 
     show(time_ns: bigint): boolean {
         return this.cursor.moveTo(time_ns, ({ window, from, upto, backwards }) => {
             if (backwards) {
-                this.clear(); // later messages do not exist yet
+                this.views.forEach((view) => view.clear()); // later messages do not exist yet; the frames stay: an outdated one is better than none
             }
-            const last = new Map<string, Row>();
+            const last = new Map<TopicView, Row>();
             for (let i = from; i < upto; i++) {
                 const row = window.rows[i]!;
-                if (isTransforms(this.types.get(row.topic) ?? '')) {
+                const view = this.views.get(row.topic);
+                if (!view) {
                     this.transform(row.data as Transforms);
+                } else if (view.keepsState) {
+                    view.apply(row.data, BigInt(row.log_time));
                 } else {
-                    last.set(row.topic, row);
+                    last.set(view, row);
                 }
             }
-            last.forEach((row) => this.replace(row));
-            for (const { object, frame } of this.shown.values()) {
-                object.matrix.copy(this.frames.toRoot(frame));
-                object.matrixWorldNeedsUpdate = true;
-            }
+            last.forEach((row, view) => view.apply(row.data, BigInt(row.log_time)));
+            this.views.forEach((view) => view.place(this.frames, time_ns));
         });
     }
 
@@ -79,51 +112,30 @@ export class RosSource implements Source {
         }
     }
 
-    private replace(row: Row): void {
-        this.remove(row.topic);
-        const number = [...this.types.keys()].indexOf(row.topic);
-        const type = drawnAs(this.types.get(row.topic) ?? '');
-        const drawn = type && draw(type, row.data, new THREE.Color(colourOfNumber(number)));
-        if (drawn) {
-            const object = new THREE.Group();
-            object.matrixAutoUpdate = false;
-            object.add(drawn);
-            this.group.add(object);
-            this.shown.set(row.topic, { object, frame: frameOf(row.data) });
-        }
+    topics(): SceneTopic[] {
+        return [...this.views].map(([name, { type, facts }]) => ({ name, title: name, type, group: text.scene.kinds[kindOf(type)], points: hasPoints(type) ? (facts ?? { fields: [], field: null, range: null }) : null }));
     }
-    private remove(topic: string): void {
-        const one = this.shown.get(topic);
-        if (one) {
-            one.object.removeFromParent();
-            disposeAll(one.object);
-            this.shown.delete(topic);
-        }
+    private drawn(): string[] {
+        return [...this.views].filter(([, view]) => !view.empty).map(([name]) => name);
     }
-    /** Keeps the frames: a rarely sent transform is better outdated than missing. */
-    private clear(): void {
-        [...this.shown.keys()].forEach((topic) => this.remove(topic));
-    }
-
     followTargets(): FollowTarget[] {
         const frames = this.frames.names().sort().slice(0, MAX_FRAMES);
-        return [...[...this.shown.keys()].map((topic) => ({ id: topic, title: topic })), ...frames.map((frame) => ({ id: FRAME + frame, title: text.scene.frame(frame) }))];
+        return [...this.drawn().map((topic) => ({ id: topic, title: topic })), ...frames.map((frame) => ({ id: FRAME + frame, title: text.scene.frame(frame) }))];
     }
     robot(): string | null {
         const frame = ROBOT_FRAMES.find((name) => this.frames.names().includes(name));
-        return frame ? FRAME + frame : ([...this.shown.keys()].find((topic) => /Odometry$/.test(this.types.get(topic) ?? '')) ?? null);
+        return frame ? FRAME + frame : (this.drawn().find((topic) => this.views.get(topic)!.type === 'nav_msgs/Odometry') ?? null);
     }
-    positionOf(id: string): THREE.Vector3 | null {
+    placeOf(id: string): THREE.Matrix4 | null {
         if (id.startsWith(FRAME)) {
             const frame = id.slice(FRAME.length);
-            return this.frames.names().includes(frame) ? new THREE.Vector3().setFromMatrixPosition(this.frames.toRoot(frame)) : null;
+            return this.frames.names().includes(frame) ? this.frames.toRoot(frame) : null;
         }
-        const one = this.shown.get(id);
-        return one ? new THREE.Vector3().setFromMatrixPosition(one.object.children[0]!.matrix).applyMatrix4(one.object.matrix) : null;
+        return this.views.get(id)?.placeOf() ?? null;
     }
     stats(): Stat[] {
         return [
-            { title: text.scene.topics, value: count(this.shown.size) },
+            { title: text.scene.topics, value: count(this.drawn().length) },
             { title: text.scene.frames, value: count(this.frames.names().length) },
         ];
     }

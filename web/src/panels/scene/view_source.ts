@@ -8,7 +8,7 @@ import { text } from '../../text';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { Entities, type SceneUpdate } from './entities';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
-import type { Stat, FollowTarget, Source } from './source';
+import type { FollowTarget, SceneOptions, SceneTopic, Source, Stat } from './source';
 
 interface Row {
     topic: string;
@@ -19,12 +19,14 @@ interface Transforms {
     transforms: { parent_frame_id: string; child_frame_id: string; translation: Vector; rotation: Quaternion }[];
 }
 
+const PARTS = [['/view/scene', text.scene.actors], ['/view/trajectories', text.scene.trajectories]] as const;
 const ROBOT_ROLES = ['hero', 'ego_vehicle']; // CARLA's role names of the vehicle under test
 
 export class ViewSource implements Source {
     readonly group = new THREE.Group();
-    private topics = new Map<string, Entities>();
-    private frames = new Frames();
+    private shown = new Map<string, Entities>();
+    readonly frames = new Frames();
+    private hidden: ReadonlySet<string> = new Set();
     private cursor: RowCursor<Row>;
 
     constructor(id: string, bounds: () => Range, width_ns: bigint, changed: () => void) {
@@ -37,12 +39,12 @@ export class ViewSource implements Source {
         return this.cursor.moveTo(time_ns, ({ window, from, upto, reset }) => {
             if (reset) {
                 this.frames.clear();
-                this.topics.forEach((one) => one.clear());
+                this.shown.forEach((one) => one.clear());
             }
             for (let i = from; i < upto; i++) {
                 this.apply(window.rows[i]!);
             }
-            this.topics.forEach((one) => one.move(this.frames));
+            this.shown.forEach((one) => one.move(this.frames));
         });
     }
 
@@ -53,17 +55,29 @@ export class ViewSource implements Source {
             }
             return;
         }
-        let entities = this.topics.get(row.topic);
+        if (this.hidden.has(row.topic)) {
+            return;
+        }
+        let entities = this.shown.get(row.topic);
         if (!entities) {
             entities = new Entities();
-            this.topics.set(row.topic, entities);
+            this.shown.set(row.topic, entities);
             this.group.add(entities.group);
         }
         entities.apply(row.data as SceneUpdate);
     }
 
     private entities() {
-        return this.topics.get('/view/scene')?.list() ?? [];
+        return this.shown.get('/view/scene')?.list() ?? [];
+    }
+    topics(): SceneTopic[] {
+        return PARTS.map(([name, title]) => ({ name, title, type: '', group: text.scene.parts, points: null }));
+    }
+    setOptions({ hidden }: SceneOptions): void {
+        if (PARTS.some(([name]) => hidden.has(name) !== this.hidden.has(name))) {
+            this.hidden = hidden;
+            this.cursor.restart();
+        }
     }
     followTargets(): FollowTarget[] {
         return this.entities()
@@ -76,12 +90,12 @@ export class ViewSource implements Source {
     robot(): string | null {
         return this.entities().find((e) => e.metadata?.some((m) => m.key === 'role_name' && ROBOT_ROLES.includes(m.value)))?.id ?? null;
     }
-    positionOf(id: string): THREE.Vector3 | null {
+    placeOf(id: string): THREE.Matrix4 | null {
         const entity = this.entities().find((e) => e.id === id);
-        return entity ? new THREE.Vector3().setFromMatrixPosition(this.frames.toRoot(entity.frame_id)) : null;
+        return entity ? this.frames.toRoot(entity.frame_id) : null;
     }
     stats(): Stat[] {
-        return [{ title: text.scene.actors, value: count(this.topics.get('/view/scene')?.cubeCount() ?? 0) }];
+        return [{ title: text.scene.actors, value: count(this.shown.get('/view/scene')?.cubeCount() ?? 0) }];
     }
     stop(): void {
         this.cursor.stop();

@@ -3,6 +3,9 @@ import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
 export type Camera = 'free' | 'top';
+/** Directions from which the camera looks. */
+const SIDES = { front: [1, 0, 0.12], side: [0, -1, 0.12], free: [-0.55, -0.65, 0.52] } as const;
+export type Side = keyof typeof SIDES;
 
 function cssColour(name: string, fallback: string): THREE.Color {
     const value = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -13,8 +16,11 @@ function cssColour(name: string, fallback: string): THREE.Color {
     }
 }
 
+const PICK_PART = 0.006; // of the distance: how far from the pointer a point or a line is hit
+
 export class Viewport {
     readonly world = new THREE.Group();
+    readonly overlay = new THREE.Group(); // what belongs to no topic: not fitted, not measured
     private scene = new THREE.Scene();
     private renderer: THREE.WebGLRenderer;
     private perspective = new THREE.PerspectiveCamera(50, 1, 0.01, 20000);
@@ -26,6 +32,9 @@ export class Viewport {
     private sizes: ResizeObserver;
     private followed = new THREE.Vector3();
     private following = false;
+    private heading: number | null = null; // of what is followed, if the camera turns with it
+    private gridShown = true;
+    private readonly up = new THREE.Vector3(0, 0, 1);
     private span = 10;
 
     /** Needs a canvas of its own: dispose() ends its WebGL context. */
@@ -34,7 +43,7 @@ export class Viewport {
         this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
         const sun = new THREE.DirectionalLight(0xffffff, 1.8);
         sun.position.set(3, -5, 10);
-        this.scene.add(new THREE.HemisphereLight(0xffffff, 0x888888, 1.6), sun, this.world);
+        this.scene.add(new THREE.HemisphereLight(0xffffff, 0x888888, 1.6), sun, this.world, this.overlay);
         this.perspective.up.set(0, 0, 1);
         this.perspective.position.set(-12, -12, 10);
         this.above.position.set(0, 0, 1000);
@@ -71,6 +80,7 @@ export class Viewport {
         this.grid = new THREE.GridHelper(step * lines, lines, cssColour('--scene-axis', '#9aa0a8'), cssColour('--scene-grid', '#d8dce0'));
         this.grid.rotation.x = Math.PI / 2;
         this.grid.position.set(Math.round(this.controls.target.x / step) * step, Math.round(this.controls.target.y / step) * step, 0);
+        this.grid.visible = this.gridShown;
         this.scene.add(this.grid);
     }
 
@@ -97,7 +107,7 @@ export class Viewport {
         const centre = box.getCenter(new THREE.Vector3());
         this.span = Math.max(box.getSize(new THREE.Vector3()).length(), 0.5);
         const distance = (this.span / 2 / Math.tan((this.perspective.fov * Math.PI) / 360) / this.aspectLimit()) * 0.95;
-        this.perspective.position.copy(centre).add(new THREE.Vector3(-0.55, -0.65, 0.52).normalize().multiplyScalar(distance));
+        this.perspective.position.copy(centre).add(new THREE.Vector3(...SIDES.free).normalize().multiplyScalar(distance));
         this.perspective.near = distance / 1000;
         this.perspective.far = distance * 100;
         this.above.position.set(centre.x, centre.y, centre.z + 1000);
@@ -108,23 +118,54 @@ export class Viewport {
         this.controls.update();
     }
 
-    /** Moves the camera with `position`, keeping direction and distance; null: stop following. */
-    follow(position: THREE.Vector3 | null): void {
-        if (position && this.following) {
-            const step = position.clone().sub(this.followed);
+    /** Looks at the same point from another side, at the same distance. */
+    lookFrom(side: Side): void {
+        const { target } = this.controls;
+        const distance = Math.max(this.perspective.position.distanceTo(target), 1e-3);
+        this.perspective.position.copy(target).add(new THREE.Vector3(...SIDES[side]).normalize().multiplyScalar(distance));
+        this.controls.update();
+        this.draw();
+    }
+
+    /** Moves the camera with `place`, keeping direction and distance; with `turns` it also turns about the vertical. null: stop following. */
+    follow(place: THREE.Matrix4 | null, turns = false): void {
+        const position = place && new THREE.Vector3().setFromMatrixPosition(place);
+        if (position) {
+            const step = position.clone().sub(this.following ? this.followed : this.controls.target);
             this.camera.position.add(step);
             this.controls.target.add(step);
-            this.controls.update();
-        } else if (position) {
-            const step = position.clone().sub(this.controls.target);
-            this.camera.position.add(step);
-            this.controls.target.copy(position);
-            this.controls.update();
-        }
-        this.following = position !== null;
-        if (position) {
             this.followed.copy(position);
         }
+        const heading = place && turns ? Math.atan2(place.elements[1]!, place.elements[0]!) : null;
+        if (position && heading !== null && this.heading !== null) {
+            const about = this.camera.position.clone().sub(position).applyAxisAngle(this.up, heading - this.heading);
+            this.camera.position.copy(position).add(about);
+            this.controls.target.sub(position).applyAxisAngle(this.up, heading - this.heading).add(position);
+            this.above.up.applyAxisAngle(this.up, heading - this.heading);
+        }
+        this.heading = heading;
+        this.following = position !== null;
+        void (position && this.controls.update());
+    }
+
+    setGrid(shown: boolean): void {
+        this.gridShown = shown;
+        void (this.grid && (this.grid.visible = shown));
+        this.draw();
+    }
+
+    /** The point of the world that is drawn there, else that of the ground; null: none. */
+    pick(clientX: number, clientY: number): THREE.Vector3 | null {
+        const box = this.canvas.getBoundingClientRect();
+        const ray = new THREE.Raycaster();
+        ray.setFromCamera(new THREE.Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2), this.camera);
+        const reach = (this.mode === 'top' ? (this.above.top - this.above.bottom) / this.above.zoom : this.camera.position.distanceTo(this.controls.target)) * PICK_PART;
+        ray.params.Points.threshold = ray.params.Line.threshold = reach;
+        const hits = ray.intersectObject(this.world, true);
+        const nearest = hits[0]?.distance ?? 0;
+        const close = hits.filter((hit) => hit.distance - nearest < 4 * reach); // of those about as near, the one closest to the pointer
+        const best = close.reduce<THREE.Intersection | null>((a, b) => (a && (a.distanceToRay ?? 0) <= (b.distanceToRay ?? 0) ? a : b), null);
+        return best?.point.clone() ?? ray.ray.intersectPlane(new THREE.Plane(this.up, 0), new THREE.Vector3());
     }
 
     /** Width divided by height, at most 1. */
@@ -164,6 +205,7 @@ export class Viewport {
         this.controls.dispose();
         this.grid?.dispose();
         disposeAll(this.world);
+        disposeAll(this.overlay);
         this.renderer.dispose();
         this.renderer.forceContextLoss(); // browsers have few contexts and free them late
     }

@@ -26,7 +26,7 @@ function Schema({ recording, topic, onClose }: { recording: Recording; topic: To
     );
 }
 
-function Topics({ recording, topics }: { recording: Recording; topics: Topic[] }) {
+function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'topics' | 'open'>) {
     const [schema, setSchema] = useState<Topic | null>(null);
     return (
         <>
@@ -57,7 +57,13 @@ function Topics({ recording, topics }: { recording: Recording; topics: Topic[] }
                     {topics.map((t) => (
                         <tr key={t.name}>
                             <th scope="row" class="mono">
-                                {t.name}
+                                {t.messages > 0 ? (
+                                    <button type="button" class="link" title={text.topics.messagesOf(t.name)} onClick={() => open('messages', () => ({ topic: t.name, columns: null }))}>
+                                        {t.name}
+                                    </button>
+                                ) : (
+                                    t.name
+                                )}
                             </th>
                             <td class="mono">
                                 {t.schema_id !== null ? (
@@ -124,10 +130,10 @@ function Attachments({ recording }: { recording: Recording }) {
     ) : null;
 }
 
-export function TopicsPanel({ recording, topics }: PanelProps) {
+export function TopicsPanel({ recording, topics, open }: PanelProps) {
     return (
         <div class="topics-panel">
-            <Topics recording={recording} topics={topics} />
+            <Topics recording={recording} topics={topics} open={open} />
             <Metadata recording={recording} />
             <Attachments recording={recording} />
         </div>

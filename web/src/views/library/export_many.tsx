@@ -24,10 +24,10 @@ async function start(path: string, params: Params): Promise<void> {
     await download(path, params);
 }
 
-export function ExportMany({ selection, onClose }: { selection: Selection; onClose: () => void }) {
+export function ExportMany({ selection, merge, onClose }: { selection: Selection; merge: boolean; onClose: () => void }) {
     const { search, ids, count } = selection;
     const known = useStore(service);
-    const [kind, setKind] = useState<Kind>('zip');
+    const [kind, setKind] = useState<Kind>(merge ? 'merged' : 'zip');
     const [chosen, setChosen] = useState('.mcap');
     const [preparing, setPreparing] = useState(false);
     const targets = listChoices(known?.targets ?? []).filter((one) => one.ranges);
@@ -43,7 +43,7 @@ export function ExportMany({ selection, onClose }: { selection: Selection; onClo
     };
     return (
         <Dialog
-            title={t.title(count)}
+            title={merge ? t.mergeTitle(count) : t.title(count)}
             onClose={onClose}
             actions={
                 <>
@@ -56,7 +56,7 @@ export function ExportMany({ selection, onClose }: { selection: Selection; onClo
             }
         >
             <div class="library-form">
-                <Select label={t.kind} value={kind} options={Object.entries(t.kinds)} onChange={(to) => setKind(to as Kind)} />
+                {!merge && <Select label={t.kind} value={kind} options={Object.entries(t.kinds)} onChange={(to) => setKind(to as Kind)} />}
                 <Select label={text.export.format} value={target ? targetKey(target) : ''} options={targets.map((one) => [targetKey(one), titleOf(one, known!.formats)])} onChange={setChosen} />
                 {search && (search.start || search.end) && <p class="small muted">{t.dates}</p>}
                 {tooMany && <p class="error">{t.many(NAMED_MAX)}</p>}

@@ -11,6 +11,7 @@ import { showError } from '../../toasts';
 import type { Collection, Stat, Values } from '../../types';
 import { Button, Dialog, Field, Icon } from '../../ui';
 import { Dates } from './dates';
+import { RecentlyOpened, SavedSearches } from './saved_list';
 import { dropKey, hasTerm, setTerm, toggleTerm } from './query';
 
 const INITIAL = 8;
@@ -189,6 +190,8 @@ export function Filters({ query, dates, ...rest }: Omit<FilterScope, 'query'> & 
     }
     return (
         <nav class="library-filters" aria-label={t.filters}>
+            <SavedSearches />
+            <RecentlyOpened />
             <Filter {...scope} field="collection" term="collection" title={t.filter.collection} capped />
             <Filter {...scope} field="format" term="format" title={t.filter.format} />
             <Filter {...scope} field="state" term="state" title={t.filter.state} hide={(value) => value === 'trashed'} />

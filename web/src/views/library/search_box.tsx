@@ -138,6 +138,11 @@ export function SearchBox() {
     };
     const accept = (item: Suggestion) => {
         const box = input.current!;
+        if (item.href) {
+            clear();
+            go(item.href);
+            return;
+        }
         const typing = typingAt(box.value, box.selectionStart ?? 0);
         const tail = box.value.slice(typing.end);
         const added = item.insert + (item.incomplete || tail.startsWith(' ') ? '' : ' ');
@@ -216,14 +221,14 @@ export function SearchBox() {
             <ul id={`${id}-list`} role="listbox" aria-label={text.library.suggestions} hidden={items.length === 0}>
                 {items.map((item, i) => (
                     <li
-                        key={item.label + item.note}
+                        key={item.label + item.note + (item.href ?? '')}
                         id={`${id}-${i}`}
                         role="option"
                         aria-selected={i === at}
                         onPointerDown={(event) => event.preventDefault()}
                         onClick={() => accept(item)}
                     >
-                        <span class="mono ellipsis">{item.label}</span>
+                        <span class={item.href ? 'ellipsis' : 'mono ellipsis'}>{item.label}</span>
                         <span class="muted small">{item.note}</span>
                     </li>
                 ))}

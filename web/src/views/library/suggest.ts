@@ -1,15 +1,19 @@
 // Search suggestions: keys, values of a key, topics. Values and their counts come from the server.
+import { href } from '../../address';
 import { get } from '../../api';
+import { recent } from '../../recent';
 import { formatTitle, service } from '../../service';
 import { text } from '../../text';
 import type { Values } from '../../types';
 import { quoted, type Typing } from './query';
+import { savedSearches } from './saved';
 
 export interface Suggestion {
     insert: string; // replaces the typed text
     label: string;
     note: string;
     incomplete: boolean; // more must be typed: no space is added
+    href?: string; // opens this instead
 }
 
 const KEYS = ['format', 'topic', 'type', 'collection', 'state', 'group', 'damaged', 'size', 'duration', 'messages', 'created', 'meta.'] as const;
@@ -22,6 +26,7 @@ const EXAMPLES: Record<string, string[]> = {
 };
 const FIELDS = new Set(['topic', 'type', 'format', 'collection', 'state']);
 const MAX_ITEMS = 10;
+const PLACES = 5;
 
 async function valuesOf(field: string, prefix: string, signal: AbortSignal): Promise<Values> {
     return get<Values>('/values', { field, prefix, limit: MAX_ITEMS }, signal);
@@ -71,10 +76,20 @@ async function suggestKeys(typing: Typing, signal: AbortSignal): Promise<Suggest
     return [...keys, ...tagged, ...topics].slice(0, prefix ? MAX_ITEMS : 20);
 }
 
+/** Saved searches by any part of their name; while nothing is typed also the recordings that were opened last. */
+function suggestPlaces({ prefix }: Typing): Suggestion[] {
+    const place = (label: string, note: string, to: string): Suggestion => ({ insert: '', label, note, incomplete: false, href: to });
+    const saved = (savedSearches.get() ?? []).filter((one) => one.name.toLowerCase().includes(prefix.toLowerCase()));
+    return [
+        ...saved.slice(0, PLACES).map((one) => place(one.name, text.saved.note, href('', { ...one.query, saved: one.name }))),
+        ...(prefix ? [] : recent.get().slice(0, PLACES).map((one) => place(one.name, text.saved.recentNote, href(`recordings/${one.id}`)))),
+    ];
+}
+
 /** Returns no suggestions after an error; throws only if aborted. */
 export async function suggest(typing: Typing, signal: AbortSignal): Promise<Suggestion[]> {
     try {
-        return await (typing.key === null ? suggestKeys(typing, signal) : suggestValues(typing, signal));
+        return await (typing.key === null ? suggestKeys(typing, signal).then((keys) => [...suggestPlaces(typing), ...keys]) : suggestValues(typing, signal));
     } catch (error) {
         if (signal.aborted) {
             throw error;

@@ -5,6 +5,7 @@ import { href } from '../../address';
 import { ApiError, getAll, patch, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { ago } from '../../format';
+import { linkKey } from '../../shared_link';
 import { useRole } from '../../service';
 import { text } from '../../text';
 import { showError } from '../../toasts';
@@ -105,7 +106,7 @@ export function Tags(loaded: Loaded) {
             <ul class="details-tags">
                 {Object.entries(recording.tags).map(([key, value]) => (
                     <li key={key} class="tag">
-                        <a href={href('', { q: `${quoted(key)}:${quoted(value)}` })}>
+                        <a href={linkKey ? undefined : href('', { q: `${quoted(key)}:${quoted(value)}` })}>
                             <span class="muted">{key}</span> {value}
                         </a>
                         {mayEdit && (

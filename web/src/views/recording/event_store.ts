@@ -80,7 +80,7 @@ export class RecordingEvents implements Readable<EventsState> {
 
     async reload(): Promise<void> {
         try {
-            const rows = await getAll<Row>('/events', { recording: this.recording }, EVENTS_MAX);
+            const rows = await getAll<Row>(`/recordings/${this.recording}/events`, {}, EVENTS_MAX);
             const unsent = new Map([...this.sending.keys()].map((id) => [id, this.find(id)]));
             this.known = new Map(rows.map((row) => [row.id, markOf(row)]));
             this.store.set({ items: inOrder([...this.known.values()].map((mark) => unsent.get(mark.id) ?? mark)), error: null });

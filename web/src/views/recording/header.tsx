@@ -5,6 +5,7 @@ import { download, linkTo, send } from '../../api';
 import { copyText } from '../../clipboard';
 import { bytes, count, duration } from '../../format';
 import { boundsOf, calendarText } from '../../recording_time';
+import { linkKey } from '../../shared_link';
 import { formatTitle, service, useRole } from '../../service';
 import { useStore } from '../../store';
 import { text } from '../../text';
@@ -82,10 +83,11 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
         const finish = () => act(send('POST', `/recordings/${recording.id}/finish`), text.recording.finished);
         return mayAppend ? [{ label: text.recording.finish, icon: 'check', run: finish }] : [];
     }
-    const actions: MenuItem[] = [
-        { label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) },
-        { label: text.recording.link, icon: 'link', run: () => void copyText(link()) },
-    ];
+    const actions: MenuItem[] = [{ label: text.recording.original, icon: 'download', run: () => void download(original).catch(showError) }];
+    if (linkKey) {
+        return actions;
+    }
+    actions.push({ label: text.recording.link, icon: 'link', run: () => void copyText(link()) });
     if (mayEdit) {
         actions.push({ label: text.recording.rescan, icon: 'search', run: () => act(send('POST', `/admin/rescan/${recording.id}`), text.recording.rescanning) });
     }
@@ -106,7 +108,13 @@ function useActions({ recording, reload }: Loaded, confirmPurge: () => void): Me
     return actions;
 }
 
-export function Header({ loaded, onExport, onCompare = null }: { loaded: Loaded; onExport: (() => void) | null; onCompare?: (() => void) | null }) {
+interface HeaderProps {
+    loaded: Loaded;
+    onExport: (() => void) | null; // null: not offered
+    onCompare?: (() => void) | null;
+    onShare?: (() => void) | null;
+}
+export function Header({ loaded, onExport, onCompare = null, onShare = null }: HeaderProps) {
     const { recording } = loaded;
     const [purging, setPurging] = useState(false);
     const actions = useActions(loaded, () => setPurging(true));
@@ -117,7 +125,7 @@ export function Header({ loaded, onExport, onCompare = null }: { loaded: Loaded;
         <header class="recording-header">
             <div class="grow">
                 <p class="recording-path small">
-                    <a href={href('', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>
+                    {linkKey ? recording.collection : <a href={href('', { q: `collection:${quoted(recording.collection)}` })}>{recording.collection}</a>}
                 </p>
                 <Name {...loaded} />
                 <p class="recording-facts small muted">
@@ -132,6 +140,11 @@ export function Header({ loaded, onExport, onCompare = null }: { loaded: Loaded;
                     </Button>
                 )}
                 {onCompare && <Button onClick={onCompare}>{text.pair.compare}</Button>}
+                {onShare && (
+                    <Button icon="link" onClick={onShare}>
+                        {text.share.button}
+                    </Button>
+                )}
                 <Menu items={actions} kind="plain" label={text.recording.actions} />
             </div>
             {purging && <Confirm title={text.recording.purgeTitle} help={text.recording.purgeHelp(recording.name)} button={text.recording.purge} onYes={purge} onClose={() => setPurging(false)} />}

@@ -5,8 +5,10 @@ import { ApiError, onChange, send } from '../../api';
 import { useRequest } from '../../use_request';
 import { frameSteps } from '../../frames';
 import { Playback, type Range } from '../../playback';
+import { forgetOpened, rememberOpened } from '../../recent';
 import { text } from '../../text';
 import { boundsOf, fromSeconds, toSeconds } from '../../recording_time';
+import { linkKey } from '../../shared_link';
 import { showError } from '../../toasts';
 import type { Recording } from '../../types';
 import { Button, EmptyState, Failed, Spinner } from '../../ui';
@@ -28,6 +30,7 @@ import { LaneNames, PairLanes, useLanes } from './pair/lanes';
 import { unionOf, usePair, useSecond, useSources, type Second } from './pair/pair';
 import { Player } from './player';
 import { ExportDialog } from './export';
+import { ShareDialog } from './share';
 import { Timeline } from './timeline';
 
 /** The playback state, initialized from the URL; written back to the URL when it rests. */
@@ -105,6 +108,7 @@ function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; ope
     const [choosing, setChoosing] = useState(false);
     const events = useEvents(recording.id);
     const [exporting, setExporting] = useState(false);
+    const [sharing, setSharing] = useState(false);
     const step = useMemo(() => frameSteps(recording, topics, own), [own, recording]);
     useKeys(playback, step);
     const doubles = useRef(fresh); // the second recording gets panels, too
@@ -124,7 +128,7 @@ function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; ope
     const below = pair && { names: <LaneNames pair={pair} lanes={lanes.lanes} />, lanes: (view: Range, width: number) => <PairLanes pair={pair} lanes={lanes} view={view} width={width} /> };
     return (
         <div class="recording">
-            <Header loaded={loaded} onExport={() => setExporting(true)} onCompare={pair || recording.messages === 0 ? null : () => setChoosing(true)} />
+            <Header loaded={loaded} onExport={() => setExporting(true)} onCompare={pair || recording.messages === 0 || linkKey ? null : () => setChoosing(true)} onShare={linkKey ? null : () => setSharing(true)} />
             <div class="recording-main">
                 <div class="recording-content">
                     {recording.messages > 0 && <Timeline recording={recording} topics={topics} playback={playback} events={events} below={below} />}
@@ -141,6 +145,7 @@ function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; ope
             </div>
             {choosing && <ChooseSecond recording={recording} onChoose={compare} onClose={() => setChoosing(false)} />}
             {exporting && <ExportDialog offers={exportOffers(sources, pair, playback)} onClose={() => setExporting(false)} />}
+            {sharing && <ShareDialog sources={sources} playback={playback} onClose={() => setSharing(false)} />}
         </div>
     );
 }
@@ -168,12 +173,15 @@ export default function RecordingView() {
     useEffect(() => {
         if (name) {
             document.title = `${name} – ${text.name}`;
+            rememberOpened(found!.value);
         }
-    }, [name]);
-    if (result.error instanceof ApiError && (result.error.status === 404 || result.error.status === 410) && !found && !result.loading) {
+    }, [its, name]);
+    const gone = result.error instanceof ApiError && (result.error.status === 404 || result.error.status === 410) && !found && !result.loading;
+    useEffect(() => void (gone && forgetOpened(id)), [gone, id]);
+    if (gone) {
         return (
             <EmptyState title={text.recording.notFound} help={text.recording.notFoundHelp}>
-                <a href="./">{text.notFound.back}</a>
+                {!linkKey && <a href="./">{text.notFound.back}</a>}
             </EmptyState>
         );
     }

@@ -1,6 +1,6 @@
 // Playback controls, the current time, the list of keys.
 import { useState } from 'preact/hooks';
-import { SPEEDS, usePlayback, type Playback } from '../../playback';
+import { SPEEDS, usePlayback, usePlaybackPart, type Playback } from '../../playback';
 import { duration } from '../../format';
 import { text } from '../../text';
 import { calendarText, relativeTime } from '../../recording_time';
@@ -22,10 +22,26 @@ function Keys({ onClose }: { onClose: () => void }) {
     );
 }
 
-export function Player({ recording, playback, step }: { recording: Recording; playback: Playback; step: (forward: boolean) => Promise<void> }) {
-    const { time_ns, playing, speed, loop, growing, following } = usePlayback(playback, 50);
-    const [keys, setKeys] = useState(false);
+function Clock({ recording, playback }: { recording: Recording; playback: Playback }) {
+    const { time_ns } = usePlayback(playback, 50);
     const date = calendarText(recording, time_ns);
+    return (
+        <>
+            <output class="player-time mono" aria-live="off">
+                {relativeTime(recording, time_ns)} <span class="muted">/ {duration(recording.duration_ns)}</span>
+            </output>
+            {date && <span class="player-date muted mono">{date}</span>}
+        </>
+    );
+}
+
+export function Player({ recording, playback, step }: { recording: Recording; playback: Playback; step: (forward: boolean) => Promise<void> }) {
+    const playing = usePlaybackPart(playback, (state) => state.playing);
+    const speed = usePlaybackPart(playback, (state) => state.speed);
+    const loop = usePlaybackPart(playback, (state) => state.loop);
+    const growing = usePlaybackPart(playback, (state) => state.growing);
+    const following = usePlaybackPart(playback, (state) => state.following);
+    const [keys, setKeys] = useState(false);
     return (
         <div class="player row" role="group" aria-label={text.player.title}>
             <Button icon="previous" label={text.player.start} onClick={() => playback.seek(playback.span().start)} />
@@ -42,10 +58,7 @@ export function Player({ recording, playback, step }: { recording: Recording; pl
                     {text.player.live}
                 </Button>
             )}
-            <output class="player-time mono" aria-live="off">
-                {relativeTime(recording, time_ns)} <span class="muted">/ {duration(recording.duration_ns)}</span>
-            </output>
-            {date && <span class="player-date muted mono">{date}</span>}
+            <Clock recording={recording} playback={playback} />
             <Button kind="quiet" icon="info" class="player-help" label={text.player.keys} onClick={() => setKeys(true)} />
             {keys && <Keys onClose={() => setKeys(false)} />}
         </div>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
-import { useBounds, usePlayback, type Playback, type Range } from '../../playback';
+import { usePlayback, usePlaybackPart, type Playback, type Range } from '../../playback';
 import { count, duration, offset } from '../../format';
 import { useStore } from '../../store';
 import { text } from '../../text';
@@ -60,19 +60,24 @@ function Ruler({ recording, view, width }: { recording: Recording; view: Range; 
 }
 
 function Playhead({ playback, view, width }: { playback: Playback; view: Range; width: number }) {
-    const { time_ns, range } = usePlayback(playback);
-    const position = (at: HTMLElement | null, from: number, to?: number) => {
-        if (at) {
+    const range = usePlaybackPart(playback, (state) => state.range);
+    const line = useRef<HTMLDivElement>(null);
+    useLayoutEffect(() => {
+        const place = () => (line.current!.style.transform = `translateX(${xOf(playback.get().time_ns, view, width)}px)`);
+        place();
+        return playback.subscribe(place); // without rendering: it moves with every frame
+    }, [playback, view.start, view.end, width]);
+    const placeRange = (at: HTMLElement | null) => {
+        if (at && range) {
+            const from = xOf(range.start, view, width);
             at.style.transform = `translateX(${from}px)`;
-            if (to !== undefined) {
-                at.style.width = `${Math.max(0, to - from)}px`;
-            }
+            at.style.width = `${Math.max(0, xOf(range.end, view, width) - from)}px`;
         }
     };
     return (
         <>
-            {range && <div class="timeline-range" ref={(at) => position(at, xOf(range.start, view, width), xOf(range.end, view, width))} />}
-            <div class="timeline-playhead" ref={(at) => position(at, xOf(time_ns, view, width))} />
+            {range && <div class="timeline-range" ref={placeRange} />}
+            <div class="timeline-playhead" ref={line} />
         </>
     );
 }
@@ -80,7 +85,7 @@ function Playhead({ playback, view, width }: { playback: Playback; view: Range; 
 /** The visible part of the recording. It follows the playhead when that leaves it. */
 function useZoom(playback: Playback) {
     const [zoom, setZoom] = useState<Range | null>(null);
-    const bounds = useBounds(playback);
+    const bounds = usePlaybackPart(playback, (state) => state.bounds);
     const view = zoom ?? bounds;
     const length = Number(bounds.end - bounds.start);
     const latest = useRef(view);
@@ -153,7 +158,7 @@ function Slider({ recording, playback, zoom }: { recording: Recording; playback:
 }
 
 function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
-    const { range } = usePlayback(playback, 100);
+    const range = usePlaybackPart(playback, (state) => state.range);
     return (
         <div class="timeline-corner">
             {range && (

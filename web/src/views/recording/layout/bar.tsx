@@ -1,5 +1,6 @@
 // The bar of the layout: adds panels, and the saved layouts.
 import { address } from '../../../address';
+import { linkKey } from '../../../shared_link';
 import { text } from '../../../text';
 import { Menu } from '../../../ui';
 import { availablePanels, nextId, setLayout, shownLayout } from '../panel_layout';
@@ -26,7 +27,7 @@ export function PanelsBar({ sources }: { sources: Source[] }) {
             <Menu label={text.layout.add} kind="plain" icon="plus" items={availablePanels(recording, topics).map((panel) => ({ label: panel.title, run: () => add(sources, panel.name) }))}>
                 {text.layout.add}
             </Menu>
-            <SavedLayouts sources={sources} />
+            {!linkKey && <SavedLayouts sources={sources} />}
         </div>
     );
 }

@@ -2,6 +2,7 @@
 // recordings, too. One of them may be shown when a recording is opened.
 import { address, setQuery } from '../../../address';
 import { get, send, type Page } from '../../../api';
+import { linkKey } from '../../../shared_link';
 import type { Recording, Topic } from '../../../types';
 import { forgetLayout, panelOf, setLayout, settingsOf, shownLayout } from '../panel_layout';
 import { idsOf, readTree, writeTree } from './tree';
@@ -81,7 +82,7 @@ export function leftOut(recordings: { recording: Recording; topics: Topic[] }[],
 /** The layout that the collection opens its recordings with, unless the address has panels of its own. */
 export async function openSavedLayout(recording: Recording, signal: AbortSignal): Promise<void> {
     const here = address.get().path;
-    const layouts = await loadLayouts(recording.collection, signal).catch(() => []);
+    const layouts = linkKey ? [] : await loadLayouts(recording.collection, signal).catch(() => []);
     const layout = layouts.find((one) => one.value.opened);
     if (layout && address.get().path === here && !signal.aborted) {
         applyLayout(recording, layout, false);

@@ -72,8 +72,8 @@ export function PairBar({ pair, source }: { pair: Pair; source: Source }) {
                         {text.pair.alignRecorded}
                     </Button>
                 )}
-                <EndPair source={source} />
             </span>
+            <EndPair source={source} />
         </div>
     );
 }

@@ -1,0 +1,73 @@
+// Axes of the coordinate frames, a line to the parent of each, and their names.
+import * as THREE from 'three';
+import type { Frames } from './frames';
+import { screenLabel } from './labels';
+import { disposeAll } from './viewport';
+
+const FRAMES_MAX = 200;
+const LENGTH = 0.4; // m
+
+interface Axes {
+    axes: THREE.AxesHelper;
+    name: THREE.Sprite | null;
+}
+
+export class FrameAxes {
+    readonly group = new THREE.Group();
+    private shown = new Map<string, Axes>();
+    private links: THREE.LineSegments | null = null;
+
+    constructor(private colour: () => string) {}
+
+    /** `names`: and write them beside the frames. `frames` null: show none. */
+    update(frames: Frames | null, names: boolean): void {
+        const all = frames?.all().slice(0, FRAMES_MAX) ?? [];
+        const wanted = new Set(all.map((one) => one.name));
+        for (const [name, { axes }] of this.shown) {
+            if (!wanted.has(name)) {
+                axes.removeFromParent();
+                disposeAll(axes);
+                this.shown.delete(name);
+            }
+        }
+        const at = new Map<string, THREE.Vector3>();
+        for (const { name } of all) {
+            const one = this.axesOf(name);
+            one.axes.matrix.copy(frames!.toRoot(name));
+            one.axes.matrixWorldNeedsUpdate = true;
+            at.set(name, new THREE.Vector3().setFromMatrixPosition(one.axes.matrix));
+            this.setName(one, name, names);
+        }
+        this.link(all.flatMap(({ name, parent }) => (parent !== null && at.has(parent) ? [at.get(parent)!, at.get(name)!] : [])));
+    }
+
+    private axesOf(name: string): Axes {
+        let one = this.shown.get(name);
+        if (!one) {
+            one = { axes: new THREE.AxesHelper(LENGTH), name: null };
+            one.axes.matrixAutoUpdate = false;
+            this.group.add(one.axes);
+            this.shown.set(name, one);
+        }
+        return one;
+    }
+    private setName(one: Axes, name: string, shown: boolean): void {
+        if (shown && !one.name) {
+            one.name = screenLabel(name, this.colour());
+            one.axes.add(one.name);
+        } else if (!shown && one.name) {
+            one.name.removeFromParent();
+            disposeAll(one.name);
+            one.name = null;
+        }
+    }
+    private link(points: THREE.Vector3[]): void {
+        this.links?.removeFromParent();
+        void (this.links && disposeAll(this.links));
+        this.links = points.length > 0 ? new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), new THREE.LineBasicMaterial({ color: 0xe0a020 })) : null;
+        if (this.links) {
+            this.links.frustumCulled = false;
+            this.group.add(this.links);
+        }
+    }
+}
