@@ -614,6 +614,8 @@ export const text = {
             created: 'Link created',
             expiresAt: (time: string) => `Whoever has this link can use it until ${time}.`,
             made: 'Who created links',
+            to: 'To',
+            recording: 'Recording',
             none: 'No links yet',
         },
         monitoring: {
@@ -786,12 +788,6 @@ export const text = {
         outsideHelp: 'Opens this view of this one recording without a login, read-only. Whoever has the link can also download the recording.',
         firstOnly: 'The second recording is not part of it.',
         expires: 'Works for',
-        lifetimes: [
-            ['1d', '1 day'],
-            ['7d', '7 days'],
-            ['30d', '30 days'],
-            ['365d', '1 year'],
-        ] as [string, string][],
         create: 'Create link',
         until: (time: string) => `Works until ${time}. It ends earlier if your token is revoked or the recording is moved to the trash; it cannot be withdrawn by itself.`,
     },
