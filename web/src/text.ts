@@ -24,7 +24,7 @@ export const text = {
         utc: 'UTC',
         local: 'Local time of this computer',
         recording: 'That of each recording (its tag timezone), else UTC',
-        own: 'own',
+        own: 'own zone',
         in: (title: string, zone: string) => `${title} (${zone})`,
     },
     moreItems: (n: number) => `${count(n)} more`,
