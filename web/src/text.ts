@@ -207,6 +207,7 @@ export const text = {
             move: { button: 'Move…', title: 'Move or rename', run: (n: number) => `Move ${plural(n, 'recording', 'recordings')}`, done: (n: number) => `${plural(n, 'recording', 'recordings')} moved` },
             trash: { button: 'Move to trash', title: 'Move to trash', run: (n: number) => `Move ${plural(n, 'recording', 'recordings')} to trash`, done: (n: number) => `${plural(n, 'recording', 'recordings')} moved to trash` },
             restore: { button: 'Restore', title: 'Restore from trash', run: (n: number) => `Restore ${plural(n, 'recording', 'recordings')}`, done: (n: number) => `${plural(n, 'recording', 'recordings')} restored` },
+            undone: (n: number) => `${plural(n, 'recording', 'recordings')} changed back`,
             add: 'Tags to set',
             remove: 'Tags to remove',
             removeHelp: 'Their keys, separated by spaces.',
@@ -798,7 +799,7 @@ export const text = {
         readOnly: 'Read-only link',
         until: (time: string) => `Read-only link until ${time}`,
         ended: 'This link no longer works',
-        endedHelp: 'It has expired or was withdrawn. Ask the person who sent it for a new one.',
+        endedHelp: 'It has expired, was withdrawn or is incomplete. Ask the person who sent it for a new one.',
         logIn: 'Log in to the archive instead',
     },
     pair: {
