@@ -1029,7 +1029,7 @@ export const text = {
         lookOf: (topic: string) => `Colors of ${topic}`,
         oneColour: 'One color',
         colourMap: 'Color map',
-        maps: { turbo: 'Turbo', viridis: 'Viridis', grey: 'Gray', coolwarm: 'Cool to warm' },
+        maps: { rainbow: 'Rainbow', viridis: 'Viridis', grey: 'Gray', coolwarm: 'Cool to warm' },
         least: 'Minimum',
         most: 'Maximum',
         auto: 'auto',

@@ -25,7 +25,7 @@ export interface Scene {
 const GRID_PX = 100;
 const MARGIN_PX = 12;
 const BINS = 24; // of colours along a track
-const MAP = 'turbo';
+const MAP = 'rainbow';
 
 export function metres(step: number): string {
     return step >= 1000 ? `${step / 1000} km` : step >= 1 ? `${step} m` : step >= 0.01 ? `${Math.round(step * 100)} cm` : `${Math.round(step * 1000)} mm`;
@@ -131,10 +131,20 @@ function drawNorth(context: CanvasRenderingContext2D, { globe, size, colours }: 
     }
 }
 
+/** A wide line below the track, so that it stands out from tiles. */
+function drawHalo(context: CanvasRenderingContext2D, { view, size, colours }: Scene, track: Flat): void {
+    context.lineWidth = 5.5;
+    context.strokeStyle = colours.background;
+    context.beginPath();
+    track.spots.forEach((spot) => context.lineTo(...toPx(view, size, spot)));
+    context.stroke();
+}
+
 function drawTrack(context: CanvasRenderingContext2D, scene: Scene, track: Flat, start: bigint): void {
     const { view, size, by, range } = scene;
-    context.lineWidth = 2.5;
     context.lineJoin = context.lineCap = 'round';
+    drawHalo(context, scene, track);
+    context.lineWidth = 2.5;
     const bin = (spot: Spot) => Math.round(((valueOf(spot, by, start) - range[0]) / (range[1] - range[0] || 1)) * (BINS - 1));
     let colour = -1;
     context.strokeStyle = scene.colourOf(track);

@@ -31,7 +31,7 @@ export function Legend({ tracks, hidden, colourOf, by, range, onToggle }: Props)
             {by !== 'track' && (
                 <div class="map-range small">
                     <span>{shown(range[0], by)}</span>
-                    <span class="map-gradient" style={{ background: gradientOf('turbo') }} aria-hidden="true" />
+                    <span class="map-gradient" style={{ background: gradientOf('rainbow') }} aria-hidden="true" />
                     <span>{shown(range[1], by)}</span>
                 </div>
             )}

@@ -54,7 +54,7 @@ function useView({ settings, onSettings }: PanelProps) {
     const change = (to: View | null) => {
         setView(to);
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => onSettings({ view: to && `${to.x.toFixed(1)},${to.y.toFixed(1)},${to.scale.toPrecision(5)}` }), KEEP_MS);
+        timer.current = setTimeout(() => onSettings({ view: to && `${to.x.toFixed(3)},${to.y.toFixed(3)},${to.scale.toPrecision(5)}` }), KEEP_MS);
     };
     return { view, setView: change };
 }
@@ -99,7 +99,7 @@ function rangeOf(tracks: Flat[], by: ColourBy, start: bigint): [number, number] 
             [low, high] = [Math.min(low, value), Math.max(high, value)];
         }
     }
-    return low <= high ? [low, high] : [0, 1];
+    return low <= high ? [by === 'speed' ? 0 : low, high] : [0, 1];
 }
 
 function Tip({ hovered: { track, spot, x, y }, recording, globe, size }: { hovered: Hovered; recording: Recording; globe: boolean; size: Size }) {

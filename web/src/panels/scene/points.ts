@@ -10,7 +10,7 @@ export interface Look {
     high: number | null;
     size: number; // px
 }
-export const DEFAULT_LOOK: Look = { field: null, map: 'turbo', low: null, high: null, size: 2 };
+export const DEFAULT_LOOK: Look = { field: null, map: 'rainbow', low: null, high: null, size: 2 };
 export const RGB = 'rgb'; // the field of packed colours
 
 export interface PointSet {
