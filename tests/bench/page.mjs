@@ -166,28 +166,51 @@ const played = (recording, query) =>
 /** MB of a process, shared pages in parts. */
 const memoryOf = (pid) => Number(/^Pss:\s+(\d+) kB/m.exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))[1]) / 1024;
 
-/** MB of the tab's process while four panels play in a loop, every few seconds: [minutes, process, heap]. */
-const memory = () =>
-    withPage(given.base, `/recordings/${given.drive}?panels=image,plot,messages,log`, 'body', async (page, go) => {
-        const root = await (await openBrowser()).newBrowserCDPSession();
-        const session = await page.context().newCDPSession(page);
-        await go();
-        await until(page, () => window.seen.pictures > 0);
-        await press(page, 'Loop');
-        await press(page, 'Play');
-        const begun = Date.now();
-        const samples = [];
-        do {
-            await pause(Math.min(5000, given.minutes * 15000));
-            await page.evaluate(() => (window.seen.frames = [])); // of ours
-            const { processInfo } = await root.send('SystemInfo.getProcessInfo');
-            const tabs = processInfo.filter((p) => p.type === 'renderer').map((p) => memoryOf(p.id));
-            const { usedSize } = await session.send('Runtime.getHeapUsage');
-            samples.push([(Date.now() - begun) / 60000, Math.max(...tabs), usedSize / 1e6]);
-        } while (Date.now() - begun < given.minutes * 60000);
-        await root.detach();
-        return samples;
+/** A page that Playwright does not watch: its copies of all answers would count as the tab's memory. Returns a function that evaluates there, and one that closes it. */
+async function openUnwatched(url) {
+    const root = await (await openBrowser()).newBrowserCDPSession();
+    const { browserContextId } = await root.send('Target.createBrowserContext');
+    const { targetId } = await root.send('Target.createTarget', { url, browserContextId, ...SIZE });
+    const { sessionId } = await root.send('Target.attachToTarget', { targetId, flatten: false });
+    const asked = new Map();
+    root.on('Target.receivedMessageFromTarget', ({ message }) => {
+        const { id, result } = JSON.parse(message);
+        asked.get(id)?.(result);
+        asked.delete(id);
     });
+    let id = 0;
+    const evaluate = async (expression) => {
+        const answer = new Promise((done) => asked.set(++id, done));
+        await root.send('Target.sendMessageToTarget', { sessionId, message: JSON.stringify({ id, method: 'Runtime.evaluate', params: { expression, returnByValue: true } }) });
+        return (await answer).result.value;
+    };
+    return { root, evaluate, close: () => root.send('Target.disposeBrowserContext', { browserContextId }) };
+}
+
+/** MB of the tab's process while four panels play in a loop, every few seconds: [minutes, process, heap]. */
+async function memory() {
+    const { root, evaluate, close } = await openUnwatched(`${given.base}/recordings/${given.drive}?panels=image,plot,messages,log`);
+    const click = (label) => `!![...document.querySelectorAll('.player button')].find((b) => (b.textContent || b.ariaLabel) === '${label}')?.click() || true`;
+    while (!(await evaluate(`!!document.querySelector('.player') && !!document.querySelector('.image-area canvas:not(.image-hidden)')`))) {
+        await pause(100);
+    }
+    await evaluate(click('Loop'));
+    await evaluate(click('Play'));
+    const begun = Date.now();
+    const samples = [];
+    do {
+        await pause(Math.min(5000, given.minutes * 15000));
+        const { processInfo } = await root.send('SystemInfo.getProcessInfo');
+        const tabs = processInfo.filter((p) => p.type === 'renderer').map((p) => memoryOf(p.id));
+        samples.push([(Date.now() - begun) / 60000, Math.max(...tabs), (await evaluate('performance.memory.usedJSHeapSize')) / 1e6]);
+    } while (Date.now() - begun < given.minutes * 60000);
+    if (!(await evaluate(`!!document.querySelector('.player button[aria-label="Pause"]')`))) {
+        throw new Error('it did not play to the end');
+    }
+    await close();
+    await root.detach();
+    return samples;
+}
 
 /** MB/s of the upload view's worker, and whether its digest is right. */
 async function hashing(bytes) {

@@ -20,9 +20,10 @@ export interface PictureSource {
 }
 
 const LEAD_MS = 1000; // of the page's time that is fetched ahead
+const DECODED_MS = 300; // of it that is decoded: decoded pictures are large
 const CHUNK_MS = 1500; // of the page's time that one request fetches
 const SHOWN_HZ = 40; // pictures a second that are fetched at most
-const DECODED_BYTES = 64 << 20;
+const DECODED_BYTES = 48 << 20;
 const ENCODED_BYTES = 32 << 20;
 const VIDEO_AHEAD = 6; // frames; a decoder has few buffers
 const RETRY_MS = 1000;
@@ -164,7 +165,7 @@ export class Run {
     private hasRoom(): boolean {
         const ahead = this.speed > 0 ? this.ready.at(-1) : this.ready[0];
         const few = this.video === null || (this.ready.length < VIDEO_AHEAD && this.video.queued < VIDEO_AHEAD);
-        return few && (!ahead || this.ahead(ahead.time) < LEAD_MS) && this.ready.reduce((sum, p) => sum + bytesOf(p), 0) < DECODED_BYTES;
+        return few && (!ahead || this.ahead(ahead.time) < DECODED_MS) && this.ready.reduce((sum, p) => sum + bytesOf(p), 0) < DECODED_BYTES;
     }
     /** The next one; of several that the clock has passed, the newest. */
     private take(): Waiting {
