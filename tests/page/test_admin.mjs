@@ -288,6 +288,11 @@ export const tests = {
             assert.equal((await fetch(await page.locator('.admin-secret').textContent())).status, 200); // without a token
             await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
             await page.locator('.admin-section tbody tr', { hasText: 'owner' }).waitFor();
+            await page.getByLabel('Address').fill(`${server.base}/recordings/${id}?panels=plot`);
+            await page.keyboard.press('Enter');
+            await page.locator('.admin-secret', { hasText: '#link=' }).waitFor();
+            assert.match(await page.locator('.admin-secret').textContent(), /\/recordings\/[0-9a-f]{32}#link=/);
+            await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
             await page.getByRole('link', { name: 'Audit log' }).click();
             await page.locator('.admin-section tbody tr', { hasText: '/api/v1/tokens' }).first().waitFor();
             await page.getByLabel('Status').selectOption('4xx');
