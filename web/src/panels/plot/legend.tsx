@@ -62,7 +62,7 @@ function Swatch({ line, name, theme, onClick }: { line: Line; name: string; them
 
 export function Legend({ playback, set, lines, own, theme, onEdit, values }: Props) {
     const root = useRef<HTMLDivElement>(null);
-    const last = useRef(0);
+    const last = useRef(Number(playback.get().time_ns - playback.get().bounds.start) / 1e9); // the shown time
     useEffect(() => {
         const exact = new Map<Line, { seconds: number; value: number }>(); // where the playhead rests
         const show = (seconds: number) => {

@@ -30,6 +30,12 @@ function requestOf({ path, expires }: Values): Promise<Link | null> {
     return recording ? send<Link>('POST', `/recordings/${recording}/links`, { body: { expires } }) : send<Link>('POST', '/links', { body: { path: url.pathname + url.search, expires } });
 }
 
+/** What a link opens; the audit log knows the recording, but no other address. */
+function target(made: string) {
+    const recording = /\/recordings\/(\w+)\/links$/.exec(made)?.[1];
+    return recording ? <a href={`recordings/${recording}`}>{t.recording}</a> : t.path;
+}
+
 /** Who made links, and when. */
 function Made() {
     const list = useList<AuditEntry>('/audit', { path: '/links', method: 'POST', status: '2xx', limit: 20 });
@@ -42,7 +48,7 @@ function Made() {
                 of={list}
                 columns={[
                     { title: inZone(text.admin.audit.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
-                    { title: text.admin.audit.request, cell: (a) => <span class="mono">{a.path}</span> },
+                    { title: t.to, cell: (a) => target(a.path) },
                     { title: text.admin.audit.user, cell: (a) => a.caller || text.admin.audit.anonymous },
                     { title: text.admin.audit.address, cell: (a) => a.peer },
                 ]}
