@@ -527,7 +527,7 @@ export const text = {
             nothing: 'Nothing would be deleted.',
             wouldDelete: (trashed: number, trashedSize: string, purged: number, purgedSize: string, more: boolean) =>
                 [more ? 'At least:' : '', trashed > 0 ? `${plural(trashed, 'recording', 'recordings')} (${trashedSize}) would move to the trash.` : '', purged > 0 ? `${plural(purged, 'recording', 'recordings')} (${purgedSize}) would be deleted permanently; this cannot be undone.` : ''].filter(Boolean).join(' '),
-            whenRun: 'Rules are applied once a day, not at the moment they are saved.',
+            whenRun: 'The next daily run applies them; it may be soon.',
             save: 'Save',
             recording: 'Recording',
             action: 'Action',
