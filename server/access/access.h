@@ -46,8 +46,8 @@ bool access_sign(struct access *a, const struct http_caller *caller, const char 
 /* The key of a link to a recording, by its id. */
 bool access_sign_recording(struct access *a, const struct http_caller *caller, const char *recording, int64_t expires_s,
                            char out[LINK_KEY_TEXT], struct reel_error *err);
-/* access_sign() for a link in a response, valid as long as such links are. `target` itself (a copy) when links need no signature, or when the
- * caller came by a signed link, whose rights must expire. NULL: no memory. */
+/* access_sign() for a link in a response, valid as long as such links are. `target` itself (a copy) when links need no signature, or when
+ * the caller came by a signed link, whose rights must expire. NULL: no memory. */
 char *access_link(const struct http_request *r, const char *target);
 
 #endif

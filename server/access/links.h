@@ -1,5 +1,5 @@
-/* Signed links: a path with all its parameters, or a key for one recording and what is below it. Anybody with the link may GET that until it
- * expires, with the rights of the token that signed it. */
+/* Signed links: a path with all its parameters, or a key for one recording and what is below it. Anybody with the link may GET that until
+ * it expires, with the rights of the token that signed it. */
 #ifndef SERVER_ACCESS_LINKS_H
 #define SERVER_ACCESS_LINKS_H
 

@@ -24,7 +24,7 @@ static bool read_status(const char *text, struct audit_filter *out) {
     if (!one_digit && (strlen(text) != 3 || text[0] < '1' || text[0] > '5')) {
         return false;
     }
-    uint64_t status;
+    uint64_t status = 0;
     if (!one_digit && strcmp(text + 1, "xx") == 0) {
         out->status_min = (uint32_t)(text[0] - '0') * 100;
         out->status_max = out->status_min + 99;

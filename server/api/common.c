@@ -38,7 +38,7 @@ void api_recording_done(struct api_recording *a) {
     *a = (struct api_recording){0};
 }
 
-/* What the caller may not see is not found, so that its existence is not disclosed. A link to a recording does not reach it in the trash. */
+/* What the caller may not see is not found, so that its existence is not disclosed. A link does not reach a recording in the trash. */
 static bool is_visible(const struct http_caller *caller, const struct catalog_recording *row) {
     bool linked = !caller->recording[0] || (strcmp(caller->recording, row->id) == 0 && row->state != STATE_TRASHED);
     return linked && http_caller_sees(caller, row->collection);

@@ -67,7 +67,8 @@ static json_t *view_caller(const struct http_caller *caller) {
 
 /* The background of maps; null: they have none. */
 static json_t *view_map(const struct app_config *c) {
-    return c->map_tiles ? json_pack("{s:o, s:o}", "tiles", view_text(c->map_tiles), "attribution", view_text(c->map_attribution)) : json_null();
+    return c->map_tiles ? json_pack("{s:o, s:o}", "tiles", view_text(c->map_tiles), "attribution", view_text(c->map_attribution))
+                        : json_null();
 }
 
 static json_t *view_links(const struct http_request *r) {

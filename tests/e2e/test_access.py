@@ -337,6 +337,9 @@ class Collections(Guarded):
         self.assertIn(mine, jobs('?kind=scrub&kind=scan'))
         self.assertEqual({kind for kind, _ in jobs('?kind=scan')}, {'scan'})
         self.assertNotIn(mine, jobs('?kind=scrub'))
+        self.assertTrue(eventually(lambda: mine in jobs('?state=done&state=failed')))
+        self.assertNotIn(mine, jobs('?kind=scan&state=queued&state=running&state=cancelled'))
+        self.assertProblem(self.ask('GET', API + '/jobs?state=over', self.tokens['admin']), 400, 'state')
 
     def test_the_service_document_names_the_caller(self):
         caller = lambda token: self.ask('GET', API, token).json()['caller']  # noqa: E731
@@ -408,6 +411,20 @@ class Written(Guarded):
         self.assertEqual(len(csv), 3)
         self.assertEqual(len(self.ask('GET', API + '/audit?output=ndjson&limit=2', self.tokens['admin']).rows()), 2)
         self.assertProblem(self.ask('GET', API + '/audit?cursor=x', self.tokens['admin']), 400)
+
+    def test_a_filter_selects(self):
+        for method, name in (('DELETE', 'edit'), ('DELETE', 'read'), ('PATCH', 'edit')):
+            self.ask(method, API + '/recordings/picked', self.tokens[name])
+        self.assertTrue(eventually(lambda: len(self.audit('?path=/picked')) == 3))
+        select = lambda query: {(r['caller'], r['method'], r['status']) for r in self.audit('?path=/picked&limit=1000' + query)}  # noqa: E731
+        whole = {('edit', 'DELETE', 404), ('read', 'DELETE', 403), ('edit', 'PATCH', 404)}
+        for query, expected in (('', whole), ('&caller=edit', {('edit', 'DELETE', 404), ('edit', 'PATCH', 404)}), ('&method=PATCH', {('edit', 'PATCH', 404)}),
+                                ('&status=403', {('read', 'DELETE', 403)}), ('&status=4xx&start=now-1h', whole), ('&status=2xx', set()), ('&status=0', set()),
+                                ('&end=now-1h', set()), ('&caller=read&method=PATCH', set())):
+            self.assertEqual(select(query), expected, query)
+        for wrong, name in (('status=600', 'status'), ('status=4x', 'status'), ('status=40x', 'status'), ('start=%2B5s', 'start'), ('end=soon', 'end')):
+            self.assertProblem(self.ask('GET', API + '/audit?' + wrong, self.tokens['admin']), 400, name)
+        self.assertEqual(self.audit('?path=%25'), [])  # no pattern, but a text
 
     def test_no_secret_is_written_down(self):
         token = made(self.server, 'read', 'secretive')

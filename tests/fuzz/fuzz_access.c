@@ -22,6 +22,15 @@ static void try_header(const char *text) {
     }
 }
 
+static void try_key(const char *text) {
+    struct link_claim claim;
+    char recording[LINK_RECORDING];
+    const char *sent = credentials_link(text), *key = sent ? sent : text;
+    if (link_key_read(key, recording, &claim)) {
+        must(strlen(key) < LINK_KEY_TEXT && strlen(recording) == LINK_RECORDING - 1 && claim.expires_s >= 0 && claim.token >= 0);
+    }
+}
+
 /* A target that is one has the same text again, whatever it claims; with a claim it is none without. */
 static void try_target(const char *text) {
     struct link_claim claim;
@@ -60,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(text, data, size);
     text[size] = '\0';
     try_header(text);
+    try_key(text);
     try_target(text);
     try_addresses(text);
     free(text);

@@ -1,4 +1,4 @@
-// The first five minutes of a new user, in one piece: drop files, tag them, find one, play, scrub, plot, mark an event, export a cut.
+// The first five minutes of a new user, in one piece: drop a folder, tag it, find a recording, play, scrub, plot, mark an event, export a cut, share a link.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,13 +17,27 @@ export async function tearDown() {
     fs.rmSync(folder, { recursive: true, force: true });
 }
 
+/** Drops the folder: the page reads it entry by entry, as of a real one. */
 const drop = (page, names) =>
     page.evaluate(
         (dropped) => {
+            const entries = dropped.map(({ name, data }) => ({
+                isFile: true,
+                isDirectory: false,
+                name,
+                fullPath: '/bags/' + name,
+                file: (done) => done(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name)),
+            }));
+            const root = {
+                isFile: false,
+                isDirectory: true,
+                name: 'bags',
+                fullPath: '/bags',
+                createReader: () => ({ readEntries: (done) => done(entries.splice(0, 2)) }), // in pieces, as browsers do
+            };
+            DataTransferItem.prototype.webkitGetAsEntry = () => root;
             const transfer = new DataTransfer();
-            for (const { name, data } of dropped) {
-                transfer.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name));
-            }
+            transfer.items.add(new File([], 'bags'));
             for (const kind of ['dragover', 'drop']) {
                 document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
             }
@@ -106,8 +120,23 @@ async function exports(page, id) {
     assert.ok(got.messages > whole.messages / 3 && got.messages < (whole.messages * 2) / 3, `${got.messages} of ${whole.messages}`);
 }
 
+/** The link shows a colleague the same: time, range, panels and fields. */
+async function shares(page) {
+    await page.getByRole('button', { name: 'Share' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Share this recording' });
+    const link = await dialog.getByRole('textbox').first().inputValue();
+    const [at, legend] = [await playhead(page), await page.locator('.plot-name').allTextContents()];
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await withPage(server, link, {}, async (theirs) => {
+        await theirs.locator('.timeline-event').waitFor({ state: 'attached' });
+        await eventually(async () => (await theirs.locator('.plot-name').allTextContents()).join() === legend.join() && legend.length > 0, 'the plot');
+        assert.equal(await playhead(theirs), at);
+        assert.equal(new URL(theirs.url()).searchParams.get('range'), new URL(page.url()).searchParams.get('range'));
+    });
+}
+
 export const tests = {
-    async from_a_drop_to_an_export() {
+    async from_a_drop_to_a_link() {
         await withPage(server, '/', { allow: [/404/] }, async (page) => {
             await uploads(page);
             await finds(page);
@@ -120,6 +149,7 @@ export const tests = {
             await marks(page);
             assert.equal((await server.json('/recordings/' + id)).events, 1);
             await exports(page, id);
+            await shares(page);
         });
     },
 };

@@ -140,6 +140,9 @@ async function movesWithConflicts() {
         await dialog.getByText('lab/run-001.bag').waitFor();
         await button(dialog, 'Close').last().click();
         assert.equal(await total('collection:hall'), 3);
+        await button(page, 'Undo').click();
+        await page.getByText('2 recordings changed back').waitFor();
+        assert.deepEqual([await total('collection:hall'), await total('collection:lab')], [1, N]);
     });
 }
 

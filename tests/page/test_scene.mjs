@@ -48,7 +48,7 @@ export const tests = {
             await page.getByLabel('Minimum').fill('-2000'); // all values are now high ones
             await page.getByLabel('Minimum').press('Enter');
             await eventually(async () => (await colours(page)).red > 1.5 * before.red, 'more high values');
-            assert.match(new URL(page.url()).searchParams.get('scene.points'), /^\/lidar:level:turbo:-2000:/);
+            assert.match(new URL(page.url()).searchParams.get('scene.points'), /^\/lidar:level:rainbow:-2000:/);
             await checkAxe(page, '.scene');
             const asked = [];
             page.on('request', (request) => request.url().includes('/messages') && asked.push(new URL(request.url()).searchParams.getAll('topic')));

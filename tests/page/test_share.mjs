@@ -99,7 +99,7 @@ export const tests = {
             await settled(page);
             await server.json('/tokens/bob', { method: 'DELETE', token });
             await page.reload();
-            await page.getByText('It has expired or was withdrawn.').waitFor();
+            await page.getByText('It has expired, was withdrawn or is incomplete.').waitFor();
             await checkAxeInBothThemes(page);
             await page.getByRole('button', { name: 'Log in to the archive instead' }).click();
             await logIn(page);

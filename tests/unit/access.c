@@ -503,6 +503,9 @@ static void *write_rows(void *context) {
     return NULL;
 }
 
+static const struct audit_filter every_row = {
+    .caller = "", .method = "", .path = "", .status_max = UINT32_MAX, .start_ns = INT64_MIN, .end_ns = INT64_MAX};
+
 static void the_audit_keeps_what_threads_tell(void **state) {
     (void)state;
     char text[TOKEN_TEXT];
@@ -518,7 +521,7 @@ static void the_audit_keeps_what_threads_tell(void **state) {
     audit_close(a); /* which writes all of it */
     struct audit_row rows[500];
     uint32_t n;
-    assert_true(catalog_audit(c, INT64_MAX, rows, 500, &n, &err));
+    assert_true(catalog_audit(c, &every_row, INT64_MAX, rows, 500, &n, &err));
     assert_int_equal(n, 400);
     for (uint32_t i = 1; i < n; i++) {
         assert_true(rows[i].row < rows[i - 1].row);
@@ -526,7 +529,7 @@ static void the_audit_keeps_what_threads_tell(void **state) {
     assert_string_equal(rows[0].path, "/x");
     int64_t before = rows[9].row;
     audit_rows_done(rows, n);
-    assert_true(catalog_audit(c, before, rows, 10, &n, &err));
+    assert_true(catalog_audit(c, &every_row, before, rows, 10, &n, &err));
     assert_int_equal(n, 10);
     assert_int_equal(rows[0].row, before - 1);
     audit_rows_done(rows, n);
@@ -547,9 +550,9 @@ static void the_audit_is_bounded(void **state) {
     sqlite3_close(raw);
     row.time_ns = 2;
     assert_true(catalog_audit_add(c, &row, 1, &err)); /* row 100001: row 1 goes */
-    assert_true(catalog_audit(c, 2, &kept, 1, &n, &err));
+    assert_true(catalog_audit(c, &every_row, 2, &kept, 1, &n, &err));
     assert_int_equal(n, 0);
-    assert_true(catalog_audit(c, INT64_MAX, &kept, 1, &n, &err));
+    assert_true(catalog_audit(c, &every_row, INT64_MAX, &kept, 1, &n, &err));
     assert_int_equal(kept.time_ns, 2);
     audit_rows_done(&kept, n);
 }

@@ -79,9 +79,12 @@ export function offsetMs(ms: number, zone: string): number {
     return offset;
 }
 
-/** UTC, CET, +02:00 */
-export function zoneName(zone = shownZone(), ms = Date.now()): string {
-    return zone === UTC || FIXED.test(zone) ? zone : (formatOf(zone)!.formatToParts(ms).find((part) => part.type === 'timeZoneName')?.value ?? zone);
+/** What the zone is called: UTC, Berlin, +02:00; at a time also whether it is summer: CEST. */
+export function zoneName(zone = shownZone(), ms?: number): string {
+    if (zone === UTC || FIXED.test(zone) || ms === undefined) {
+        return zone.replace(/^.*\//, '').replace(/_/g, ' ');
+    }
+    return formatOf(zone)!.formatToParts(ms).find((part) => part.type === 'timeZoneName')?.value ?? zone;
 }
 
 /** The instant at which the zone's clocks show what those of UTC show at `wall`. */

@@ -27,7 +27,7 @@ interface Shown {
 const same = (a: Shown, b: Shown) => a.kind === b.kind && a.text === b.text && a.error === b.error;
 
 /** Draws the pictures of a topic; what is not a picture is returned as state. */
-function usePictures({ recording, playback }: PanelProps, topic: Topic | undefined, width: number, draw: (picture: Picture) => void) {
+function usePictures({ recording, playback }: PanelProps, topic: Topic | undefined, width: () => number, draw: (picture: Picture) => void) {
     const [shown, setShown] = useState<Shown>({ kind: 'waiting' });
     const pictures = useRef<Pictures | null>(null);
     const latest = useRef(draw);
@@ -38,7 +38,7 @@ function usePictures({ recording, playback }: PanelProps, topic: Topic | undefin
         if (!topic) {
             return;
         }
-        const made = new Pictures(playback, { recording: recording.id, topic, width }, {
+        const made = new Pictures(playback, { recording: recording.id, topic, width: width() }, {
             show: (picture) => {
                 if (picture?.image) {
                     latest.current(picture);
@@ -51,23 +51,27 @@ function usePictures({ recording, playback }: PanelProps, topic: Topic | undefin
         pictures.current = made;
         return () => made.stop();
     }, [recording.id, topic?.name, playback]);
-    useEffect(() => pictures.current?.setWidth(width), [width]);
+    const now = width();
+    useEffect(() => pictures.current?.setWidth(width()), [now]); // the width at the first render is not known yet
     useEffect(() => topic && pictures.current?.setTopic(topic), [topic]);
     return { shown, reload: () => pictures.current?.reload() };
 }
 
-function useAreaWidth(area: { current: HTMLElement | null }, resized: () => void): number {
-    const [width, setWidth] = useState(640);
+/** Its width when it was last at rest; known before the first effect. */
+function useAreaWidth(area: { current: HTMLElement | null }, resized: () => void): { current: number } {
+    const width = useRef(0);
+    const [, setWidth] = useState(0);
     const latest = useRef(resized);
     latest.current = resized;
     useLayoutEffect(() => {
         let timer: ReturnType<typeof setTimeout>;
+        const measure = () => setWidth((width.current = area.current!.clientWidth));
         const sizes = new ResizeObserver(() => {
             latest.current();
             clearTimeout(timer);
-            timer = setTimeout(() => setWidth(area.current!.clientWidth), RESIZED_MS);
+            timer = setTimeout(measure, RESIZED_MS);
         });
-        setWidth(area.current!.clientWidth || 640);
+        measure();
         sizes.observe(area.current!);
         return () => {
             sizes.disconnect();
@@ -103,7 +107,7 @@ export function ImagePanel(props: PanelProps) {
         to.getContext('2d', { alpha: false })!.drawImage(image, 0, 0);
         facts.current!.textContent = text.image.facts(size?.[0] ?? w, size?.[1] ?? h, relativeTime(recording, time));
     };
-    const { shown, reload } = usePictures(props, topic, requestWidth(width * view.zoom), draw);
+    const { shown, reload } = usePictures(props, topic, () => requestWidth(width.current * view.zoom), draw);
     useLayoutEffect(() => void lay(), [rotate, view]);
     const hidden = shown.kind === 'picture' ? '' : 'image-hidden';
     const key = (event: KeyboardEvent) => {

@@ -1,7 +1,7 @@
-// The panel "map": tracks from above, on a grid.
+// The panel "map": tracks from above.
 import { text } from '../../text';
-import type { Panel } from '../index';
-import { MapPanel } from './panel';
+import { lazy } from '../../ui';
+import type { Panel, PanelProps } from '../index';
 import { trackKind } from './tracks';
 
 export const map: Panel = {
@@ -11,5 +11,6 @@ export const map: Panel = {
         const kinds = topics.map(trackKind).filter((kind) => kind !== null);
         return kinds.length === 0 ? 0 : kinds.some((kind) => kind.coordinates === 'globe') ? 2.4 : 1.4;
     },
-    Panel: MapPanel,
+    drawsBoth: true,
+    Panel: lazy<PanelProps>(() => import('./panel')),
 };

@@ -1,4 +1,4 @@
-// Tracks: positions of a topic over time, downsampled by the server to about MAX_POINTS.
+// Tracks: positions of a topic over time, thinned by the server to about MAX_POINTS.
 import { getRows } from '../../api';
 import type { Message, Recording, Topic } from '../../types';
 
@@ -7,6 +7,7 @@ export interface TrackKind {
     fields: [x: string, y: string]; // longitude first; '' where one message has many positions
 }
 export interface Track {
+    key: string; // of the track in the settings
     name: string;
     coordinates: TrackKind['coordinates'];
     points: { x: number; y: number; time: bigint }[];
@@ -42,7 +43,7 @@ async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSi
         for (const [actor, { location }] of Object.entries(row.data.actors)) {
             let track = tracks.get(actor);
             if (!track) {
-                track = { name: actor, coordinates: 'plane', points: [] };
+                track = { key: actor, name: actor, coordinates: 'plane', points: [] };
                 tracks.set(actor, track);
             }
             track.points.push({ x: location.x / 100, y: -location.y / 100, time: BigInt(row.log_time) }); // centimetres, left-handed
@@ -56,7 +57,7 @@ export async function tracksOf(recording: Recording, topic: Topic, kind: TrackKi
     if (topic.type === 'carla/Position') {
         return actorsOf(recording.id, topic, every, signal);
     }
-    const track: Track = { name: topic.name, coordinates: kind.coordinates, points: [] };
+    const track: Track = { key: topic.name, name: topic.name, coordinates: kind.coordinates, points: [] };
     const rows = getRows<Message<Record<string, unknown>>>(`/recordings/${recording.id}/messages`, { topic: topic.name, fields: kind.fields.join(','), every, time_format: 'nanoseconds' }, signal);
     for await (const row of rows) {
         const [x, y] = kind.fields.map((field) => Number(row.data[field] ?? NaN)) as [number, number]; // null: not a number

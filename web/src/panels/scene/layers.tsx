@@ -2,9 +2,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { text } from '../../text';
 import { Button, Check, Field, Select } from '../../ui';
-import { gradientOf, isMap, MAP_NAMES } from './colour_maps';
+import { gradientOf, isMap, MAP_NAMES } from '../colour_maps';
+import { hiddenOf, hiddenText } from '../hidden';
 import { DEFAULT_LOOK, type Look, type PointFacts } from './points';
-import { hiddenOf, hiddenText, looksOf, looksText } from './scene_settings';
+import { looksOf, looksText } from './look_settings';
 import type { SceneTopic } from './source';
 
 interface Props {

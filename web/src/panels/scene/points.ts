@@ -1,6 +1,6 @@
 // Sets of points with fields, from point clouds and scans, and how they are coloured.
 import * as THREE from 'three';
-import { tableOf, type MapName } from './colour_maps';
+import { mapColour, type MapName } from '../colour_maps';
 
 /** How the points of a topic are drawn. */
 export interface Look {
@@ -10,7 +10,7 @@ export interface Look {
     high: number | null;
     size: number; // px
 }
-export const DEFAULT_LOOK: Look = { field: null, map: 'turbo', low: null, high: null, size: 2 };
+export const DEFAULT_LOOK: Look = { field: null, map: 'rainbow', low: null, high: null, size: 2 };
 export const RGB = 'rgb'; // the field of packed colours
 
 export interface PointSet {
@@ -135,6 +135,23 @@ export function pointsOf(positions: number[], columns: Record<string, ArrayLike<
 
 // ---- drawing
 
+const STEPS = 256;
+const tables = new Map<MapName, Float32Array>();
+
+/** The colours of a map, three numbers each, in three.js's working space. */
+function tableOf(name: MapName): Float32Array {
+    let table = tables.get(name);
+    if (!table) {
+        table = new Float32Array(STEPS * 3);
+        for (let i = 0; i < STEPS; i++) {
+            const [r, g, b] = mapColour(name, i / (STEPS - 1));
+            new THREE.Color().setRGB(r / 255, g / 255, b / 255, THREE.SRGBColorSpace).toArray(table, i * 3);
+        }
+        tables.set(name, table);
+    }
+    return table;
+}
+
 function rangeOf(set: PointSet, field: string, look: Look, count: number): [number, number] {
     let [low, high] = [Infinity, -Infinity];
     if (look.low === null || look.high === null) {
@@ -160,10 +177,10 @@ function coloursOf(set: PointSet, field: string, look: Look, count: number): { c
     }
     const [low, high] = rangeOf(set, field, look, count);
     const table = tableOf(look.map);
-    const scale = high > low ? 255 / (high - low) : 0;
+    const scale = high > low ? (STEPS - 1) / (high - low) : 0;
     for (let i = 0; i < count; i++) {
         const step = Math.round((set.value(field, i) - low) * scale);
-        const at = Math.min(Math.max(step || 0, 0), 255) * 3; // not a number: the least
+        const at = Math.min(Math.max(step || 0, 0), STEPS - 1) * 3; // not a number: the least
         colours[i * 3] = table[at]!;
         colours[i * 3 + 1] = table[at + 1]!;
         colours[i * 3 + 2] = table[at + 2]!;

@@ -1,6 +1,7 @@
 // The three.js scene: camera, light, grid. Renders only after changes. z points up.
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
+import { Pace } from './pace';
 
 export type Camera = 'free' | 'top';
 /** Directions from which the camera looks. */
@@ -29,6 +30,7 @@ export class Viewport {
     private mode: Camera = 'free';
     private grid: THREE.GridHelper | null = null;
     private frame = 0;
+    private pace: Pace;
     private sizes: ResizeObserver;
     private followed = new THREE.Vector3();
     private following = false;
@@ -40,6 +42,7 @@ export class Viewport {
     /** Needs a canvas of its own: dispose() ends its WebGL context. */
     constructor(private canvas: HTMLCanvasElement) {
         this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
+        this.pace = new Pace(this.renderer.getContext() as WebGL2RenderingContext);
         this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
         const sun = new THREE.DirectionalLight(0xffffff, 1.8);
         sun.position.set(3, -5, 10);
@@ -192,11 +195,18 @@ export class Viewport {
 
     draw = (): void => {
         if (!this.frame) {
-            this.frame = requestAnimationFrame(() => {
-                this.frame = 0;
-                this.renderer.render(this.scene, this.camera);
-            });
+            this.frame = requestAnimationFrame(this.drawNow);
         }
+    };
+    private drawNow = (): void => {
+        this.frame = 0;
+        if (this.pace.busy()) {
+            this.draw();
+            return;
+        }
+        const began = performance.now();
+        this.renderer.render(this.scene, this.camera);
+        this.pace.drew(began);
     };
 
     dispose(): void {

@@ -23,6 +23,12 @@ function pathOf(address: string): string {
     }
 }
 
+/** What a link opens; the audit log knows the recording, but no other address. */
+function target(made: string) {
+    const recording = /\/recordings\/(\w+)\/links$/.exec(made)?.[1];
+    return recording ? <a href={`recordings/${recording}`}>{t.recording}</a> : t.path;
+}
+
 /** Who made links, and when. */
 function Made({ of }: { of: ReturnType<typeof useList<AuditEntry>> }) {
     return (
@@ -34,6 +40,7 @@ function Made({ of }: { of: ReturnType<typeof useList<AuditEntry>> }) {
                 of={of}
                 columns={[
                     { title: inZone(text.admin.audit.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
+                    { title: t.to, cell: (a) => target(a.path) },
                     { title: text.admin.audit.user, cell: (a) => a.caller || text.admin.audit.anonymous },
                     { title: text.admin.audit.address, cell: (a) => a.peer },
                 ]}
@@ -42,7 +49,7 @@ function Made({ of }: { of: ReturnType<typeof useList<AuditEntry>> }) {
     );
 }
 function MadeByAll() {
-    return <Made of={useList<AuditEntry>('/audit', { path: '/api/v1/links', method: 'POST', status: '2xx', limit: 20 })} />;
+    return <Made of={useList<AuditEntry>('/audit', { path: '/links', method: 'POST', status: '2xx', limit: 20 })} />;
 }
 
 export function Links() {

@@ -1,5 +1,5 @@
 // Changes of many recordings by one job: what would change, the job, its results, and how to take it back.
-import { followJob, getAll, send } from '../../api';
+import { followJob, get, getAll, patch, send } from '../../api';
 import { text } from '../../text';
 import { showError, showToast } from '../../toasts';
 import type { BatchPlan, BatchResult, Job, JobStarted, Recording } from '../../types';
@@ -50,13 +50,34 @@ async function run(batch: Batch, onProgress: (job: Job) => void): Promise<BatchR
 }
 
 const OPPOSITE = { trash: 'restore', restore: 'trash' } as const;
+const UNDONE_MAX = 100; // recordings whose tags and names are put back, one by one
+
+/** The recordings before a change; null: too many to take it back. */
+async function rowsBefore({ ids, search, count }: Selection): Promise<Recording[] | null> {
+    if (count > UNDONE_MAX) {
+        return null;
+    }
+    return search ? getAll<Recording>('/recordings', { ...search }, UNDONE_MAX) : Promise.all([...ids.keys()].map((id) => get<Recording>(`/recordings/${id}`)));
+}
+
+async function putBack(before: readonly Recording[], batch: Batch): Promise<void> {
+    for (const { id, collection, name, tags } of before) {
+        const old = batch.tags && Object.fromEntries(Object.keys(batch.tags).map((key) => [key, tags[key] ?? null]));
+        await patch(`/recordings/${id}`, { ...(batch.collection || batch.name ? { collection, name } : {}), ...(old ? { tags: old } : {}) });
+    }
+    showToast(t.batch.undone(before.length));
+}
 
 /** Carries the batch out and says what was done, with an undo where there is one. Returns those that could not be changed. */
-export async function carryOut(action: Action, batch: Batch, onProgress: (job: Job) => void): Promise<BatchResult[]> {
+export async function carryOut(action: Action, batch: Batch, selection: Selection | null, onProgress: (job: Job) => void): Promise<BatchResult[]> {
+    const before = selection && batch.action === 'change' ? await rowsBefore(selection) : null;
     const results = await run(batch, onProgress);
     const changed = results.filter((one) => one.result === 'changed').map((one) => one.recording);
-    const back = action === 'trash' || action === 'restore' ? OPPOSITE[action] : null;
-    const undo = () => void carryOut(back!, { action: back!, ids: changed }, () => undefined).catch(showError);
-    showToast(t.batch[action].done(changed.length), back && changed.length > 0 ? { label: text.undo, run: undo } : undefined);
+    const undo = () => {
+        const back = action === 'trash' || action === 'restore' ? OPPOSITE[action] : null;
+        const done: Promise<unknown> = back ? carryOut(back, { action: back, ids: changed }, null, () => undefined) : putBack(before!.filter((row) => changed.includes(row.id)), batch);
+        void done.catch(showError);
+    };
+    showToast(t.batch[action].done(changed.length), changed.length > 0 && (batch.action !== 'change' || before) ? { label: text.undo, run: undo } : undefined);
     return results.filter((one) => one.result === 'failed');
 }

@@ -100,7 +100,7 @@ function Running({ job }: { job: Job | null }) {
 }
 
 /** Carries a batch out; the job goes on when the dialog is closed, and a message says what it did. */
-function useJob(action: Action, onDone: (whole: boolean) => void, onClose: () => void) {
+function useJob(action: Action, selection: Selection, onDone: (whole: boolean) => void, onClose: () => void) {
     const [job, setJob] = useState<Job | null>(null);
     const [state, setState] = useState<'asking' | 'running' | BatchResult[]>('asking');
     const open = useRef(true);
@@ -117,7 +117,7 @@ function useJob(action: Action, onDone: (whole: boolean) => void, onClose: () =>
     };
     const start = (batch: Batch) => {
         setState('running');
-        carryOut(action, batch, setJob).then(end, (error: unknown) => {
+        carryOut(action, batch, selection, setJob).then(end, (error: unknown) => {
             showError(error);
             setState('asking');
         });
@@ -136,7 +136,7 @@ export function BatchDialog({ action, selection, onDone, onClose }: { action: Ac
         },
         [change],
     );
-    const { job, state, start } = useJob(action, onDone, onClose);
+    const { job, state, start } = useJob(action, selection, onDone, onClose);
     const ready = change && !loading && error === null ? value : null;
     return (
         <Dialog

@@ -70,7 +70,7 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
                     <State recording={recording} />
                     <span>
                         {startOf(recording)}
-                        {(recording.calendar_start || recording.clock === 'wall') && ` ${zoneName(shownZone(recording))}`}
+                        {(recording.calendar_start || recording.clock === 'wall') && ` ${zoneName(shownZone(recording), Date.parse(recording.calendar_start ?? recording.start ?? ''))}`}
                     </span>
                     <span>{duration(recording.duration_ns)}</span>
                     <span>{bytes(recording.size)}</span>

@@ -24,7 +24,7 @@ function readSaved({ name, value }: Saved): SavedSearch {
     return { name, query: Object.fromEntries(PARTS.map((part) => [part, textOf(value[part])])) as SavedQuery };
 }
 
-export const queryOf = (address: URLSearchParams): SavedQuery => Object.fromEntries(PARTS.map((part) => [part, address.get(part)])) as SavedQuery;
+export const queryOf = (address: URLSearchParams): SavedQuery => Object.fromEntries(PARTS.map((part) => [part, address.get(part) || null])) as SavedQuery;
 export const isSame = (a: SavedQuery, b: SavedQuery): boolean => PARTS.every((part) => (a[part] ?? '') === (b[part] ?? ''));
 
 export async function loadSaved(): Promise<void> {

@@ -30,7 +30,7 @@ function Facts({ recording }: { recording: Recording }) {
         [text.details.messages, count(recording.messages)],
         [text.details.size, bytes(recording.size)],
         [text.details.collection, recording.collection],
-        [text.details.added, `${dateTime(recording.created)} ${zoneName()}`],
+        [text.details.added, `${dateTime(recording.created)} ${zoneName(undefined, Date.parse(recording.created))}`],
         [text.details.revision, String(recording.revision)],
     ];
     return (

@@ -72,7 +72,7 @@ function SignedLink({ id, query }: { id: string; query: URLSearchParams }) {
                 {t.outsideHelp} {second && t.firstOnly}
             </p>
             <div class="row">
-                <Select label={t.expires} value={expires} options={t.lifetimes} onChange={(value) => (setExpires(value), setMade(null))} />
+                <Select label={t.expires} value={expires} options={Object.entries(text.admin.links.lifetimes)} onChange={(value) => (setExpires(value), setMade(null))} />
                 <Button kind="main" icon="link" onClick={() => void create()}>
                     {t.create}
                 </Button>

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { frameTime, frameTopic } from '../../frames';
 import type { Playback, Range } from '../../playback';
+import { boundsOf } from '../../recording_time';
 import { useRole } from '../../service';
 import { useStore } from '../../store';
 import { showError } from '../../toasts';
@@ -52,10 +53,9 @@ export function useEventLane({ recording, topics, playback, events, view, width,
     const marks = useMemo(() => (draft?.id ? items.map((mark) => (mark.id === draft.id ? { ...mark, start: draft.start, end: draft.end } : mark)) : items), [items, draft]);
     const apart = draft?.id ?? naming?.id ?? active;
     const placed = useMemo(() => (width > 0 ? layOut(marks, view, width, rows, apart) : []), [marks, view.start, view.end, width, rows, apart]);
-    const { bounds } = playback.get();
-
+    const bounds = boundsOf(recording);
     const name = (of: Draft, title: string) => mayEdit && setNaming({ id: of.id, start: of.start, end: of.end, title });
-    const keys = useNudging({ recording, topics, playback, events, draft, setDraft });
+    const keys = useNudging({ recording, topics, events, draft, setDraft });
     useMarkKey(mayEdit, () => {
         const { range, time_ns } = playback.get();
         name({ id: null, ...(range ?? { start: time_ns, end: time_ns }) }, '');
@@ -113,7 +113,7 @@ export function useEventLane({ recording, topics, playback, events, view, width,
         playback.seek(first);
         zoomTo({ start: first - beside < bounds.start ? bounds.start : first - beside, end: end + beside > bounds.end ? bounds.end : end + beside });
     };
-    const pointer = useDragging({ playback, events, view, width, mayEdit, placed, setDraft, setActive, zoomInto, name });
+    const pointer = useDragging({ playback, events, bounds, view, width, mayEdit, placed, setDraft, setActive, zoomInto, name });
     const fresh = draft && draft.id === null ? draft : naming && naming.id === null ? naming : null;
     return {
         root,
@@ -151,7 +151,7 @@ function useMarkKey(enabled: boolean, mark: () => void): void {
 }
 
 /** Arrow keys move an event frame by frame; the change is sent when they rest. */
-function useNudging({ recording, topics, playback, events, draft, setDraft }: Pick<Props, 'recording' | 'topics' | 'playback' | 'events'> & { draft: Draft | null; setDraft: (draft: Draft | null) => void }) {
+function useNudging({ recording, topics, events, draft, setDraft }: Pick<Props, 'recording' | 'topics' | 'events'> & { draft: Draft | null; setDraft: (draft: Draft | null) => void }) {
     const latest = useRef<Draft | null>(null);
     const timer = useRef<ReturnType<typeof setTimeout>>();
     const queue = useRef<Promise<void>>(Promise.resolve());
@@ -178,12 +178,13 @@ function useNudging({ recording, topics, playback, events, draft, setDraft }: Pi
         const to = second ? from + (forward ? SECOND : -SECOND) : await frameTime(recording, frameTopic(topics), from, forward);
         clearTimeout(timer.current);
         timer.current = setTimeout(commit, KEYS_MS);
-        show({ id: mark.id, ...movedBy(now, part, to - from, playback.get().bounds) });
+        show({ id: mark.id, ...movedBy(now, part, to - from, boundsOf(recording)) });
     };
     return { commit, nudge: (...key: Parameters<typeof step>) => void (queue.current = queue.current.then(() => step(...key)).catch(showError)) };
 }
 
 interface DraggingProps extends Pick<Props, 'playback' | 'events' | 'view' | 'width'> {
+    bounds: Range; // of the recording
     mayEdit: boolean;
     placed: readonly Placed[];
     setDraft: (draft: Draft | null) => void;
@@ -192,11 +193,10 @@ interface DraggingProps extends Pick<Props, 'playback' | 'events' | 'view' | 'wi
     name: (of: Draft, title: string) => void;
 }
 
-function useDragging({ playback, events, view, width, mayEdit, placed, setDraft, setActive, zoomInto, name }: DraggingProps) {
+function useDragging({ playback, events, bounds, view, width, mayEdit, placed, setDraft, setActive, zoomInto, name }: DraggingProps) {
     const held = useRef<Held | null>(null);
     const made = useRef<Draft | null>(null);
     const pressed = useRef<string | undefined>(); // the bar of the last press, for double clicks
-    const { bounds } = playback.get();
     const xIn = (event: PointerEvent) => event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
     const show = (to: Draft | null) => {
         made.current = to;

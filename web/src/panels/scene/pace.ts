@@ -1,0 +1,32 @@
+// How often a scene is drawn: with each frame of the page, but where that takes long – a processor instead of a graphics card – only in half of the
+// time, so that the other panels keep moving.
+const SLOW_MS = 25; // longer than a frame or two of the page
+
+export class Pace {
+    private fence: WebGLSync | null = null;
+    private began = 0;
+    private freeAt = 0;
+
+    constructor(private gl: WebGL2RenderingContext) {}
+
+    /** The last drawing is not done, or the pause after it. */
+    busy(): boolean {
+        const now = performance.now();
+        if (this.fence) {
+            if (this.gl.getSyncParameter(this.fence, this.gl.SYNC_STATUS) === this.gl.UNSIGNALED && now - this.began < 1000) {
+                return true;
+            }
+            this.gl.deleteSync(this.fence);
+            this.fence = null;
+            const took = now - this.began;
+            this.freeAt = took > SLOW_MS ? now + took : 0;
+        }
+        return now < this.freeAt;
+    }
+    /** Called after drawing; `began`: before it. */
+    drew(began: number): void {
+        this.began = began;
+        this.fence = this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+        this.gl.flush();
+    }
+}
