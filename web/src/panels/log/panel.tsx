@@ -1,5 +1,5 @@
 // The log, filtered by level and text. The line at the playhead is highlighted; opening a line moves the playhead.
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { useRequest } from '../../use_request';
 import { usePlayback } from '../../playback';
 import { text } from '../../text';
@@ -14,15 +14,20 @@ const LEVELS: Line['level'][] = ['debug', 'info', 'warn', 'error', 'fatal'];
 export function LogPanel({ recording, topics, playback, settings, onSettings }: PanelProps) {
     const [filter, setFilter] = useState('');
     const level = (settings.level ?? 'debug') as Line['level'];
+    const loaded = useRef<{ of: string; lines: Line[] }>({ of: '', lines: [] });
     const result = useRequest<Line[]>(
         async (signal) => {
-            const all: Line[] = [];
-            for await (const line of readLog(recording, topics, signal)) {
-                all.push(line);
+            const before = loaded.current.of === recording.id ? loaded.current.lines : []; // a live recording gets more
+            const lines = [...before];
+            loaded.current = { of: recording.id, lines }; // kept as far as it came if it gets more meanwhile
+            if (before.length < MAX_LINES) {
+                for await (const line of readLog(recording, topics, before.at(-1)?.time ?? null, signal)) {
+                    lines.push(line);
+                }
             }
-            return all;
+            return lines;
         },
-        [recording.id],
+        [recording.id, recording.end_ns],
     );
     const lines = useMemo(() => {
         const wanted = filter.toLowerCase();

@@ -8,6 +8,7 @@ import { applySteps, valueAt, type Points } from './maths';
 
 const STEP_POINTS = 20_000; // of a field with steps, or of an XY plot
 const KEPT = 1_000_000; // points in memory beside those that are drawn
+const GROWING = 50; // curves of live recordings whose points are kept
 const BUSY_MS = 1000; // between two requests while the server reads the values
 
 /** A curve as it is drawn. */
@@ -58,8 +59,48 @@ async function ask(path: string, params: Record<string, string | number>, signal
     }
 }
 
+interface SeriesParams {
+    field: string;
+    start: string;
+    end: string;
+    agg: string;
+    max_points: number;
+}
+
 /** `zero`: the time that is 0 in `t`, on the recording's clock. */
-async function load({ recording }: Source, params: { field: string; start: string; end: string; agg: string; max_points: number }, zero: bigint, signal: AbortSignal): Promise<Points> {
+async function fetchPoints({ recording }: Source, params: SeriesParams, zero: bigint, signal: AbortSignal): Promise<Points> {
+    const answer = await ask(`/recordings/${recording.id}/series`, { ...params, time_format: 'relative' }, signal); // relative to start
+    const from = Number(BigInt(params.start) - zero) / 1e9;
+    return { t: Float64Array.from(answer, ([time]) => from + time), v: Float64Array.from(answer, ([, value]) => (value === null || !Number.isFinite(Number(value)) ? NaN : Number(value))) };
+}
+
+function joined(a: Float64Array, b: Float64Array): Float64Array {
+    const out = new Float64Array(a.length + b.length);
+    out.set(a);
+    out.set(b, a.length);
+    return out;
+}
+
+const growing = new Map<string, { points: Points; end: string }>(); // of the live recordings that are shown: what was loaded last, and up to where
+
+/** Of a live recording only what came since the last answer, until that are too many points. */
+async function loadGrowing(source: Source, params: SeriesParams, zero: bigint, signal: AbortSignal): Promise<Points> {
+    const key = JSON.stringify([source.recording.id, zero.toString(), { ...params, end: '' }]);
+    const before = growing.get(key);
+    const more = before !== undefined && BigInt(before.end) <= BigInt(params.end) && before.points.t.length < 2 * params.max_points;
+    const came = await fetchPoints(source, { ...params, start: more ? before.end : params.start }, zero, signal);
+    const points = more ? { t: joined(before.points.t, came.t), v: joined(before.points.v, came.v) } : came;
+    growing.delete(key);
+    growing.set(key, { points, end: params.end });
+    [...growing.keys()].slice(0, -GROWING).forEach((oldest) => growing.delete(oldest));
+    return points;
+}
+
+async function load(source: Source, params: SeriesParams, zero: bigint, signal: AbortSignal): Promise<Points> {
+    const { recording } = source;
+    if (recording.state === 'recording') {
+        return loadGrowing(source, params, zero, signal);
+    }
     const key = JSON.stringify([recording.id, recording.content, recording.end_ns, zero.toString(), params]);
     const before = kept.get(key);
     if (before) {
@@ -67,9 +108,7 @@ async function load({ recording }: Source, params: { field: string; start: strin
         kept.set(key, before);
         return before;
     }
-    const answer = await ask(`/recordings/${recording.id}/series`, { ...params, time_format: 'relative' }, signal); // relative to start
-    const from = Number(BigInt(params.start) - zero) / 1e9;
-    const points = { t: Float64Array.from(answer, ([time]) => from + time), v: Float64Array.from(answer, ([, value]) => (value === null || !Number.isFinite(Number(value)) ? NaN : Number(value))) };
+    const points = await fetchPoints(source, params, zero, signal);
     keep(key, points);
     return points;
 }

@@ -168,7 +168,7 @@ export default function RecordingView() {
     const found = result.value?.of === id ? result.value : null;
     const its = found?.value.id;
     useEffect(() => onChange((change) => (change.recording === (its ?? id) || change.kind === 'gap') && result.reload()), [its, id]);
-    useGrowing(found?.value.state === 'recording' && !result.loading, result.value, result.reload);
+    useGrowing(found?.value.state === 'recording' && !result.loading, found?.value.messages ?? 0, result.value, result.reload);
     const name = found?.value.name;
     useEffect(() => {
         if (name) {
