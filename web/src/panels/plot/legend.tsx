@@ -62,12 +62,12 @@ function Swatch({ line, name, theme, onClick }: { line: Line; name: string; them
 
 export function Legend({ playback, set, lines, own, theme, onEdit, values }: Props) {
     const root = useRef<HTMLDivElement>(null);
+    const secondsOf = (time_ns: bigint) => Number(time_ns - playback.get().bounds.start) / 1e9;
+    const last = useRef(secondsOf(playback.get().time_ns)); // the shown time
     useEffect(() => {
-        const secondsOf = (time_ns: bigint) => Number(time_ns - playback.get().bounds.start) / 1e9;
-        let last = secondsOf(playback.get().time_ns);
         const exact = new Map<Line, { seconds: number; value: number }>(); // where the playhead rests
         const show = (seconds: number) => {
-            last = seconds;
+            last.current = seconds;
             root.current!.querySelector('.plot-time')!.textContent = offset(BigInt(Math.round(seconds * 1e9)));
             root.current!.querySelectorAll('.plot-value').forEach((element, i) => {
                 const line = lines[i]!;
@@ -79,10 +79,10 @@ export function Legend({ playback, set, lines, own, theme, onEdit, values }: Pro
         };
         const stop = watchHead(playback, lines, (line, time_ns, value) => {
             exact.set(line, { seconds: secondsOf(time_ns), value });
-            show(last);
+            show(last.current);
         });
         values.current = show;
-        show(last);
+        show(last.current);
         return () => {
             values.current = null;
             stop();
