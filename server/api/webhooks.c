@@ -184,7 +184,7 @@ static bool goes_on(void *context, uint64_t done, uint64_t total) {
 
 static json_t *view_test(const struct webhook_result *result) {
     return json_pack("{s:b, s:I, s:I, s:o}", "delivered", result->delivered, "status", (json_int_t)result->status, "took_ms",
-                     (json_int_t)result->took_ms, "problem", view_text(result->problem));
+                     (json_int_t)result->took_ms, "problem", result->problem[0] ? view_text(result->problem) : json_string(""));
 }
 
 void api_webhook_test(struct http_request *r) {
