@@ -168,6 +168,7 @@ class OpenApi(unittest.TestCase):
             self.ask('GET', API + '/series', '?' + field, Accept=form)
         self.ask('GET', ONE + '/plot.svg', '?' + field, id=one)
         self.ask('GET', ONE + '/frame', '?topic=/camera&width=4', id=self.ids['frame'], Prefer='wait=30')
+        self.ask('GET', ONE + '/frames', '?topic=/camera&width=4', id=self.ids['frame'], Prefer='wait=30')
 
     def ask_export(self):
         one, other = self.ids['bag'], self.ids['nanover']
