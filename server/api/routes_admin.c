@@ -83,8 +83,8 @@ const struct api_route api_routes_admin[] = {
      .tag = "access",
      .detail = "Whoever has it may read this recording and everything below it until it expires, with the rights of the token that signs.",
      .answers = "201" ERRORS_WRITE},
-    {.http = {"GET", BASE "/audit", ROLE_ADMIN, audit_params, "Lists the audit log: writes and refused requests, newest first.",
-              api_audit, NULL, NULL, NULL},
+    {.http = {"GET", BASE "/audit", ROLE_ADMIN, audit_params, "Lists the audit log: writes and refused requests, newest first.", api_audit,
+              NULL, NULL, NULL},
      .id = "listAudit",
      .tag = "access",
      .answers = "200" ERRORS_LIST},
@@ -134,12 +134,13 @@ const struct api_route api_routes_admin[] = {
      .id = "removeWebhook",
      .tag = "changes",
      .answers = "204:Deleted" ERRORS_WRITE},
-    {.http = {"POST", BASE "/webhooks/{id}/test", ROLE_ADMIN, api_no_params, "Sends a signed sample to a webhook and returns what it answered.",
-              api_webhook_test, NULL, NULL, NULL},
+    {.http = {"POST", BASE "/webhooks/{id}/test", ROLE_ADMIN, api_no_params,
+              "Sends a signed sample to a webhook and returns what it answered.", api_webhook_test, NULL, NULL, NULL},
      .id = "testWebhook",
      .tag = "changes",
-     .detail = "The sample is a change of the kind webhook.test with the seq 0. It is sent once, under the same rules as changes, and does not "
-               "count as a delivery.",
+     .detail =
+         "The sample is a change of the kind webhook.test with the seq 0. It is sent once, under the same rules as changes, and does not "
+         "count as a delivery.",
      .answers = "200" ERRORS_WRITE},
     {.http = {"GET", BASE "/admin/retention", ROLE_ADMIN, api_no_params, "Returns the retention rules and quotas.", api_retention_get, NULL,
               NULL, NULL},

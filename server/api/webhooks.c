@@ -183,8 +183,8 @@ static bool goes_on(void *context, uint64_t done, uint64_t total) {
 }
 
 static json_t *view_test(const struct webhook_result *result) {
-    return json_pack("{s:b, s:I, s:I, s:s}", "delivered", result->delivered, "status", (json_int_t)result->status, "took_ms",
-                     (json_int_t)result->took_ms, "problem", result->problem);
+    return json_pack("{s:b, s:I, s:I, s:o}", "delivered", result->delivered, "status", (json_int_t)result->status, "took_ms",
+                     (json_int_t)result->took_ms, "problem", result->problem[0] ? view_text(result->problem) : json_string(""));
 }
 
 void api_webhook_test(struct http_request *r) {
@@ -197,9 +197,8 @@ void api_webhook_test(struct http_request *r) {
         return;
     }
     struct webhook_sender *sender = webhook_sender_new(app->config.webhook_private, &progress, &err);
-    json_auto_t *sample =
-        json_pack("{s:i, s:s, s:o, s:s, s:s}", "seq", 0, "kind", "webhook.test", "time", view_time(reel_now_ns(), REEL_CLOCK_WALL),
-                  "collection", "sample", "name", "sample.bag");
+    json_auto_t *sample = json_pack("{s:i, s:s, s:o, s:s, s:s}", "seq", 0, "kind", "webhook.test", "time",
+                                    view_time(reel_now_ns(), REEL_CLOCK_WALL), "collection", "sample", "name", "sample.bag");
     if (sender && sample) {
         struct webhook_result result = {0};
         webhook_send(sender, &hook, sample, &result);

@@ -49,7 +49,7 @@ struct audit_row { /* texts belong to the struct where it is read, to the caller
 };
 /* All in one transaction; the oldest above AUDIT_ROWS_MAX go. */
 bool catalog_audit_add(struct catalog *c, const struct audit_row *rows, uint32_t n, struct reel_error *err);
-struct audit_filter { /* "": any */
+struct audit_filter {                   /* "": any */
     const char *caller, *method, *path; /* path: a part of it */
     uint32_t status_min, status_max;
     int64_t start_ns, end_ns; /* [start, end) */

@@ -458,7 +458,8 @@ class Webhooks(unittest.TestCase):
 
     def test_a_test_sends_a_signed_sample_once_and_answers_what_came_back(self):
         path = self.hook(events=['recording.created']).headers['Location'][len(API):]
-        self.assertEqual(call(self.server, 'POST', path + '/test').json()['delivered'], True)
+        answer = call(self.server, 'POST', path + '/test').json()
+        self.assertEqual((answer['delivered'], answer['status'], answer['problem']), (True, 204, ''))
         got = self.receiver.got[0]
         self.assertEqual((got['event'], got['change']['kind'], got['change']['seq'], got['signed']), ('webhook.test', 'webhook.test', 0, True))
         self.receiver.answers = [503]

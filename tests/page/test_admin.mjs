@@ -175,8 +175,15 @@ export const tests = {
             await dialog.getByText('2 recordings').waitFor();
             await checkAxeInBothThemes(page);
             assert.deepEqual((await saved()).rules, []); // nothing was saved so far
+            await dialog.getByRole('button', { name: 'Cancel' }).click();
+            await page.getByRole('button', { name: 'Add rule' }).click(); // one that deletes nothing: the daily run may come at any time
+            await dialog.getByLabel('Collection').fill('demo');
+            await dialog.getByLabel('Keep at most').fill('5 TB');
+            await dialog.getByLabel('Never delete').fill('golden customer:acme');
+            await dialog.getByRole('button', { name: 'Review' }).click();
+            await dialog.getByText('Nothing would be deleted').waitFor();
             await dialog.getByRole('button', { name: 'Save' }).click();
-            await page.locator('.admin-section tbody tr', { hasText: '0 B' }).waitFor();
+            await page.locator('.admin-section tbody tr', { hasText: '5 TB' }).waitFor();
             await page.getByRole('button', { name: 'Add quota' }).click();
             await dialog.getByLabel('Collection').fill('d*');
             await dialog.getByLabel('Size').fill('2.5 TB');
@@ -184,7 +191,7 @@ export const tests = {
             await dialog.getByRole('button', { name: 'Save' }).click();
             await page.getByText(/^demo: 0 % /).waitFor();
             const { rules, quotas } = await saved();
-            assert.deepEqual([rules, quotas], [[{ collection: 'demo', max_size: 0 }], [{ collection: 'd*', size: 2500000000000 }]]);
+            assert.deepEqual([rules, quotas], [[{ collection: 'demo', max_size: 5000000000000, keep: { golden: null, customer: 'acme' } }], [{ collection: 'd*', size: 2500000000000 }]]);
             await page.getByRole('button', { name: 'Remove demo' }).click();
             await dialog.getByText('Nothing would be deleted').waitFor();
             await dialog.getByRole('button', { name: 'Save' }).click();
@@ -288,6 +295,11 @@ export const tests = {
             assert.equal((await fetch(await page.locator('.admin-secret').textContent())).status, 200); // without a token
             await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
             await page.locator('.admin-section tbody tr', { hasText: 'owner' }).waitFor();
+            await page.getByLabel('Address').fill(`${server.base}/recordings/${id}?panels=plot`);
+            await page.keyboard.press('Enter');
+            await page.locator('.admin-secret', { hasText: '#link=' }).waitFor();
+            assert.match(await page.locator('.admin-secret').textContent(), /\/recordings\/[0-9a-f]{32}#link=/);
+            await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
             await page.getByRole('link', { name: 'Audit log' }).click();
             await page.locator('.admin-section tbody tr', { hasText: '/api/v1/tokens' }).first().waitFor();
             await page.getByLabel('Status').selectOption('4xx');

@@ -40,7 +40,7 @@ const marked = (page) => page.evaluate(() => [...document.querySelectorAll('.pan
 export const tests = {
     async panels_are_moved_resized_and_closed_and_stay_the_same() {
         await withPage(server, `/recordings/${bag.id}?panels=map,messages&messages.topic=/scan`, {}, async (page) => {
-            await page.locator('.panel-map canvas').waitFor();
+            await page.locator('.panel-map canvas').first().waitFor();
             await page.locator('.messages-head').waitFor();
             await mark(page);
             const bar = page.getByRole('separator', { name: 'Resize Map and Messages' });

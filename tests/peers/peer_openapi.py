@@ -168,6 +168,7 @@ class OpenApi(unittest.TestCase):
             self.ask('GET', API + '/series', '?' + field, Accept=form)
         self.ask('GET', ONE + '/plot.svg', '?' + field, id=one)
         self.ask('GET', ONE + '/frame', '?topic=/camera&width=4', id=self.ids['frame'], Prefer='wait=30')
+        self.ask('GET', ONE + '/frames', '?topic=/camera&width=4', id=self.ids['frame'], Prefer='wait=30')
 
     def ask_export(self):
         one, other = self.ids['bag'], self.ids['nanover']
@@ -378,6 +379,10 @@ class OpenApi(unittest.TestCase):
         self.ask('DELETE', API + '/tokens/{id}', '', 204, id=made['id'])
         link = self.ask('POST', API + '/links', '', 201, {'path': API + '/recordings/' + self.ids['bag'], 'expires': '12h'}).json()['url']
         self.asker.hold('GET', ONE, self.server.request('GET', link), link)
+        key = self.ask('POST', ONE + '/links', '', 201, {'expires': '7d'}, id=self.ids['bag']).json()['key']
+        self.ask('GET', API, token=False, Authorization='Link ' + key)
+        self.ask('GET', ONE, '?link=' + key, token=False, id=self.ids['bag'])
+        self.ask('GET', ONE, '?link=' + key, 403, token=False, id=self.ids['carla'])
 
     def ask_maintenance(self):
         rules = {'rules': [{'collection': 'lab*', 'max_age': '1ns', 'keep': {'golden': None}}], 'quotas': [{'collection': '*', 'size': 10**12, 'recordings': 10**5}]}

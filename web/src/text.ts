@@ -527,7 +527,7 @@ export const text = {
             nothing: 'Nothing would be deleted.',
             wouldDelete: (trashed: number, trashedSize: string, purged: number, purgedSize: string, more: boolean) =>
                 [more ? 'At least:' : '', trashed > 0 ? `${plural(trashed, 'recording', 'recordings')} (${trashedSize}) would move to the trash.` : '', purged > 0 ? `${plural(purged, 'recording', 'recordings')} (${purgedSize}) would be deleted permanently; this cannot be undone.` : ''].filter(Boolean).join(' '),
-            whenRun: 'Rules are applied once a day, not at the moment they are saved.',
+            whenRun: 'The next daily run applies them; it may be soon.',
             save: 'Save',
             recording: 'Recording',
             action: 'Action',
@@ -605,9 +605,10 @@ export const text = {
         },
         links: {
             title: 'Links',
-            help: 'A signed link opens one address of this archive without a token, until it expires. Links are not stored: to end one early, revoke the token that made it.',
+            help: 'A signed link opens one recording or one address without a token, read-only, until it expires. Links are not stored: to end one early, revoke the token that made it.',
             path: 'Address',
-            pathHelp: 'Copy it from a download or an export, with its parameters.',
+            pathHelp: 'That of a recording’s page, or of a download or an export with its parameters.',
+            pathForm: 'Enter an address of this archive.',
             expires: 'Works for',
             lifetimes: { '1h': '1 hour', '1d': '1 day', '7d': '7 days', '30d': '30 days', '366d': '1 year' } as Record<string, string>,
             create: 'Create link',

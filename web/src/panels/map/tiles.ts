@@ -85,6 +85,7 @@ export class Tiles {
             tile.image.onload = () => end('ready');
             tile.image.onerror = () => end('failed');
             const [z, x, y] = key.split('/') as [string, string, string];
+            tile.image.referrerPolicy = 'origin'; // tile servers such as OpenStreetMap's refuse requests that do not say which site asks
             tile.image.src = this.template.replace('{z}', z).replace('{x}', x).replace('{y}', y);
         }
         this.evict();

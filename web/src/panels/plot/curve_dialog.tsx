@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { text } from '../../text';
 import { Button, Check, Dialog, Field, Select } from '../../ui';
-import { COLOURS, readCurves, stepText, type Curve, writeCurves } from './curves';
+import { COLOURS, readCurves, stepText, type Curve } from './curves';
 
 /** The steps as text: 'd *57.3'. Null: it is not one. */
 function readSteps(value: string): Curve['steps'] | null {
@@ -23,7 +23,7 @@ export function CurveDialog({ curve, onChange, onClose }: { curve: Curve; onChan
     };
     return (
         <Dialog
-            title={writeCurves([{ ...curve, steps: [], colour: null, right: false, hidden: false }])}
+            title={curve.field}
             onClose={onClose}
             actions={
                 <Button kind="main" onClick={onClose}>

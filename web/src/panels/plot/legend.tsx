@@ -55,14 +55,15 @@ function CurveMenu({ set, curve, onEdit }: { set: PlotSettings; curve: Curve; on
 function Swatch({ line, name, theme, onClick }: { line: Line; name: string; theme: string; onClick: () => void }) {
     return (
         <button type="button" class="plot-swatch" aria-pressed={!line.curve.hidden} aria-label={text.plot.show(name)} title={text.plot.show(name)} onClick={onClick}>
-            <span key={theme} class={line.source.name ? 'plot-swatch-other' : ''} style={{ borderColor: colourOf(line), background: line.curve.hidden ? 'none' : colourOf(line) }} />
+            <span key={theme} class={line.source.name ? 'plot-swatch-other' : ''} style={{ borderColor: colourOf(line), background: line.curve.hidden || line.source.name ? 'none' : colourOf(line) }} />
         </button>
     );
 }
 
 export function Legend({ playback, set, lines, own, theme, onEdit, values }: Props) {
     const root = useRef<HTMLDivElement>(null);
-    const last = useRef(Number(playback.get().time_ns - playback.get().bounds.start) / 1e9); // the shown time
+    const secondsOf = (time_ns: bigint) => Number(time_ns - playback.get().bounds.start) / 1e9;
+    const last = useRef(secondsOf(playback.get().time_ns)); // the shown time
     useEffect(() => {
         const exact = new Map<Line, { seconds: number; value: number }>(); // where the playhead rests
         const show = (seconds: number) => {
@@ -77,7 +78,7 @@ export function Legend({ playback, set, lines, own, theme, onEdit, values }: Pro
             });
         };
         const stop = watchHead(playback, lines, (line, time_ns, value) => {
-            exact.set(line, { seconds: Number(time_ns - playback.get().bounds.start) / 1e9, value });
+            exact.set(line, { seconds: secondsOf(time_ns), value });
             show(last.current);
         });
         values.current = show;

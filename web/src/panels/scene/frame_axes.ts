@@ -12,6 +12,14 @@ interface Axes {
     name: THREE.Sprite | null;
 }
 
+/** Frames are often inside of what they belong to. */
+function onTop(lines: THREE.LineSegments): void {
+    const material = lines.material as THREE.LineBasicMaterial;
+    material.depthTest = false;
+    material.transparent = true; // drawn after all that is not
+    lines.renderOrder = 5;
+}
+
 export class FrameAxes {
     readonly group = new THREE.Group();
     private shown = new Map<string, Axes>();
@@ -46,6 +54,7 @@ export class FrameAxes {
         if (!one) {
             one = { axes: new THREE.AxesHelper(LENGTH), name: null };
             one.axes.matrixAutoUpdate = false;
+            onTop(one.axes);
             this.group.add(one.axes);
             this.shown.set(name, one);
         }
@@ -67,6 +76,7 @@ export class FrameAxes {
         this.links = points.length > 0 ? new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), new THREE.LineBasicMaterial({ color: 0xe0a020 })) : null;
         if (this.links) {
             this.links.frustumCulled = false;
+            onTop(this.links);
             this.group.add(this.links);
         }
     }

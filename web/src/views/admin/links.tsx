@@ -1,26 +1,33 @@
-// Signed links: make one from an address of this archive. They are not stored, so only the audit log says that one was made.
+// Signed links: make one from an address of this archive or of a recording's page. They are not stored, so only the audit log says that one was made.
 import { useState } from 'preact/hooks';
+import { ROOT } from '../../address';
 import { send } from '../../api';
 import { dateTime } from '../../format';
 import { useRole } from '../../service';
 import { text } from '../../text';
 import type { AuditEntry } from '../../types';
 import { Button } from '../../ui';
-import { Form, inZone, ListTable, moment, SecretDialog, useList, type Values } from './parts';
+import { FieldError, Form, inZone, ListTable, moment, SecretDialog, useList, type Values } from './parts';
 
 const t = text.admin.links;
+interface Link {
+    url: string;
+    expires: string;
+}
 const FIELDS = [
-    { name: 'path', label: t.path, help: t.pathHelp, placeholder: '/api/v1/recordings/ID/as/run.mcap' },
+    { name: 'path', label: t.path, help: t.pathHelp },
     { name: 'expires', label: t.expires, options: Object.entries(t.lifetimes) },
 ];
-/** The path of an address: of a whole URL, too. */
-function pathOf(address: string): string {
+/** The page of a recording becomes a link to that page; any other address of the archive is signed as it is. */
+function requestOf({ path, expires }: Values): Promise<Link | null> {
+    let url: URL;
     try {
-        const { pathname, search } = new URL(address, location.origin);
-        return pathname + search;
+        url = new URL(path!, location.origin);
     } catch {
-        return address; // the server says what is wrong with it
+        throw new FieldError('path', t.pathForm);
     }
+    const [, recording] = new RegExp(`^${ROOT}recordings/([0-9a-f]{32})$`).exec(url.pathname) ?? [];
+    return recording ? send<Link>('POST', `/recordings/${recording}/links`, { body: { expires } }) : send<Link>('POST', '/links', { body: { path: url.pathname + url.search, expires } });
 }
 
 /** What a link opens; the audit log knows the recording, but no other address. */
@@ -30,14 +37,15 @@ function target(made: string) {
 }
 
 /** Who made links, and when. */
-function Made({ of }: { of: ReturnType<typeof useList<AuditEntry>> }) {
+function Made() {
+    const list = useList<AuditEntry>('/audit', { path: '/links', method: 'POST', status: '2xx', limit: 20 });
     return (
         <>
             <h2>{t.made}</h2>
             <ListTable
                 caption={t.made}
                 empty={t.none}
-                of={of}
+                of={list}
                 columns={[
                     { title: inZone(text.admin.audit.time), cell: (a) => <span class="mono">{dateTime(a.time)}</span> },
                     { title: t.to, cell: (a) => target(a.path) },
@@ -48,16 +56,11 @@ function Made({ of }: { of: ReturnType<typeof useList<AuditEntry>> }) {
         </>
     );
 }
-function MadeByAll() {
-    return <Made of={useList<AuditEntry>('/audit', { path: '/links', method: 'POST', status: '2xx', limit: 20 })} />;
-}
 
 export function Links() {
-    const [link, setLink] = useState<{ url: string; expires: string } | null>(null);
+    const [link, setLink] = useState<Link | null>(null);
     const mayAudit = useRole('admin', true);
-    const make = async ({ path, expires }: Values) => {
-        setLink(await send<{ url: string; expires: string }>('POST', '/links', { body: { path: pathOf(path!), expires } }));
-    };
+    const make = async (values: Values) => setLink(await requestOf(values));
     return (
         <>
             <p class="muted">{t.help}</p>
@@ -73,7 +76,7 @@ export function Links() {
                     </div>
                 )}
             </Form>
-            {mayAudit && <MadeByAll key={link?.url} />}
+            {mayAudit && <Made key={link?.url} />}
             {link && <SecretDialog title={t.created} help={t.expiresAt(moment(link.expires))} secret={new URL(link.url, location.origin).href} onClose={() => setLink(null)} />}
         </>
     );

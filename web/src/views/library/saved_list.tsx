@@ -91,7 +91,7 @@ function useNamed(name: string | null, now: SavedQuery, all: readonly SavedSearc
 export function SavedSearches() {
     const { query } = useAddress();
     const all = useStore(savedSearches);
-    const mayEdit = useRole('edit');
+    const mayEdit = useRole('edit', true);
     const [naming, setNaming] = useState(false);
     const name = query.get('saved');
     const now = queryOf(query);
@@ -107,7 +107,7 @@ export function SavedSearches() {
             <h2>{t.title}</h2>
             <ul>
                 {all.map((one) => (
-                    <Row key={one.name} one={one} current={one === known} changed={!isSame(one.query, now)} mayEdit={!!mayEdit} />
+                    <Row key={one.name} one={one} current={one === known} changed={!isSame(one.query, now)} mayEdit={mayEdit} />
                 ))}
             </ul>
             {asked && mayEdit && !(known && isSame(known.query, now)) && (

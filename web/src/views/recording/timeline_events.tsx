@@ -75,10 +75,10 @@ function TitleForm({ lane }: { lane: EventLane }) {
         field.current!.focus({ preventScroll: true });
         field.current!.select();
     }, []);
-    const close = (title: string | null) => {
+    const close = (title: string | null, left = false) => {
         if (!done.current) {
             done.current = true;
-            lane.named(title);
+            lane.named(title, left);
         }
     };
     const value = () => field.current!.value.trim();
@@ -91,7 +91,7 @@ function TitleForm({ lane }: { lane: EventLane }) {
     const left = Math.max(0, Math.min(naming!.x, width - FORM_PX));
     return (
         <form class="timeline-event-form" style={{ left: `${left}px`, width: `${Math.min(FORM_PX, width)}px` }} onSubmit={(event) => (event.preventDefault(), close(value() || naming!.title || text.events.unnamed))}>
-            <input ref={field} type="text" maxLength={1000} defaultValue={naming!.title} placeholder={text.events.unnamed} aria-label={text.events.name} onKeyDown={key} onBlur={() => close(value() || null)} />
+            <input ref={field} type="text" maxLength={1000} defaultValue={naming!.title} placeholder={text.events.unnamed} aria-label={text.events.name} onKeyDown={key} onBlur={() => close(value() || null, true)} />
         </form>
     );
 }

@@ -15,6 +15,7 @@ import { timeAt, xOf } from './timeline_lanes';
 
 const DRAG_MIN_PX = 4; // less is a click
 const SNAP_PX = 7;
+const BESIDE_NS = 1_000_000n; // at least, on both sides of a cluster that is zoomed into
 const KEYS_MS = 700; // after the last key the change is sent
 const SECOND = 1_000_000_000n;
 
@@ -61,11 +62,11 @@ export function useEventLane({ recording, topics, playback, events, view, width,
         name({ id: null, ...(range ?? { start: time_ns, end: time_ns }) }, '');
     });
 
-    /** The title was entered; null: the form was left. */
-    const named = (title: string | null) => {
+    /** The title was entered; null: it is dropped. `left`: something else has the focus. */
+    const named = (title: string | null, left: boolean) => {
         const mark = naming?.id ? events.find(naming.id) : null;
         setNaming(null);
-        root.current?.focus({ preventScroll: true });
+        void (left || root.current?.focus({ preventScroll: true }));
         if (title && mark && title !== mark.title) {
             events.change(mark, { title });
         } else if (title && naming && naming.id === null) {
@@ -109,7 +110,7 @@ export function useEventLane({ recording, topics, playback, events, view, width,
     };
     const zoomInto = (all: EventMark[]) => {
         const [first, end] = [all[0]!.start, all.reduce((last, mark) => (mark.end > last ? mark.end : last), all[0]!.end)];
-        const beside = (end - first) / 10n + 1n;
+        const beside = (end - first) / 10n + BESIDE_NS;
         playback.seek(first);
         zoomTo({ start: first - beside < bounds.start ? bounds.start : first - beside, end: end + beside > bounds.end ? bounds.end : end + beside });
     };
