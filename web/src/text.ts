@@ -255,6 +255,7 @@ export const text = {
         histogram: 'Recordings over time',
         histogramHelp: 'Drag to select a time range; scroll to zoom.',
         noDates: 'No recordings with a date',
+        noneThen: 'No recordings at this time',
         earlier: 'Earlier',
         later: 'Later',
         zoomIn: 'Zoom in',

@@ -81,6 +81,7 @@ export class Viewport {
         const step = 10 ** Math.floor(Math.log10(Math.max(span / 4, 1e-3)));
         const lines = 100;
         this.grid = new THREE.GridHelper(step * lines, lines, cssColour('--scene-axis', '#9aa0a8'), cssColour('--scene-grid', '#d8dce0'));
+        this.grid.material.depthWrite = false; // a map on the ground covers all of its lines, not some
         this.grid.rotation.x = Math.PI / 2;
         this.grid.position.set(Math.round(this.controls.target.x / step) * step, Math.round(this.controls.target.y / step) * step, 0);
         this.grid.visible = this.gridShown;

@@ -83,25 +83,26 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
 
 const all: (Column<Recording> & { from: number })[] = [
     { key: 'name', title: titles.name!, width: 'minmax(22ch, 2.4fr)', sort: true, from: 0, cell: (r) => <Name recording={r} more={false} /> },
-    { key: 'collection', title: titles.collection!, width: 'minmax(11ch, 0.8fr)', from: 900, cell: (r) => <span class="muted">{r.collection}</span> },
+    { key: 'collection', title: titles.collection!, width: 'minmax(11ch, 0.8fr)', from: 950, cell: (r) => <span class="muted">{r.collection}</span> },
     { key: 'format', title: titles.format!, width: 'minmax(9ch, 15ch)', from: 620, cell: (r) => <Format name={r.format} /> },
     { key: 'start', title: titles.start!, width: 'max(19ch, 150px)', sort: true, from: 620, cell: startOf },
     { key: 'duration', title: titles.duration!, width: '9ch', right: true, sort: true, from: 620, cell: (r) => duration(r.duration_ns) },
     { key: 'size', title: titles.size!, width: '8ch', right: true, sort: true, from: 620, cell: (r) => bytes(r.size) },
-    { key: 'messages', title: titles.messages!, width: '10ch', right: true, sort: true, from: 1080, cell: (r) => count(r.messages) },
+    { key: 'messages', title: titles.messages!, width: '10ch', right: true, sort: true, from: 1125, cell: (r) => count(r.messages) },
     { key: 'channels', title: titles.channels!, width: '9ch', right: true, from: 1250, cell: (r) => count(r.channels) },
-    { key: 'tags', title: titles.tags!, width: 'minmax(8ch, 2.4fr)', from: 940, cell: (r) => <Tags tags={r.tags} /> },
+    { key: 'tags', title: titles.tags!, width: 'minmax(8ch, 2.4fr)', from: 1030, cell: (r) => <Tags tags={r.tags} /> },
     {
         key: 'created',
         title: titles.created!,
         width: '10ch',
         sort: true,
-        from: 820,
+        from: 850,
         cell: (r) => <span class="muted">{dateTime(r.created).slice(0, 10)}</span>,
     },
     { key: 'state', title: titles.state!, width: '10ch', from: 620, cell: (r) => <State recording={r} /> },
 ];
 const NARROW = 620;
+const STATE_WIDTH = 95; // px: of the column and its gap
 const narrow: Column<Recording> = { ...all[0]!, width: '1fr', cell: (r) => <Name recording={r} more /> };
 
 // ---- columns that are not shown, by the browser's memory
@@ -129,7 +130,8 @@ export function columnsFor(width: number, states: boolean, hidden: readonly stri
         return { columns: [...pictures, narrow], rowHeight: 48 };
     }
     const zone = zoneChoice.get() === 'recording' ? text.zone.own : zoneName();
-    const shown = all.filter((column) => column.from <= width && (states || column.key !== 'state') && !hidden.includes(column.key));
+    const room = Math.max(NARROW, states ? width - STATE_WIDTH : width);
+    const shown = all.filter((column) => column.from <= room && (states || column.key !== 'state') && !hidden.includes(column.key));
     return {
         columns: [...pictures, ...shown.map((column) => (column.key === 'start' ? { ...column, title: text.zone.in(column.title, zone) } : column))],
         rowHeight: pictures.length > 0 ? 42 : 28,

@@ -153,7 +153,7 @@ export function Histogram({ query, start, end, refreshCount }: { query: string |
                         {drag && <rect class="drag" x={Math.min(...drag)} width={Math.abs(drag[1] - drag[0])} y={0} height={HEIGHT} />}
                     </svg>
                 )}
-                {!span && archive === null && <p class="muted small">{t.noDates}</p>}
+                {!span && archive !== undefined && <p class="muted small">{archive ? t.noneThen : t.noDates}</p>}
             </div>
             {span && archive && <Tools span={span} archive={archive} outside={outside} zoomed={start !== null || end !== null} truncated={data?.truncated ?? 0} />}
         </section>
