@@ -810,6 +810,7 @@ export const text = {
         numbered: (number: number, name: string) => `${number} · ${name}`,
         failed: (why: string) => `The second recording cannot be shown: ${why}`,
         shift: 'Start of the second recording after the first, in seconds',
+        startsAt: 'Later by',
         shiftHelp: 'Seconds from the start of the first recording to the start of the second',
         seconds: (s: string) => `${s} s`,
         dragHelp: 'Drag to align the recordings. Arrow keys: 0.1 s, with Shift: 1 s',

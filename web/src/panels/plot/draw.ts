@@ -76,6 +76,8 @@ export function eachPoint(line: Line, area: Area, overTime: boolean, at: (x: num
     }
 }
 
+const ROUNDING = 1e-12; // relative: a derivative that is constant differs by this much
+
 /** The smallest and the largest of what is seen, with some room; null: nothing. */
 export function extent(lines: Line[], values: (line: Line, i: number) => number, between: (line: Line) => [number, number]): [number, number] | null {
     let [low, high] = [Infinity, -Infinity];
@@ -90,7 +92,8 @@ export function extent(lines: Line[], values: (line: Line, i: number) => number,
     if (low > high) {
         return null;
     }
-    const room = high > low ? (high - low) * 0.06 : Math.abs(high) * 0.1 || 1;
+    const size = Math.max(Math.abs(low), Math.abs(high));
+    const room = high - low > size * ROUNDING ? (high - low) * 0.06 : size * 0.1 || 1;
     return [low - room, high + room];
 }
 /** Of the points between two times. */

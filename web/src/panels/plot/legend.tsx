@@ -92,27 +92,29 @@ export function Legend({ playback, set, lines, own, theme, onEdit, values }: Pro
     return (
         <div class="plot-legend small" ref={root} role="group" aria-label={text.plot.legend}>
             <span class="mono plot-time" />
-            {set.x && (
-                <span class="plot-item">
-                    <span class="muted">{text.plot.x}</span> <span class="mono">{curveName(set.x)}</span>
-                    <Button kind="quiet" icon="close" label={text.plot.overTime} onClick={() => set.setX(null)} />
-                </span>
-            )}
-            {lines.map((line) => {
-                const curve = set.curves[line.index];
-                return (
-                    curve && (
-                        <span key={`${line.index} ${line.source.name}`} class="plot-item">
-                            <Swatch line={line} name={nameOf(line, own)} theme={theme} onClick={() => toggle(curve)} />
-                            <span class="mono plot-name" title={nameOf(line, own)}>
-                                <bdi>{nameOf(line, own)}</bdi>
+            <span class="plot-items">
+                {set.x && (
+                    <span class="plot-item">
+                        <span class="muted">{text.plot.x}</span> <span class="mono">{curveName(set.x)}</span>
+                        <Button kind="quiet" icon="close" label={text.plot.overTime} onClick={() => set.setX(null)} />
+                    </span>
+                )}
+                {lines.map((line) => {
+                    const curve = set.curves[line.index];
+                    return (
+                        curve && (
+                            <span key={`${line.index} ${line.source.name}`} class="plot-item">
+                                <Swatch line={line} name={nameOf(line, own)} theme={theme} onClick={() => toggle(curve)} />
+                                <span class="mono plot-name" title={nameOf(line, own)}>
+                                    <bdi>{nameOf(line, own)}</bdi>
+                                </span>
+                                <span class="mono plot-value" />
+                                {!line.source.name && <CurveMenu set={set} curve={curve} onEdit={() => onEdit(line.index)} />}
                             </span>
-                            <span class="mono plot-value" />
-                            {!line.source.name && <CurveMenu set={set} curve={curve} onEdit={() => onEdit(line.index)} />}
-                        </span>
-                    )
-                );
-            })}
+                        )
+                    );
+                })}
+            </span>
         </div>
     );
 }

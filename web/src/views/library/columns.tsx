@@ -83,7 +83,7 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
 
 const all: (Column<Recording> & { from: number })[] = [
     { key: 'name', title: titles.name!, width: 'minmax(22ch, 2.4fr)', sort: true, from: 0, cell: (r) => <Name recording={r} more={false} /> },
-    { key: 'collection', title: titles.collection!, width: 'minmax(7ch, 0.8fr)', from: 900, cell: (r) => <span class="muted">{r.collection}</span> },
+    { key: 'collection', title: titles.collection!, width: 'minmax(11ch, 0.8fr)', from: 900, cell: (r) => <span class="muted">{r.collection}</span> },
     { key: 'format', title: titles.format!, width: 'minmax(9ch, 15ch)', from: 620, cell: (r) => <Format name={r.format} /> },
     { key: 'start', title: titles.start!, width: 'max(19ch, 150px)', sort: true, from: 620, cell: startOf },
     { key: 'duration', title: titles.duration!, width: '9ch', right: true, sort: true, from: 620, cell: (r) => duration(r.duration_ns) },

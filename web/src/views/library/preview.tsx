@@ -20,15 +20,18 @@ export function movePeek(by: number): void {
     now && peeked.set({ ...now, frame: Math.max(0, Math.min(FRAMES - 1, now.frame + by)) });
 }
 
-/** Bars of the message rate; without messages a line. */
+/** A line of the message rate on its baseline, at most two thirds of the height: an even rate is a level line. */
 function Rate({ rate }: { rate: readonly number[] }) {
     const highest = Math.max(...rate, 1);
-    const step = WIDTH / rate.length;
-    const path = rate.map((n, i) => `V${(HEIGHT - 2 - (n / highest) * (HEIGHT - 8)).toFixed(1)}H${((i + 1) * step).toFixed(1)}`).join('');
+    const ground = HEIGHT - 4.5;
+    const step = WIDTH / Math.max(1, rate.length - 1);
+    const line = rate.map((n, i) => `${(i * step).toFixed(1)} ${(ground - (n / highest) * HEIGHT * 0.6).toFixed(1)}`).join('L');
     return (
         <svg class="library-rate" width={WIDTH} height={HEIGHT} role="img" aria-label={t.rate}>
             <title>{t.rate}</title>
-            <path d={`M0 ${HEIGHT - 1}${path}V${HEIGHT - 1}Z`} />
+            <path class="area" d={`M0 ${ground}L${line}L${WIDTH} ${ground}Z`} />
+            <path class="line" d={`M${line}`} />
+            <line class="ground" x2={WIDTH} y1={ground} y2={ground} />
         </svg>
     );
 }

@@ -45,7 +45,7 @@ const fits = (split: Split, width: number) => split.kind === 'row' && width - be
 const widths = (split: Split, width: number) => divide(split.shares, width - between(split), split.parts.map(() => NARROWEST));
 
 /** The least height of the area in which each panel can be used. */
-export function leastHeight(tree: Tree, width: number, leaf = HEIGHT): number {
+export function leastHeight(tree: Tree, width: number, leaf = width < 2 * NARROWEST ? STACKED : HEIGHT): number {
     if (typeof tree === 'string') {
         return leaf;
     }

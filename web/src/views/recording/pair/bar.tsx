@@ -62,6 +62,9 @@ export function PairBar({ pair, source }: { pair: Pair; source: Source }) {
                 <a href={href(`recordings/${pair.second.id}`)}>{text.pair.numbered(2, pair.second.name)}</a> <span class="muted small">{pair.second.collection}</span>
             </span>
             <span class="row pair-shift">
+                <span class="muted" aria-hidden="true">
+                    {text.pair.startsAt}
+                </span>
                 <Field label={text.pair.shift} hidden_label title={text.pair.shiftHelp} type="number" step={length > 600 ? 1 : 0.1} value={secondsOf(pair.shift)} onChange={(event) => typed(event.currentTarget.value)} />
                 <span>s</span>
                 <Button pressed={pair.shift === 0n} onClick={() => pair.setShift(0n)}>
