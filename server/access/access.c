@@ -20,6 +20,8 @@ enum {
     FAILURES_EVERY_MS = 6000,
     DENIALS_AT_ONCE = 60, /* denied requests of one address in the audit log; a limit, so that they cannot displace older rows */
     DENIALS_EVERY_MS = 1000,
+    OPENINGS_AT_ONCE = 60, /* recordings opened by links; the same, as who has a link may be anybody */
+    OPENINGS_EVERY_MS = 1000,
     TRUSTED_MAX = 64,
     USER_MAX = 128,
     PATH_MAX_KEPT = 512,
@@ -37,7 +39,7 @@ struct access {
     struct catalog *catalog;
     struct links *links;
     struct audit *audit;
-    struct limiter *failures, *denials;
+    struct limiter *failures, *denials, *openings;
     atomic_bool closed; /* a token was created at some time: from then on one is required */
 };
 
@@ -80,7 +82,8 @@ struct access *access_open(const struct access_options *options, struct reel_err
     if (!read_options(a, err) || !(a->links = links_open(options->data, err)) ||
         (options->shared && !links_share(a->links, a->catalog, err)) || !(a->audit = audit_open(a->catalog, err)) ||
         !(a->failures = limiter_new(FAILURES_AT_ONCE, FAILURES_EVERY_MS, err)) ||
-        !(a->denials = limiter_new(DENIALS_AT_ONCE, DENIALS_EVERY_MS, err)) || !catalog_tokens_exist(a->catalog, &closed, err)) {
+        !(a->denials = limiter_new(DENIALS_AT_ONCE, DENIALS_EVERY_MS, err)) ||
+        !(a->openings = limiter_new(OPENINGS_AT_ONCE, OPENINGS_EVERY_MS, err)) || !catalog_tokens_exist(a->catalog, &closed, err)) {
         return NULL;
     }
     atomic_store(&a->closed, closed || options->user_header);
@@ -93,6 +96,7 @@ void access_close(struct access *a) {
         links_close(a->links);
         limiter_free(a->failures);
         limiter_free(a->denials);
+        limiter_free(a->openings);
         free(a);
     }
 }
@@ -380,9 +384,9 @@ void access_finished(const struct http_request *r) {
     if (http_was_passed_on(r)) { /* the other server has written it */
         return;
     }
-    if (denied) {
+    if (denied || (wrote && http_caller(r)->recording[0])) {
         address_parse(http_peer(r), &peer);
-        wrote = limiter_take(a->denials, &peer, reel_now_ns() / 1000000) == 0;
+        wrote = limiter_take(denied ? a->denials : a->openings, &peer, reel_now_ns() / 1000000) == 0;
     }
     if (wrote) {
         const struct http_caller *caller = http_caller(r);

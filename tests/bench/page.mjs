@@ -12,11 +12,17 @@ const SIZE = { width: 1440, height: 900 };
 const given = JSON.parse(process.argv[2]);
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** Runs in the page before its own scripts: notes when pictures are drawn, frames, and when what `selector` finds is there. */
+/** Runs in the page before its own scripts: notes when pictures and plots are drawn, frames, and when what `selector` finds is there. */
 function watch(selector) {
     const seen = { at: null, pictures: 0, picture_at: null, frames: [], series_at: null, plotted_at: null };
     window.seen = seen;
-    const { drawImage } = CanvasRenderingContext2D.prototype;
+    const { drawImage, stroke } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.stroke = function (...args) {
+        stroke.apply(this, args);
+        if (seen.series_at !== null && this.canvas.closest('.plot-area')) {
+            seen.plotted_at ??= performance.now();
+        }
+    };
     CanvasRenderingContext2D.prototype.drawImage = function (...args) {
         drawImage.apply(this, args);
         if (this.canvas.closest('.image-area')) {
@@ -34,7 +40,6 @@ function watch(selector) {
     const frame = (now) => {
         seen.frames.push(now);
         seen.at ??= document.querySelector(selector) ? performance.now() : null;
-        seen.plotted_at ??= document.querySelector('.plot-area canvas') ? performance.now() : null;
         requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
@@ -182,7 +187,7 @@ async function openUnwatched(url) {
     const evaluate = async (expression) => {
         const answer = new Promise((done) => asked.set(++id, done));
         await root.send('Target.sendMessageToTarget', { sessionId, message: JSON.stringify({ id, method: 'Runtime.evaluate', params: { expression, returnByValue: true } }) });
-        return (await answer).result.value;
+        return (await answer)?.result.value; // nothing while the page is not there yet
     };
     return { root, evaluate, close: () => root.send('Target.disposeBrowserContext', { browserContextId }) };
 }

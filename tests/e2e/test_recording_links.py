@@ -139,6 +139,14 @@ class RecordingLinks(Guarded):
         self.assertTrue(eventually(lambda: wanted <= rows(), 10), rows())
         self.assertNotIn(key, self.server.log_text())
 
+    def test_the_audit_log_is_not_flooded(self):
+        key = self.key(self.tokens['admin'])
+        for _ in range(200):
+            self.assertEqual(self.by(key, self.own()).status, 200)
+        path = API + '/audit?limit=1000&caller=admin&method=GET'
+        self.assertTrue(eventually(lambda: self.ask('GET', path, self.tokens['admin']).json()['items'], 10))
+        self.assertLess(len(self.ask('GET', path, self.tokens['admin']).json()['items']), 150)
+
     def test_an_open_server_has_none(self):
         server = Server(None)
         self.addCleanup(server.stop)

@@ -255,8 +255,8 @@ export async function screenshot(page, name) {
     await page.screenshot({ path: path.join(SCREENSHOTS, name + '.png') });
 }
 
-/** Checks a view at all sizes, light and dark: screenshots, axe, no horizontal overflow. `ready(page)` waits for the view's content. */
-export async function checkView(server, where, name, ready, options = {}) {
+/** Checks a view at all sizes, light and dark: screenshots, axe (of the element `within`), no horizontal overflow. `ready(page)` waits for the view's content. */
+export async function checkView(server, where, name, ready, { within, ...options } = {}) {
     await withPage(server, where, options, async (page) => {
         for (const [size, viewport] of Object.entries(SIZES)) {
             await page.setViewportSize(viewport);
@@ -265,7 +265,7 @@ export async function checkView(server, where, name, ready, options = {}) {
                 await page.emulateMedia({ colorScheme: theme });
                 await screenshot(page, `${name}-${size}-${theme}`);
                 if (size !== 'medium') { // laid out like wide
-                    await checkAxe(page);
+                    await checkAxe(page, within);
                 }
             }
             const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

@@ -1,4 +1,4 @@
-// The library: searching and filtering by mouse and keyboard, with few and with a hundred thousand recordings.
+// The library: searching and filtering by mouse and keyboard, with few and with many recordings.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -360,19 +360,20 @@ async function zoomsInTime() {
     });
 }
 
-/** A hundred thousand recordings, put straight into the catalog of a stopped server. */
-async function scrollsAHundredThousand() {
+/** Many recordings, put straight into the catalog of a stopped server. */
+const MANY = process.env.REEL_TESTS_LONG ? 100000 : 20000;
+async function scrollsMany() {
     const many = await Server.start();
     try {
         await many.upload([path.join(demo, 'demo.bag'), path.join(demo, 'demo.nanover.zip')]);
         await many.stop();
-        const fill = 'import sys; sys.path.insert(0, sys.argv[1]); import catalog; catalog.fill(sys.argv[2], 100000)';
-        execFileSync('/usr/bin/python3', ['-B', '-c', fill, path.join(ROOT, 'tests/bench'), path.join(many.data, 'catalog.db')], {
+        const fill = 'import sys; sys.path.insert(0, sys.argv[1]); import catalog; catalog.fill(sys.argv[2], int(sys.argv[3]))';
+        execFileSync('/usr/bin/python3', ['-B', '-c', fill, path.join(ROOT, 'tests/bench'), path.join(many.data, 'catalog.db'), String(MANY)], {
             stdio: 'inherit',
         });
         await many.restart();
         await withPage(many, '/?sort=name', {}, async (page) => {
-            await status(page).getByText('100\u202f002 recordings').waitFor();
+            await status(page).getByText(`${MANY / 1000}\u202f002 recordings`).waitFor();
             for (const place of [0.5, 0.25, 0.999, 0.1]) {
                 const index = await body(page).evaluate((box, part) => {
                     box.scrollTop = part * (box.scrollHeight - box.clientHeight);
@@ -385,19 +386,6 @@ async function scrollsAHundredThousand() {
                     .waitFor();
                 assert.ok((await page.locator('.table-row').count()) < 80, 'only visible rows are rendered');
             }
-            const longest = await body(page).evaluate(async (box) => {
-                // reported, not asserted: the machine may be busy
-                let worst = 0;
-                let before = performance.now();
-                for (let i = 0; i < 40; i++) {
-                    box.scrollTop += 900;
-                    await new Promise((done) => requestAnimationFrame(done));
-                    worst = Math.max(worst, performance.now() - before);
-                    before = performance.now();
-                }
-                return Math.round(worst);
-            });
-            console.log(`library: 40 jumps of 900 px through 100,000 rows, longest frame ${longest} ms`);
             await body(page).focus();
             await page.keyboard.press('End');
             const last = (await many.json('/recordings?sort=-name&limit=1')).items[0].name;
@@ -410,7 +398,7 @@ async function scrollsAHundredThousand() {
             await page.locator('.table-row[aria-rowindex="2"]').getByText(last, { exact: true }).waitFor(); // in reverse order it is the first
             assert.equal(await body(page).evaluate((box) => box.scrollTop), 0);
         });
-        await checkView(many, '/', 'library-many', (page) => page.locator('.library-name').first().waitFor());
+        await checkView(many, '/', 'library-many', (page) => page.locator('.library-name').first().waitFor(), { within: '.table-head' }); // the rest is checked with few
     } finally {
         await many.end();
     }
@@ -498,5 +486,5 @@ export const tests = {
     zooms_in_time: zoomsInTime,
     looks_right: looksRight,
     requires_a_token: requiresAToken,
-    scrolls_a_hundred_thousand: scrollsAHundredThousand,
+    scrolls_many: scrollsMany,
 };

@@ -34,6 +34,18 @@ function tileOf(zoom, latitude, longitude) {
 }
 
 export const tests = {
+    async an_address_with_an_absurd_view_is_drawn() {
+        const allow = [new RegExp(`foreign request: http://127.0.0.1:${host.address().port}/`)];
+        for (const scale of ['1e-300', '1e300']) {
+            tiles.asked = [];
+            await withPage(server, `/recordings/${recording.id}?panels=map&map.view=0,0,${scale}`, { size: { width: 1000, height: 700 }, allow }, async (page) => {
+                await page.getByRole('checkbox', { name: '/fix' }).waitFor();
+                await eventually(() => tiles.asked.length > 0 && tiles.now === 0, 'tiles');
+                assert.ok(tiles.asked.length < 100, `${tiles.asked.length} tiles`);
+            });
+        }
+        tiles.asked = [];
+    },
     async tracks_lie_on_tiles_and_lead_to_their_time() {
         const allow = [new RegExp(`foreign request: http://127.0.0.1:${host.address().port}/`), /status of 404/];
         await withPage(server, `/recordings/${recording.id}?panels=map`, { size: { width: 1000, height: 700 }, allow }, async (page) => {

@@ -49,7 +49,7 @@ async function checkMenus(page, what) {
 export const tests = {
     async menus_lie_inside_the_window() {
         for (const size of SIZES) {
-            for (const recording of [drive, archive]) {
+            for (const recording of size.width === 390 ? [drive, archive] : [drive]) {
                 await withPage(server, `/recordings/${recording.id}?${ALL_PANELS}`, { size }, async (page) => {
                     await ready(page);
                     await page.locator('.plot-tools').waitFor();

@@ -146,9 +146,6 @@ export async function getContract<T>(signal?: AbortSignal): Promise<T> {
 export async function getBytes(path: string, params?: Params, options: RequestOptions = {}): Promise<ArrayBuffer> {
     return (await request('GET', path, { ...options, params })).arrayBuffer();
 }
-export async function getBlob(path: string, params?: Params, options: RequestOptions = {}): Promise<Blob> {
-    return (await request('GET', path, { ...options, params })).blob();
-}
 export async function getText(path: string, params?: Params, options: RequestOptions = {}): Promise<string> {
     return (await request('GET', path, { ...options, params })).text();
 }

@@ -36,13 +36,7 @@ const calendarNs = (recording: Recording, ns: bigint): bigint | null => {
     return epoch === null ? null : epoch + ns - boundsOf(recording).start;
 };
 
-/** Date and time; null if the recording has no calendar times. */
-export const calendarTime = (recording: Recording, ns: bigint, digits = 3): string | null => {
-    const at = calendarNs(recording, ns);
-    return at === null ? null : dateTime(at, digits, shownZone(recording));
-};
-
-/** The same with the name of its zone: 2024-05-01 12:00:00.000 CEST */
+/** Date, time and the name of the zone: 2024-05-01 12:00:00.000 CEST; null if the recording has no calendar times. */
 export const calendarText = (recording: Recording, ns: bigint, digits = 3): string | null => {
     const at = calendarNs(recording, ns);
     const zone = shownZone(recording);

@@ -8,7 +8,7 @@ const STOPS = {
 } as const;
 export type MapName = keyof typeof STOPS;
 export const MAP_NAMES = Object.keys(STOPS) as MapName[];
-export const isMap = (name: string | undefined): name is MapName => name !== undefined && name in STOPS;
+export const isMap = (name: string | undefined): name is MapName => name !== undefined && Object.hasOwn(STOPS, name);
 
 /** `part`: from 0 to 1. Returns red, green and blue from 0 to 255. */
 export function mapColour(name: MapName, part: number): [number, number, number] {

@@ -52,6 +52,7 @@ export class Pictures {
     /** The topic of a recording that grew. */
     setTopic(topic: Topic): void {
         this.source = { ...this.source, topic };
+        this.run?.setTopic(topic);
     }
     reload(): void {
         this.endRun();

@@ -84,6 +84,11 @@ export class Run {
         this.wake();
         return this.ready[this.speed > 0 ? 0 : this.ready.length - 1] ?? null;
     }
+    /** The topic of a recording that grew. */
+    setTopic(topic: Topic): void {
+        this.source = { ...this.source, topic };
+        this.wake();
+    }
     stop(): void {
         this.stopped.abort();
         this.video?.close();
@@ -108,10 +113,9 @@ export class Run {
     // ---- fetching
 
     private async fetchAhead(): Promise<void> {
-        const { topic } = this.source;
-        const [begin, end] = [BigInt(topic.start_ns ?? 0), BigInt(topic.end_ns ?? 0)];
+        const within = ({ start_ns, end_ns }: Topic) => (this.speed > 0 ? this.edge <= BigInt(end_ns ?? 0) : this.edge > BigInt(start_ns ?? 0));
         for (;;) {
-            await this.until(() => this.ahead(this.edge) < LEAD_MS && (this.speed > 0 ? this.edge <= end : this.edge > begin));
+            await this.until(() => this.ahead(this.edge) < LEAD_MS && within(this.source.topic));
             if (this.stopped.signal.aborted) {
                 return;
             }
@@ -130,6 +134,7 @@ export class Run {
         const edge = late ? this.now : this.edge;
         const length = BigInt(Math.round(CHUNK_MS * 1e6 * Math.abs(this.speed)));
         const [start, end] = this.speed > 0 ? [edge, edge + length] : [edge - length, edge];
+        const known = BigInt(this.source.topic.end_ns ?? 0) + 1n; // what comes after it may not be there yet
         const latch = this.first || late || this.speed < 0;
         this.first = false;
         const params = { topic: this.source.topic.name, width: this.source.width, start, end, latch, every: this.every() };
@@ -146,7 +151,7 @@ export class Run {
             }
         }
         this.waiting.unshift(...came);
-        this.edge = this.speed > 0 ? end : start;
+        this.edge = this.speed < 0 ? start : end < known ? end : this.edge < known ? known : this.edge;
         this.wake();
     }
     /** Frames of a video depend on each other: all are fetched. */

@@ -34,10 +34,10 @@ const hex = (value: number) => value.toString(16).padStart(2, '0');
 export function codecName(part: FilePart): string | null {
     const codec = codecOf(part);
     for (const unit of units(part.bytes)) {
-        if (codec === 'H.264' && kindOf(unit, codec) === 7) {
+        if (codec === 'H.264' && kindOf(unit, codec) === 7 && unit.length > 3) {
             return `avc1.${hex(unit[1]!)}${hex(unit[2]!)}${hex(unit[3]!)}`;
         }
-        if (codec === 'H.265' && kindOf(unit, codec) === 33) {
+        if (codec === 'H.265' && kindOf(unit, codec) === 33 && unit.length > 14) {
             const [tier, profile] = [(unit[3]! >> 5) & 1, unit[3]! & 31];
             return `hvc1.${profile}.${profile === 1 ? 6 : profile === 2 ? 4 : 0}.${tier ? 'H' : 'L'}${unit[14]!}.B0`;
         }
@@ -49,6 +49,7 @@ export class VideoUnits {
     private decoder: VideoDecoder | null = null;
     private times = new Map<number, bigint>(); // of the frames in the decoder
     private count = 0;
+    private needsKey = true; // the decoder takes no other frame now
     private closed = false;
 
     /** `unplayable`: this browser does not decode the codec. `progress`: the queue got shorter. */
@@ -65,10 +66,11 @@ export class VideoUnits {
     /** Frames before the first key frame are left out. */
     async decode(part: FilePart, time: bigint): Promise<void> {
         const key = isKeyFrame(part);
-        if (this.decoder === null && key) {
+        if (key && (this.decoder === null || this.decoder.state === 'closed')) { // a damaged frame closes it
             await this.open(part);
         }
-        if (this.decoder?.state === 'configured') {
+        if (this.decoder?.state === 'configured' && (key || !this.needsKey)) {
+            this.needsKey = false;
             const timestamp = this.count++;
             this.times.set(timestamp, time);
             this.decoder.decode(new EncodedVideoChunk({ type: key ? 'key' : 'delta', timestamp, data: part.bytes }));
@@ -77,6 +79,7 @@ export class VideoUnits {
     /** Waits until all are shown; the next one must be a key frame. */
     async finish(): Promise<void> {
         if (this.decoder?.state === 'configured') {
+            this.needsKey = true;
             await this.decoder.flush().catch(() => undefined); // `error` tells
         }
     }
@@ -99,6 +102,8 @@ export class VideoUnits {
             this.unplayable(codecOf(part));
             return;
         }
+        this.times.clear();
+        this.needsKey = true;
         this.decoder = new VideoDecoder({
             output: (frame) => {
                 const time = this.times.get(frame.timestamp)!;

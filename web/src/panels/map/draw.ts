@@ -1,7 +1,8 @@
 // Draws the map: grid, scale, north, tracks; and above them what moves: the positions at the playhead, the spot below the pointer.
+import type { Size } from '../../use_size';
 import { mapColour } from '../colour_maps';
 import { countUntil } from '../time_windows';
-import { fromPx, latitudeOf, longitudeOf, mercatorX, mercatorY, niceStep, stretchAt, toPx, type Flat, type Size, type Spot, type View } from './geometry';
+import { fromPx, latitudeOf, longitudeOf, mercatorX, mercatorY, niceStep, stretchAt, toPx, type Flat, type Spot, type View } from './geometry';
 import type { Tiles } from './tiles';
 
 export interface Colours {

@@ -1,4 +1,5 @@
 // From positions to the plane of the map. Degrees are projected as Web Mercator (EPSG:3857), which tiles have; metres stay as they are.
+import type { Size } from '../../use_size';
 import type { Track } from './tracks';
 
 export interface View {
@@ -23,6 +24,7 @@ const RADIUS = 6_378_137; // of the sphere of Web Mercator
 export const HALF_WORLD = Math.PI * RADIUS; // of its square
 const LATITUDE_MAX = 85.0511; // of that square
 const MAX_SCALE = 5000; // that fitting chooses: not closer than 5 px a millimetre
+const SCALE = { min: 1e-6, max: 1e5 }; // pixels per metre
 const SPEED_S = 0.5; // over which a speed is measured at least
 
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;
@@ -77,12 +79,11 @@ export function fitAll(tracks: Flat[], width: number, height: number): View {
     return { x: (left + right) / 2, y: (low + high) / 2, scale: Math.min(scale, MAX_SCALE) };
 }
 
-export interface Size {
-    width: number;
-    height: number;
-}
 export const toPx = (view: View, { width, height }: Size, at: { x: number; y: number }): [number, number] => [width / 2 + (at.x - view.x) * view.scale, height / 2 - (at.y - view.y) * view.scale];
 export const fromPx = (view: View, { width, height }: Size, x: number, y: number): [number, number] => [view.x + (x - width / 2) / view.scale, view.y - (y - height / 2) / view.scale];
+
+/** That the map can draw: the URL may say anything. */
+export const usableScale = (scale: number): number => Math.min(Math.max(scale, SCALE.min), SCALE.max);
 
 /** 1, 2 or 5 times a power of ten, not below `least`. */
 export function niceStep(least: number): number {

@@ -1,5 +1,6 @@
 // The map: tracks on a grid, or on the tiles that the administrator has set. Dots mark the positions at the playhead.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useSize, type Size } from '../../use_size';
 import type { Playback } from '../../playback';
 import { saveBlob } from '../../save_blob';
 import { service } from '../../service';
@@ -14,7 +15,7 @@ import { ZOOM_STEP } from '../../zoom';
 import { hiddenOf, hiddenText } from '../hidden';
 import type { PanelProps } from '../index';
 import { drawMap, drawPositions, spotAt, valueOf, type ColourBy, type Scene } from './draw';
-import { fitAll, latitudeOf, longitudeOf, type Flat, type Size, type View } from './geometry';
+import { fitAll, latitudeOf, longitudeOf, usableScale, type Flat, type View } from './geometry';
 import { Legend } from './legend';
 import { Tiles } from './tiles';
 import { geoJson } from './tracks';
@@ -35,20 +36,10 @@ function prepared(canvas: HTMLCanvasElement, { width, height }: Size): CanvasRen
     return context;
 }
 
-function useSize(area: { current: HTMLElement | null }): Size {
-    const [size, setSize] = useState<Size>({ width: 0, height: 0 });
-    useEffect(() => {
-        const sizes = new ResizeObserver(([entry]) => setSize({ width: entry!.contentRect.width, height: entry!.contentRect.height }));
-        sizes.observe(area.current!);
-        return () => sizes.disconnect();
-    }, []);
-    return size;
-}
-
 /** The view, which the URL keeps as x,y,scale. null: all tracks. */
 function useView({ settings, onSettings }: PanelProps) {
     const stored = (settings.view ?? '').split(',').map(Number);
-    const [view, setView] = useState<View | null>(stored.length === 3 && stored.every(Number.isFinite) && stored[2]! > 0 ? { x: stored[0]!, y: stored[1]!, scale: stored[2]! } : null);
+    const [view, setView] = useState<View | null>(stored.length === 3 && stored.every(Number.isFinite) && stored[2]! > 0 ? { x: stored[0]!, y: stored[1]!, scale: usableScale(stored[2]!) } : null);
     const timer = useRef<ReturnType<typeof setTimeout>>();
     useEffect(() => () => clearTimeout(timer.current), []);
     const change = (to: View | null) => {

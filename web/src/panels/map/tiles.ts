@@ -1,5 +1,6 @@
 // Pictures of the map below the tracks, from the address that the administrator has set. Few are loaded at once, and few are kept.
-import { HALF_WORLD, toPx, type Size, type View } from './geometry';
+import type { Size } from '../../use_size';
+import { HALF_WORLD, toPx, type View } from './geometry';
 
 const TILE_PX = 256;
 const ZOOM_MAX = 19;

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import type { Playback } from '../../playback';
 import { useGestures, ZOOM_STEP } from '../../zoom';
 import { nearest, type Scene } from './draw';
-import { fromPx, type Flat, type Spot, type View } from './geometry';
+import { fromPx, usableScale, type Flat, type Spot, type View } from './geometry';
 
 export interface Hovered {
     track: Flat;
@@ -12,7 +12,6 @@ export interface Hovered {
     y: number;
 }
 
-const SCALE = { min: 1e-6, max: 1e5 }; // pixels per metre
 const KEY_PX = 40; // that an arrow key moves the map
 const CLICK_PX = 4; // more is a drag
 const REACH_PX = { mouse: 12, touch: 24 };
@@ -40,7 +39,7 @@ export function usePointer({ area, scene, playback, setView, setHovered }: Props
     };
     const zoom = (by: number, x = latest.current.size.width / 2, y = latest.current.size.height / 2) => {
         const { view, size } = latest.current;
-        const scale = Math.min(Math.max(view.scale * by, SCALE.min), SCALE.max);
+        const scale = usableScale(view.scale * by);
         const [atX, atY] = fromPx(view, size, x, y); // keeps its place
         show({ x: atX - (x - size.width / 2) / scale, y: atY + (y - size.height / 2) / scale, scale });
         return scale !== view.scale;

@@ -7,6 +7,7 @@ import { curveOf, readCurves, writeCurves, type Curve } from './curves';
 import { defaultFields, firstFields } from './fields';
 
 type Span = [from: number, to: number];
+const FURTHEST_S = 1e11; // of a zoom: more than nanoseconds in 64 bits reach
 
 /** 'a~b'; null: anything else, as the URL may contain anything. */
 export function readSpan(setting: string | undefined): Span | null {
@@ -49,7 +50,8 @@ export function usePlotSettings({ recording, topics, playback, settings, onSetti
     const beside = other ? boundsOf(other.recording) : bounds;
     const shift = other?.shift_ns ?? 0n;
     const whole: Span = [Math.min(0, seconds(beside.start + shift)), Math.max(seconds(bounds.end), seconds(beside.end + shift))];
-    const zoom = readSpan(settings.zoom);
+    const asked = readSpan(settings.zoom);
+    const zoom = asked && Math.max(Math.abs(asked[0]), Math.abs(asked[1])) < FURTHEST_S ? asked : null;
     const [from, to] = zoom ?? whole;
     return {
         curves: found,

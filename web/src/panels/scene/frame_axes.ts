@@ -23,9 +23,13 @@ function onTop(lines: THREE.LineSegments): void {
 export class FrameAxes {
     readonly group = new THREE.Group();
     private shown = new Map<string, Axes>();
-    private links: THREE.LineSegments | null = null;
+    private links = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xe0a020 }));
 
-    constructor(private colour: () => string) {}
+    constructor(private colour: () => string) {
+        this.links.frustumCulled = false;
+        onTop(this.links);
+        this.group.add(this.links);
+    }
 
     /** `names`: and write them beside the frames. `frames` null: show none. */
     update(frames: Frames | null, names: boolean): void {
@@ -70,14 +74,10 @@ export class FrameAxes {
             one.name = null;
         }
     }
+    /** Called with each frame of the page: another material would be compiled each time. */
     private link(points: THREE.Vector3[]): void {
-        this.links?.removeFromParent();
-        void (this.links && disposeAll(this.links));
-        this.links = points.length > 0 ? new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), new THREE.LineBasicMaterial({ color: 0xe0a020 })) : null;
-        if (this.links) {
-            this.links.frustumCulled = false;
-            onTop(this.links);
-            this.group.add(this.links);
-        }
+        this.links.geometry.dispose();
+        this.links.geometry = new THREE.BufferGeometry().setFromPoints(points);
+        this.links.visible = points.length > 0;
     }
 }

@@ -15,7 +15,7 @@ const POLL_MS = 3000;
 const KINDS = Object.keys(text.jobs.kinds).filter((kind) => kind !== 'plan'); // each view of a recording adds plans
 
 function Results({ id }: { id: string }) {
-    const list = useList<BatchResult>(`/jobs/${id}/results`, { limit: 200 });
+    const list = useList<BatchResult>(`/jobs/${encodeURIComponent(id)}/results`, { limit: 200 });
     return (
         <Dialog wide title={t.results} onClose={() => setQuery({ job: null })}>
             <ListTable

@@ -40,7 +40,7 @@ function Result({ status, took_ms, problem }: { status: number; took_ms: number;
 }
 
 function Deliveries({ id }: { id: string }) {
-    const hook = useRequest((signal) => get<WebhookDetail>(`/webhooks/${id}`, {}, signal), [id]);
+    const hook = useRequest((signal) => get<WebhookDetail>(`/webhooks/${encodeURIComponent(id)}`, {}, signal), [id]);
     return (
         <Dialog wide title={t.deliveries} onClose={() => setQuery({ webhook: null })}>
             <Loaded of={hook}>

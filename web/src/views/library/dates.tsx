@@ -9,6 +9,7 @@ import { dayStart, fromWall, shownZone, zoneChoice, zoneName } from '../../time_
 import { Field } from '../../ui';
 
 const t = text.library;
+const FURTHEST = 8e15; // ms from 1970, about what a Date can hold
 const UNITS: Record<string, number> = { s: 1000, m: 60000, h: 3600000, d: 86400000, w: 604800000 };
 
 /** An end of the range in ms; null: it is not understood. Days begin in the zone that is shown. */
@@ -19,6 +20,9 @@ export function resolveTime(written: string, now = Date.now()): number | null {
         return Number.isNaN(time) ? null : time;
     }
     const by = found[3] ? (found[2] === '-' ? -1 : 1) * Number(found[3]) * UNITS[found[4]!]! : 0;
+    if (Math.abs(now + by) > FURTHEST) {
+        return null;
+    }
     return found[1] === 'now' ? now + by : by % UNITS.d! === 0 ? dayStart(now, by / UNITS.d!) : dayStart(now) + by;
 }
 

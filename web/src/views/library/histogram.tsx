@@ -1,5 +1,6 @@
 // The histogram of recordings over time, for the whole archive and for the search. It always shows the time range of the list.
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import { useWidth } from '../../use_size';
 import { setQuery } from '../../address';
 import { count, date, dateTime } from '../../format';
 import { text } from '../../text';
@@ -10,17 +11,6 @@ import { barName, clockOf, ticksOf, useHistogram, type Bar, type Outside, type S
 const t = text.library;
 const HEIGHT = 46;
 const MIN_SPAN_MS = 1000;
-
-function useWidth() {
-    const ref = useRef<HTMLDivElement>(null);
-    const [width, setWidth] = useState(0);
-    useLayoutEffect(() => {
-        const watch = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width));
-        watch.observe(ref.current!);
-        return () => watch.disconnect();
-    }, []);
-    return { ref, width };
-}
 
 function show(span: Span | null, replace = false) {
     const iso = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
@@ -131,7 +121,8 @@ function Bars({ bars, bucket, clock, x, searched }: { bars: Bar[]; bucket: strin
 }
 
 export function Histogram({ query, start, end, refreshCount }: { query: string | null; start: string | null; end: string | null; refreshCount: number }) {
-    const { ref, width } = useWidth();
+    const ref = useRef<HTMLDivElement>(null);
+    const width = useWidth(ref);
     const { span, archive, data, outside } = useHistogram(query, start, end, refreshCount, width);
     const { drag, events } = useDrag(span ?? { from: 0, to: 1 }, width);
     const x = (time: number) => (span ? ((time - span.from) / (span.to - span.from)) * width : 0);

@@ -1,5 +1,6 @@
 // The library: a searchable list of recordings. The URL holds its state (q, start, end, sort, row).
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useWidth } from '../../use_size';
 import { go, setQuery, useAddress } from '../../address';
 import { onChange } from '../../api';
 import { useRole } from '../../service';
@@ -25,17 +26,6 @@ const t = text.library;
 const REFRESH_AFTER_MS = 400;
 const RECOUNT_AFTER_MS = 3000; // filters and histogram: expensive, and not urgent
 const NEWEST = '-created';
-
-function useWidth() {
-    const ref = useRef<HTMLDivElement>(null);
-    const [width, setWidth] = useState(innerWidth);
-    useLayoutEffect(() => {
-        const watch = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width));
-        watch.observe(ref.current!);
-        return () => watch.disconnect();
-    }, []);
-    return { ref, width };
-}
 
 /** The list for a search, kept up to date; `refreshCount` increases when counts must be reloaded. */
 function useRows(q: string, start: string | null, end: string | null, sort: string) {
@@ -228,7 +218,8 @@ function List({
     selecting: Selecting;
     refresh: () => void;
 }) {
-    const { ref, width } = useWidth();
+    const ref = useRef<HTMLDivElement>(null);
+    const width = useWidth(ref, innerWidth);
     const mayEdit = useRole('edit');
     const states = rows.hasStates;
     const off = useStore(hiddenColumns);

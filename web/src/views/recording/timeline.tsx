@@ -1,6 +1,7 @@
 // The timeline: events, a lane per topic, playhead, selection. Reads and changes the playback state; holds only the zoom itself.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useWidth } from '../../use_size';
 import { useRequest } from '../../use_request';
 import { usePlayback, usePlaybackPart, type Playback, type Range } from '../../playback';
 import { count, duration, offset } from '../../format';
@@ -18,16 +19,6 @@ import { usePointer } from './timeline_pointer';
 import { useEventLane } from './use_event_lane';
 
 const SHORTEST_NS = 10_000; // of a zoomed view
-
-function useWidth(ref: { current: HTMLElement | null }): number {
-    const [width, setWidth] = useState(0);
-    useLayoutEffect(() => {
-        const watch = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width));
-        watch.observe(ref.current!);
-        return () => watch.disconnect();
-    }, []);
-    return width;
-}
 
 export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: number }) {
     const canvas = useRef<HTMLCanvasElement>(null);

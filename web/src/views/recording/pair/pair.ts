@@ -22,7 +22,7 @@ export interface Second {
 export function useSecond(): Second {
     const { query } = useAddress();
     const id = query.get('with');
-    const loaded = useRequest(async (signal) => (id ? { id, recording: (await loadRecording(id, signal)).value } : null), [id]);
+    const loaded = useRequest(async (signal) => (id ? { id, recording: (await loadRecording(encodeURIComponent(id), signal)).value } : null), [id]);
     useEffect(() => (id ? onChange((change) => change.recording === id && loaded.reload()) : undefined), [id]);
     const found = loaded.value?.id === id ? loaded.value.recording : null;
     return { recording: found, error: found || loaded.loading ? null : loaded.error, waiting: id !== null && loaded.loading && !found };
