@@ -330,7 +330,7 @@ class Record(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn('x.log.recording.mcap', problem)
         self.assertEqual(self.numbers('x.log.recording.mcap'), list(range(3000)))
-        code, problem = self.ended(self.record('x.nanover.zip', rows=rows))
+        code, problem = self.ended(self.record('x.nanover.zip', rows=rows[:1]))  # it ends before it has read many
         self.assertEqual((code, 'holds NanoVer messages only' in problem), (1, True))
 
     def test_what_came_before_a_mistake_is_kept(self):
