@@ -140,7 +140,7 @@ class RecordingLinks(Guarded):
         self.assertNotIn(key, self.server.log_text())
 
     def test_the_audit_log_is_not_flooded(self):
-        token = made(self.server, 'visitors', 'read')
+        token = made(self.server, 'read', 'visitors')
         key = self.key(token)
         for _ in range(200):
             self.assertEqual(self.by(key, self.own()).status, 200)
