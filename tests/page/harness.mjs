@@ -255,13 +255,18 @@ export async function screenshot(page, name) {
     await page.screenshot({ path: path.join(SCREENSHOTS, name + '.png') });
 }
 
-/** Checks a view at all sizes, light and dark: screenshots, axe (of the element `within`), no horizontal overflow. `ready(page)` waits for the view's content. */
+/** More pictures and checks of the same kind, and more data. */
+export const LONG = !!process.env.REEL_TESTS_LONG;
+const PICTURES = ['wide-light', 'narrow-dark']; // each layout and each theme once
+
+/** Checks a view: pictures, axe (of the element `within`), no horizontal overflow at any size. Two pictures, or with REEL_TESTS_LONG all sizes, light
+ * and dark. `ready(page)` waits for the view's content. */
 export async function checkView(server, where, name, ready, { within, ...options } = {}) {
     await withPage(server, where, options, async (page) => {
         for (const [size, viewport] of Object.entries(SIZES)) {
             await page.setViewportSize(viewport);
             await ready(page);
-            for (const theme of ['light', 'dark']) {
+            for (const theme of ['light', 'dark'].filter((one) => LONG || PICTURES.includes(`${size}-${one}`))) {
                 await page.emulateMedia({ colorScheme: theme });
                 await screenshot(page, `${name}-${size}-${theme}`);
                 if (size !== 'medium') { // laid out like wide

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ROOT, Server, assert, checkAxeInBothThemes, eventually, checkView, runReel, screenshot, settled, withPage } from './harness.mjs';
+import { LONG, ROOT, Server, assert, checkAxeInBothThemes, eventually, checkView, runReel, screenshot, settled, withPage } from './harness.mjs';
 
 let server;
 let demo; // the two files of `reel demo`
@@ -361,7 +361,7 @@ async function zoomsInTime() {
 }
 
 /** Many recordings, put straight into the catalog of a stopped server. */
-const MANY = process.env.REEL_TESTS_LONG ? 100000 : 20000;
+const MANY = LONG ? 100000 : 20000;
 async function scrollsMany() {
     const many = await Server.start();
     try {

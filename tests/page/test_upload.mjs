@@ -84,8 +84,10 @@ export const tests = {
                 const sheet = page.getByRole('dialog', { name: 'Upload 1 file' });
                 await sheet.getByText(name).waitFor();
                 assert.equal(await sheet.getByLabel('Collection').inputValue(), preset, where);
-                await checkAxeInBothThemes(page);
-                await screenshot(page, 'sheet');
+                if (preset === 'default') {
+                    await checkAxeInBothThemes(page);
+                    await screenshot(page, 'sheet');
+                }
                 await settled(page);
                 assert.deepEqual(sent, []);
                 await sheet.getByRole('button', { name: 'Cancel' }).click();
