@@ -23,7 +23,7 @@ export function Audit() {
     const { query } = useAddress();
     const of = (name: string) => query.get(name) ?? '';
     const list = useList<AuditEntry>('/audit', { limit: 100, ...Object.fromEntries(['caller', 'path', 'method', 'status', 'start'].map((name) => [name, of(name) || null])) });
-    const field = (name: string, label: string) => <Field label={label} value={of(name)} onChange={(event) => setQuery({ [name]: event.currentTarget.value })} />;
+    const field = (name: string, label: string) => <Field label={label} value={of(name)} onInput={(event) => setQuery({ [name]: event.currentTarget.value }, true)} />;
     const choice = (name: string, label: string, options: [string, string][]) => <Select label={label} value={of(name)} options={[['', text.admin.all], ...options]} onChange={(value) => setQuery({ [name]: value })} />;
     return (
         <>
