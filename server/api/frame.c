@@ -105,13 +105,19 @@ void frame_reply(struct http_request *r, struct reel_picture *picture, const cha
     }
     *own = *picture;
     *picture = (struct reel_picture){0};
-    http_reply_file(r, &(struct http_file){.length = own->size,
-                                           .etag = etag,
-                                           .media_type = media_type,
-                                           .fd = -1,
-                                           .read = read_bytes,
-                                           .free = free_bytes,
-                                           .context = own});
+    http_reply_file(
+        r,
+        &(struct http_file){
+            .length = own->size, .etag = etag, .media_type = media_type, .fd = -1, .read = read_bytes, .free = free_bytes, .context = own});
+}
+
+bool frame_copy(struct reel_bytes from, struct reel_picture *out, struct reel_error *err) {
+    *out = (struct reel_picture){.data = malloc(from.size + 1), .size = from.size};
+    if (!out->data) {
+        return reel_fail_memory(err);
+    }
+    memcpy(out->data, from.data, from.size);
+    return true;
 }
 
 bool frame_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
@@ -121,12 +127,7 @@ bool frame_make(const struct reel_image *image, enum reel_picture_form form, uin
     if (!image->compressed || image->form != form || !fits) {
         return reel_picture_make(image, form, width, out, err);
     }
-    *out = (struct reel_picture){.data = malloc(image->data.size), .size = image->data.size};
-    if (!out->data) {
-        return reel_fail_memory(err);
-    }
-    memcpy(out->data, image->data.data, image->data.size);
-    return true;
+    return frame_copy(image->data, out, err);
 }
 
 static void reply(struct http_request *r, const struct api_recording *a, const struct reel_message *m, const struct reel_image *image,

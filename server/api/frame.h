@@ -14,6 +14,8 @@ bool frame_read_width(struct http_request *r, uint32_t *width);
 void frame_slot_acquire(void);
 void frame_slot_release(void);
 
+/* Bytes as they are. */
+bool frame_copy(struct reel_bytes from, struct reel_picture *out, struct reel_error *err);
 /* An image file is passed on unchanged unless another form or a smaller size was requested; a PNG also where any size was, because depths
  * are stretched then. */
 bool frame_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,

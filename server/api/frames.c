@@ -33,15 +33,6 @@ static void frames_free(void *context) {
     free(f);
 }
 
-static bool copy_body(struct reel_bytes from, struct reel_picture *out, struct reel_error *err) {
-    *out = (struct reel_picture){.data = malloc(from.size + 1), .size = from.size};
-    if (!out->data) {
-        return reel_fail_memory(err);
-    }
-    memcpy(out->data, from.data, from.size);
-    return true;
-}
-
 /* The message as a file: `*type` is its media type, `size` the header with the sides of the whole image. */
 static bool make_body(struct frames *f, const struct reel_message *m, const char **type, char size[48], struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
@@ -60,7 +51,7 @@ static bool make_body(struct frames *f, const struct reel_message *m, const char
     }
     if (image.compressed && (image.form == REEL_PICTURE_H264 || image.form == REEL_PICTURE_H265)) {
         *type = image.form == REEL_PICTURE_H264 ? "video/h264" : "video/h265";
-        return copy_body(image.data, &f->body, err);
+        return frame_copy(image.data, &f->body, err);
     }
     if (reel_image_size(&image, &width, &height)) {
         snprintf(size, 48, "X-Image-Size: %ux%u\r\n", width, height);
@@ -80,7 +71,7 @@ static bool make_part(struct frames *f, const struct reel_message *m, struct ree
     frame_slot_release();
     if (!good) {
         type = "text/plain; charset=utf-8";
-        if (why.code == REEL_NO_MEMORY || !copy_body(bytes_of(why.text, strlen(why.text)), &f->body, &why)) {
+        if (why.code == REEL_NO_MEMORY || !frame_copy(bytes_of(why.text, strlen(why.text)), &f->body, &why)) {
             return reel_fail_memory(err);
         }
     }

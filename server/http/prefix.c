@@ -27,7 +27,7 @@ bool http_prefix_read(const char *public_url, const struct http_route *routes, c
         size--;
     }
     if (size >= HTTP_PREFIX || (size > 0 && strpbrk(path, "\"'<>&\\;, \t\r\n"))) {
-        return reel_fail(err, REEL_ARGUMENT, "the path of --public-url may have at most %d characters, none of \"'<>&\\;, and no blanks",
+        return reel_fail(err, REEL_ARGUMENT, "the path of --public-url may have at most %d characters, none of \"'<>&\\;, and no spaces",
                          HTTP_PREFIX - 1);
     }
     memcpy(out, size > 0 ? path : "", size);
