@@ -8,7 +8,11 @@
 #include "api/routes.h"
 #include "wire/cleanup.h"
 
-enum { WIDTH_MAX = 16384, RENDER_SLOTS = 4 };
+enum {
+    WIDTH_MAX = 16384,
+    RENDER_SLOTS = 4,
+    IMAGE_MEMORY = 3, /* times the size of a payload: it and a JPEG, or a PNG of a mosaic, which has three values for each of its bytes */
+};
 
 static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [REEL_PICTURE_PNG] = "image/png"};
 
@@ -62,6 +66,15 @@ bool frame_read_width(struct http_request *r, uint32_t *width) {
     }
     *width = (uint32_t)value;
     return true;
+}
+
+bool frame_reserve(struct http_request *r, const struct api_recording *a, const struct reel_stream *stream) {
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < stream->n_channels; i++) {
+        uint64_t size = reel_index_stats(reel_recording_index(a->recording), stream->channels[i]->id)->largest;
+        largest = size > largest ? size : largest;
+    }
+    return http_reserve(r, IMAGE_MEMORY * (largest < FRAME_PAYLOAD_MAX ? largest : FRAME_PAYLOAD_MAX));
 }
 
 static struct {
@@ -174,13 +187,15 @@ void api_frame(struct http_request *r) {
     struct reel_stream *stream;
     struct reel_message m;
     uint32_t width;
-    if (!frame_read_width(r, &width) || !api_open_messages(r, &a)) {
+    if (!frame_read_width(r, &width) || !api_open(r, &a)) {
         return;
     }
-    if (find(r, &a, &stream, &m)) {
-        frame_slot_acquire();
-        draw(r, &a, stream, &m, width);
-        frame_slot_release();
+    if (api_reserve_stream(r, &a.recording, 1, false) && find(r, &a, &stream, &m)) {
+        if (frame_reserve(r, &a, stream)) {
+            frame_slot_acquire();
+            draw(r, &a, stream, &m, width);
+            frame_slot_release();
+        }
         reel_stream_free(stream);
     }
     api_recording_done(&a);

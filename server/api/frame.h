@@ -10,6 +10,9 @@ enum { FRAME_PAYLOAD_MAX = 272 << 20 /* 64 million pixels of 4 bytes, and the fi
 /* ?width; 0: none. False: replied. */
 bool frame_read_width(struct http_request *r, uint32_t *width);
 
+/* Reserves the memory of the largest image of the stream's channels: its payload, and the file that is sent. False: replied. */
+bool frame_reserve(struct http_request *r, const struct api_recording *a, const struct reel_stream *stream);
+
 /* A small file may hold 64 million pixels, so the number of images that are in memory at a time is limited; further requests wait. */
 void frame_slot_acquire(void);
 void frame_slot_release(void);

@@ -139,7 +139,8 @@ static bool open_stream(struct http_request *r, const struct api_recording *a, s
         http_reply_bad_param(r, "topic", "the topic of the images is missing; see /topics");
         return false;
     }
-    if (!api_select(r, info->start_ns, info->end_ns, &q) || !api_note_matches(r, &a->recording, 1, &q.selection)) {
+    if (!api_reserve_stream(r, &a->recording, 1, false) || !api_select(r, info->start_ns, info->end_ns, &q) ||
+        !api_note_matches(r, &a->recording, 1, &q.selection)) {
         return false;
     }
     http_param_bool(r, "latch", &latch);
@@ -149,7 +150,7 @@ static bool open_stream(struct http_request *r, const struct api_recording *a, s
     if (!f->stream) {
         http_reply_error(r, err);
     }
-    return f->stream;
+    return f->stream && frame_reserve(r, a, f->stream);
 }
 
 void api_frames(struct http_request *r) {
@@ -160,7 +161,7 @@ void api_frames(struct http_request *r) {
         http_reply_no_memory(r);
         return;
     }
-    if (!frame_read_width(r, &f->width) || !api_open_messages(r, &a)) {
+    if (!frame_read_width(r, &f->width) || !api_open(r, &a)) {
         frames_free(f);
         return;
     }

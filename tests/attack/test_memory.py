@@ -12,7 +12,8 @@ import msgpack
 
 from harness import API, Case, eventually
 from run_tests import release_only
-from samples import bag, lab_messages
+from samples import T0, Message, bag, lab_messages
+from test_frame import header, text
 
 CHANNELS = 65535
 MIB = 1 << 20
@@ -103,6 +104,10 @@ class Readers:
             s.close()
 
 
+def memory_metric(case, name):
+    return int(case.get('/metrics').body.decode().split('\nreel_http_memory_%s ' % name)[1].split()[0])
+
+
 class ManyChannels(Case):
     @classmethod
     def fill(cls):
@@ -165,6 +170,32 @@ class OneMessage(Case):
         self.assertEqual((answer.status, answer.body[-MIB:], len(answer.body) > MESSAGE), (200, bytes(MIB), True))
 
 
+@release_only  # its recording is large
+class Images(Case):
+    """A client that does not read what it asked for holds an image, which is counted: of the topic's largest, not the recording's."""
+    IMAGE = 140 * MIB
+
+    @classmethod
+    def fill(cls):
+        messages = [Message(T0, topic, header() + text('h264') + text(bytes(size)), 'sensor_msgs/CompressedImage')
+                    for topic, size in (('/large', cls.IMAGE), ('/small', 1000))]
+        cls.images = '%s/recordings/%s/' % (API, cls.server.added('images.bag', bag(messages)))
+
+    def held(self, path):
+        reader = Readers(self.server, [self.images + path])
+        try:
+            self.assertTrue(eventually(lambda: 0 not in reader.statuses()))
+            return memory_metric(self, 'bytes')
+        finally:
+            reader.close()
+            self.assertTrue(eventually(lambda: memory_metric(self, 'bytes') == 0))
+
+    def test_are_counted(self):
+        self.assertGreater(self.held('frames?topic=/large'), 2 * self.IMAGE)
+        self.assertLess(self.held('frames?topic=/small'), 16 * MIB)
+        self.assertEqual(self.get(self.images + 'frames?topic=/small').status, 200)
+
+
 class Limit(Case):
     """One slow reader of 65,535 channels takes all that large requests may hold of 16 MB."""
     server_args = ('--memory-mb', '16')
@@ -174,9 +205,6 @@ class Limit(Case):
         cls.wide = '%s/recordings/%s/messages' % (API, cls.server.added('wide.mcap', mcap_of_channels()))
         cls.bag = '%s/recordings/%s' % (API, cls.server.added('lab.bag', bag(lab_messages(1))))
 
-    def metric(self, name):
-        return int(self.get('/metrics').body.decode().split('\nreel_http_memory_%s ' % name)[1].split()[0])
-
     def test_others_wait_and_small_ones_go_on(self):
         answers = []
         reader = Readers(self.server, [self.wide])
@@ -184,22 +212,22 @@ class Limit(Case):
             self.assertTrue(eventually(lambda: 0 not in reader.statuses()))
             waiting = threading.Thread(target=lambda: answers.append(self.server.get(self.bag + '/messages')))
             waiting.start()
-            self.assertTrue(eventually(lambda: self.metric('waiting') == 1))
+            self.assertTrue(eventually(lambda: memory_metric(self, 'waiting') == 1))
             self.assertEqual(len(self.get(self.bag + '/topics').json()['items']), len(self.get(self.bag).json()['topics']))
-            self.assertGreater(self.metric('bytes'), 10_000_000)
+            self.assertGreater(memory_metric(self, 'bytes'), 10_000_000)
         finally:
             reader.close()
         waiting.join(60)
         self.assertEqual([a.status for a in answers], [200])
-        self.assertTrue(eventually(lambda: self.metric('bytes') == 0))
+        self.assertTrue(eventually(lambda: memory_metric(self, 'bytes') == 0))
 
     def test_who_waits_too_long_is_refused(self):
-        reader, refused = Readers(self.server, [self.wide]), self.metric('refused_total')
+        reader, refused = Readers(self.server, [self.wide]), memory_metric(self, 'refused_total')
         try:
             self.assertTrue(eventually(lambda: 0 not in reader.statuses()))
             answer = self.server.get(self.bag + '/messages')
             self.assertProblem(answer, 503, '--memory-mb')
-            self.assertEqual((answer.headers['Retry-After'], self.metric('refused_total')), ('10', refused + 1))
+            self.assertEqual((answer.headers['Retry-After'], memory_metric(self, 'refused_total')), ('10', refused + 1))
         finally:
             reader.close()
         self.assertTrue(eventually(lambda: self.server.get(self.bag + '/messages').status == 200))
