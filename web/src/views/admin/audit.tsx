@@ -45,7 +45,7 @@ export function Audit() {
                     {
                         title: t.request,
                         cell: (a) => (
-                            <span class="mono">
+                            <span class="mono admin-long">
                                 {a.method} {a.path}
                             </span>
                         ),

@@ -35,7 +35,7 @@ export function Failures() {
                 empty={t.none}
                 of={list}
                 columns={[
-                    { title: t.file, cell: (f) => (f.recording ? <a href={`recordings/${f.recording}`}>{f.name ?? f.recording}</a> : <span class="mono">{f.path ?? f.name}</span>) },
+                    { title: t.file, cell: (f) => (f.recording ? <a class="admin-long" href={`recordings/${f.recording}`}>{f.name ?? f.recording}</a> : <span class="admin-long mono">{f.path ?? f.name}</span>) },
                     { title: t.collection, cell: (f) => f.collection },
                     { title: t.reason, cell: (f) => <span class="admin-reason">{f.reason}</span> },
                     { title: t.tries, right: true, cell: (f) => count(f.tries) },

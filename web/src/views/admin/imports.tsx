@@ -6,8 +6,9 @@ import { useRole } from '../../service';
 import { labelOf, text } from '../../text';
 import type { ImportItem, Job, JobStarted, Watch } from '../../types';
 import { Badge, Button } from '../../ui';
+import { parseTags } from '../upload/tags';
 import { outcomeText, RunningJob, StateBadge } from './job_parts';
-import { FieldError, Form, ListTable, Table, useList, words, type Rows, type Values } from './parts';
+import { FieldError, Form, ListTable, Table, useList, type Rows, type Values } from './parts';
 
 const t = text.admin.imports;
 const FIELDS = [
@@ -20,13 +21,13 @@ const FIELDS = [
 ];
 
 function bodyOf({ path, glob, collection, mode, tags, replace }: Values): Record<string, unknown> {
-    const pairs = words(tags).map((word) => [word.slice(0, word.indexOf(':')), word.slice(word.indexOf(':') + 1)]);
-    if (pairs.some(([key]) => !key)) {
-        throw new FieldError('tags', t.tagForm);
+    const pairs = parseTags(tags ?? '');
+    if (!pairs) {
+        throw new FieldError('tags', text.upload.tagForm);
     }
     const where = path?.startsWith('s3://') ? { url: path } : path ? { path } : {};
     const names = glob || (path ? '' : '*');
-    return { ...where, ...(names ? { glob: names } : {}), ...(collection ? { collection } : {}), mode, ...(pairs.length > 0 ? { tags: Object.fromEntries(pairs) } : {}), ...(replace ? { replace: true } : {}) };
+    return { ...where, ...(names ? { glob: names } : {}), ...(collection ? { collection } : {}), mode, ...(Object.keys(pairs).length > 0 ? { tags: pairs } : {}), ...(replace ? { replace: true } : {}) };
 }
 
 function Preview({ found }: { found: Rows<ImportItem> }) {

@@ -19,7 +19,7 @@ const PREVIEW_ROWS = 1000;
 const SHARED = { name: 'collection', label: t.collection, help: t.globHelp, placeholder: 'lab*' };
 const FIELDS = {
     rules: [SHARED, { name: 'max_age', label: t.maxAge, help: t.maxAgeHelp, placeholder: '90d' }, { name: 'max_size', label: t.maxSize, help: t.maxSizeHelp, placeholder: '5 TB' }, { name: 'keep', label: t.keep, help: t.keepHelp, placeholder: 'golden customer:acme' }],
-    quotas: [SHARED, { name: 'size', label: t.size, help: t.quotaHelp, placeholder: '1 TB' }, { name: 'recordings', label: t.recordings }],
+    quotas: [SHARED, { name: 'size', label: t.size, help: t.quotaHelp, placeholder: '1 TB' }, { name: 'recordings', label: t.recordings, help: t.recordingsHelp, placeholder: '5000' }],
 };
 const keepText = (keep: RetentionRule['keep']) => Object.entries(keep ?? {}).map(([key, value]) => (value === null ? key : `${key}:${value}`)).join(' ');
 const valuesOf = (entry: Partial<Entry>): Values => ({ collection: entry.collection ?? '', max_age: entry.max_age ?? '', max_size: sizeText(entry.max_size), keep: keepText(entry.keep), size: sizeText(entry.size), recordings: String(entry.recordings ?? '') });

@@ -65,7 +65,7 @@ export function Tokens() {
                 empty={t.none}
                 of={list}
                 columns={[
-                    { title: t.name, cell: (one) => one.name },
+                    { title: t.name, cell: (one) => <span class="admin-long">{one.name}</span> },
                     { title: t.role, cell: (one) => <Badge kind={one.role === 'admin' ? 'warn' : ''}>{one.role}</Badge> },
                     { title: t.collections, cell: (one) => one.collections.join(', ') || t.allCollections },
                     { title: t.state, cell: (one) => (one.state === 'good' ? '' : <Badge kind="bad">{labelOf(t.states, one.state)}</Badge>) },
@@ -74,7 +74,7 @@ export function Tokens() {
                     {
                         title: '',
                         right: true,
-                        cell: (one) => <Action kind="quiet" icon="trash" label={t.revoke(one.name)} confirm={{ title: t.revoke(one.name), help: t.revokeHelp, button: t.revokeButton }} run={() => send('DELETE', `/tokens/${one.id}`)} done={list.reload} />,
+                        cell: (one) => one.state !== 'revoked' && <Action kind="quiet" icon="trash" label={t.revoke(one.name)} confirm={{ title: t.revoke(one.name), help: t.revokeHelp, button: t.revokeButton }} run={() => send('DELETE', `/tokens/${one.id}`)} done={list.reload} />,
                     },
                 ]}
             />

@@ -17,14 +17,18 @@ export function recordingPath(recording: Recording): string {
     return href(`recordings/${recording.id}`);
 }
 
+/** When it began by the calendar; null: not known. */
+const calendarStart = (recording: Recording) => recording.calendar_start ?? (recording.clock === 'wall' ? recording.start : null);
+
 function startOf(recording: Recording) {
-    const start = recording.calendar_start ?? recording.start;
-    return recording.calendar_start || recording.clock === 'wall' ? (
-        dateTime(start, 0, shownZone(recording))
-    ) : (
+    const start = calendarStart(recording);
+    const relative = recording.state === 'ready' && recording.clock === 'relative';
+    return relative && !start ? (
         <span class="muted" title={text.library.noDateHelp}>
-            {recording.state === 'ready' ? text.library.noDate : '–'}
+            {text.library.noDate}
         </span>
+    ) : (
+        dateTime(start, 0, shownZone(recording))
     );
 }
 
@@ -60,6 +64,7 @@ function Format({ name }: { name: string }) {
 }
 
 function Name({ recording, more }: { recording: Recording; more: boolean }) {
+    const start = calendarStart(recording);
     return (
         <>
             <a class="library-name" href={recordingPath(recording)} tabIndex={-1} title={recording.name}>
@@ -70,7 +75,7 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
                     <State recording={recording} />
                     <span>
                         {startOf(recording)}
-                        {(recording.calendar_start || recording.clock === 'wall') && ` ${zoneName(shownZone(recording), Date.parse(recording.calendar_start ?? recording.start ?? ''))}`}
+                        {start && ` ${zoneName(shownZone(recording), Date.parse(start))}`}
                     </span>
                     <span>{duration(recording.duration_ns)}</span>
                     <span>{bytes(recording.size)}</span>
@@ -82,15 +87,15 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
 }
 
 const all: (Column<Recording> & { from: number })[] = [
-    { key: 'name', title: titles.name!, width: 'minmax(22ch, 2.4fr)', sort: true, from: 0, cell: (r) => <Name recording={r} more={false} /> },
+    { key: 'name', title: titles.name!, width: 'minmax(22ch, 3fr)', sort: true, from: 0, cell: (r) => <Name recording={r} more={false} /> },
     { key: 'collection', title: titles.collection!, width: 'minmax(11ch, 0.8fr)', from: 950, cell: (r) => <span class="muted">{r.collection}</span> },
-    { key: 'format', title: titles.format!, width: 'minmax(9ch, 15ch)', from: 620, cell: (r) => <Format name={r.format} /> },
+    { key: 'format', title: titles.format!, width: 'minmax(9ch, 15ch)', from: 740, cell: (r) => <Format name={r.format} /> },
     { key: 'start', title: titles.start!, width: 'max(19ch, 150px)', sort: true, from: 620, cell: startOf },
     { key: 'duration', title: titles.duration!, width: '9ch', right: true, sort: true, from: 620, cell: (r) => duration(r.duration_ns) },
     { key: 'size', title: titles.size!, width: '8ch', right: true, sort: true, from: 620, cell: (r) => bytes(r.size) },
-    { key: 'messages', title: titles.messages!, width: '10ch', right: true, sort: true, from: 1125, cell: (r) => count(r.messages) },
-    { key: 'channels', title: titles.channels!, width: '9ch', right: true, from: 1250, cell: (r) => count(r.channels) },
-    { key: 'tags', title: titles.tags!, width: 'minmax(8ch, 2.4fr)', from: 1030, cell: (r) => <Tags tags={r.tags} /> },
+    { key: 'messages', title: titles.messages!, width: '10ch', right: true, sort: true, from: 1300, cell: (r) => count(r.messages) },
+    { key: 'channels', title: titles.channels!, width: '9ch', right: true, from: 1400, cell: (r) => count(r.channels) },
+    { key: 'tags', title: titles.tags!, width: 'minmax(8ch, 2fr)', from: 1030, cell: (r) => <Tags tags={r.tags} /> },
     {
         key: 'created',
         title: titles.created!,

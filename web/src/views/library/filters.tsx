@@ -193,7 +193,7 @@ export function Filters({ query, dates, ...rest }: Omit<FilterScope, 'query'> & 
             <SavedSearches />
             <RecentlyOpened />
             <Filter {...scope} field="collection" term="collection" title={t.filter.collection} capped />
-            <Filter {...scope} field="format" term="format" title={t.filter.format} />
+            <Filter {...scope} field="format" term="format" title={t.filter.format} hide={(value) => value === ''} />
             <Filter {...scope} field="state" term="state" title={t.filter.state} hide={(value) => value === 'trashed'} />
             <TagFilter {...scope} />
             <Dates chosen={dates} resolved={scope} />
@@ -230,9 +230,12 @@ export function CollectionDescription({ name, refreshCount }: { name: string; re
                     title={t.describe}
                     onClose={() => setEditing(false)}
                     actions={
-                        <Button kind="main" onClick={save}>
-                            {t.save}
-                        </Button>
+                        <>
+                            <Button onClick={() => setEditing(false)}>{text.cancel}</Button>
+                            <Button kind="main" onClick={save}>
+                                {t.save}
+                            </Button>
+                        </>
                     }
                 >
                     <Field label={t.describeLabel} multiline value={draft} onInput={(event) => setDraft(event.currentTarget.value)} />

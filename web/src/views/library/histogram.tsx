@@ -11,6 +11,7 @@ import { barName, clockOf, ticksOf, useHistogram, type Bar, type Outside, type S
 const t = text.library;
 const HEIGHT = 46;
 const MIN_SPAN_MS = 1000;
+const LABEL_WIDTH = 50; // px: what does not fit before the end is left out
 
 function show(span: Span | null, replace = false) {
     const iso = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
@@ -134,9 +135,11 @@ export function Histogram({ query, start, end, refreshCount }: { query: string |
                         {ticksOf(span, width).map((tick) => (
                             <g key={tick.time}>
                                 <line class="tick" x1={x(tick.time)} x2={x(tick.time)} y1={0} y2={HEIGHT + 4} />
-                                <text x={x(tick.time) + 3} y={HEIGHT + 14}>
-                                    {tick.label}
-                                </text>
+                                {x(tick.time) + LABEL_WIDTH < width && (
+                                    <text x={x(tick.time) + 3} y={HEIGHT + 14}>
+                                        {tick.label}
+                                    </text>
+                                )}
                             </g>
                         ))}
                         {data && <Bars bars={data.bars} bucket={data.bucket} clock={clockOf(span)} x={x} searched={!!query} />}

@@ -101,8 +101,12 @@ export function Tags(loaded: Loaded) {
             setError(null);
         }
     };
+    if (!mayEdit && Object.keys(recording.tags).length === 0) {
+        return null;
+    }
     return (
-        <div>
+        <section class="details-part">
+            <h3>{text.details.tags}</h3>
             <ul class="details-tags">
                 {Object.entries(recording.tags).map(([key, value]) => (
                     <li key={key} class="tag">
@@ -125,7 +129,7 @@ export function Tags(loaded: Loaded) {
                     </Button>
                 </form>
             )}
-        </div>
+        </section>
     );
 }
 
