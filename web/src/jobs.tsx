@@ -20,7 +20,7 @@ function useJobs(): Job[] {
         const poll = async () => {
             timer = undefined;
             const all = await get<{ items: Job[] }>('/jobs', {}, stop.signal).catch(() => ({ items: [] })); // without permission to list jobs, show none
-            const running = all.items.filter((job) => job.state === 'running' || job.state === 'queued');
+            const running = all.items.filter(({ state, kind }) => (state === 'running' || state === 'queued') && kind !== 'webhook'); // one that fails is tried again for days
             if (stop.signal.aborted) {
                 return;
             }

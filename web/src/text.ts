@@ -334,7 +334,7 @@ export const text = {
         all: 'All',
         more: 'Show more',
         copy: 'Copy',
-        finished: (label: string) => `${label}: done`,
+        finished: (kind: string) => `${kind} done`,
         storage: {
             title: 'Storage',
             none: 'No recordings yet. Upload one, or import files that are on the server.',
@@ -617,6 +617,7 @@ export const text = {
             made: 'Who created links',
             to: 'To',
             recording: 'Recording',
+            other: 'Another address',
             none: 'No links yet',
         },
         monitoring: {

@@ -40,7 +40,7 @@ type FieldProps = Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'label'> & {
     help?: string;
     error?: string | null;
     multiline?: boolean;
-    focused?: boolean; // has the focus when it appears, its text selected
+    focused?: boolean; // has the focus when it or its dialog appears, its text selected
 };
 export function Field({ label, hidden_label, help, error, multiline, focused, class: more, ...rest }: FieldProps) {
     const id = useId();
@@ -53,7 +53,7 @@ export function Field({ label, hidden_label, help, error, multiline, focused, cl
         }
     }, []);
     const described = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
-    const shared = { id, 'aria-describedby': described, 'aria-invalid': error ? true : undefined };
+    const shared = { id, autofocus: focused, 'aria-describedby': described, 'aria-invalid': error ? true : undefined };
     return (
         <div class={`field ${more ?? ''}`} ref={root}>
             <label for={id} class={hidden_label ? 'visually-hidden' : ''}>

@@ -73,6 +73,7 @@ export function Menu({
         }
     };
     usePlacement(open, root, list);
+    const marked = items.some((item) => item.icon || item.checked !== undefined);
     useLayoutEffect(() => {
         if (!open) {
             return;
@@ -125,7 +126,7 @@ export function Menu({
                             disabled={item.disabled}
                             onClick={() => (close(true), item.run())}
                         >
-                            {item.icon ? <Icon name={item.icon} /> : <span class="icon">{item.checked && <Icon name="check" />}</span>}
+                            {item.icon ? <Icon name={item.icon} /> : marked && <span class="icon">{item.checked && <Icon name="check" />}</span>}
                             {item.label}
                         </button>
                     ))}

@@ -37,7 +37,7 @@ export function RunningJob({ id, label, ended }: { id: string; label: string; en
                 stop();
                 ended();
                 const outcome = outcomeText(now);
-                showToast(now.state === 'done' ? text.admin.finished(label) + (outcome && `: ${outcome}`) : (now.problem ?? labelOf(text.jobs.states, now.state)), undefined, now.state === 'failed' ? 'error' : 'info');
+                showToast(now.state === 'done' ? text.admin.finished(labelOf(text.jobs.kinds, now.kind)) + (outcome && `: ${outcome}`) : (now.problem ?? labelOf(text.jobs.states, now.state)), undefined, now.state === 'failed' ? 'error' : 'info');
             }
         });
         return stop;

@@ -33,7 +33,7 @@ function requestOf({ path, expires }: Values): Promise<Link | null> {
 /** What a link opens; the audit log knows the recording, but no other address. */
 function target(made: string) {
     const recording = /\/recordings\/(\w+)\/links$/.exec(made)?.[1];
-    return recording ? <a href={`recordings/${recording}`}>{t.recording}</a> : t.path;
+    return recording ? <a href={`recordings/${recording}`}>{t.recording}</a> : t.other;
 }
 
 /** Who made links, and when. */

@@ -177,11 +177,12 @@ function shown(error: unknown, fields: FormField[]): Shown {
 interface FormProps {
     fields: FormField[];
     initial?: Values;
+    focused?: boolean; // the first field has the focus
     submit: (values: Values) => Promise<unknown>;
     children: (form: { busy: boolean; values: Values; send: (other?: FormProps['submit']) => void; body: ComponentChildren }) => ComponentChildren;
 }
 /** The state of a form and its fields, each with the server's error beside it. */
-export function Form({ fields, initial = {}, submit, children }: FormProps) {
+export function Form({ fields, initial = {}, focused, submit, children }: FormProps) {
     const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map(({ name, options }) => [name, initial[name] ?? options?.[0]?.[0] ?? ''])));
     const [error, setError] = useState<Shown | null>(null);
     const [busy, setBusy] = useState(false);
@@ -195,14 +196,14 @@ export function Form({ fields, initial = {}, submit, children }: FormProps) {
     };
     const body = (
         <form class="admin-form" noValidate onSubmit={(event) => (event.preventDefault(), send())}>
-            {fields.map(({ name, options, check, ...field }) => {
+            {fields.map(({ name, options, check, ...field }, i) => {
                 const set = (value: string) => setValues({ ...values, [name]: value });
                 return options ? (
                     <Select key={name} label={field.label} value={values[name]!} options={options} onChange={set} />
                 ) : check ? (
                     <Check key={name} label={field.label} checked={values[name] === 'yes'} onChange={(on) => set(on ? 'yes' : '')} />
                 ) : (
-                    <Field key={name} {...field} value={values[name]} error={error?.field === name ? error.message : null} autocomplete="off" onInput={(event) => set(event.currentTarget.value)} />
+                    <Field key={name} {...field} focused={focused && i === 0} value={values[name]} error={error?.field === name ? error.message : null} autocomplete="off" onInput={(event) => set(event.currentTarget.value)} />
                 );
             })}
             {error && !error.field && (
@@ -218,7 +219,7 @@ export function Form({ fields, initial = {}, submit, children }: FormProps) {
 /** A form in a dialog. submit() closes it if it is done. */
 export function FormDialog({ title, button, help, onClose, ...form }: Omit<FormProps, 'children'> & { title: string; button: string; help?: string; onClose: () => void }) {
     return (
-        <Form {...form}>
+        <Form {...form} focused>
             {({ busy, send, body }) => (
                 <Dialog
                     title={title}

@@ -46,7 +46,7 @@ function Deliveries({ id }: { id: string }) {
             <Loaded of={hook}>
                 {({ url, results }) => (
                     <>
-                        <p class="mono">{url}</p>
+                        <p class="mono admin-long">{url}</p>
                         <Table
                             caption={t.deliveries}
                             empty={t.noDeliveries}
@@ -95,7 +95,7 @@ export function Webhooks() {
                         title: t.url,
                         cell: (w) => (
                             <>
-                                <span class="mono">{w.url}</span>
+                                <span class="mono admin-long">{w.url}</span>
                                 <div role="status">{tests[w.id] && <Result {...tests[w.id]!} />}</div>
                             </>
                         ),

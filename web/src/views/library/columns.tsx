@@ -20,10 +20,11 @@ export function recordingPath(recording: Recording): string {
 /** When it began by the calendar; null: not known. */
 const calendarStart = (recording: Recording) => recording.calendar_start ?? (recording.clock === 'wall' ? recording.start : null);
 
+const isRelative = (recording: Recording) => recording.state === 'ready' && recording.clock === 'relative' && !recording.calendar_start;
+
 function startOf(recording: Recording) {
     const start = calendarStart(recording);
-    const relative = recording.state === 'ready' && recording.clock === 'relative';
-    return relative && !start ? (
+    return isRelative(recording) ? (
         <span class="muted" title={text.library.noDateHelp}>
             {text.library.noDate}
         </span>
@@ -73,11 +74,13 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
             {more && (
                 <span class="library-more muted small">
                     <State recording={recording} />
-                    <span>
-                        {startOf(recording)}
-                        {start && ` ${zoneName(shownZone(recording), Date.parse(start))}`}
-                    </span>
-                    <span>{duration(recording.duration_ns)}</span>
+                    {(start || isRelative(recording)) && (
+                        <span>
+                            {startOf(recording)}
+                            {start && ` ${zoneName(shownZone(recording), Date.parse(start))}`}
+                        </span>
+                    )}
+                    {recording.duration_ns !== null && <span>{duration(recording.duration_ns)}</span>}
                     <span>{bytes(recording.size)}</span>
                     <Format name={recording.format} />
                 </span>
@@ -87,7 +90,7 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
 }
 
 const all: (Column<Recording> & { from: number })[] = [
-    { key: 'name', title: titles.name!, width: 'minmax(22ch, 3fr)', sort: true, from: 0, cell: (r) => <Name recording={r} more={false} /> },
+    { key: 'name', title: titles.name!, width: 'minmax(22ch, 5fr)', sort: true, from: 0, cell: (r) => <Name recording={r} more={false} /> },
     { key: 'collection', title: titles.collection!, width: 'minmax(11ch, 0.8fr)', from: 950, cell: (r) => <span class="muted">{r.collection}</span> },
     { key: 'format', title: titles.format!, width: 'minmax(9ch, 15ch)', from: 740, cell: (r) => <Format name={r.format} /> },
     { key: 'start', title: titles.start!, width: 'max(19ch, 150px)', sort: true, from: 620, cell: startOf },

@@ -11,7 +11,7 @@ import { barName, clockOf, ticksOf, useHistogram, type Bar, type Outside, type S
 const t = text.library;
 const HEIGHT = 46;
 const MIN_SPAN_MS = 1000;
-const LABEL_WIDTH = 50; // px: what does not fit before the end is left out
+const LETTER_WIDTH = 8; // px, at most: labels that do not fit before the end are left out
 
 function show(span: Span | null, replace = false) {
     const iso = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
@@ -135,7 +135,7 @@ export function Histogram({ query, start, end, refreshCount }: { query: string |
                         {ticksOf(span, width).map((tick) => (
                             <g key={tick.time}>
                                 <line class="tick" x1={x(tick.time)} x2={x(tick.time)} y1={0} y2={HEIGHT + 4} />
-                                {x(tick.time) + LABEL_WIDTH < width && (
+                                {x(tick.time) + tick.label.length * LETTER_WIDTH < width && (
                                     <text x={x(tick.time) + 3} y={HEIGHT + 14}>
                                         {tick.label}
                                     </text>
@@ -147,7 +147,7 @@ export function Histogram({ query, start, end, refreshCount }: { query: string |
                         {drag && <rect class="drag" x={Math.min(...drag)} width={Math.abs(drag[1] - drag[0])} y={0} height={HEIGHT} />}
                     </svg>
                 )}
-                {!span && archive !== undefined && <p class="muted small">{archive ? t.noneThen : t.noDates}</p>}
+                {!span && archive !== undefined && query !== null && <p class="muted small">{archive ? t.noneThen : t.noDates}</p>}
             </div>
             {span && archive && <Tools span={span} archive={archive} outside={outside} zoomed={start !== null || end !== null} truncated={data?.truncated ?? 0} />}
         </section>

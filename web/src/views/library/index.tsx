@@ -316,9 +316,9 @@ export function Library() {
                 {rows.error !== null && !wrong && <Failed error={rows.error} retry={() => rows.refresh()} />}
                 {shown.error === null && shown.total === 0 ? (
                     <Empty q={shown.query} start={start} end={end} sort={order} />
-                ) : (
+                ) : shown.error === null ? (
                     <List rows={shown} sort={sort} onSort={onSort} onHidden={setSortHidden} state={state} selecting={selecting} refresh={refresh} />
-                )}
+                ) : null}
                 <Foot
                     rows={shown}
                     current={shown.at(state.current)}
