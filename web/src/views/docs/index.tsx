@@ -136,9 +136,10 @@ export default function Docs() {
     }
     const [op, schema] = [query.get('op'), query.get('schema')];
     const entries = entriesOf(contract);
+    const find = query.get('search') ?? '';
     return (
-        <div class={`docs ${op || schema ? 'docs-open' : ''}`}>
-            <List contract={contract} entries={entries} open={op} find={query.get('search') ?? ''} />
+        <div class={`docs ${op || schema ? 'docs-open' : find ? 'docs-searching' : ''}`}>
+            <List contract={contract} entries={entries} open={op} find={find} />
             <div class="docs-shown" key={op ?? schema ?? ''}>
                 {(op || schema) && (
                     <a class="docs-back" href="docs">

@@ -26,7 +26,7 @@ export function LogIn() {
         <form class="login card" ref={form} onSubmit={(event) => void submit(event)}>
             <h1>{text.login.title}</h1>
             <p class="muted">{text.login.help}</p>
-            <Field label={text.login.token} name="token" type="password" required autocomplete="current-password" autofocus error={error} />
+            <Field label={text.login.token} name="token" type="password" required autocomplete="current-password" focused error={error} />
             <div class="row">
                 <Button kind="main" type="submit" disabled={busy}>
                     {text.login.button}

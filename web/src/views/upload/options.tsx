@@ -49,7 +49,7 @@ export function OptionFields({ form, focus }: { form: OptionsForm; focus?: boole
                 label={t.collection}
                 value={form.collection}
                 list={list}
-                autofocus={focus}
+                focused={focus}
                 autocomplete="off"
                 error={form.collection.trim() ? null : t.noCollection}
                 onInput={(event) => form.setCollection(event.currentTarget.value)}

@@ -35,6 +35,7 @@ interface Transfer {
 const MAX_PARALLEL = 3;
 const QUICK_MS = 700; // a file that is hashed in this time is not sent if it is already stored
 const POLL_MS = 1500;
+const FULL = 507; // the disk, or the quota of the collection: waiting does not help
 const RETRIES_MS = [0, 500, 1000, 2000, 4000, 8000, 15000, 30000];
 
 export const queue = new Store<Item[]>([]);
@@ -200,7 +201,7 @@ async function send(id: number, transfer: Transfer, digest: string | null, signa
         },
         onShouldRetry: (error) => {
             const status = error.originalResponse?.getStatus() ?? 0;
-            return status === 0 || status === 409 || status === 423 || status === 429 || status >= 500;
+            return status === 0 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== FULL);
         },
         onProgress: (sent) => signal.aborted || progress(id, transfer, sent),
         onError: (error) => fail(id, error),
