@@ -96,7 +96,7 @@ export function Webhooks() {
                         cell: (w) => (
                             <>
                                 <span class="mono admin-long">{w.url}</span>
-                                <div role="status">{tests[w.id] && <Result {...tests[w.id]!} />}</div>
+                                <div class="admin-result" role="status">{tests[w.id] && <Result {...tests[w.id]!} />}</div>
                             </>
                         ),
                     },

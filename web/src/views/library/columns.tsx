@@ -92,10 +92,10 @@ function Name({ recording, more }: { recording: Recording; more: boolean }) {
 const all: (Column<Recording> & { from: number })[] = [
     { key: 'name', title: titles.name!, width: 'minmax(22ch, 5fr)', sort: true, from: 0, cell: (r) => <Name recording={r} more={false} /> },
     { key: 'collection', title: titles.collection!, width: 'minmax(11ch, 0.8fr)', from: 950, cell: (r) => <span class="muted">{r.collection}</span> },
-    { key: 'format', title: titles.format!, width: 'minmax(9ch, 15ch)', from: 740, cell: (r) => <Format name={r.format} /> },
-    { key: 'start', title: titles.start!, width: 'max(19ch, 150px)', sort: true, from: 620, cell: startOf },
-    { key: 'duration', title: titles.duration!, width: '9ch', right: true, sort: true, from: 620, cell: (r) => duration(r.duration_ns) },
-    { key: 'size', title: titles.size!, width: '8ch', right: true, sort: true, from: 620, cell: (r) => bytes(r.size) },
+    { key: 'format', title: titles.format!, width: 'minmax(9ch, 15ch)', from: 750, cell: (r) => <Format name={r.format} /> },
+    { key: 'start', title: titles.start!, width: 'max(19ch, 150px)', sort: true, from: 0, cell: startOf },
+    { key: 'duration', title: titles.duration!, width: '9ch', right: true, sort: true, from: 0, cell: (r) => duration(r.duration_ns) },
+    { key: 'size', title: titles.size!, width: '8ch', right: true, sort: true, from: 0, cell: (r) => bytes(r.size) },
     { key: 'messages', title: titles.messages!, width: '10ch', right: true, sort: true, from: 1300, cell: (r) => count(r.messages) },
     { key: 'channels', title: titles.channels!, width: '9ch', right: true, from: 1400, cell: (r) => count(r.channels) },
     { key: 'tags', title: titles.tags!, width: 'minmax(8ch, 2fr)', from: 1030, cell: (r) => <Tags tags={r.tags} /> },
@@ -107,9 +107,9 @@ const all: (Column<Recording> & { from: number })[] = [
         from: 850,
         cell: (r) => <span class="muted">{dateTime(r.created).slice(0, 10)}</span>,
     },
-    { key: 'state', title: titles.state!, width: '10ch', from: 620, cell: (r) => <State recording={r} /> },
+    { key: 'state', title: titles.state!, width: '10ch', from: 0, cell: (r) => <State recording={r} /> },
 ];
-const NARROW = 620;
+const NARROW = 660; // px: below it, the columns that are always shown do not fit
 const STATE_WIDTH = 95; // px: of the column and its gap
 const narrow: Column<Recording> = { ...all[0]!, width: '1fr', cell: (r) => <Name recording={r} more /> };
 
@@ -134,11 +134,11 @@ function previewColumn(previews: Previews): Column<Recording> {
 /** The columns that fit and are not hidden. `states`: some rows are not simply ready; otherwise that column would be empty. */
 export function columnsFor(width: number, states: boolean, hidden: readonly string[], previews: Previews): { columns: Column<Recording>[]; rowHeight: number } {
     const pictures = hidden.includes('preview') ? [] : [previewColumn(previews)];
-    if (width < NARROW) {
+    const room = states ? width - STATE_WIDTH : width;
+    if (room < NARROW) {
         return { columns: [...pictures, narrow], rowHeight: 48 };
     }
     const zone = zoneChoice.get() === 'recording' ? text.zone.own : zoneName();
-    const room = Math.max(NARROW, states ? width - STATE_WIDTH : width);
     const shown = all.filter((column) => column.from <= room && (states || column.key !== 'state') && !hidden.includes(column.key));
     return {
         columns: [...pictures, ...shown.map((column) => (column.key === 'start' ? { ...column, title: text.zone.in(column.title, zone) } : column))],
