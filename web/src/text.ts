@@ -171,6 +171,7 @@ export const text = {
         rate: 'Messages over time',
         frame: (n: number, of: number, name: string) => `Frame ${n} of ${of} of ${name}`,
         shownColumns: 'Columns',
+        noRoom: (title: string) => `${title} (in a wider window)`,
         sortBy: 'Sort by',
         noDate: 'No date (relative time)',
         noDateHelp: 'The timestamps of this recording do not refer to a date.',

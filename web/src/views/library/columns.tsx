@@ -122,6 +122,8 @@ export function toggleColumn(key: string): void {
     hiddenColumns.set(before.includes(key) ? before.filter((one) => one !== key) : [...before, key]);
     localStorage.setItem(KEY, hiddenColumns.get().join(' '));
 }
+/** Those that the list has no room for, by its width. */
+export const columnsWithoutRoom = new Store<readonly string[]>([]);
 /** Those that can be hidden. */
 export const OPTIONAL = ['preview', ...all.slice(1).map((column) => column.key)];
 
@@ -131,17 +133,18 @@ function previewColumn(previews: Previews): Column<Recording> {
     return { key: 'preview', title: titles.preview!, head: <span class="visually-hidden">{titles.preview}</span>, width: '58px', cell: (r) => <PreviewCell recording={r} preview={previews.of(r)} /> };
 }
 
-/** The columns that fit and are not hidden. `states`: some rows are not simply ready; otherwise that column would be empty. */
-export function columnsFor(width: number, states: boolean, hidden: readonly string[], previews: Previews): { columns: Column<Recording>[]; rowHeight: number } {
+/** The columns that fit and are not hidden, and which do not fit. `states`: some rows are not simply ready; otherwise that column would be empty. */
+export function columnsFor(width: number, states: boolean, hidden: readonly string[], previews: Previews): { columns: Column<Recording>[]; rowHeight: number; noRoom: string[] } {
     const pictures = hidden.includes('preview') ? [] : [previewColumn(previews)];
     const room = states ? width - STATE_WIDTH : width;
     if (room < NARROW) {
-        return { columns: [...pictures, narrow], rowHeight: 48 };
+        return { columns: [...pictures, narrow], rowHeight: 48, noRoom: all.map((column) => column.key) };
     }
     const zone = zoneChoice.get() === 'recording' ? text.zone.own : zoneName();
     const shown = all.filter((column) => column.from <= room && (states || column.key !== 'state') && !hidden.includes(column.key));
     return {
         columns: [...pictures, ...shown.map((column) => (column.key === 'start' ? { ...column, title: text.zone.in(column.title, zone) } : column))],
         rowHeight: pictures.length > 0 ? 42 : 28,
+        noRoom: all.filter((column) => column.from > room).map((column) => column.key),
     };
 }

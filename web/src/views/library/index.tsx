@@ -10,7 +10,7 @@ import type { Recording } from '../../types';
 import { Button, Confirm, EmptyState, Failed, Menu, Select, Spinner, VirtualTable, type Sort } from '../../ui';
 import { purge, restore, trash } from './actions';
 import { BulkBar } from './bulk_bar';
-import { OPTIONAL, SORTS, columnsFor, hiddenColumns, recordingPath, toggleColumn } from './columns';
+import { OPTIONAL, SORTS, columnsFor, columnsWithoutRoom, hiddenColumns, recordingPath, toggleColumn } from './columns';
 import { useDates } from './dates';
 import { CollectionDescription, Filters } from './filters';
 import { Histogram } from './histogram';
@@ -146,7 +146,8 @@ function countOf(total: number, more: boolean, { count, search }: Selecting): st
 
 function ColumnMenu() {
     const hidden = useStore(hiddenColumns);
-    return <Menu icon="columns" label={t.shownColumns} items={OPTIONAL.map((key) => ({ label: t.columns[key]!, checked: !hidden.includes(key), run: () => toggleColumn(key) }))} />;
+    const noRoom = useStore(columnsWithoutRoom);
+    return <Menu icon="columns" label={t.shownColumns} items={OPTIONAL.map((key) => ({ label: noRoom.includes(key) ? t.noRoom(t.columns[key]!) : t.columns[key]!, checked: !hidden.includes(key), run: () => toggleColumn(key) }))} />;
 }
 
 function Foot({
@@ -227,6 +228,7 @@ function List({
     const previews = useMemo(() => new Previews(() => draw((n) => n + 1)), []);
     useEffect(() => () => previews.stop(), []);
     const shape = useMemo(() => columnsFor(width, states, off, previews), [width, states, off]);
+    useEffect(() => columnsWithoutRoom.set(shape.noRoom), [shape]);
     const seen = useRef<[number, number]>([0, 0]);
     const showPreviews = () => {
         const [first, end] = seen.current;
