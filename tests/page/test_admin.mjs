@@ -210,6 +210,10 @@ export const tests = {
             await page.getByLabel('Folder or file').fill('nowhere');
             await page.getByRole('button', { name: 'Preview' }).click();
             await page.locator('.admin-section .error').waitFor();
+            await page.getByLabel('Tags').fill('robot');
+            await page.getByRole('button', { name: 'Preview' }).click();
+            await page.getByText('Write tags as key:value').waitFor();
+            await page.getByLabel('Tags').fill('');
             await page.getByLabel('Folder or file').fill('');
             await page.getByLabel('Collection').fill('imported');
             await page.getByRole('button', { name: 'Preview' }).click();
@@ -283,7 +287,7 @@ export const tests = {
             assert.equal((await fetch(server.api + '/tokens')).status, 401); // login is required now
             await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
             await page.getByRole('button', { name: 'Create token' }).click();
-            await page.getByLabel('Name').fill('robot1');
+            await page.locator('dialog input:focus').fill('robot1'); // the first field has the focus
             await page.getByLabel('Role').selectOption('upload');
             await page.getByLabel('Collections').fill('lab');
             await page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click();

@@ -256,12 +256,20 @@ export const tests = {
     async shows_why_an_upload_failed() {
         const junk = path.join(folder, 'junk.bag');
         fs.writeFileSync(junk, crypto.randomBytes(5000));
-        await withPage(server, '/upload', { allow: [...expected, /415/] }, async (page) => {
+        await withPage(server, '/upload', { allow: [...expected, /415|507/] }, async (page) => {
             await picker(page).setInputFiles(junk);
             await state(page, 'junk.bag', 'Failed');
             assert.match(await row(page, 'junk.bag').getByRole('alert').textContent(), /no known recording format/);
             await page.getByRole('button', { name: 'Remove junk.bag' }).click();
             assert.equal(await page.locator('.upload-item').count(), 0);
+            await server.json('/admin/retention', { method: 'PUT', body: '{"rules":[],"quotas":[{"collection":"full","size":1}]}' });
+            let tries = 0;
+            page.on('request', (request) => request.method() === 'POST' && request.url().endsWith('/uploads') && tries++);
+            await page.getByLabel('Collection').fill('full');
+            await picker(page).setInputFiles(junk);
+            await state(page, 'junk.bag', 'Failed');
+            assert.match(await row(page, 'junk.bag').getByRole('alert').textContent(), /the collection full is full/);
+            assert.equal(tries, 1, 'it is not tried again by itself');
         });
     },
 };
