@@ -39,9 +39,9 @@ function Preview({ found }: { found: Rows<ImportItem> }) {
                 empty={t.foundNone}
                 rows={found.items}
                 columns={[
-                    { title: t.files, cell: (i) => <span class="mono">{i.files.join(', ')}</span> },
+                    { title: t.files, cell: (i) => <span class="admin-long mono">{i.files.join(', ')}</span> },
                     { title: t.outcome, cell: (i) => <Badge kind={i.outcome === 'failed' ? 'bad' : ''}>{labelOf(t.outcomes, i.outcome)}</Badge> },
-                    { title: t.name, cell: (i) => (i.name_taken ? `${i.name} (${t.taken})` : (i.name ?? '')) },
+                    { title: t.name, cell: (i) => i.name && <span class="admin-long">{i.name_taken ? `${i.name} (${t.taken})` : i.name}</span> },
                     { title: text.admin.storage.size, right: true, cell: (i) => bytes(i.size) },
                     { title: text.admin.jobs.problem, cell: (i) => <span class="admin-reason error">{i.problem ?? ''}</span> },
                 ]}

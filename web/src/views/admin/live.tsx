@@ -22,7 +22,7 @@ export function Live() {
             empty={t.none}
             of={list}
             columns={[
-                { title: text.recording.name, cell: (r) => <a href={`recordings/${r.id}`}>{r.name}</a> },
+                { title: text.recording.name, cell: (r) => <a class="admin-long" href={`recordings/${r.id}`}>{r.name}</a> },
                 { title: text.admin.storage.collection, cell: (r) => r.collection },
                 { title: text.admin.storage.messages, right: true, cell: (r) => count(r.messages) },
                 { title: text.admin.storage.size, right: true, cell: (r) => bytes(r.size) },

@@ -37,9 +37,11 @@ function LastScrub({ scrub }: { scrub: Scrub }) {
                             title: t.recordings,
                             cell: (f) =>
                                 f.recordings.map((r) => (
-                                    <a key={r.id} href={`recordings/${r.id}`}>
-                                        {r.collection}/{r.name}
-                                    </a>
+                                    <div key={r.id}>
+                                        <a class="admin-long" href={`recordings/${r.id}`}>
+                                            {r.collection}/{r.name}
+                                        </a>
+                                    </div>
                                 )),
                         },
                     ]}

@@ -87,7 +87,7 @@ function ReviewDialog({ review, onClose, onDone }: { review: Review; onClose: ()
                 empty=""
                 rows={found.items.slice(0, 200)}
                 columns={[
-                    { title: t.recording, cell: (i) => <a href={`recordings/${i.recording}`}>{i.name}</a> },
+                    { title: t.recording, cell: (i) => <a class="admin-long" href={`recordings/${i.recording}`}>{i.name}</a> },
                     { title: t.collection, cell: (i) => i.collection },
                     { title: t.action, cell: (i) => (i.action === 'purge' ? <span class="error">{t.purge}</span> : t.trash) },
                     { title: t.why, cell: (i) => t.whys[i.why] },

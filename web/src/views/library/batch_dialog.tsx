@@ -91,10 +91,11 @@ function Foreseen({ plan }: { plan: BatchPlan }) {
 
 function Running({ job }: { job: Job | null }) {
     const [done, total] = [job?.done ?? 0, job?.total ?? 0];
+    const label = total > 0 ? t.running(done, total) : text.loading;
     return (
         <div role="status">
-            <p>{t.running(done, total)}</p>
-            <Progress value={total > 0 ? done / total : null} label={t.running(done, total)} />
+            <p>{label}</p>
+            <Progress value={total > 0 ? done / total : null} label={label} />
         </div>
     );
 }
