@@ -221,6 +221,7 @@ export const text = {
             problems: (n: number) => `${plural(n, 'recording', 'recordings')} cannot be changed:`,
             notFound: (n: number) => `${plural(n, 'recording is', 'recordings are')} no longer there.`,
             items: 'Recordings concerned',
+            starting: 'Starting…',
             running: (done: number, total: number) => `${count(done)} of ${count(total)} done`,
             failed: (n: number) => `${plural(n, 'recording', 'recordings')} could not be changed:`,
         },

@@ -25,7 +25,7 @@ function Results({ id }: { id: string }) {
                 columns={[
                     { title: t.recording, cell: (r) => <a class="admin-long" href={`recordings/${r.recording}`}>{r.name || r.recording}</a> },
                     { title: t.collection, cell: (r) => r.collection },
-                    { title: t.newName, cell: (r) => r.new_name && <span class="admin-long">{r.new_name}</span> },
+                    { title: t.newName, cell: (r) => r.new_name !== r.name && <span class="admin-long">{r.new_name}</span> },
                     { title: t.state, cell: (r) => <Badge kind={r.result === 'failed' ? 'bad' : r.result === 'changed' ? 'good' : ''}>{t.resultStates[r.result]}</Badge> },
                     { title: t.problem, cell: (r) => <span class="admin-reason error">{r.problem}</span> },
                 ]}

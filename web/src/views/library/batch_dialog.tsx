@@ -91,7 +91,7 @@ function Foreseen({ plan }: { plan: BatchPlan }) {
 
 function Running({ job }: { job: Job | null }) {
     const [done, total] = [job?.done ?? 0, job?.total ?? 0];
-    const label = total > 0 ? t.running(done, total) : text.loading;
+    const label = total > 0 ? t.running(done, total) : t.starting;
     return (
         <div role="status">
             <p>{label}</p>
