@@ -107,7 +107,7 @@ function Tip({ hovered: { track, spot, x, y }, recording, globe, size }: { hover
 
 export default function MapPanel(props: PanelProps) {
     const { playback, recording, settings, onSettings } = props;
-    const { request, own, flat, globe } = useTracks(props);
+    const { request, live, own, flat, globe } = useTracks(props);
     const area = useRef<HTMLDivElement>(null);
     const [base, moving] = [useRef<HTMLCanvasElement>(null), useRef<HTMLCanvasElement>(null)];
     const size = useSize(area);
@@ -149,7 +149,7 @@ export default function MapPanel(props: PanelProps) {
                 </Button>
                 <Select label={text.map.colourBy} hidden_label value={by} options={[['track', text.map.byTrack], ['time', text.map.byTime], ['speed', text.map.bySpeed]]} onChange={(to) => onSettings({ colour: to === 'track' ? null : to })} />
                 <Button icon="download" label={text.map.save} disabled={own.length === 0} onClick={() => saveBlob(new Blob([geoJson(own)], { type: 'application/geo+json' }), `${recording.name}.geojson`)} />
-                {request.loading && <Spinner />}
+                {request.loading && !live && <Spinner />}
             </div>
             {request.error !== null && <Failed error={request.error} retry={request.reload} />}
             <div class={`map-area ${hovered ? 'on-track' : ''}`} ref={area}>
