@@ -25,6 +25,8 @@ export interface Scene {
 
 const GRID_PX = 100;
 const MARGIN_PX = 12;
+const NORTH_PX = 64; // width and height of the corner with the arrow
+const ATTRIBUTION_PX = 16;
 const BINS = 24; // of colours along a track
 const MAP = 'rainbow';
 
@@ -88,7 +90,7 @@ function drawGrid(context: CanvasRenderingContext2D, scene: Scene, onTiles: bool
     context.stroke();
     context.globalAlpha = 1;
     context.font = '10.5px sans-serif';
-    vertical.forEach(({ at, label }) => at > 60 && at < size.width - 60 && haloText(context, label, at + 3, 11, colours));
+    vertical.forEach(({ at, label }) => at > 60 && at + context.measureText(label).width < size.width - NORTH_PX && haloText(context, label, at + 3, 11, colours));
     horizontal.forEach(({ at, label }) => at > 30 && at < size.height - 50 && haloText(context, label, 4, at - 3, colours));
 }
 
@@ -108,9 +110,19 @@ function drawScale(context: CanvasRenderingContext2D, { globe, view, size, colou
     context.stroke();
 }
 
+/** The corner at the top right, unless a track lies there; then the one at the bottom right, above the attribution. */
+function northCorner({ tracks, view, size }: Scene): number {
+    const inCorner = (spot: Spot): boolean => {
+        const [x, y] = toPx(view, size, spot);
+        return x > size.width - NORTH_PX && x < size.width && y > 0 && y < NORTH_PX;
+    };
+    return tracks.some((track) => track.spots.some(inCorner)) ? size.height - NORTH_PX - ATTRIBUTION_PX : 0;
+}
+
 /** An arrow to the north; on the plane the directions of x and y. */
-function drawNorth(context: CanvasRenderingContext2D, { globe, size, colours }: Scene): void {
-    const [x, y] = [size.width - (globe ? 22 : 50), globe ? 40 : 46];
+function drawNorth(context: CanvasRenderingContext2D, scene: Scene): void {
+    const { globe, size, colours } = scene;
+    const [x, y] = [size.width - (globe ? 22 : 50), northCorner(scene) + (globe ? 40 : 46)];
     context.font = 'bold 11px sans-serif';
     context.fillStyle = context.strokeStyle = colours.text;
     context.lineWidth = 1.5;
