@@ -8,6 +8,7 @@ export interface Placed {
     width: number;
     row: number;
     room: number; // px right of it, up to the next one in the same row
+    clear: number; // px of it from the left that no other one covers
 }
 
 const ROWS_MAX = 3;
@@ -42,9 +43,10 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
         const before = last[row];
         if (before) {
             before.room = Math.max(0, x - before.x - before.width);
+            before.clear = x - before.x;
             before.width = Math.min(before.width, Math.max(x - before.x, right(before.marks.at(-1)!.end) - before.x)); // not only by the least width over the next one
         }
-        const one = { marks: [mark], x, width: Math.max(LEAST_PX, right(mark.end) - x), row, room: Infinity };
+        const one = { marks: [mark], x, width: Math.max(LEAST_PX, right(mark.end) - x), row, room: Infinity, clear: Infinity };
         placed.push(one);
         last[row] = one;
         return one;
@@ -57,7 +59,8 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
             continue;
         }
         const bottom = last[rows - 1];
-        const close = bottom && x - bottom.x < CLUSTER_PX;
+        const covers = bottom?.marks.length === 1 && bottom.width > CLUSTER_PX && right(mark.end) - x < NARROW_PX; // a long bar stays as it is, what begins with it lies above it
+        const close = bottom && x - bottom.x < CLUSTER_PX && !covers;
         const narrow = dense && right(mark.end) - x < NARROW_PX;
         const fits = (one: Placed | null) => !one || one.x + one.width <= x || (one.marks.length === 1 && one.x + LEAST_PX <= x && right(one.marks[0]!.end) <= x);
         const free = narrow && (close || rows > 1) ? -1 : last.findIndex(fits);
@@ -73,7 +76,7 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
         const x = left(one.start);
         const crossed = new Set(placed.filter((p) => p.x < right(one.end) + LEAST_PX && p.x + p.width > x).map((p) => p.row));
         const row = Array.from({ length: rows }, (_, i) => i).find((i) => !crossed.has(i)) ?? rows - 1;
-        placed.push({ marks: [one], x, width: Math.max(LEAST_PX, right(one.end) - x), row, room: crossed.has(row) ? 0 : 80 });
+        placed.push({ marks: [one], x, width: Math.max(LEAST_PX, right(one.end) - x), row, room: crossed.has(row) ? 0 : 80, clear: Infinity });
     }
     return placed;
 }
