@@ -25,8 +25,7 @@ export interface Scene {
 
 const GRID_PX = 100;
 const MARGIN_PX = 12;
-const NORTH_PX = 64; // width and height of the corner with the arrow
-const ATTRIBUTION_PX = 16;
+export const NORTH_PX = 64; // width and height of the corner with the arrow
 const BINS = 24; // of colours along a track
 const MAP = 'rainbow';
 
@@ -110,19 +109,9 @@ function drawScale(context: CanvasRenderingContext2D, { globe, view, size, colou
     context.stroke();
 }
 
-/** The corner at the top right, unless a track lies there; then the one at the bottom right, above the attribution. */
-function northCorner({ tracks, view, size }: Scene): number {
-    const inCorner = (spot: Spot): boolean => {
-        const [x, y] = toPx(view, size, spot);
-        return x > size.width - NORTH_PX && x < size.width && y > 0 && y < NORTH_PX;
-    };
-    return tracks.some((track) => track.spots.some(inCorner)) ? size.height - NORTH_PX - ATTRIBUTION_PX : 0;
-}
-
 /** An arrow to the north; on the plane the directions of x and y. */
-function drawNorth(context: CanvasRenderingContext2D, scene: Scene): void {
-    const { globe, size, colours } = scene;
-    const [x, y] = [size.width - (globe ? 22 : 50), northCorner(scene) + (globe ? 40 : 46)];
+function drawNorth(context: CanvasRenderingContext2D, { globe, size, colours }: Scene): void {
+    const [x, y] = [size.width - (globe ? 22 : 50), globe ? 40 : 46];
     context.font = 'bold 11px sans-serif';
     context.fillStyle = context.strokeStyle = colours.text;
     context.lineWidth = 1.5;

@@ -14,7 +14,7 @@ import { Button, Failed, Select, Spinner } from '../../ui';
 import { ZOOM_STEP } from '../../zoom';
 import { hiddenOf, hiddenText } from '../hidden';
 import type { PanelProps } from '../index';
-import { drawMap, drawPositions, spotAt, valueOf, type ColourBy, type Scene } from './draw';
+import { drawMap, drawPositions, NORTH_PX, spotAt, valueOf, type ColourBy, type Scene } from './draw';
 import { fitAll, latitudeOf, longitudeOf, usableScale, type Flat, type View } from './geometry';
 import { Legend } from './legend';
 import { Tiles } from './tiles';
@@ -123,7 +123,7 @@ export default function MapPanel(props: PanelProps) {
     const colours = useMemo(() => ({ grid: colour('--line'), text: colour('--ink'), background: colour('--paper'), curves: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)) }), [theme]);
     const colourOf = (track: Flat) => colours.curves[flat.indexOf(track) % colours.curves.length]!;
     const followed = useFollow(playback, tracks, settings.follow === '1');
-    const whole = useMemo(() => fitAll(tracks, size.width, size.height), [tracks, size.width, size.height]);
+    const whole = useMemo(() => fitAll(tracks, size, NORTH_PX), [tracks, size.width, size.height]);
     const scene: Scene = { tracks, colourOf, by, range, globe, view: { ...(view ?? whole), ...(followed ? { x: followed.x, y: followed.y } : {}) }, size, colours };
     const { x, y, scale } = scene.view;
     useEffect(() => drawMap(prepared(base.current!, size), scene, tiles, theme === 'dark', start), [tracks, by, range, x, y, scale, size.width, size.height, colours, tiles, arrived]);
