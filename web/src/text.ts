@@ -734,6 +734,7 @@ export const text = {
         removeNote: 'Delete note',
         scan: 'Scan report',
         severities: { note: 'Note', warning: 'Warning', loss: 'Lost' } as Record<string, string>,
+        noMessages: 'No messages.',
         allReadable: (messages: string) => `All ${messages} messages readable.`,
         recovered: (messages: string, lost: string) => `${messages} messages recovered, ${lost} lost.`,
     },
@@ -754,6 +755,7 @@ export const text = {
         moveDown: 'Move down',
         resize: (before: string, after: string) => `Resize ${before} and ${after}`,
         resizeHelp: 'Drag to resize. Double-click: equal sizes.',
+        empty: 'No panels are shown.',
         missing: (topic: string) => `no ${topic}`,
         missingHelp: (recording: string) => `${recording} has no such topic, so the panel shows another one.`,
     },
@@ -994,6 +996,7 @@ export const text = {
         label: (names: string) => `Map of ${names}`,
     },
     topics: {
+        none: 'No topics.',
         title: 'Topics',
         topic: 'Topic',
         type: 'Type',

@@ -85,6 +85,7 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                     ))}
                 </tbody>
             </table>
+            {topics.length === 0 && <p class="topics-part muted">{text.topics.none}</p>}
             {schema && <Schema recording={recording} topic={schema} onClose={() => setSchema(null)} />}
         </>
     );
