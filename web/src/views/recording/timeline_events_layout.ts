@@ -32,6 +32,9 @@ export function rowsOf(marks: readonly EventMark[]): number {
     return Math.max(1, ends.length);
 }
 
+/** The row whose last bar began first: its title has the most room before another bar lies above it. */
+const earliest = (last: readonly (Placed | null)[]): number => last.reduce((best, one, row) => ((one?.x ?? 0) < (last[best]?.x ?? 0) ? row : best), 0);
+
 /** `marks`: by start. The event `apart` is never part of a cluster. */
 export function layOut(marks: readonly EventMark[], view: Range, width: number, rows: number, apart: string | null): Placed[] {
     const scale = width / (Number(view.end - view.start) || 1);
@@ -58,17 +61,16 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
         if (mark.id === apart) {
             continue;
         }
-        const bottom = last[rows - 1];
-        const covers = bottom?.marks.length === 1 && bottom.width > CLUSTER_PX && right(mark.end) - x < NARROW_PX; // a long bar stays as it is, what begins with it lies above it
-        const close = bottom && x - bottom.x < CLUSTER_PX && !covers;
-        const narrow = dense && right(mark.end) - x < NARROW_PX;
+        const narrow = right(mark.end) - x < NARROW_PX;
+        const joins = (one: Placed | null) => one !== null && x - one.x < CLUSTER_PX && !(narrow && one.marks.length === 1 && one.width > CLUSTER_PX); // a long bar keeps its title
+        const close = dense ? (joins(last[rows - 1]!) ? last[rows - 1]! : undefined) : last.find(joins);
         const fits = (one: Placed | null) => !one || one.x + one.width <= x || (one.marks.length === 1 && one.x + LEAST_PX <= x && right(one.marks[0]!.end) <= x);
-        const free = narrow && (close || rows > 1) ? -1 : last.findIndex(fits);
+        const free = dense && narrow && (close || rows > 1) ? -1 : last.findIndex(fits);
         if (free < 0 && close) {
-            bottom.marks.push(mark);
-            bottom.width = Math.max(bottom.width, CLUSTER_PX, right(mark.end) - bottom.x);
+            close.marks.push(mark);
+            close.width = Math.max(close.width, CLUSTER_PX, right(mark.end) - close.x);
         } else {
-            put(mark, free < 0 ? rows - 1 : free, x);
+            put(mark, free >= 0 ? free : dense ? rows - 1 : earliest(last), x);
         }
     }
     const one = inView.find((mark) => mark.id === apart);
