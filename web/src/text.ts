@@ -663,6 +663,8 @@ export const text = {
         inTrashHelp: 'Restore it to view its contents.',
         empty: 'No messages',
         emptyHelp: 'You can export the file, but it contains no messages to show.',
+        failed: 'This recording could not be read',
+        failedHelp: 'The file is kept as it is: download it by Export, or scan it again by the menu at the top.',
         waiting: 'No messages yet',
         waitingHelp: 'They appear here when they are recorded.',
         scanning: 'Scanning…',
@@ -841,7 +843,7 @@ export const text = {
         title: 'Export',
         recording: 'Recording',
         format: 'Format',
-        original: (container: string) => `Original (${container})`,
+        original: (format: string) => `Original: ${format}`,
         originalWhole: 'The original file is always whole. Select another format to export only the selected range.',
         names: {
             'rosbag-2.0': 'ROS 1 bag (2.0)',

@@ -56,7 +56,7 @@ function ScanReport({ recording }: { recording: Recording }) {
     if (scan.error !== null) {
         return <Failed error={scan.error} retry={scan.reload} />;
     }
-    if (!scan.value) {
+    if (!scan.value || recording.state === 'scanning') {
         return null;
     }
     const { findings, findings_total: total, lost_bytes: lost } = scan.value;

@@ -16,6 +16,8 @@ import { quoted } from '../library/query';
 import { change, useDraft, type Loaded } from './annotations';
 import { exportPath, subjectOf } from './export_plan';
 
+const UNREADABLE = ['failed', 'missing', 'changed'];
+
 function Name(loaded: Loaded) {
     const { recording } = loaded;
     const mayEdit = useRole('edit');
@@ -121,6 +123,7 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
     const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('./'), showError);
     const known = useStore(service);
     const facts = [formatTitle(known, recording.format), startText(recording, 0), recording.messages > 0 && duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
+    const problem = recording.problem || (UNREADABLE.includes(recording.state) ? text.stateHelp[recording.state] : null);
     return (
         <header class="recording-header">
             <div class="grow">
@@ -131,7 +134,7 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
                 <p class="recording-facts small muted">
                     <State recording={recording} /> {facts.filter(Boolean).join(' · ')}
                 </p>
-                {recording.problem && <p class="error">{recording.problem}</p>}
+                {problem && <p class="error recording-problem">{problem}</p>}
             </div>
             <div class="row recording-actions">
                 {onExport && (

@@ -93,7 +93,9 @@ function emptyText(state: string): { title: string; help: string } {
         ? { title: t.waiting, help: t.waitingHelp }
         : state === 'scanning'
           ? { title: t.scanning, help: t.scanningHelp }
-          : { title: t.empty, help: t.emptyHelp };
+          : state === 'failed'
+            ? { title: t.failed, help: t.failedHelp }
+            : { title: t.empty, help: t.emptyHelp };
 }
 
 function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; opening: bigint | null; fresh: boolean; second: Second }) {

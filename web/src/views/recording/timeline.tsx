@@ -19,7 +19,7 @@ import { usePointer } from './timeline_pointer';
 import { useEventLane } from './use_event_lane';
 
 const SHORTEST_NS = 10_000; // of a zoomed view
-const NAME_END = 10; // characters of a topic's name that are always shown
+const NAME_END = 8; // characters of a topic's name that are always shown
 
 export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: number }) {
     const canvas = useRef<HTMLCanvasElement>(null);
