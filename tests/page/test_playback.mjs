@@ -57,7 +57,7 @@ async function uploadVideo() {
 
 export const tests = {
     async pictures_play_from_ranges() {
-        await withPage(server, 'about:blank', {}, async (page) => {
+        await withPage(server, 'about:blank', { own: true }, async (page) => {
             await page.addInitScript(noteDrawing);
             await page.goto(`${server.base}/recordings/${camera.id}?at=1&panels=image,plot&plot.fields=%2Fspeed.data`);
             await page.locator('.image-area canvas:not(.image-hidden)').waitFor();
@@ -114,7 +114,7 @@ export const tests = {
             await press(page, 'Play');
             await page.locator('.image-facts', { hasText: '0:01.950' }).waitFor();
         });
-        await withPage(server, 'about:blank', {}, async (page) => {
+        await withPage(server, 'about:blank', { own: true }, async (page) => {
             await page.addInitScript(() => delete window.VideoDecoder); // as over http
             await page.goto(`${server.base}/recordings/${video.id}?at=1.02&panels=image`);
             const time = () => page.evaluate(() => document.querySelector('.image-area video')?.currentTime);

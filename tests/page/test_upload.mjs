@@ -109,7 +109,7 @@ export const tests = {
     async sends_while_it_hashes() {
         const file = path.join(folder, 'hashed.bag');
         fs.writeFileSync(file, Buffer.concat([fs.readFileSync(files.find((f) => f.endsWith('.bag'))), Buffer.from('hashed')]));
-        await withPage(server, '/upload', { allow: expected }, async (page) => {
+        await withPage(server, '/upload', { allow: expected, own: true }, async (page) => {
             let release;
             const held = new Promise((done) => (release = done));
             await page.route('**/hash_worker*', async (route) => (await held, route.continue()));
@@ -127,7 +127,7 @@ export const tests = {
         const big = path.join(folder, 'stored.bag');
         fs.writeFileSync(big, Buffer.concat([fs.readFileSync(files.find((f) => f.endsWith('.bag'))), crypto.randomBytes(16 << 20)]));
         const [stored] = await server.upload([big], 'stored');
-        await withPage(server, '/upload', { allow: expected }, async (page) => {
+        await withPage(server, '/upload', { allow: expected, own: true }, async (page) => {
             let release;
             const held = new Promise((done) => (release = done));
             await page.route('**/hash_worker*', async (route) => (await held, route.continue()));
@@ -147,7 +147,7 @@ export const tests = {
     async notices_other_bytes() {
         const file = path.join(folder, 'other.bag');
         fs.writeFileSync(file, Buffer.concat([fs.readFileSync(files.find((f) => f.endsWith('.bag'))), crypto.randomBytes(1000)]));
-        await withPage(server, '/upload', { allow: expected }, async (page) => {
+        await withPage(server, '/upload', { allow: expected, own: true }, async (page) => {
             let release;
             const held = new Promise((done) => (release = done));
             await page.route('**/hash_worker*', async (route) => (await held, route.continue()));
@@ -208,7 +208,7 @@ export const tests = {
         const big = path.join(folder, 'big.bag');
         const bag = fs.readFileSync(files.find((f) => f.endsWith('.bag')));
         fs.writeFileSync(big, Buffer.concat([bag, crypto.randomBytes(24 << 20)])); // the bytes after the bag are reported as damage, and kept
-        await withPage(server, '/upload', { allow: [...expected, /ERR_|Failed to load/] }, async (page) => {
+        await withPage(server, '/upload', { allow: [...expected, /ERR_|Failed to load/], own: true }, async (page) => {
             await page.getByLabel('Collection').fill('resumed');
             const cdp = await page.context().newCDPSession(page);
             await cdp.send('Network.enable');
