@@ -664,7 +664,7 @@ export const text = {
         empty: 'No messages',
         emptyHelp: 'You can export the file, but it contains no messages to show.',
         failed: 'This recording could not be read',
-        failedHelp: 'The file is kept as it is: download it by Export, or scan it again by the menu at the top.',
+        failedHelp: 'The file is kept as it is: Export downloads it.',
         waiting: 'No messages yet',
         waitingHelp: 'They appear here when they are recorded.',
         scanning: 'Scanning…',
