@@ -140,5 +140,23 @@ export const tests = {
             await page.locator('.timeline').getByRole('button', { name: 'Reset zoom' }).waitFor();
             await eventually(async () => (await clusters.count()) < before || (await clusters.allTextContents()).every((n) => Number(n) < 30), 'single events');
         });
+    },    async titles_of_long_events_stay_readable() {
+        const long = { long: 0, longer: 0.8, longest: 2.1 };
+        for (const [title, start] of Object.entries(long)) {
+            await add(drive, title, start, 9);
+        }
+        for (const time of [2.2, 2.25, 2.3, 4]) { // where the rows are taken
+            await add(drive, `at ${time}`, time, time);
+        }
+        await withPage(server, `/recordings/${drive.id}?panels=topics`, {}, async (page) => {
+            await lane(page, drive);
+            await page.locator('.timeline-cluster', { hasText: '3' }).waitFor();
+            const bars = await page.locator('.timeline-event').evaluateAll((all) => all.map((one) => ({ text: one.textContent, box: one.getBoundingClientRect().toJSON() })));
+            for (const title of Object.keys(long)) {
+                const { box } = bars.find(({ text }) => text === title) ?? assert.fail(`${title} is in a cluster`);
+                const above = bars.filter(({ text, box: other }) => text !== title && other.top === box.top && other.left > box.left);
+                assert.ok(above.every(({ box: other }) => other.left - box.left > 60), `${title} is covered by ${above.map(({ text }) => text)}`);
+            }
+        });
     },
 };

@@ -199,7 +199,7 @@ export const tests = {
         const again = await server.json(`/recordings/${archive.id}`); // of the same collection, with other topics
         const choose = async (page, item) => {
             await page.getByRole('button', { name: 'Layout', exact: true }).click();
-            await page.getByRole(item.endsWith('…') || item === 'Reset' ? 'menuitem' : 'menuitemcheckbox', { name: item, exact: true }).click();
+            await page.getByRole(item.endsWith('…') || item === 'Default layout' ? 'menuitem' : 'menuitemcheckbox', { name: item, exact: true }).click();
         };
         await withPage(server, `/recordings/${bag.id}?panels=r250-750.messages.c500-500.plot.map&messages.topic=/scan&plot.fields=/odom.pose.pose.position.x&plot.zoom=1~2&at=3`, { allow: [/404.*\/series/] }, async (page) => {
             await choose(page, 'Save as…');
@@ -233,7 +233,7 @@ export const tests = {
             await page.getByRole('button', { name: 'Delete ours' }).click();
             await page.getByText('No layouts are saved.').waitFor();
             await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
-            await choose(page, 'Reset');
+            await choose(page, 'Default layout');
             await region(page, '3D').waitFor();
             assert.equal(query(page).get('panels'), null);
         });

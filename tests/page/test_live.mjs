@@ -15,6 +15,9 @@ async function create(name) {
 }
 async function append(id, from, count) {
     const rows = Array.from({ length: count }, (_, i) => ({ topic: '/imu', log_time: BEGAN * 1e6 + (from + i) * 1e8, data: { x: Math.sin((from + i) / 5) } }));
+    await appendRows(id, rows);
+}
+async function appendRows(id, rows) {
     await server.json(`/recordings/${id}/messages`, { method: 'POST', body: rows.map((row) => JSON.stringify(row)).join('\n'), headers: { 'Content-Type': 'application/x-ndjson' } });
 }
 
@@ -58,6 +61,22 @@ export const tests = {
             await append(id, 100, 10);
             await shows('0:10.900 / 10.9 s');
             assert.ok(!page.url().includes('at='), 'a link follows, too');
+        });
+    },
+    async the_scene_and_the_map_get_what_came_later() {
+        const id = await create('poses');
+        const drive = (topic, from, count) => appendRows(id, [
+            { $channel: { topic, type: 'geometry_msgs/PoseStamped', encoding: 'json' } },
+            ...Array.from({ length: count }, (_, i) => ({ topic, log_time: BEGAN * 1e6 + (from + i) * 1e8, data: { header: { frame_id: 'map' }, pose: { position: { x: i, y: from, z: 0 }, orientation: { x: 0, y: 0, z: 0, w: 1 } } } })),
+        ]);
+        await drive('/a', 0, 20);
+        await withPage(server, `/recordings/${id}?panels=scene,map`, {}, async (page) => {
+            const topics = (number) => page.locator('.scene-stats', { hasText: `Topics${number}` }).waitFor();
+            await topics(1);
+            await page.getByRole('checkbox', { name: '/a' }).waitFor();
+            await drive('/b', 20, 20); // the end is now beyond what was loaded
+            await topics(2);
+            await page.getByRole('checkbox', { name: '/b' }).waitFor();
         });
     },
     async the_library_shows_it() {

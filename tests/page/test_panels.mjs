@@ -165,6 +165,8 @@ export const tests = {
             await eventually(async () => count('play') > plays && (await value()) > 20, 'values after a jump');
             await page.getByRole('button', { name: 'Pause', exact: true }).click();
             await eventually(async () => count('message') > before && Math.abs((await value()) - (await at(page)) * 100) <= 1.001, 'the message at the playhead');
+            await page.getByRole('button', { name: 'Table', exact: true }).click(); // begins with the fields of the topic
+            await page.getByRole('columnheader', { name: 'data' }).waitFor();
         });
     },
 };

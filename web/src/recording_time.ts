@@ -42,6 +42,8 @@ export const calendarText = (recording: Recording, ns: bigint, digits = 3): stri
     const zone = shownZone(recording);
     return at === null ? null : `${dateTime(at, digits, zone)} ${zoneName(zone, Number(at / 1000000n))}`;
 };
+/** When the recording starts; null also if nothing has been recorded yet. */
+export const startText = (recording: Recording, digits = 3): string | null => (recording.messages > 0 ? calendarText(recording, boundsOf(recording).start, digits) : null);
 
 /** As the URL holds it: 1.5 */
 export function secondsOf(ns: bigint): string {

@@ -25,6 +25,7 @@ export interface Scene {
 
 const GRID_PX = 100;
 const MARGIN_PX = 12;
+export const NORTH_PX = 64; // width and height of the corner with the arrow
 const BINS = 24; // of colours along a track
 const MAP = 'rainbow';
 
@@ -88,7 +89,7 @@ function drawGrid(context: CanvasRenderingContext2D, scene: Scene, onTiles: bool
     context.stroke();
     context.globalAlpha = 1;
     context.font = '10.5px sans-serif';
-    vertical.forEach(({ at, label }) => at > 60 && at < size.width - 60 && haloText(context, label, at + 3, 11, colours));
+    vertical.forEach(({ at, label }) => at > 60 && at + context.measureText(label).width < size.width - NORTH_PX && haloText(context, label, at + 3, 11, colours));
     horizontal.forEach(({ at, label }) => at > 30 && at < size.height - 50 && haloText(context, label, 4, at - 3, colours));
 }
 

@@ -65,7 +65,8 @@ export function flatten(tracks: Track[]): Flat[] {
     });
 }
 
-export function fitAll(tracks: Flat[], width: number, height: number): View {
+/** The view of all tracks; they leave the corner at the top right free, `corner` pixels wide and high. */
+export function fitAll(tracks: Flat[], { width, height }: Size, corner: number): View {
     let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
     for (const { spots } of tracks) {
         for (const p of spots) {
@@ -75,8 +76,14 @@ export function fitAll(tracks: Flat[], width: number, height: number): View {
     if (left > right || width <= 0 || height <= 0) {
         return { x: 0, y: 0, scale: 1 };
     }
-    const scale = Math.min(width / Math.max(right - left, 1e-3), height / Math.max(high - low, 1e-3)) * 0.85;
-    return { x: (left + right) / 2, y: (low + high) / 2, scale: Math.min(scale, MAX_SCALE) };
+    const fit = (beside: number): View => {
+        const scale = Math.min(Math.min((width - beside) / Math.max(right - left, 1e-3), height / Math.max(high - low, 1e-3)) * 0.85, MAX_SCALE);
+        return { x: (left + right) / 2 + beside / 2 / scale, y: (low + high) / 2, scale };
+    };
+    const whole = fit(0);
+    const size = { width, height };
+    const free = tracks.every(({ spots }) => spots.every((spot) => toPx(whole, size, spot)[0] < width - corner || toPx(whole, size, spot)[1] > corner));
+    return free || width < 2 * corner ? whole : fit(corner);
 }
 
 export const toPx = (view: View, { width, height }: Size, at: { x: number; y: number }): [number, number] => [width / 2 + (at.x - view.x) * view.scale, height / 2 - (at.y - view.y) * view.scale];

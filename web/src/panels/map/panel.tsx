@@ -14,7 +14,7 @@ import { Button, Failed, Select, Spinner } from '../../ui';
 import { ZOOM_STEP } from '../../zoom';
 import { hiddenOf, hiddenText } from '../hidden';
 import type { PanelProps } from '../index';
-import { drawMap, drawPositions, spotAt, valueOf, type ColourBy, type Scene } from './draw';
+import { drawMap, drawPositions, NORTH_PX, spotAt, valueOf, type ColourBy, type Scene } from './draw';
 import { fitAll, latitudeOf, longitudeOf, usableScale, type Flat, type View } from './geometry';
 import { Legend } from './legend';
 import { Tiles } from './tiles';
@@ -107,7 +107,7 @@ function Tip({ hovered: { track, spot, x, y }, recording, globe, size }: { hover
 
 export default function MapPanel(props: PanelProps) {
     const { playback, recording, settings, onSettings } = props;
-    const { request, own, flat, globe } = useTracks(props);
+    const { request, live, own, flat, globe } = useTracks(props);
     const area = useRef<HTMLDivElement>(null);
     const [base, moving] = [useRef<HTMLCanvasElement>(null), useRef<HTMLCanvasElement>(null)];
     const size = useSize(area);
@@ -123,7 +123,7 @@ export default function MapPanel(props: PanelProps) {
     const colours = useMemo(() => ({ grid: colour('--line'), text: colour('--ink'), background: colour('--paper'), curves: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`--c${n}`)) }), [theme]);
     const colourOf = (track: Flat) => colours.curves[flat.indexOf(track) % colours.curves.length]!;
     const followed = useFollow(playback, tracks, settings.follow === '1');
-    const whole = useMemo(() => fitAll(tracks, size.width, size.height), [tracks, size.width, size.height]);
+    const whole = useMemo(() => fitAll(tracks, size, NORTH_PX), [tracks, size.width, size.height]);
     const scene: Scene = { tracks, colourOf, by, range, globe, view: { ...(view ?? whole), ...(followed ? { x: followed.x, y: followed.y } : {}) }, size, colours };
     const { x, y, scale } = scene.view;
     useEffect(() => drawMap(prepared(base.current!, size), scene, tiles, theme === 'dark', start), [tracks, by, range, x, y, scale, size.width, size.height, colours, tiles, arrived]);
@@ -149,7 +149,7 @@ export default function MapPanel(props: PanelProps) {
                 </Button>
                 <Select label={text.map.colourBy} hidden_label value={by} options={[['track', text.map.byTrack], ['time', text.map.byTime], ['speed', text.map.bySpeed]]} onChange={(to) => onSettings({ colour: to === 'track' ? null : to })} />
                 <Button icon="download" label={text.map.save} disabled={own.length === 0} onClick={() => saveBlob(new Blob([geoJson(own)], { type: 'application/geo+json' }), `${recording.name}.geojson`)} />
-                {request.loading && <Spinner />}
+                {request.loading && !live && <Spinner />}
             </div>
             {request.error !== null && <Failed error={request.error} retry={request.reload} />}
             <div class={`map-area ${hovered ? 'on-track' : ''}`} ref={area}>

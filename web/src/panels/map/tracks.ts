@@ -36,10 +36,14 @@ interface Actors {
     actors: Record<string, { location: { x: number; y: number } }>;
 }
 
-async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSignal): Promise<Track[]> {
-    const tracks = new Map<string, Track>();
+const pointsIn = (tracks: Track[]): number => tracks.reduce((sum, { points }) => sum + points.length, 0);
+/** The time after the last point. */
+const endOf = (tracks: Track[]): bigint | null => tracks.reduce<bigint | null>((end, { points }) => (points.length > 0 && points.at(-1)!.time >= (end ?? 0n) ? points.at(-1)!.time + 1n : end), null);
+
+async function actorsOf(id: string, topic: Topic, every: number, known: Track[], signal: AbortSignal): Promise<Track[]> {
+    const tracks = new Map(known.map((track) => [track.key, { ...track, points: [...track.points] }]));
     const step = Math.max(every, Math.ceil((topic.payload_bytes ?? 0) / MAX_ACTOR_BYTES));
-    for await (const row of getRows<Message<Actors>>(`/recordings/${id}/messages`, { topic: topic.name, every: step, time_format: 'nanoseconds' }, signal)) {
+    for await (const row of getRows<Message<Actors>>(`/recordings/${id}/messages`, { topic: topic.name, every: step, start: endOf(known), time_format: 'nanoseconds' }, signal)) {
         for (const [actor, { location }] of Object.entries(row.data.actors)) {
             let track = tracks.get(actor);
             if (!track) {
@@ -52,13 +56,15 @@ async function actorsOf(id: string, topic: Topic, every: number, signal: AbortSi
     return [...tracks.values()];
 }
 
-export async function tracksOf(recording: Recording, topic: Topic, kind: TrackKind, signal: AbortSignal): Promise<Track[]> {
+/** `loaded`: what was loaded of a live recording before. Only what came since is added, until those are too many points. */
+export async function tracksOf(recording: Recording, topic: Topic, kind: TrackKind, loaded: Track[], signal: AbortSignal): Promise<Track[]> {
     const every = Math.max(1, Math.ceil(topic.messages / MAX_POINTS));
+    const known = pointsIn(loaded) < 2 * MAX_POINTS ? loaded : [];
     if (topic.type === 'carla/Position') {
-        return actorsOf(recording.id, topic, every, signal);
+        return actorsOf(recording.id, topic, every, known, signal);
     }
-    const track: Track = { key: topic.name, name: topic.name, coordinates: kind.coordinates, points: [] };
-    const rows = getRows<Message<Record<string, unknown>>>(`/recordings/${recording.id}/messages`, { topic: topic.name, fields: kind.fields.join(','), every, time_format: 'nanoseconds' }, signal);
+    const track: Track = { key: topic.name, name: topic.name, coordinates: kind.coordinates, points: [...(known[0]?.points ?? [])] };
+    const rows = getRows<Message<Record<string, unknown>>>(`/recordings/${recording.id}/messages`, { topic: topic.name, fields: kind.fields.join(','), every, start: endOf(known), time_format: 'nanoseconds' }, signal);
     for await (const row of rows) {
         const [x, y] = kind.fields.map((field) => Number(row.data[field] ?? NaN)) as [number, number]; // null: not a number
         if (Number.isFinite(x) && Number.isFinite(y) && !(kind.coordinates === 'globe' && x === 0 && y === 0)) {

@@ -11,6 +11,10 @@ export const splitColumns = (setting: string | undefined): string[] =>
         .filter(Boolean)
         .map((p) => (p === '.' ? '' : p.replace(/%7C/g, '|').replace(/%25/g, '%')));
 
+const FIRST_COLUMNS = 6;
+/** The columns that a table has at first: the first fields of a message, without its header. */
+export const firstColumns = (message: Value): string | null => joinColumns(leavesOf(message).filter((path) => !/^header(\.|$)/.test(path)).slice(0, FIRST_COLUMNS));
+
 export function ColumnDialog({ message, loading, error, chosen, onChange, onClose }: { message: Value | undefined; loading: boolean; error: unknown; chosen: string[]; onChange: (paths: string[]) => void; onClose: () => void }) {
     const found = (message === undefined ? [] : leavesOf(message)).map((path) => ({ path, unit: '' }));
     return <FieldDialog title={text.messages.chooseColumns} none={text.messages.noColumns} found={found} loading={loading} error={error} chosen={chosen} onChange={onChange} onClose={onClose} />;

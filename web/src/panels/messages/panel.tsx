@@ -1,5 +1,5 @@
 // One topic: its message at the playhead as a tree or as hex, or all its messages as a table.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { download, get, getBytes } from '../../api';
 import { copyText } from '../../clipboard';
 import { neighbour } from '../../frames';
@@ -12,7 +12,7 @@ import { DRAGGED_FIELD, fieldOf, withField } from '../plot/curves';
 import { useAtPlayhead } from '../use_at_playhead';
 import { usePlayed } from '../use_played';
 import type { PanelProps } from '../index';
-import { ColumnDialog, joinColumns, splitColumns } from './columns';
+import { ColumnDialog, firstColumns, joinColumns, splitColumns } from './columns';
 import { Hex } from './hex';
 import { MessageTable } from './table';
 import { bytesOf, isNumber, nodesOf, type Value } from './tree';
@@ -58,8 +58,11 @@ export function Messages(props: PanelProps) {
     const table = settings.view === 'table';
     const columns = splitColumns(settings.columns);
     const [picking, setPicking] = useState(false);
-    const at = useMessage(props, topic, hex, !table || picking);
+    const unset = table && settings.columns === undefined;
+    const at = useMessage(props, topic, hex, !table || picking || unset);
     const { shown } = at;
+    const first = unset && shown?.message.topic === topic?.name && shown?.message.encoding === undefined ? firstColumns(shown!.message.data) : null;
+    useEffect(() => void (first !== null && onSettings({ columns: first })), [first]);
     const time = shown ? BigInt(shown.message.log_time) : null;
     if (!topic) {
         return <p class="empty muted">{text.messages.none}</p>;

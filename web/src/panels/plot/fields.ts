@@ -103,7 +103,7 @@ export async function firstFields(recording: Recording, topics: readonly Topic[]
 /** The fields plotted until some are selected. */
 export function defaultFields(topics: readonly { name: string; type: string; messages: number }[]): string[] {
     const defaults: [RegExp, string[]][] = [
-        [/^nanover\/frame$/, ['frame.energy.kinetic', 'frame.energy.potential']],
+        [/^(nanover\/frame|GetFrameResponse)$/, ['frame.energy.kinetic', 'frame.energy.potential']],
         [/(^|\/)turtlesim\/(msg\/)?Pose$/, ['x', 'y']],
         [/nav_msgs\/(msg\/)?Odometry$/, ['pose.pose.position.x', 'pose.pose.position.y']],
         [/PoseStamped$/, ['pose.position.x', 'pose.position.y']],

@@ -56,7 +56,7 @@ function CameraMenu({ settings, onSettings, viewport, fit }: Pick<PanelProps, 's
     };
     const sides = [['top', text.scene.topView], ['front', text.scene.frontView], ['side', text.scene.sideView], ['free', text.scene.resetView]] as const;
     return (
-        <Menu label={text.scene.camera} kind="plain" items={sides.map(([side, label]) => ({ label, checked: side === (settings.camera ?? 'free') && side !== 'free', run: () => look(side) }))}>
+        <Menu label={text.scene.camera} kind="plain" icon="down" items={sides.map(([side, label]) => ({ label, checked: side === (settings.camera ?? 'free') && side !== 'free', run: () => look(side) }))}>
             {text.scene.camera}
         </Menu>
     );

@@ -8,7 +8,7 @@ import type { Topic } from '../../types';
 import { RowCursor, TimeWindows } from '../time_windows';
 import { colourOfNumber } from './elements';
 import { Frames, matrixOf, type Quaternion, type Vector } from './frames';
-import { DEFAULT_LOOK } from './points';
+import { DEFAULT_LOOK, type Look } from './points';
 import { hasPoints } from './ros_shapes';
 import { drawnAs, isTransforms, kindOf } from './ros_types';
 import type { FollowTarget, SceneOptions, SceneTopic, Source, Stat } from './source';
@@ -33,8 +33,9 @@ export class RosSource implements Source {
     readonly frames = new Frames();
     private cursor: RowCursor<Row>;
     private views = new Map<string, TopicView>(); // of all drawn topics
-    private transforms: string[];
+    private transforms: string[] = [];
     private hidden: ReadonlySet<string> = new Set();
+    private looks: ReadonlyMap<string, Look> = new Map();
 
     constructor(
         private id: string,
@@ -43,16 +44,30 @@ export class RosSource implements Source {
         private width_ns: bigint,
         private changed: () => void,
     ) {
+        this.add(topics);
+        this.cursor = this.open();
+    }
+
+    /** Adds the topics that are not there yet; true: there were some. */
+    private add(topics: readonly Topic[]): boolean {
+        const before = this.views.size + this.transforms.length;
         topics.forEach((topic, number) => {
-            const type = topic.messages > 0 ? drawnAs(topic.type) : null;
+            const type = topic.messages > 0 && !this.views.has(topic.name) ? drawnAs(topic.type) : null;
             if (type) {
                 const view = new TopicView(type, new THREE.Color(colourOfNumber(number)));
+                view.setLook(this.looks.get(topic.name) ?? DEFAULT_LOOK);
                 this.views.set(topic.name, view);
                 this.group.add(view.group);
             }
         });
         this.transforms = topics.filter((t) => isTransforms(t.type)).map((t) => t.name);
-        this.cursor = this.open();
+        return this.views.size + this.transforms.length > before;
+    }
+
+    setTopics(topics: readonly Topic[]): void {
+        if (this.add(topics)) {
+            this.reopen();
+        }
     }
 
     /** Loads the transforms and the topics that are not hidden. */
@@ -74,14 +89,18 @@ export class RosSource implements Source {
     setOptions({ hidden, looks }: SceneOptions): void {
         const before = this.hidden;
         this.hidden = hidden;
+        this.looks = looks;
         this.views.forEach((view, name) => {
             void (hidden.has(name) && view.clear());
             view.setLook(looks.get(name) ?? DEFAULT_LOOK);
         });
         if ([...this.views.keys()].some((name) => before.has(name) !== hidden.has(name))) {
-            this.cursor.stop();
-            this.cursor = this.open();
+            this.reopen();
         }
+    }
+    private reopen(): void {
+        this.cursor.stop();
+        this.cursor = this.open();
     }
 
     show(time_ns: bigint): boolean {

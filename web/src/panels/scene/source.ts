@@ -1,5 +1,6 @@
 // The source of a scene: one per kind of recording. It draws the state at any time the playhead moves to.
 import type * as THREE from 'three';
+import type { Topic } from '../../types';
 import type { Frames } from './frames';
 import type { Look, PointFacts } from './points';
 
@@ -32,6 +33,8 @@ export interface Source {
     /** Draws the state at `time_ns`. False while data is loading; `changed` is called when it has arrived. */
     show(time_ns: bigint): boolean;
     topics(): SceneTopic[];
+    /** The topics of the recording now: a live one may get more. */
+    setTopics?(topics: readonly Topic[]): void;
     /** What is hidden is removed, and not loaded. Takes effect with the next show(). */
     setOptions(options: SceneOptions): void;
     /** The tree of coordinate frames; null: there is none. */

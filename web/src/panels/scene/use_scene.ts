@@ -112,6 +112,10 @@ export function useScene(props: PanelProps, canvas: { current: HTMLCanvasElement
         };
     }, [props.recording.id, playback, round]);
     useEffect(() => {
+        source.current?.setTopics?.(props.topics);
+        show.current(playback.get());
+    }, [props.topics]);
+    useEffect(() => {
         source.current?.setOptions({ hidden: hiddenOf(settings.hide), looks: looksOf(settings.points) });
         show.current(playback.get());
     }, [settings.hide, settings.points, settings.follow, settings.turn, settings.axes]);

@@ -26,37 +26,38 @@ function Schema({ recording, topic, onClose }: { recording: Recording; topic: To
     );
 }
 
+/** The roles are explicit since a narrow panel lays the rows out in two lines, and other boxes than a table's lose them. */
 function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'topics' | 'open'>) {
     const [schema, setSchema] = useState<Topic | null>(null);
     return (
         <>
-            <table class="plain-table">
+            <table class="plain-table topics-list" role="table">
                 <caption class="visually-hidden">{text.topics.title}</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">{text.topics.topic}</th>
-                        <th scope="col">{text.topics.type}</th>
-                        <th scope="col" class="right">
+                <thead role="rowgroup">
+                    <tr role="row">
+                        <th role="columnheader" scope="col">{text.topics.topic}</th>
+                        <th role="columnheader" scope="col">{text.topics.type}</th>
+                        <th role="columnheader" scope="col" class="right">
                             {text.topics.messages}
                         </th>
-                        <th scope="col" class="right">
+                        <th role="columnheader" scope="col" class="right">
                             {text.topics.size}
                         </th>
-                        <th scope="col" class="right">
+                        <th role="columnheader" scope="col" class="right">
                             {text.topics.rate}
                         </th>
-                        <th scope="col" class="right">
+                        <th role="columnheader" scope="col" class="right">
                             {text.topics.gap}
                         </th>
-                        <th scope="col" class="right">
+                        <th role="columnheader" scope="col" class="right">
                             {text.topics.first}
                         </th>
                     </tr>
                 </thead>
-                <tbody>
+                <tbody role="rowgroup">
                     {topics.map((t) => (
-                        <tr key={t.name}>
-                            <th scope="row" class="mono">
+                        <tr key={t.name} role="row">
+                            <th role="rowheader" scope="row" class="mono">
                                 {t.messages > 0 ? (
                                     <button type="button" class="link" title={text.topics.messagesOf(t.name)} onClick={() => open('messages', () => ({ topic: t.name, columns: null }))}>
                                         {t.name}
@@ -65,7 +66,7 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                                     t.name
                                 )}
                             </th>
-                            <td class="mono">
+                            <td role="cell" class="mono topics-type">
                                 {t.schema_id !== null ? (
                                     <button type="button" class="link" onClick={() => setSchema(t)}>
                                         {t.type}
@@ -75,15 +76,16 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                                 )}{' '}
                                 <span class="muted small">{t.encoding}</span>
                             </td>
-                            <td class="right">{count(t.messages)}</td>
-                            <td class="right">{bytes(t.payload_bytes)}</td>
-                            <td class="right">{rate(t.rate)}</td>
-                            <td class="right">{t.max_gap === null ? '–' : `${t.max_gap.toPrecision(3)} s`}</td>
-                            <td class="right mono">{t.start_ns === null ? '–' : relativeTime(recording, BigInt(t.start_ns))}</td>
+                            <td role="cell" class="right">{count(t.messages)}</td>
+                            <td role="cell" class="right">{bytes(t.payload_bytes)}</td>
+                            <td role="cell" class="right">{rate(t.rate)}</td>
+                            <td role="cell" class="right">{t.max_gap === null ? '–' : `${t.max_gap.toPrecision(3)} s`}</td>
+                            <td role="cell" class="right mono">{t.start_ns === null ? '–' : relativeTime(recording, BigInt(t.start_ns))}</td>
                         </tr>
                     ))}
                 </tbody>
             </table>
+            {topics.length === 0 && <p class="topics-part muted">{text.topics.none}</p>}
             {schema && <Schema recording={recording} topic={schema} onClose={() => setSchema(null)} />}
         </>
     );

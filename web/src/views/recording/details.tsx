@@ -3,7 +3,7 @@ import { get } from '../../api';
 import { useRequest } from '../../use_request';
 import type { Playback } from '../../playback';
 import { bytes, count, dateTime, duration } from '../../format';
-import { boundsOf, calendarText } from '../../recording_time';
+import { startText } from '../../recording_time';
 import { zoneName } from '../../time_zone';
 import { formatTitle, service } from '../../service';
 import { useStore } from '../../store';
@@ -25,7 +25,7 @@ function Facts({ recording }: { recording: Recording }) {
     const known = useStore(service);
     const facts: [string, string][] = [
         [text.details.format, formatTitle(known, recording.format)],
-        [text.details.start, calendarText(recording, boundsOf(recording).start) ?? text.details.noDate],
+        [text.details.start, recording.messages > 0 ? (startText(recording) ?? text.details.noDate) : '–'],
         [text.details.duration, duration(recording.duration_ns)],
         [text.details.messages, count(recording.messages)],
         [text.details.size, bytes(recording.size)],
@@ -56,14 +56,14 @@ function ScanReport({ recording }: { recording: Recording }) {
     if (scan.error !== null) {
         return <Failed error={scan.error} retry={scan.reload} />;
     }
-    if (!scan.value) {
+    if (!scan.value || recording.state === 'scanning') {
         return null;
     }
     const { findings, findings_total: total, lost_bytes: lost } = scan.value;
     return (
         <section class="details-part">
             <h3>{text.details.scan}</h3>
-            <p>{total === 0 ? text.details.allReadable(count(recording.messages)) : text.details.recovered(count(recording.messages), bytes(lost))}</p>
+            <p>{total === 0 && recording.messages === 0 ? text.details.noMessages : total === 0 ? text.details.allReadable(count(recording.messages)) : text.details.recovered(count(recording.messages), bytes(lost))}</p>
             <ul class="details-list">
                 {findings.map((f, i) => (
                     <li key={i} class="details-finding">

@@ -7,7 +7,7 @@ import { copyText } from '../../clipboard';
 import { bytes, count, duration } from '../../format';
 import { labelOf, text } from '../../text';
 import { relativeTime } from '../../recording_time';
-import { service as serviceStore } from '../../service';
+import { formatTitle, service as serviceStore } from '../../service';
 import { useStore } from '../../store';
 import { showError } from '../../toasts';
 import type { ServiceDocument, Topic } from '../../types';
@@ -142,7 +142,7 @@ function Form({ offers, chosen, onChosen, service, onClose }: { offers: Offer[];
                     <Select
                         label={text.export.format}
                         value={choice.target}
-                        options={[...(merged ? [] : [['', text.export.original(recording.container || recording.format)] as [string, string]]), ...targets.map(option)]}
+                        options={[...(merged ? [] : [['', text.export.original(formatTitle(service, recording.format))] as [string, string]]), ...targets.map(option)]}
                         onChange={(to) => setChoice({ ...choice, target: to, compression: '' })}
                     />
                     {!target && recording.parts.length > 1 && (

@@ -44,7 +44,7 @@ export const targetKey = (target: Target): string => target.extension + (target.
 
 export function titleOf(target: Target, formats: Format[]): string {
     const title = text.export.names[target.name] ?? formats.find((f) => f.name === target.name)?.title ?? target.name;
-    return `${title}${target.version ? ' ' + target.version : ''} (${target.extension})`;
+    return `${title}${target.version && !title.includes(target.version) ? ' ' + target.version : ''} (${target.extension})`;
 }
 
 /** The targets without those that repeat a versioned target under no version. */

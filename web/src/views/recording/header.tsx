@@ -4,7 +4,7 @@ import { go, href } from '../../address';
 import { download, linkTo, send } from '../../api';
 import { copyText } from '../../clipboard';
 import { bytes, count, duration } from '../../format';
-import { boundsOf, calendarText } from '../../recording_time';
+import { startText } from '../../recording_time';
 import { linkKey } from '../../shared_link';
 import { formatTitle, service, useRole } from '../../service';
 import { useStore } from '../../store';
@@ -15,6 +15,8 @@ import { Badge, Button, Confirm, Field, Menu, type MenuItem } from '../../ui';
 import { quoted } from '../library/query';
 import { change, useDraft, type Loaded } from './annotations';
 import { exportPath, subjectOf } from './export_plan';
+
+const UNREADABLE = ['failed', 'missing', 'changed'];
 
 function Name(loaded: Loaded) {
     const { recording } = loaded;
@@ -120,7 +122,8 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
     const actions = useActions(loaded, () => setPurging(true));
     const purge = () => void send('DELETE', `/recordings/${recording.id}`, { params: { purge: true } }).then(() => go('./'), showError);
     const known = useStore(service);
-    const facts = [formatTitle(known, recording.format), calendarText(recording, boundsOf(recording).start, 0), duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
+    const facts = [formatTitle(known, recording.format), startText(recording, 0), recording.messages > 0 && duration(recording.duration_ns), `${count(recording.messages)} ${text.recording.messages}`, bytes(recording.size)];
+    const problem = recording.problem || (UNREADABLE.includes(recording.state) ? text.stateHelp[recording.state] : null);
     return (
         <header class="recording-header">
             <div class="grow">
@@ -131,7 +134,7 @@ export function Header({ loaded, onExport, onCompare = null, onShare = null }: H
                 <p class="recording-facts small muted">
                     <State recording={recording} /> {facts.filter(Boolean).join(' · ')}
                 </p>
-                {recording.problem && <p class="error">{recording.problem}</p>}
+                {problem && <p class="error recording-problem">{problem}</p>}
             </div>
             <div class="row recording-actions">
                 {onExport && (

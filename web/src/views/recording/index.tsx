@@ -50,7 +50,6 @@ function useRecordingPlayback(recording: Recording, opening: bigint | null, boun
         }
         return created;
     }, [recording.id, recording.messages > 0]);
-    useLayoutEffect(() => playback.grow(bounds, recording.state === 'recording'), [playback, bounds.start, bounds.end, recording.state]);
     useEffect(() => {
         let timer: ReturnType<typeof setTimeout>;
         const keep = () => {
@@ -94,15 +93,19 @@ function emptyText(state: string): { title: string; help: string } {
         ? { title: t.waiting, help: t.waitingHelp }
         : state === 'scanning'
           ? { title: t.scanning, help: t.scanningHelp }
-          : { title: t.empty, help: t.emptyHelp };
+          : state === 'failed'
+            ? { title: t.failed, help: t.failedHelp }
+            : { title: t.empty, help: t.emptyHelp };
 }
 
 function FullRecording({ loaded, opening, fresh, second }: { loaded: Loaded; opening: bigint | null; fresh: boolean; second: Second }) {
     const { recording } = loaded;
     const topics = recording.topics ?? [];
     const pair = usePair(recording, second.recording);
-    const playback = useRecordingPlayback(recording, opening, unionOf(recording, pair));
+    const bounds = unionOf(recording, pair);
+    const playback = useRecordingPlayback(recording, opening, bounds);
     const sources = useSources(recording, playback, pair);
+    useLayoutEffect(() => playback.grow(bounds, recording.state === 'recording'), [playback, bounds.start, bounds.end, recording.state]); // after the views of the playback have the new ends, or panels would load times beyond them
     const own = sources[0]!.playback;
     const lanes = useLanes(second.recording);
     const [choosing, setChoosing] = useState(false);

@@ -19,6 +19,7 @@ import { usePointer } from './timeline_pointer';
 import { useEventLane } from './use_event_lane';
 
 const SHORTEST_NS = 10_000; // of a zoomed view
+const NAME_END = 8; // characters of a topic's name that are always shown
 
 export function Lanes({ lanes, view, width }: { lanes: Lane[]; view: Range; width: number }) {
     const canvas = useRef<HTMLCanvasElement>(null);
@@ -169,6 +170,16 @@ function Corner({ playback, zoom }: { playback: Playback; zoom: Zoom }) {
     );
 }
 
+/** A long name is cut in its middle: topics of one device differ at their ends. */
+export function LaneName({ topic, title }: { topic: string; title: string }) {
+    return (
+        <div class="timeline-name mono" title={title}>
+            <span class="ellipsis">{topic.slice(0, -NAME_END)}</span>
+            <span class="timeline-name-end">{topic.slice(-NAME_END)}</span>
+        </div>
+    );
+}
+
 /** What comes below the lanes: those of a second recording. */
 interface Below {
     names: ComponentChildren;
@@ -192,9 +203,7 @@ export function Timeline({ recording, topics, playback, events, below }: { recor
                 <Corner playback={playback} zoom={zoom} />
                 {lane.visible && <EventLaneName lane={lane} />}
                 {shown.map((lane) => (
-                    <div key={lane.topic} class="timeline-name mono" title={`${lane.topic}: ${count(counts.get(lane.topic))}`}>
-                        {lane.topic}
-                    </div>
+                    <LaneName key={lane.topic} topic={lane.topic} title={`${lane.topic}: ${count(counts.get(lane.topic))}`} />
                 ))}
                 {below?.names}
             </div>

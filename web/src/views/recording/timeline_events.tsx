@@ -40,7 +40,7 @@ function Bar({ lane, placed }: { lane: EventLane; placed: Placed }) {
         >
             {lane.mayEdit && <span class="timeline-event-edge start" data-edge="start" />}
             {(wide || placed.room >= BESIDE_PX) && (
-                <span class="timeline-event-title" style={wide ? undefined : { maxWidth: `${Math.min(placed.room - 8, 300)}px` }}>
+                <span class="timeline-event-title" style={{ maxWidth: wide ? (placed.clear < placed.width ? `${placed.clear}px` : undefined) : `${Math.min(placed.room - 8, 300)}px` }}>
                     {mark.title}
                 </span>
             )}

@@ -8,6 +8,7 @@ export interface Placed {
     width: number;
     row: number;
     room: number; // px right of it, up to the next one in the same row
+    clear: number; // px of it from the left that no other one covers
 }
 
 const ROWS_MAX = 3;
@@ -31,6 +32,9 @@ export function rowsOf(marks: readonly EventMark[]): number {
     return Math.max(1, ends.length);
 }
 
+/** The row whose last bar began first: its title has the most room before another bar lies above it. */
+const earliest = (last: readonly (Placed | null)[]): number => last.reduce((best, one, row) => ((one?.x ?? 0) < (last[best]?.x ?? 0) ? row : best), 0);
+
 /** `marks`: by start. The event `apart` is never part of a cluster. */
 export function layOut(marks: readonly EventMark[], view: Range, width: number, rows: number, apart: string | null): Placed[] {
     const scale = width / (Number(view.end - view.start) || 1);
@@ -42,9 +46,10 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
         const before = last[row];
         if (before) {
             before.room = Math.max(0, x - before.x - before.width);
+            before.clear = x - before.x;
             before.width = Math.min(before.width, Math.max(x - before.x, right(before.marks.at(-1)!.end) - before.x)); // not only by the least width over the next one
         }
-        const one = { marks: [mark], x, width: Math.max(LEAST_PX, right(mark.end) - x), row, room: Infinity };
+        const one = { marks: [mark], x, width: Math.max(LEAST_PX, right(mark.end) - x), row, room: Infinity, clear: Infinity };
         placed.push(one);
         last[row] = one;
         return one;
@@ -56,16 +61,16 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
         if (mark.id === apart) {
             continue;
         }
-        const bottom = last[rows - 1];
-        const close = bottom && x - bottom.x < CLUSTER_PX;
-        const narrow = dense && right(mark.end) - x < NARROW_PX;
+        const narrow = right(mark.end) - x < NARROW_PX;
+        const joins = (one: Placed | null) => one !== null && x - one.x < CLUSTER_PX && !(narrow && one.marks.length === 1 && one.width > CLUSTER_PX); // a long bar keeps its title
+        const close = dense ? (joins(last[rows - 1]!) ? last[rows - 1]! : undefined) : last.find(joins);
         const fits = (one: Placed | null) => !one || one.x + one.width <= x || (one.marks.length === 1 && one.x + LEAST_PX <= x && right(one.marks[0]!.end) <= x);
-        const free = narrow && (close || rows > 1) ? -1 : last.findIndex(fits);
+        const free = dense && narrow && (close || rows > 1) ? -1 : last.findIndex(fits);
         if (free < 0 && close) {
-            bottom.marks.push(mark);
-            bottom.width = Math.max(bottom.width, CLUSTER_PX, right(mark.end) - bottom.x);
+            close.marks.push(mark);
+            close.width = Math.max(close.width, CLUSTER_PX, right(mark.end) - close.x);
         } else {
-            put(mark, free < 0 ? rows - 1 : free, x);
+            put(mark, free >= 0 ? free : dense ? rows - 1 : earliest(last), x);
         }
     }
     const one = inView.find((mark) => mark.id === apart);
@@ -73,7 +78,7 @@ export function layOut(marks: readonly EventMark[], view: Range, width: number, 
         const x = left(one.start);
         const crossed = new Set(placed.filter((p) => p.x < right(one.end) + LEAST_PX && p.x + p.width > x).map((p) => p.row));
         const row = Array.from({ length: rows }, (_, i) => i).find((i) => !crossed.has(i)) ?? rows - 1;
-        placed.push({ marks: [one], x, width: Math.max(LEAST_PX, right(one.end) - x), row, room: crossed.has(row) ? 0 : 80 });
+        placed.push({ marks: [one], x, width: Math.max(LEAST_PX, right(one.end) - x), row, room: crossed.has(row) ? 0 : 80, clear: Infinity });
     }
     return placed;
 }

@@ -134,6 +134,7 @@ export function Panels({ sources }: { sources: Source[] }) {
                     />
                 ))}
             {tree && !max && places.separators.map((one) => <SeparatorBar key={one.key} separator={one} tree={tree} label={labelOf(one, tree)} onDraft={setDraft} onDone={set} />)}
+            {ids.length === 0 && <p class="layout-none muted">{text.layout.empty}</p>}
             <Drops box={drag.drop?.box ?? null} />
         </div>
     );

@@ -6,7 +6,7 @@ import { text } from '../../../text';
 import type { Recording } from '../../../types';
 import { useRequest } from '../../../use_request';
 import { Failed } from '../../../ui';
-import { Lanes } from '../timeline';
+import { LaneName, Lanes } from '../timeline';
 import { lanesOf, xOf, type Lane } from '../timeline_lanes';
 import { recordedShift, type Pair } from './pair';
 
@@ -27,9 +27,7 @@ export function LaneNames({ pair, lanes }: { pair: Pair; lanes: Lane[] }) {
                 {text.pair.numbered(2, pair.second.name)}
             </div>
             {lanes.map((lane) => (
-                <div key={lane.topic} class="timeline-name mono" title={lane.topic}>
-                    {lane.topic}
-                </div>
+                <LaneName key={lane.topic} topic={lane.topic} title={lane.topic} />
             ))}
         </>
     );
