@@ -1,7 +1,7 @@
 // The OpenAPI document: the server adds the paths to the source's components, redocly accepts it, and /docs shows all of it.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ROOT, Server, assert, checkView, screenshot, withPage } from './harness.mjs';
+import { LONG, ROOT, Server, assert, checkView, screenshot, withPage } from './harness.mjs';
 
 const { lintContract, readComponents } = await import(pathToFileURL(path.join(ROOT, 'web/openapi.mjs')));
 
@@ -60,7 +60,8 @@ export const tests = {
         const names = Object.values(contract.paths).flatMap((item) => Object.entries(item).filter(([key]) => key !== 'parameters').map(([, operation]) => operation));
         await withPage(server, '/docs', {}, async (page) => {
             await heading(page, /Reel API/);
-            const shown = [...names.map(({ operationId, summary, responses }) => ['op=' + operationId, summary, Object.keys(responses).length]), ...Object.keys(contract.components.schemas).map((name) => ['schema=' + name, name, 0])];
+            const all = [...names.map(({ operationId, summary, responses }) => ['op=' + operationId, summary, Object.keys(responses).length]), ...Object.keys(contract.components.schemas).map((name) => ['schema=' + name, name, 0])];
+            const shown = all.filter((_, i) => LONG || i % 6 === 0);
             const wrong = await page.evaluate(async (all) => {
                 const out = [];
                 for (const [query, words, responses] of all) {
@@ -75,7 +76,7 @@ export const tests = {
                 return out;
             }, shown);
             assert.deepEqual(wrong, []);
-            assert.ok(shown.length > 150, String(shown.length));
+            assert.ok(all.length > 150, String(all.length));
         });
     },
     async looks_right() {

@@ -15,6 +15,7 @@
 #include "catalog/jobs.h"
 #include "events/feed.h"
 #include "events/webhooks.h"
+#include "one_thread.h"
 #include "reel/time.h"
 #include "unit/catalog_fixture.h"
 
@@ -171,6 +172,7 @@ static void pages_go_on_where_they_ended(void **state) {
 
 static void only_so_many_are_kept(void **state) {
     (void)state;
+    SKIP_WITH_TSAN();
     int64_t first, last, begun = newest();
     assert_true(put("lab", "a", '1', false, NULL));
     run_raw("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100010) "

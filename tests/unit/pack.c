@@ -253,7 +253,7 @@ static void a_flip_in_a_large_pack_is_found_or_harmless(void **state) {
     const uint64_t whole = used;
     size_t size, found = 0, harmless = 0;
     uint8_t *data = read_whole(path, &size);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 200; i++) {
         uint64_t at = toy_next(&seed) % size;
         uint8_t flipped = data[at] ^ (uint8_t)(1 << toy_next(&seed) % 8);
         write_at(path, &flipped, 1, at);
@@ -264,7 +264,7 @@ static void a_flip_in_a_large_pack_is_found_or_harmless(void **state) {
         }
         write_at(path, &data[at], 1, at);
     }
-    assert_true(found > 100);
+    assert_true(found > 40);
     free(data);
     remove(path);
     toy_free(&t);

@@ -1,5 +1,6 @@
 /* Rendering: any range of a planned output is that of the whole, by one reader or several; a streamed output comes whole through any
  * buffer. */
+#include "one_thread.h"
 #include "unit/toy_writer.h"
 #include "wire/bytes.h"
 
@@ -79,6 +80,7 @@ static void check_ranges(const struct output *o, struct reel_render *r, uint64_t
 
 static void random_ranges_are_those_of_the_whole(void **state) {
     (void)state;
+    SKIP_WITH_TSAN();
     static const char *const nothing[] = {"nothing"};
     for (int i = 0; i < 8; i++) {
         struct output o = {0};
@@ -121,6 +123,7 @@ static void rendering_counts_its_messages(void **state) {
 /* One message larger than a group that is held whole: rendered window by window, and what lies outside is not read. */
 static void a_huge_message_comes_in_windows(void **state) {
     (void)state;
+    SKIP_WITH_TSAN();
     for (int i = 0; i < 2; i++) {
         struct output o = {0};
         toy_random(&o.toy, 1, 2, 100, TOY_REGULAR);
@@ -257,6 +260,7 @@ static void streams_come_whole_through_any_buffer(void **state) {
 /* Groups over the window of one MiB are emitted again for each next window. */
 static void large_groups_are_emitted_again(void **state) {
     (void)state;
+    SKIP_WITH_TSAN();
     static const size_t groups[] = {1, 1200000, 1 << 20, SIZE_MAX / 2};
     struct toy t = {0};
     toy_random(&t, 2, 2, 200, TOY_TIES);
@@ -287,6 +291,7 @@ static bool count_emissions(struct reel_write *w, struct reel_sink *out, struct 
 /* The window grows with the group, so that a huge message is not worth its square. */
 static void a_huge_group_is_emitted_few_times(void **state) {
     (void)state;
+    SKIP_WITH_TSAN();
     enum { SIZE = 100 << 20 };
     struct toy t = {0};
     struct reel_error err = {0};

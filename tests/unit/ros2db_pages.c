@@ -135,7 +135,7 @@ static void a_changed_byte_costs_its_own_page(void **state) {
     for (unsigned i = 0; i < n_tree; i++) {
         bool is_inner = m.data[(size_t)(tree[i] - 1) * PAGE] == 5;
         inner += is_inner;
-        unsigned step = is_inner ? 3 : i == 5 || i + 1 == n_tree ? 1 : 29;
+        unsigned step = is_inner ? 3 : i == 5 || i + 1 == n_tree ? 1 : 61;
         for (unsigned at = i % step; at < PAGE; at += step) {
             static const uint8_t masks[] = {0x01, 0x10, 0x80, 0xff};
             lost += change(data, m.data, tree[i], at, masks[changes++ % 4]);
