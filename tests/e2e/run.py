@@ -8,7 +8,9 @@ import sys
 from run_tests import is_release_only, run
 
 # Where requests, jobs and scans meet in the server's memory: these run under ThreadSanitizer, too.
-THREADS = ('play', 'live', 'changes', 'convert', 'imports', 'life', 'messages', 'series', 'upkeep', 'upload', 'uploads')
+THREADS = ('play', 'live', 'changes', 'convert', 'upload', 'uploads')
+if os.environ.get('REEL_TESTS_LONG'):
+    THREADS += ('imports', 'life', 'messages', 'series', 'upkeep')
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ATTACK = os.path.join(os.path.dirname(HERE), 'attack')  # attacks that once succeeded, a file each
