@@ -291,6 +291,14 @@ export async function screenshot(page, name) {
 export const LONG = !!process.env.REEL_TESTS_LONG;
 const PICTURES = ['wide-light', 'narrow-dark']; // each layout and each theme once
 
+/** Waits until the view has loaded, and canvases are drawn in the current size and theme. */
+async function drawn(page) {
+    await eventually(async () => page.pending.size === 0 && (await page.locator('.spinner').count()) === 0, 'the view');
+    const pause = (await page.locator('.scene-area canvas').count()) > 0 ? 400 : 100; // ms; a scene without a graphics card is drawn slowly
+    await page.waitForTimeout(pause);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
 /** Checks a view: pictures, axe (of the element `within`), no horizontal overflow at any size. Two pictures, or with REEL_TESTS_LONG all sizes, light
  * and dark. `ready(page)` waits for the view's content. */
 export async function checkView(server, where, name, ready, { within, ...options } = {}) {
@@ -300,6 +308,7 @@ export async function checkView(server, where, name, ready, { within, ...options
             await ready(page);
             for (const theme of ['light', 'dark'].filter((one) => LONG || PICTURES.includes(`${size}-${one}`))) {
                 await page.emulateMedia({ colorScheme: theme });
+                await drawn(page);
                 await screenshot(page, `${name}-${size}-${theme}`);
                 if (size !== 'medium') { // laid out like wide
                     await checkAxe(page, within);

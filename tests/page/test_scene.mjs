@@ -29,6 +29,13 @@ async function strongColours(base64) {
     }
     return found;
 }
+/** Runs in the browser: of a pixel in the picture's corner, 0 to 255. */
+async function brightness(base64) {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]));
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+    context.drawImage(bitmap, 0, 0);
+    return context.getImageData(bitmap.width - 4, bitmap.height - 4, 1, 1).data[0];
+}
 const colours = async (page) => page.evaluate(strongColours, (await canvas(page).screenshot()).toString('base64'));
 async function ready(page) {
     await page.locator('.scene-stats').getByText('Frames').waitFor();
@@ -85,6 +92,18 @@ export const tests = {
             assert.ok(distance > 0.5 && Math.abs(distance - dx) < 0.01 && Math.abs(dy) < 0.01 && Math.abs(dz) < 0.01, text); // from west to east, on the map
             await page.keyboard.press('Escape');
             await page.locator('.scene-measure').waitFor({ state: 'detached' });
+        });
+    },
+    async it_is_drawn_at_once_after_a_long_rest() {
+        await withPage(server, 'about:blank', { size: SIZE, own: true }, async (page) => {
+            await page.clock.install();
+            await page.goto(`${server.base}/recordings/${recording.id}?panels=scene&at=1`);
+            await ready(page);
+            const shown = async () => page.evaluate(brightness, (await canvas(page).screenshot()).toString('base64'));
+            await eventually(async () => (await shown()) > 200, 'the background of the light theme');
+            await page.clock.fastForward(600_000);
+            await page.emulateMedia({ colorScheme: 'dark' });
+            await eventually(async () => (await shown()) < 60, 'the background of the dark theme');
         });
     },
 };
