@@ -17,6 +17,7 @@ function cssColour(name: string, fallback: string): THREE.Color {
     }
 }
 
+const MARGIN = 1.08; // around what is fitted into the view
 const PICK_PART = 0.006; // of the distance: how far from the pointer a point or a line is hit
 
 export class Viewport {
@@ -110,8 +111,9 @@ export class Viewport {
         }
         const centre = box.getCenter(new THREE.Vector3());
         this.span = Math.max(box.getSize(new THREE.Vector3()).length(), 0.5);
-        const distance = (this.span / 2 / Math.tan((this.perspective.fov * Math.PI) / 360) / this.aspectLimit()) * 0.95;
-        this.perspective.position.copy(centre).add(new THREE.Vector3(...SIDES.free).normalize().multiplyScalar(distance));
+        const back = new THREE.Vector3(...SIDES.free).normalize();
+        const distance = Math.max(this.distanceOf(box, centre, back), this.span / 2) * MARGIN;
+        this.perspective.position.copy(centre).addScaledVector(back, distance);
         this.perspective.near = distance / 1000;
         this.perspective.far = distance * 100;
         this.above.position.set(centre.x, centre.y, centre.z + 1000);
@@ -120,6 +122,25 @@ export class Viewport {
         this.updateGrid(this.span);
         this.resize();
         this.controls.update();
+    }
+
+    /** How far from the centre the perspective camera sees all corners of the box; `back`: from the centre to it. */
+    private distanceOf(box: THREE.Box3, centre: THREE.Vector3, back: THREE.Vector3): number {
+        const right = this.up.clone().cross(back).normalize();
+        const top = back.clone().cross(right);
+        const slope = Math.tan((this.perspective.fov * Math.PI) / 360);
+        const { clientWidth: width, clientHeight: height } = this.canvas.parentElement!;
+        const aspect = height > 0 ? Math.max(width, 1) / height : 1;
+        let distance = 0;
+        for (const x of [box.min.x, box.max.x]) {
+            for (const y of [box.min.y, box.max.y]) {
+                for (const z of [box.min.z, box.max.z]) {
+                    const corner = new THREE.Vector3(x, y, z).sub(centre);
+                    distance = Math.max(distance, corner.dot(back) + Math.max(Math.abs(corner.dot(right)) / aspect, Math.abs(corner.dot(top))) / slope);
+                }
+            }
+        }
+        return distance;
     }
 
     /** Looks at the same point from another side, at the same distance. */
