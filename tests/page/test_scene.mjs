@@ -83,6 +83,7 @@ export const tests = {
             await page.getByRole('button', { name: 'Camera' }).click();
             await page.getByRole('menuitemcheckbox', { name: 'Top view' }).click();
             await page.getByRole('button', { name: 'Measure' }).click();
+            await page.locator('.scene-measure').waitFor();
             const box = await canvas(page).boundingBox();
             for (const part of [0.45, 0.55]) {
                 await page.mouse.click(box.x + box.width * part, box.y + box.height / 2);

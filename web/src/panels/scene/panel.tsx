@@ -1,6 +1,6 @@
 // The 3D view and its controls. Shows a spinner while the data at the playhead is loading.
 import * as THREE from 'three';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { text } from '../../text';
 import { Button, Failed, Menu, Select, Spinner } from '../../ui';
 import type { PanelProps } from '../index';
@@ -18,7 +18,7 @@ const metres = (value: number): string => `${Math.abs(value) >= 100 ? value.toFi
 function useMeasure(viewport: { current: Viewport | null }, canvas: { current: HTMLCanvasElement | null }, canvasKey: number) {
     const [active, setActive] = useState(false);
     const [measured, setMeasured] = useState<Measured>({ points: 0, offset: null });
-    useEffect(() => {
+    useLayoutEffect(() => { // the next click is a point
         if (!active || !viewport.current || !canvas.current) {
             return undefined;
         }

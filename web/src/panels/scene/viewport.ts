@@ -183,6 +183,7 @@ export class Viewport {
     pick(clientX: number, clientY: number): THREE.Vector3 | null {
         const box = this.canvas.getBoundingClientRect();
         const ray = new THREE.Raycaster();
+        this.camera.updateMatrixWorld(); // it may not have been drawn with yet
         ray.setFromCamera(new THREE.Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2), this.camera);
         const reach = (this.mode === 'top' ? (this.above.top - this.above.bottom) / this.above.zoom : this.camera.position.distanceTo(this.controls.target)) * PICK_PART;
         ray.params.Points.threshold = ray.params.Line.threshold = reach;
