@@ -47,7 +47,7 @@ function watch(selector) {
 
 /** Opens `where` in a context of its own, with nothing in its cache, and calls `use`. */
 async function withPage(base, where, selector, use, options = {}) {
-    const page = await openPage({ base }, 'about:blank', { size: SIZE, ...options });
+    const page = await openPage({ base }, 'about:blank', { size: SIZE, own: true, ...options });
     await page.addInitScript(`(${watch})(${JSON.stringify(selector)})`);
     const result = await use(page, () => page.goto(base + where));
     await closePage(page);
