@@ -260,7 +260,7 @@ class Convert(Case):
         before = stored()
         for source, target, query in BINARY:
             self.get(self.path(source, target + query))
-        self.assertEqual(stored(), before)
+        self.assertEqual(set(stored()) - set(before), set())  # what an upload before left in incoming/ may be gone
 
     def test_report_says_what_would_change(self):
         for source, target in (('lab', 'as/x.mcap?report'), ('sim', 'as/x.mcap?report'), ('lab', 'as/x.bag?version=1.2&report')):
