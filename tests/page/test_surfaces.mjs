@@ -1,5 +1,5 @@
 // What opens above the recording view (menus, dialogs) lies inside the window, and its fields keep what is typed.
-import { LONG, Server, assert, checkAxe, checkAxeInBothThemes, eventually, withPage } from './harness.mjs';
+import { LONG, SIZES, Server, assert, checkAxe, checkAxeInBothThemes, eventually, withPage } from './harness.mjs';
 import { cameraBag, driveBag, uploadBag } from './bags.mjs';
 
 let server, archive, camera, drive;
@@ -13,11 +13,7 @@ export async function tearDown() {
     await server?.end();
 }
 
-const SIZES = [
-    { width: 1440, height: 900 },
-    ...(LONG ? [{ width: 1280, height: 720 }] : []), // laid out like wide
-    { width: 390, height: 844 },
-];
+const WINDOWS = LONG ? Object.values(SIZES) : [SIZES.wide, SIZES.narrow]; // medium is laid out like wide
 const ALL_PANELS = 'panels=plot,scene,log,messages,topics';
 const ready = (page) => page.locator('.timeline-name').first().waitFor();
 /** Runs in the browser: what keeps a person from using the element; '' if nothing does. */
@@ -59,8 +55,8 @@ async function checkDialogs(page, what, hasKeys) {
 
 export const tests = {
     async menus_and_dialogs_lie_inside_the_window() {
-        for (const size of SIZES) {
-            for (const recording of size.width === 390 ? [drive, archive] : [drive]) {
+        for (const size of WINDOWS) {
+            for (const recording of size === SIZES.narrow ? [drive, archive] : [drive]) {
                 await withPage(server, `/recordings/${recording.id}?${ALL_PANELS}`, { size }, async (page) => {
                     await ready(page);
                     await page.locator('.plot-tools').waitFor();
@@ -76,7 +72,7 @@ export const tests = {
         }
     },
     async a_toast_covers_no_action() {
-        for (const size of SIZES) {
+        for (const size of WINDOWS) {
             await withPage(server, '/?q=collection:bags', { size }, async (page) => {
                 const choose = async () => {
                     await page.locator('.table-row').first().click({ position: { x: 2, y: 4 } });
@@ -98,7 +94,7 @@ export const tests = {
     },
     async every_panel_is_accessible_in_both_themes() {
         for (const [recording, panels] of [[drive, ALL_PANELS], [camera, 'panels=image,messages'], [archive, 'panels=scene,log']]) {
-            for (const size of recording === drive ? [SIZES[0], SIZES.at(-1)] : [SIZES[0]]) {
+            for (const size of recording === drive ? [SIZES.wide, SIZES.narrow] : [SIZES.wide]) {
                 await withPage(server, `/recordings/${recording.id}?${panels}&range=0.5~1`, { size }, async (page) => {
                     await ready(page);
                     await eventually(async () => (await page.locator('.spinner').count()) === 0, 'the panels');

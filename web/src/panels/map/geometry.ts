@@ -77,12 +77,16 @@ export function fitAll(tracks: Flat[], { width, height }: Size, corner: number):
         return { x: 0, y: 0, scale: 1 };
     }
     const fit = (beside: number): View => {
-        const scale = Math.min(Math.min((width - beside) / Math.max(right - left, 1e-3), height / Math.max(high - low, 1e-3)) * 0.85, MAX_SCALE);
+        const scale = Math.min(((width - beside) / Math.max(right - left, 1e-3)) * 0.85, (height / Math.max(high - low, 1e-3)) * 0.85, MAX_SCALE);
         return { x: (left + right) / 2 + beside / 2 / scale, y: (low + high) / 2, scale };
     };
     const whole = fit(0);
     const size = { width, height };
-    const free = tracks.every(({ spots }) => spots.every((spot) => toPx(whole, size, spot)[0] < width - corner || toPx(whole, size, spot)[1] > corner));
+    const isBeside = (spot: Spot): boolean => {
+        const [x, y] = toPx(whole, size, spot);
+        return x < width - corner || y > corner;
+    };
+    const free = tracks.every(({ spots }) => spots.every(isBeside));
     return free || width < 2 * corner ? whole : fit(corner);
 }
 

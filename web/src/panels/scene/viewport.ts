@@ -129,8 +129,7 @@ export class Viewport {
         const right = this.up.clone().cross(back).normalize();
         const top = back.clone().cross(right);
         const slope = Math.tan((this.perspective.fov * Math.PI) / 360);
-        const { clientWidth: width, clientHeight: height } = this.canvas.parentElement!;
-        const aspect = height > 0 ? Math.max(width, 1) / height : 1;
+        const aspect = this.aspect();
         let distance = 0;
         for (const x of [box.min.x, box.max.x]) {
             for (const y of [box.min.y, box.max.y]) {
@@ -194,10 +193,10 @@ export class Viewport {
         return best?.point.clone() ?? ray.ray.intersectPlane(new THREE.Plane(this.up, 0), new THREE.Vector3());
     }
 
-    /** Width divided by height, at most 1. */
-    private aspectLimit(): number {
+    /** Width divided by height. */
+    private aspect(): number {
         const { clientWidth: width, clientHeight: height } = this.canvas.parentElement!;
-        return width > 0 && height > 0 ? Math.min(1, width / height) : 1;
+        return width > 0 && height > 0 ? width / height : 1;
     }
 
     private resize(): void {
@@ -206,7 +205,7 @@ export class Viewport {
             this.renderer.setSize(width, height, false);
             this.perspective.aspect = width / height;
             this.perspective.updateProjectionMatrix();
-            const half = (this.span * 0.6) / this.aspectLimit();
+            const half = (this.span * 0.6) / Math.min(1, this.aspect());
             this.above.left = (-half * width) / height;
             this.above.right = (half * width) / height;
             this.above.top = half;
