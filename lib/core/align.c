@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "reel/iterate.h"
+#include "reel/time.h"
 #include "wire/cleanup.h"
 
 static const struct reel_index_info *info_of(const struct reel_recording *recording) {
@@ -113,6 +114,55 @@ bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, co
             if (!shift(info, begin, &out[i].shift_ns, err)) {
                 return reel_error_at(err, "%s", names[i]);
             }
+        }
+    }
+    return true;
+}
+
+/* Splits "KEY:2.5s", "KEY:-2.5s", or "KEY: 2.5s", which is what a form makes of "KEY:+2.5s". */
+static bool parse_shift(const char *text, size_t *key_size, int64_t *shift_ns, struct reel_error *err) {
+    const char *colon = strrchr(text, ':'), *number = colon ? colon + 1 : text;
+    char sign = *number == '-' ? '-' : '+', amount[48];
+    struct reel_time by = {0};
+    number += *number == '-' || *number == '+' || *number == ' ';
+    if (!colon || snprintf(amount, sizeof amount, "%c%s", sign, number) >= (int)sizeof amount || !reel_time_parse(amount, 0, &by, err)) {
+        return reel_fail(err, REEL_ARGUMENT, "\"%.200s\" is not a recording, a colon and a duration, as in NAME:2.5s or NAME:-2.5s", text);
+    }
+    *key_size = (size_t)(colon - text);
+    *shift_ns = by.ns;
+    return true;
+}
+
+static bool move(const struct reel_index_info *info, int64_t by_ns, struct reel_source_option *out, struct reel_error *err) {
+    int64_t moved;
+    out->shift_ns = by_ns;
+    return (!__builtin_add_overflow(info->start_ns, by_ns, &moved) && !__builtin_add_overflow(info->end_ns, by_ns, &moved)) ||
+           reel_fail(err, REEL_LIMIT, "times from %lld to %lld ns cannot be moved by %lld ns", (long long)info->start_ns,
+                     (long long)info->end_ns, (long long)by_ns);
+}
+
+bool reel_merge_shift(struct reel_recording *const *recordings, uint32_t n, const char *const *keys, const char *const *texts,
+                      size_t n_texts, struct reel_source_option *out, struct reel_error *err) {
+    for (uint32_t i = 0; i < n; i++) {
+        out[i].wall = info_of(recordings[0])->clock == REEL_CLOCK_WALL;
+    }
+    for (size_t t = 0; t < n_texts; t++) {
+        size_t size;
+        int64_t by_ns;
+        bool found = false;
+        if (!parse_shift(texts[t], &size, &by_ns, err)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            if (strlen(keys[i]) == size && memcmp(keys[i], texts[t], size) == 0) {
+                found = true;
+                if (!move(info_of(recordings[i]), by_ns, &out[i], err)) {
+                    return reel_error_at(err, "%s", keys[i]);
+                }
+            }
+        }
+        if (!found) {
+            return reel_fail(err, REEL_ARGUMENT, "\"%.200s\" names none of the recordings that are merged", texts[t]);
         }
     }
     return true;

@@ -31,6 +31,11 @@ enum reel_align { REEL_ALIGN_START, REEL_ALIGN_NONE };
  * equal). Fills out[n]; REEL_LIMIT when a time would pass 64 bits. */
 bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align,
                         struct reel_source_option *out, struct reel_error *err);
+/* Moves recordings that REEL_ALIGN_NONE has left at their times: each of texts[n_texts] is "KEY:2.5s" or "KEY:-2.5s" with one of keys[n].
+ * All times then count as those of the first recording do. REEL_ARGUMENT for a text or key that is not understood, REEL_LIMIT when a time
+ * would pass 64 bits. */
+bool reel_merge_shift(struct reel_recording *const *recordings, uint32_t n, const char *const *keys, const char *const *texts, size_t n_texts,
+                      struct reel_source_option *out, struct reel_error *err);
 /* Bytes of a file's name before its ending: the longest of any format, else everything from the last dot. */
 size_t reel_name_stem(const char *name);
 /* Smallest and largest time of them all, with their shifts (`sources` NULL = none); 0 and 0 when there is no message. */

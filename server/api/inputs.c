@@ -70,20 +70,23 @@ void api_convert(struct http_request *r) {
 }
 
 /* How the clocks of the recordings are aligned. False: replied. */
-static bool merge_inputs(struct http_request *r, struct inputs *in) {
-    const char *align = http_param(r, "align");
+static bool merge_inputs(struct http_request *r, struct inputs *in, enum reel_align align) {
     AUTO_MEM const char **names = calloc(in->n, sizeof *names);
     struct reel_error err = {0};
     for (uint32_t i = 0; names && i < in->n; i++) {
         names[i] = in->items[i].row.name;
     }
     in->merged = true;
-    if (!names || !reel_merge_options(in->recordings, in->n, names,
-                                      align && strcmp(align, "none") == 0 ? REEL_ALIGN_NONE : REEL_ALIGN_START, in->sources, &err)) {
+    if (!names || !reel_merge_options(in->recordings, in->n, names, align, in->sources, &err)) {
         names ? http_reply_error(r, &err) : http_reply_no_memory(r);
         return false;
     }
     return true;
+}
+
+static enum reel_align align_of(const struct http_request *r) {
+    const char *align = http_param(r, "align");
+    return align && strcmp(align, "none") == 0 ? REEL_ALIGN_NONE : REEL_ALIGN_START;
 }
 
 struct inputs *inputs_named(struct http_request *r, const char *name) {
@@ -108,10 +111,19 @@ struct inputs *inputs_named(struct http_request *r, const char *name) {
 
 void api_merge(struct http_request *r) {
     AUTO(inputs_free) struct inputs *in = inputs_named(r, http_segment(r, "name"));
-    if (in && merge_inputs(r, in)) {
-        in->prefixing = REEL_PREFIX_CLASH;
-        api_convert_inputs(r, in);
+    const char *keys[MERGE_MAX], *shifts[MERGE_MAX];
+    size_t n = http_params(r, "shift", shifts, MERGE_MAX);
+    struct reel_error err = {0};
+    if (!in || !merge_inputs(r, in, n > 0 ? REEL_ALIGN_NONE : align_of(r))) {
+        return;
     }
+    http_params(r, "recording", keys, MERGE_MAX);
+    if (n > 0 && !reel_merge_shift(in->recordings, in->n, keys, shifts, n < MERGE_MAX ? n : MERGE_MAX, in->sources, &err)) {
+        http_reply_bad_param(r, "shift", "%s", err.text);
+        return;
+    }
+    in->prefixing = REEL_PREFIX_CLASH;
+    api_convert_inputs(r, in);
 }
 
 /* ---- a search */
@@ -201,10 +213,9 @@ static void apply_epochs(struct inputs *in) {
 }
 
 void api_search_export(struct http_request *r) {
-    const char *align = http_param(r, "align");
     AUTO(inputs_free) struct inputs *in = inputs_found(r, http_segment(r, "name"));
-    if (in && merge_inputs(r, in)) {
-        if (!align || strcmp(align, "none") != 0) {
+    if (in && merge_inputs(r, in, align_of(r))) {
+        if (align_of(r) == REEL_ALIGN_START) {
             apply_epochs(in);
         }
         in->prefixing = REEL_PREFIX_NEVER;

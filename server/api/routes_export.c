@@ -100,6 +100,12 @@ static const struct http_param merge_params[] = {
      .required = true,
      .help = "The id of a recording; messages with equal times are ordered as the recordings."},
     PARAM_ALIGN,
+    {.name = "shift",
+     .type = HTTP_TEXT,
+     .repeats = true,
+     .max = 64,
+     .help = "ID:2.5s or ID:-2.5s moves the recording ID from its recorded times. Then none is aligned otherwise, and all times count as "
+             "those of the first recording."},
     PARAM_PREFIXING("clash"),
     CONVERT_PARAMS,
     {0},

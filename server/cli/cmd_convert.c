@@ -18,7 +18,7 @@ struct conversion {
     struct cli_select select;
     const char *version, *compression, *format, *view, *split;
     uint64_t block_size, compress_from, metadata_version, width, fps;
-    struct option_list compress_topics;
+    struct option_list compress_topics, shifts;
     bool report, force, raw, wrap;
     int ros;              /* index in dialects; -1: not given */
     int storage;          /* index in storages */
@@ -45,6 +45,7 @@ static inline void reel_auto_conversion_done(struct conversion *c) {
     }
     free(c->recordings);
     reel_auto_option_list_done(&c->compress_topics);
+    reel_auto_option_list_done(&c->shifts);
     cli_recordings_done(&c->files);
     free(c->sources);
     reel_auto_cli_select_done(&c->select);
@@ -101,7 +102,7 @@ static bool open_inputs(struct conversion *c, char **paths, uint32_t n, struct r
 /* How several recordings are merged. */
 static bool set_merge_options(struct conversion *c, struct reel_error *err) {
     if (c->n_recordings < 2) {
-        return true;
+        return c->shifts.count == 0 || reel_fail(err, REEL_ARGUMENT, "--shift needs several recordings");
     }
     AUTO_MEM const char **names = calloc(c->n_recordings, sizeof *names);
     c->sources = calloc(c->n_recordings, sizeof *c->sources);
@@ -111,7 +112,10 @@ static bool set_merge_options(struct conversion *c, struct reel_error *err) {
     for (uint32_t i = 0; i < c->n_recordings; i++) {
         names[i] = cli_file_name(c->files.items[i].paths[0]);
     }
-    return reel_merge_options(c->recordings, c->n_recordings, names, (enum reel_align)c->align, c->sources, err);
+    const enum reel_align align = c->shifts.count > 0 ? REEL_ALIGN_NONE : (enum reel_align)c->align;
+    return reel_merge_options(c->recordings, c->n_recordings, names, align, c->sources, err) &&
+           (c->shifts.count == 0 ||
+            reel_merge_shift(c->recordings, c->n_recordings, names, c->shifts.items, c->shifts.count, c->sources, err));
 }
 
 static bool select_messages(struct conversion *c, struct reel_error *err) {
@@ -451,6 +455,7 @@ static int run(int argc, char **argv) {
         {.name = "metadata-version", .kind = CLI_UINT, .to = &c.metadata_version, .value = "N", .least = 5, .most = 9, .help = "ROS 2 bags: version of metadata.yaml (default 5, which Humble and later read)"},
         {.name = "raw", .kind = CLI_FLAG, .to = &c.raw, .help = "with --view: keep all channels as they were recorded"},
         {.name = "align", .kind = CLI_CHOICE, .to = &c.align, .value = "HOW", .help = "align recordings with relative times to the start of the others (start, the default), or keep all times (none)", .choices = aligns},
+        {.name = "shift", .kind = CLI_LIST, .to = &c.shifts, .value = "NAME:TIME", .help = "move one recording from its recorded times, run.bag:2.5s or run.bag:-2.5s, and align none otherwise; may be repeated"},
         {.name = "prefix", .kind = CLI_CHOICE, .to = &c.prefixing, .value = "WHEN", .help = "when to prefix topics with their recording's name; clash (default): if several recordings have the topic", .choices = prefixes},
         {.name = "run", .kind = CLI_UINT, .to = &c.run, .value = "N", .help = "only the N-th run of a NanoVer recording: from the N-th reset to the next; 0: before the first reset"},
         {.name = "jobs", .letter = 'j', .kind = CLI_UINT, .to = &c.jobs, .value = "N", .least = 1, .most = JOBS_MAX, .initial = "1", .help = "recordings converted at once, when OUT is a folder"},

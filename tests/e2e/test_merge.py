@@ -63,6 +63,36 @@ class Merge(Case):
         rows = self.get(self.path('x.ndjson', ('one.bag', 'sim.nanover.zip'), '&align=none&topic=state')).rows()
         self.assertEqual(rows[0]['log_time'], '0.000500000')
 
+    def times(self, target, names, query=''):
+        """The times of each recording, in nanoseconds."""
+        found = {}
+        for row in self.get(self.path('x.ndjson', names, '&time_format=nanoseconds&decode=none' + query)).rows():
+            found.setdefault(row['recording'], []).append(int(row['log_time']))
+        return [found[self.ids[n]] for n in names]
+
+    def test_recordings_are_moved(self):
+        plain = [sorted(m.time for m in messages) for messages in (FIRST, SECOND_RUN)]
+        sim = [t * 1000 for t, _ in SIM]
+        for names, shifts, expected in (
+                (('one.bag', 'two.bag'), ('-1.25s',), (plain[0], [t - 1250000000 for t in plain[1]])),
+                (('one.bag', 'two.bag'), ('+2h',), (plain[0], [t + 7200 * SECOND for t in plain[1]])),
+                (('one.bag', 'sim.nanover.zip'), ('+%dns' % T0,), (plain[0], [t + T0 for t in sim])),
+                (('sim.nanover.zip', 'one.bag'), ('-%dns' % T0,), (sim, [t - T0 for t in plain[0]]))):
+            with self.subTest(names=names, shifts=shifts):
+                query = ''.join('&shift=%s:%s' % (self.ids[n], by.replace('+', '%2B')) for n, by in zip(names[1:], shifts))
+                self.assertEqual(self.times('x.ndjson', names, query), [list(e) for e in expected])
+        dated = self.get(self.path('x.ndjson', ('one.bag', 'sim.nanover.zip'), '&topic=state&shift=%s:+%dns' % (self.ids['sim.nanover.zip'], T0))).rows()
+        self.assertEqual(time_ns(dated[0]['log_time']), T0 + 500000)
+        without = self.get(self.path('x.ndjson', ('sim.nanover.zip', 'one.bag'), '&topic=state&shift=%s:-%dns' % (self.ids['one.bag'], T0))).rows()
+        self.assertEqual(without[0]['log_time'], '0.000500000')  # as the first, which has no date
+
+    def test_mistakes_in_shifts_are_named(self):
+        one = self.ids['one.bag']
+        for shift, said in ((one, 'a duration'), (one + ':s', 'a duration'), (one + ':+2', 'a duration'), (':+2s', 'names none'), ('f' * 32 + ':+2s', 'names none'),
+                            (one + ':9223372036s', 'cannot be moved'), ('x' * 5000 + ':1s', 'names none')):
+            with self.subTest(shift[:60]):
+                self.assertProblem(self.server.get(self.path('x.mcap', ('one.bag', 'two.bag'), '&shift=' + shift)), 400, said)
+
     def test_a_cut_counts_from_the_first_start(self):
         _, _, messages = read_mcap(self.get(self.path('x.mcap', ('one.bag', 'two.bag'), '&start=%2B1s&end=%2B2s&exclude_topic=/map')).body)
         inside = [m for m in renamed(FIRST, '/one') + renamed(SECOND_RUN, '/two') if T0 + SECOND <= m.time < T0 + 2 * SECOND]
@@ -96,7 +126,7 @@ class Merge(Case):
             first, last = sorted(rng.randrange(size) for _ in range(2))
             self.assertEqual(self.get(path, 206, Range='bytes=%d-%d' % (first, last), If_Range=tag).body, whole.body[first:last + 1])
         self.get(path, 304, If_None_Match=tag)
-        others = [self.path('x.mcap', ('sim.nanover.zip', 'one.bag', 'two.bag')), path + '&prefix=always', path + '&align=none', path + '&start=%2B1s',
+        others = [self.path('x.mcap', ('sim.nanover.zip', 'one.bag', 'two.bag')), path + '&prefix=always', path + '&align=none', path + '&shift=%s:+1ns' % self.ids['two.bag'], path + '&start=%2B1s',
                   self.path('x.mcap', ('one.bag', 'two.bag'))]
         tags = {self.server.request('HEAD', p).headers['ETag'] for p in others} | {tag}
         self.assertEqual(len(tags), len(others) + 1)
@@ -106,7 +136,8 @@ class Merge(Case):
         for target, names, query, options in (('x.mcap', ('one.bag', 'two.bag', 'sim.nanover.zip'), '', ()),
                                               ('x.bag', ('two.bag', 'one.bag'), '&version=1.2&prefix=always', ('--version', '1.2', '--prefix', 'always')),
                                               ('x.nanover.zip', ('sim.nanover.zip', 'other.nanover.zip'), '&start=%2B1s', ('--start', '+1s')),
-                                              ('x.mcap', ('one.bag', 'sim.nanover.zip'), '&align=none', ('--align', 'none'))):
+                                              ('x.mcap', ('one.bag', 'sim.nanover.zip'), '&align=none', ('--align', 'none')),
+                                              ('x.mcap', ('one.bag', 'two.bag'), '&shift=%s:-3.5s' % self.ids['two.bag'], ('--shift', 'two.bag:-3.5s'))):
             with self.subTest(target + query):
                 reel('convert', *[at(n) for n in names], at(target), '--force', *options)
                 with open(at(target), 'rb') as f:

@@ -150,13 +150,17 @@ export const tests = {
             const coming = page.waitForEvent('download');
             await page.getByRole('button', { name: 'Download' }).click();
             const { pathname, searchParams } = new URL((await coming).url());
-            assert.deepEqual([pathname, searchParams.getAll('recording')], ['/api/v1/merge/as/demo.mcap', [bag.id, part.id]]);
+            assert.deepEqual([pathname, searchParams.getAll('recording'), searchParams.get('shift')], ['/api/v1/merge/as/demo.mcap', [bag.id, part.id], `${part.id}:0s`]);
             await page.getByRole('button', { name: 'Align starts' }).click();
             await at(6.95, 6.95);
             await page.getByRole('button', { name: 'Export' }).click();
-            const merged = page.getByLabel('Recording', { exact: true }).locator('option').last();
-            assert.equal(await merged.getAttribute('disabled'), ''); // the server would align them as recorded
-            await page.keyboard.press('Escape');
+            await page.getByLabel('Recording', { exact: true }).selectOption('Both, merged by time');
+            const moved = page.waitForEvent('download');
+            await page.getByRole('button', { name: 'Download' }).click();
+            const rows = await fetch((await moved).url().replace('demo.mcap', 'demo.ndjson') + '&topic=/odom&decode=none&prefix=always');
+            const first = (await rows.text()).trim().split('\n').map((line) => JSON.parse(line));
+            const startOf = (id) => first.find((row) => row.recording === id).log_time;
+            assert.equal(startOf(part.id), startOf(bag.id)); // as they are shown
             const box = await page.locator('.timeline-field').boundingBox();
             const bar = page.locator('.pair-extent');
             const from = await bar.boundingBox();

@@ -108,6 +108,32 @@ static void wall_clocks_stay_and_relative_ones_follow_the_first(void **state) {
     assert_true(r.sources[0].shift_ns == 0 && r.sources[1].shift_ns == -87 * (int64_t)SECOND && !r.sources[1].wall);
 }
 
+static void recordings_are_moved(void **state) {
+    (void)state;
+    PAIR p = {0};
+    struct reel_error err = {0};
+    const char *const keys[] = {"a:b", "c"}, *const texts[] = {"a:b:-1.5s", "c:1h"};
+    pair_open(&p, true, 7 * (int64_t)SECOND);
+    merge_pair(&p, REEL_ALIGN_NONE);
+    assert_true(reel_merge_shift(p.recordings, 2, keys, texts, 2, p.sources, &err));
+    assert_true(p.sources[0].shift_ns == -3 * (int64_t)SECOND / 2 && p.sources[1].shift_ns == 3600 * (int64_t)SECOND);
+    assert_true(p.sources[0].wall && p.sources[1].wall); /* as the first */
+    struct reel_recording *turned[] = {p.recordings[1], p.recordings[0]};
+    assert_true(reel_merge_shift(turned, 2, keys, texts, 0, p.sources, &err));
+    assert_true(!p.sources[0].wall && !p.sources[1].wall);
+
+    const char *const wrong[] = {
+        "",      ":",    "c",     "c:",   "c:--1s", "c:+1", "c:+", "c:+-1s", "c:99999999999999999999999999999999999999999999999999s",
+        "b:+1s", ":+1s", "a:+1s", "C:+1s"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_false(reel_merge_shift(p.recordings, 2, keys, &wrong[i], 1, p.sources, &err));
+        assert_int_equal(err.code, REEL_ARGUMENT);
+    }
+    assert_false(reel_merge_shift(p.recordings, 2, keys, (const char *const[]){"a:b:+9223372036s"}, 1, p.sources, &err));
+    assert_int_equal(err.code, REEL_LIMIT);
+    assert_true(strncmp(err.text, "a:b: ", 5) == 0);
+}
+
 static void times_that_do_not_fit_are_refused(void **state) {
     (void)state;
     PAIR p = {0};
@@ -271,6 +297,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(relative_clocks_begin_with_the_others),
         cmocka_unit_test(wall_clocks_stay_and_relative_ones_follow_the_first),
+        cmocka_unit_test(recordings_are_moved),
         cmocka_unit_test(times_that_do_not_fit_are_refused),
         cmocka_unit_test(shifted_is_as_if_recorded_so),
         cmocka_unit_test(topics_of_two_get_a_prefix),

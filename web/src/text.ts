@@ -826,7 +826,6 @@ export const text = {
         alignRecorded: 'As recorded',
         end: 'Close the second recording',
         merged: 'Both, merged by time',
-        notMerged: 'only as recorded, or with aligned starts if one has no date',
     },
     events: {
         title: 'Events',

@@ -94,7 +94,6 @@ export interface Offer {
     subject: Subject;
     title: string;
     playback: Playback; // on its clock
-    refused?: string; // why it cannot be exported
 }
 
 function Form({ offers, chosen, onChosen, service, onClose }: { offers: Offer[]; chosen: number; onChosen: (offer: number) => void; service: ServiceDocument; onClose: () => void }) {
@@ -138,7 +137,7 @@ function Form({ offers, chosen, onChosen, service, onClose }: { offers: Offer[];
         >
             <div class="export">
                 <div class="export-options">
-                    {offers.length > 1 && <Select label={text.export.recording} value={String(chosen)} options={offers.map(({ title, refused: why }, i): [string, string, boolean?] => [String(i), why ? `${title} – ${why}` : title, why !== undefined])} onChange={(to) => onChosen(Number(to))} />}
+                    {offers.length > 1 && <Select label={text.export.recording} value={String(chosen)} options={offers.map(({ title }, i): [string, string] => [String(i), title])} onChange={(to) => onChosen(Number(to))} />}
                     <Select
                         label={text.export.format}
                         value={choice.target}

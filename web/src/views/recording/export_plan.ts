@@ -56,10 +56,11 @@ export function listChoices(targets: Target[]): Target[] {
 export interface Subject {
     recording: Recording;
     merged: Recording | null;
+    shift_ns: bigint; // is added to the times of `merged`
     topics: Topic[];
     span: Range; // of the result
 }
-export const subjectOf = (recording: Recording): Subject => ({ recording, merged: null, topics: recording.topics ?? [], span: boundsOf(recording) });
+export const subjectOf = (recording: Recording): Subject => ({ recording, merged: null, shift_ns: 0n, topics: recording.topics ?? [], span: boundsOf(recording) });
 
 export function exportPath({ recording, merged }: Pick<Subject, 'recording' | 'merged'>, target: Target | null, part: number): string {
     if (!target) {
@@ -69,8 +70,8 @@ export function exportPath({ recording, merged }: Pick<Subject, 'recording' | 'm
     return `${merged ? '/merge' : `/recordings/${recording.id}`}/as/${encodeURIComponent(stem + target.extension)}`;
 }
 
-/** The recordings of a merge. */
-const merges = ({ recording, merged }: Subject): Params => (merged ? { recording: [recording.id, merged.id] } : {});
+/** The recordings of a merge, at the times at which they are shown. */
+const merges = ({ recording, merged, shift_ns }: Subject): Params => (merged ? { recording: [recording.id, merged.id], shift: `${merged.id}:${secondsOf(shift_ns)}s` } : {});
 
 export function exportParams(subject: Subject, target: Target | null, choice: Choice): Params {
     if (!target) {
