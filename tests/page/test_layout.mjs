@@ -155,6 +155,7 @@ export const tests = {
             await at(6.95, 6.95);
             await page.getByRole('button', { name: 'Export' }).click();
             await page.getByLabel('Recording', { exact: true }).selectOption('Both, merged by time');
+            await page.getByLabel('Format').selectOption('.mcap');
             const moved = page.waitForEvent('download');
             await page.getByRole('button', { name: 'Download' }).click();
             const rows = await fetch((await moved).url().replace('demo.mcap', 'demo.ndjson') + '&topic=/odom&decode=none&prefix=always');
