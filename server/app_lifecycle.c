@@ -188,7 +188,7 @@ static bool serve_jobs(struct app *app, struct reel_error *err) {
 static const struct http_elapsed elapsed[] = {{"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
 
 bool app_serve(struct app *app, const struct http_route *routes, const char *(*hint)(const struct http_request *r),
-               struct reel_error *err) {
+               bool (*unknown)(struct http_request *r), struct reel_error *err) {
     app->logs = true;
     const struct app_config *c = &app->config;
     if (!http_prefix_read(c->public_url, routes, app->prefix, err)) {
@@ -231,6 +231,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .is_proxy = access_is_proxy,
         .passed = peers_passed,
         .hint = hint,
+        .unknown = unknown,
         .finished = access_finished,
         .app = app,
     };

@@ -102,11 +102,26 @@ void api_page(struct http_request *r) {
                                            .context = text});
 }
 
-/* Clients that prefer HTML get the page, all others the service document. */
-void api_root(struct http_request *r) {
+static bool prefers_html(struct http_request *r) {
     static const char *const offers[] = {"application/json", "text/html", NULL};
     const char *media = http_negotiate(r, offers);
-    if (media && strcmp(media, "text/html") == 0) {
+    return media && strcmp(media, "text/html") == 0;
+}
+
+/* An address that somebody has typed: the page says that it is not there, and leads back. */
+bool api_page_unknown(struct http_request *r) {
+    bool browses = strcmp(http_method(r), "GET") == 0 && strncmp(http_path(r), "/api/", 5) != 0 && prefers_html(r);
+    AUTO_MEM char *text = browses ? index_of(find("index.html"), http_prefix(r)) : NULL;
+    if (text) {
+        add_guards(r, "");
+        http_reply_text(r, 404, "text/html; charset=utf-8", text);
+    }
+    return text != NULL;
+}
+
+/* Clients that prefer HTML get the page, all others the service document. */
+void api_root(struct http_request *r) {
+    if (prefers_html(r)) {
         api_page(r);
     } else {
         http_add_header(r, "Vary", "Accept");

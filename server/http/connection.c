@@ -135,6 +135,9 @@ static void take_body_length(struct http_request *r) {
 static bool find_route(struct http_request *r) {
     char allow[128];
     enum http_match match = router_match(r->server->router, r->method, &r->path, &r->route);
+    if (match == MATCH_NONE && r->server->options.unknown && r->server->options.unknown(r)) {
+        return false;
+    }
     if (match == MATCH_NONE) {
         const char *hint = r->server->options.hint ? r->server->options.hint(r) : NULL;
         http_reply_problem(r, 404, "not-found", "No such path.%s%s", hint ? " " : "", hint ? hint : "");

@@ -245,6 +245,8 @@ struct http_options {
     enum http_verdict (*authorize)(const struct http_request *r, enum http_role role, struct http_grant *out);
     /* What a request to an unknown path, or by a method that it has not, was meant to be: "…", a sentence; NULL: not known. */
     const char *(*hint)(const struct http_request *r);
+    /* Replies to a request for a path that no route has; false: it has not, and the client gets a problem document. May be NULL. */
+    bool (*unknown)(struct http_request *r);
     bool (*is_proxy)(const struct app *app, const char *address); /* trusted, speaks for many clients; may be NULL */
     void (*finished)(const struct http_request *r); /* called for each request with complete headers, after its response; may be NULL */
     struct app *app;

@@ -111,6 +111,19 @@ class Page(Case):
                 self.assertIn(self.server.request('GET', path).status, (400, 404))
         self.assertEqual(self.server.request('POST', '/upload', b'').status, 405)
 
+    def test_an_address_that_somebody_typed_gets_the_page(self):
+        index = self.page('/').body
+        for path in ('/library', '/nothing/here?at=1', '/uploads/'):
+            with self.subTest(path):
+                answer = self.server.request('GET', path, headers={'Accept': HTML})
+                self.assertEqual((answer.status, answer.body), (404, index))
+                self.assertIn("default-src 'self'", answer.headers['Content-Security-Policy'])
+                self.assertEqual(answer.headers['Cache-Control'], 'no-store')
+        for method, path, accept in (('GET', '/api/v1/nothing', HTML), ('GET', '/library', '*/*'), ('PUT', '/library', HTML),
+                                     ('GET', '/assets/main-00000000.js', '*/*')):
+            with self.subTest(method + path):
+                self.assertProblem(self.server.request(method, path, headers={'Accept': accept}), 404)
+
     def test_first_view_is_light(self):
         scripts = [path for path in self.assets() if path.endswith('.js')]
         size = sum(len(self.get(path, **{'Accept-Encoding': 'gzip'}).body) for path in scripts)

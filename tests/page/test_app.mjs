@@ -27,6 +27,13 @@ export const tests = {
             assert.equal(await page.evaluate(() => window.stillHere), true);
         });
     },
+    async says_that_an_address_leads_nowhere() {
+        await withPage(server, '/nothing/here', { allow: [/status of 404/] }, async (page) => {
+            await page.getByText('Page not found').waitFor();
+            await page.getByRole('link', { name: 'Back to library' }).click();
+            await page.getByRole('heading', { name: 'No recordings yet' }).waitFor();
+        });
+    },
     async keeps_the_theme() {
         await withPage(server, '/', { theme: 'dark' }, async (page) => {
             const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
