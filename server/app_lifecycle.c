@@ -65,13 +65,15 @@ static bool open_locks(struct app *app, struct reel_error *err) {
     return !app->shared || (app->peers = peers_new(app, err));
 }
 
-/* Rebuilds a lost or outdated catalog from the manifests. Must come before any sweep, which deletes files that the catalog does not know.
+/* Rebuilds a lost or outdated catalog from the manifests. Must come before any sweep, which deletes files that the
+ * catalog does not know.
  */
 static bool rebuild_catalog(struct app *app, struct reel_error *err) {
     uint64_t n = 0;
     bool good = rebuild_if_lost(app, &n, err);
     if (n > 0) {
-        fprintf(stderr, "reel: %llu recordings were restored to the catalog from their manifests\n", (unsigned long long)n);
+        fprintf(stderr, "reel: %llu recordings were restored to the catalog from their manifests\n",
+                (unsigned long long)n);
     }
     return good;
 }
@@ -151,18 +153,20 @@ static struct derived_cache *open_derived(struct app *app, struct reel_error *er
 }
 
 static struct reel_threads *open_threads(const struct app_config *config, struct reel_error *err) {
-    return reel_threads_new(&(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = config->render_threads},
-                            err);
+    return reel_threads_new(
+        &(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = config->render_threads},
+        err);
 }
 
 bool app_open(struct app *app, const struct app_config *config, struct reel_error *err) {
     *app = (struct app){.config = *config, .started_ns = reel_now_ns()};
-    bool ok = open_store(app, err) && open_roots(app, err) && open_catalog(app, err) && open_locks(app, err) && rebuild_catalog(app, err) &&
-              open_feed(app, err) && (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
+    bool ok = open_store(app, err) && open_roots(app, err) && open_catalog(app, err) && open_locks(app, err) &&
+              rebuild_catalog(app, err) && open_feed(app, err) &&
+              (app->cache = reel_cache_new(config->cache_bytes, err)) && (app->live = live_new(app, err)) &&
               (app->jobs = open_jobs(app, err)) && (app->recordings = recordings_new(app, err)) &&
-              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) && (app->plays = plays_new(err)) &&
-              (app->derived = open_derived(app, err)) && (app->threads = open_threads(config, err)) && settings_save(app, err) &&
-              ingest_resume(app, err);
+              (app->sessions = sessions_open(app, err)) && (app->answers = answer_cache_new(err)) &&
+              (app->plays = plays_new(err)) && (app->derived = open_derived(app, err)) &&
+              (app->threads = open_threads(config, err)) && settings_save(app, err) && ingest_resume(app, err);
     if (!ok) {
         app_close(app);
     }
@@ -185,7 +189,8 @@ static bool serve_jobs(struct app *app, struct reel_error *err) {
     return true;
 }
 
-static const struct http_elapsed elapsed[] = {{"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
+static const struct http_elapsed elapsed[] = {
+    {"scan", job_waited_ns}, {"db", db_elapsed_ns}, {"io", store_elapsed_ns}, {0}};
 
 bool app_serve(struct app *app, const struct http_route *routes, const char *(*hint)(const struct http_request *r),
                bool (*unknown)(struct http_request *r), struct reel_error *err) {
@@ -240,7 +245,8 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
            (app->http = http_server_start(&options, err)) && peers_serve(app, err);
 }
 
-/* Threads that do not end in time may use anything: the process ends without freeing. What they did is done again at the next start. */
+/* Threads that do not end in time may use anything: the process ends without freeing. What they did is done again at
+ * the next start. */
 static void stop_jobs(struct app *app) {
     const int64_t wait_ns = (int64_t)(app->config.drain_s > 0 ? app->config.drain_s : 1) * 1000000000;
     if (app->jobs && !jobs_stop(app->jobs, wait_ns)) {
@@ -267,7 +273,8 @@ void app_close(struct app *app) {
     watches_free(app->watches);
     if (app->catalog && app->store) {
         struct reel_error ignored;
-        manifests_write_due(app, reel_now_ns() + MANIFESTS_WAIT_NS, NULL, &ignored); /* the rest is written at the next start */
+        manifests_write_due(app, reel_now_ns() + MANIFESTS_WAIT_NS, NULL,
+                            &ignored); /* the rest is written at the next start */
         if (app->swept) {
             sweep_record_stop(app);
         }

@@ -4,13 +4,14 @@
 #include "cli/cli.h"
 #include "wire/near.h"
 
-static const struct cli_command *const commands[] = {&cli_serve, &cli_info,   &cli_cat,     &cli_play,   &cli_record, &cli_convert,
-                                                     &cli_check, &cli_import, &cli_demo,    &cli_health, &cli_carla,  &cli_nanover,
-                                                     &cli_bag,   &cli_tide,   &cli_token,   &cli_push,   &cli_get,    &cli_fsck,
-                                                     &cli_scrub, &cli_backup, &cli_migrate, &cli_rescan, &cli_routes, NULL};
+static const struct cli_command *const commands[] = {
+    &cli_serve, &cli_info,   &cli_cat,   &cli_play,    &cli_record,  &cli_convert, &cli_check,  &cli_import,
+    &cli_demo,  &cli_health, &cli_carla, &cli_nanover, &cli_bag,     &cli_tide,    &cli_token,  &cli_push,
+    &cli_get,   &cli_fsck,   &cli_scrub, &cli_backup,  &cli_migrate, &cli_rescan,  &cli_routes, NULL};
 
 static void print_commands(FILE *to) {
-    fputs("usage: reel COMMAND [ARGUMENT]…\n\nReads, converts and archives recordings of robots and simulators.\n\n", to);
+    fputs("usage: reel COMMAND [ARGUMENT]…\n\nReads, converts and archives recordings of robots and simulators.\n\n",
+          to);
     for (size_t i = 0; commands[i]; i++) {
         if (commands[i]->summary[0]) { /* commands without a summary are for tests */
             fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
@@ -42,7 +43,8 @@ static void suggest(const char *name) {
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
-    signal(SIGPIPE, SIG_DFL); /* `reel cat … | head` ends quietly even if the caller ignored SIGPIPE; serve ignores it itself */
+    signal(SIGPIPE,
+           SIG_DFL); /* `reel cat … | head` ends quietly even if the caller ignored SIGPIPE; serve ignores it itself */
     if (strcmp(name, "--version") == 0) {
         puts("reel " REEL_VERSION);
         return CLI_DONE;

@@ -36,7 +36,8 @@ static inline struct reel_bytes zip_deflate(struct reel_bytes raw, uint8_t **pac
 }
 
 /* What a local header and a directory entry share. */
-static inline void zip_fields(struct grow *g, struct reel_bytes name, struct reel_bytes raw, size_t stored, bool deflated) {
+static inline void zip_fields(struct grow *g, struct reel_bytes name, struct reel_bytes raw, size_t stored,
+                              bool deflated) {
     zip_u16(g, 20);
     zip_u16(g, 0);
     zip_u16(g, deflated ? 8 : 0);

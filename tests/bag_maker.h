@@ -1,5 +1,5 @@
-/* Makes ROS bags of the old generations in memory, byte by byte and with every defect wanted, and scans them. For tests and the fuzz
- * corpus; shares no line with the reader or the writer. */
+/* Makes ROS bags of the old generations in memory, byte by byte and with every defect wanted, and scans them. For tests
+ * and the fuzz corpus; shares no line with the reader or the writer. */
 #ifndef TESTS_BAG_MAKER_H
 #define TESTS_BAG_MAKER_H
 
@@ -83,7 +83,8 @@ static inline size_t make_file_header(struct maker *m, uint64_t index_pos, size_
     free(spaces);
     return record + 18;
 }
-static inline size_t make_definition_of(struct maker *m, const char *topic, const char *md5, const char *type, const char *def) {
+static inline size_t make_definition_of(struct maker *m, const char *topic, const char *md5, const char *type,
+                                        const char *def) {
     size_t record = make_record(m);
     make_field_text(m, "def", def);
     make_field_text(m, "md5", md5);
@@ -96,8 +97,8 @@ static inline size_t make_definition_of(struct maker *m, const char *topic, cons
 static inline size_t make_definition(struct maker *m, const char *topic) {
     return make_definition_of(m, topic, MAKE_MD5, MAKE_TYPE, MAKE_DEF);
 }
-static inline size_t make_message_of(struct maker *m, const char *topic, const char *md5, const char *type, const char *callerid,
-                                     uint32_t sec, uint32_t nsec, const void *data, size_t size) {
+static inline size_t make_message_of(struct maker *m, const char *topic, const char *md5, const char *type,
+                                     const char *callerid, uint32_t sec, uint32_t nsec, const void *data, size_t size) {
     size_t record = make_record(m);
     if (callerid) {
         make_field_text(m, "callerid", callerid);
@@ -120,7 +121,8 @@ struct make_entry {
     uint32_t sec, nsec;
     uint64_t pos;
 };
-static inline size_t make_index(struct maker *m, const char *topic, uint32_t ver, const struct make_entry *entries, uint32_t count) {
+static inline size_t make_index(struct maker *m, const char *topic, uint32_t ver, const struct make_entry *entries,
+                                uint32_t count) {
     struct maker data = {0};
     for (uint32_t i = 0; i < count; i++) {
         make_number(&data, entries[i].sec, 4);

@@ -1,5 +1,6 @@
-/* Makes CARLA recorder files in memory, packet by packet: every packet of every version in the order of that version, ids that CARLA does
- * not know, and every defect wanted. For tests, golden cases and the fuzz corpus; shares no line with the reader or the writer. */
+/* Makes CARLA recorder files in memory, packet by packet: every packet of every version in the order of that version,
+ * ids that CARLA does not know, and every defect wanted. For tests, golden cases and the fuzz corpus; shares no line
+ * with the reader or the writer. */
 #ifndef TESTS_CARLA_MAKER_H
 #define TESTS_CARLA_MAKER_H
 
@@ -119,13 +120,14 @@ static inline void make_vec(struct maker *m, const struct make_style *s, float x
 
 /* --- records --- */
 
-static inline void make_attribute(struct maker *m, const struct make_style *s, uint8_t type, const char *id, const char *value) {
+static inline void make_attribute(struct maker *m, const struct make_style *s, uint8_t type, const char *id,
+                                  const char *value) {
     make_number(m, type + s->attributes_from_1, 1);
     make_string(m, id);
     make_string(m, value);
 }
-static inline void make_actor(struct maker *m, const struct make_style *s, uint32_t id, uint8_t type, float x, const char *description,
-                              const char *role) {
+static inline void make_actor(struct maker *m, const struct make_style *s, uint32_t id, uint8_t type, float x,
+                              const char *description, const char *role) {
     make_number(m, id, 4);
     make_number(m, type, 1);
     make_vec(m, s, x, 2, 3);
@@ -138,7 +140,8 @@ static inline void make_actor(struct maker *m, const struct make_style *s, uint3
         make_attribute(m, s, 3, "role_name", role);
     }
 }
-static inline void make_moved(struct maker *m, const struct make_style *s, uint32_t id, float x) { /* packets 6, 12, 13, 17 */
+static inline void make_moved(struct maker *m, const struct make_style *s, uint32_t id,
+                              float x) { /* packets 6, 12, 13, 17 */
     make_number(m, id, 4);
     make_vec(m, s, x, 5, 6);
     make_vec(m, s, 1, 2, 3);
@@ -187,8 +190,9 @@ static inline void make_scene_light(struct maker *m, int32_t id, float intensity
 }
 
 /* --- a small world: one frame of it, with every packet of the version ---
- * Actors: 1 spectator, 2 traffic light, 24 hero, 25 bicycle, 27 its sensor from frame 2 on, with a parent; 26 walker in frames 2 to 4.
- * The hero's position is 100 x frame. Frame 1 has all lights, frame 3 one of them and a door of the hero, frame 4 weather. */
+ * Actors: 1 spectator, 2 traffic light, 24 hero, 25 bicycle, 27 its sensor from frame 2 on, with a parent; 26 walker in
+ * frames 2 to 4. The hero's position is 100 x frame. Frame 1 has all lights, frame 3 one of them and a door of the
+ * hero, frame 4 weather. */
 
 struct make_list {
     struct maker *m;
@@ -297,7 +301,8 @@ static inline void make_changes(struct make_list *l, const struct make_style *s,
     }
 }
 
-static inline void make_late(struct make_list *l, char meaning, unsigned frame) { /* 21…23 by meaning: wheels V, biker W, door X */
+static inline void make_late(struct make_list *l, char meaning,
+                             unsigned frame) { /* 21…23 by meaning: wheels V, biker W, door X */
     struct maker *m = l->m;
     if (meaning == 'V') {
         make_number(m, 24, 4);

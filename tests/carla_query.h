@@ -13,8 +13,8 @@ static inline bool carla_query_put(void *context, const char *text, size_t size)
     return true;
 }
 
-/* The whole answer with a NUL, valid until the next call; "error CODE: text" when there is none. form < 0: CARLA's text, else enum
- * reel_table_form. */
+/* The whole answer with a NUL, valid until the next call; "error CODE: text" when there is none. form < 0: CARLA's
+ * text, else enum reel_table_form. */
 static inline const char *carla_query(struct reel_recording *r, const struct reel_carla_question *question, int form) {
     static struct grow out;
     struct reel_error err = {0};
@@ -25,7 +25,8 @@ static inline const char *carla_query(struct reel_recording *r, const struct ree
     AUTO(reel_table_text_free)
     struct reel_table_text *rows = form < 0 ? NULL : reel_table_text_new((enum reel_table_form)form, &sink, &err);
     AUTO(reel_carla_free)
-    struct reel_carla *pass = reel_carla_open(r, question, form < 0 ? &sink : NULL, rows ? reel_table_of_text(rows) : NULL, &err);
+    struct reel_carla *pass =
+        reel_carla_open(r, question, form < 0 ? &sink : NULL, rows ? reel_table_of_text(rows) : NULL, &err);
     while (pass && good && !done) {
         good = reel_carla_step(pass, &done, &err);
     }

@@ -33,7 +33,8 @@ static inline struct reel_recording *carla_try(struct reel_bytes data, struct re
     }
     struct reel_index *index = reel_index_open(CARLA_PACK, err);
     assert_non_null(index);
-    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, err);
+    struct reel_recording *recording =
+        reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, err);
     assert_non_null(recording);
     return recording;
 }
@@ -95,7 +96,8 @@ static inline void print_findings(const struct reel_recording *r) {
         print_message("finding %d at %llu: %s\n", (int)all[i].severity, (unsigned long long)all[i].offset, all[i].text);
     }
 }
-static inline void assert_finding(const struct reel_recording *r, enum reel_severity severity, uint64_t offset, const char *text) {
+static inline void assert_finding(const struct reel_recording *r, enum reel_severity severity, uint64_t offset,
+                                  const char *text) {
     size_t count;
     const struct reel_finding *all = reel_index_findings(reel_recording_index(r), &count);
     for (size_t i = 0; i < count; i++) {
@@ -125,7 +127,8 @@ static inline struct reel_stream *open_stream(struct reel_recording *r, const st
 }
 
 /* Message `n` (from 0) of a topic in its payload; copied to `out`. */
-static inline struct reel_bytes payload_of(struct reel_recording *r, const char *topic, unsigned n, struct reel_message *m) {
+static inline struct reel_bytes payload_of(struct reel_recording *r, const char *topic, unsigned n,
+                                           struct reel_message *m) {
     static uint8_t copy[1 << 16];
     struct reel_selection selection = reel_select_all;
     selection.topics = &topic;
@@ -144,7 +147,8 @@ static inline struct reel_bytes payload_of(struct reel_recording *r, const char 
     return bytes_of(NULL, 0);
 }
 
-/* The ids of all packets in the order of time, as characters: '0' start, '1' end, 'A' + id the others (ids over 100: '#'). */
+/* The ids of all packets in the order of time, as characters: '0' start, '1' end, 'A' + id the others (ids over 100:
+ * '#'). */
 static inline const char *packets_of(struct reel_recording *r) {
     static char out[8192];
     size_t n = 0;

@@ -1,5 +1,6 @@
-/* Makes rosbag2 databases in memory for tests, of every schema version, and mistakes in them by plain SQL. SQLite itself writes them; its
- * version, which it notes in the header, is set to one number, so that the bytes are the same everywhere. */
+/* Makes rosbag2 databases in memory for tests, of every schema version, and mistakes in them by plain SQL. SQLite
+ * itself writes them; its version, which it notes in the header, is set to one number, so that the bytes are the same
+ * everywhere. */
 #ifndef TESTS_DB3_MAKER_H
 #define TESTS_DB3_MAKER_H
 
@@ -21,8 +22,9 @@ struct db3 {
     size_t size;
 };
 
-#define DB3_QOS(durability)                                                                                                                \
-    "- history: 3\n  depth: 0\n  reliability: 1\n  durability: " durability "\n  deadline:\n    sec: 9223372036\n    nsec: 854775807\n"
+#define DB3_QOS(durability)                                                                                            \
+    "- history: 3\n  depth: 0\n  reliability: 1\n  durability: " durability                                            \
+    "\n  deadline:\n    sec: 9223372036\n    nsec: 854775807\n"
 
 static inline void db3_sql(struct db3 *m, const char *sql) {
     char *why = NULL;
@@ -33,13 +35,16 @@ static inline void db3_sql(struct db3 *m, const char *sql) {
 }
 
 static inline void db3_begin(struct db3 *m, int version, unsigned page_size) {
-    static const char *const topics[] = {
-        NULL, "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL)",
-        "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,"
-        "offered_qos_profiles TEXT NOT NULL)",
-        NULL,
-        "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,"
-        "offered_qos_profiles TEXT NOT NULL,type_description_hash TEXT NOT NULL)"};
+    static const char *const topics[] = {NULL,
+                                         "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT "
+                                         "NULL,serialization_format TEXT NOT NULL)",
+                                         "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT "
+                                         "NULL,serialization_format TEXT NOT NULL,"
+                                         "offered_qos_profiles TEXT NOT NULL)",
+                                         NULL,
+                                         "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT "
+                                         "NULL,serialization_format TEXT NOT NULL,"
+                                         "offered_qos_profiles TEXT NOT NULL,type_description_hash TEXT NOT NULL)"};
     char sql[64];
     *m = (struct db3){.version = version};
     assert(sqlite3_open(":memory:", &m->db) == SQLITE_OK);
@@ -49,14 +54,19 @@ static inline void db3_begin(struct db3 *m, int version, unsigned page_size) {
         snprintf(sql, sizeof sql, "INSERT INTO schema VALUES(%d,'%s')", version, version == 3 ? "humble" : "iron");
         db3_sql(m, "CREATE TABLE schema(schema_version INTEGER PRIMARY KEY,ros_distro TEXT NOT NULL)");
         db3_sql(m, sql);
-        db3_sql(m, "CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT NOT NULL)");
+        db3_sql(
+            m,
+            "CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT NOT NULL)");
     }
     db3_sql(m, topics[version == 3 ? 2 : version]);
     if (version >= 4) {
-        db3_sql(m, "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT NOT NULL,"
-                   "encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL)");
+        db3_sql(
+            m,
+            "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT NOT NULL,"
+            "encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL)");
     }
-    db3_sql(m, "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT NULL, data BLOB NOT NULL)");
+    db3_sql(m, "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT NULL, "
+               "data BLOB NOT NULL)");
     if (version >= 2) {
         db3_sql(m, "CREATE INDEX timestamp_idx ON messages (timestamp ASC)");
     }
@@ -74,7 +84,8 @@ static inline void db3_texts(struct db3 *m, const char *sql, const char *const *
 }
 
 /* `qos` counts from version 2 on, `hash` from 4 on. */
-static inline void db3_topic(struct db3 *m, int id, const char *name, const char *type, const char *qos, const char *hash) {
+static inline void db3_topic(struct db3 *m, int id, const char *name, const char *type, const char *qos,
+                             const char *hash) {
     static const char *const columns[] = {NULL, "", ",?4", ",?4", ",?4,?5"};
     char sql[96];
     snprintf(sql, sizeof sql, "INSERT INTO topics VALUES(%d,?1,?2,?3%s)", id, columns[m->version]);
@@ -85,7 +96,8 @@ static inline void db3_topic(struct db3 *m, int id, const char *name, const char
 static inline void db3_definition(struct db3 *m, const char *type, const char *encoding, const char *text) {
     const char *const texts[] = {type, encoding, text, NULL};
     db3_texts(m,
-              "INSERT INTO message_definitions(topic_type,encoding,encoded_message_definition,type_description_hash) VALUES(?1,?2,?3,'')",
+              "INSERT INTO message_definitions(topic_type,encoding,encoded_message_definition,type_description_hash) "
+              "VALUES(?1,?2,?3,'')",
               texts);
 }
 

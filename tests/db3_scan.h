@@ -40,7 +40,8 @@ static inline struct reel_recording *db3_try(const struct db3_part *parts, uint3
     }
     struct reel_index *index = reel_index_open(DB3_PACK, err);
     assert_non_null(index);
-    struct reel_recording *recording = reel_recording_from_index(index, sources, n, &(struct reel_recording_options){0}, err);
+    struct reel_recording *recording =
+        reel_recording_from_index(index, sources, n, &(struct reel_recording_options){0}, err);
     assert_non_null(recording);
     return recording;
 }
@@ -57,7 +58,8 @@ static inline struct reel_recording *db3_scan(struct reel_bytes data) {
 }
 static inline void db3_refused(struct reel_bytes data, enum reel_code code, const char *text) {
     struct reel_error err;
-    AUTO(reel_recording_free) struct reel_recording *r = db3_try(&(struct db3_part){.name = "made_0.db3", .data = data}, 1, &err);
+    AUTO(reel_recording_free)
+    struct reel_recording *r = db3_try(&(struct db3_part){.name = "made_0.db3", .data = data}, 1, &err);
     assert_null(r);
     if (err.code != code || !strstr(err.text, text)) {
         fail_msg("%d: %s", (int)err.code, err.text);
@@ -96,12 +98,13 @@ static inline void db3_print_findings(const struct reel_recording *r) {
     size_t count;
     const struct reel_finding *all = reel_index_findings(reel_recording_index(r), &count);
     for (size_t i = 0; i < count; i++) {
-        print_message("finding %d, part %u at %llu: %s\n", (int)all[i].severity, all[i].part, (unsigned long long)all[i].offset,
-                      all[i].text);
+        print_message("finding %d, part %u at %llu: %s\n", (int)all[i].severity, all[i].part,
+                      (unsigned long long)all[i].offset, all[i].text);
     }
 }
 /* Exactly `n` findings, and of them one of that severity that holds `text`. */
-static inline void db3_assert_finding(const struct reel_recording *r, size_t n, enum reel_severity severity, const char *text) {
+static inline void db3_assert_finding(const struct reel_recording *r, size_t n, enum reel_severity severity,
+                                      const char *text) {
     size_t count, met = 0;
     const struct reel_finding *all = reel_index_findings(reel_recording_index(r), &count);
     for (size_t i = 0; i < count; i++) {
@@ -119,8 +122,8 @@ static inline void db3_assert_clean(const struct reel_recording *r) {
     }
 }
 
-/* Reads every payload to its end; the number of messages. Each is what db3_payload() makes for the id times 1000 + the topic's position …
- * when `id_of` tells the id from the message's time. */
+/* Reads every payload to its end; the number of messages. Each is what db3_payload() makes for the id times 1000 + the
+ * topic's position … when `id_of` tells the id from the message's time. */
 static inline uint64_t db3_read_all(struct reel_recording *r, int64_t (*id_of)(int64_t time_ns)) {
     struct reel_error err = {0};
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);

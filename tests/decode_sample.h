@@ -24,7 +24,8 @@ static inline bool decode_sample(const char *path, const struct reel_format *for
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/sample.pack", &err);
     assert(index);
     AUTO(reel_recording_free)
-    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
+    struct reel_recording *recording =
+        reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
     assert(recording);
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, &err);
     assert(stream);

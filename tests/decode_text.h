@@ -1,4 +1,5 @@
-/* For tests of decoders: a payload as JSON text, and the fields of a schema as lines. A test program includes this once. */
+/* For tests of decoders: a payload as JSON text, and the fields of a schema as lines. A test program includes this
+ * once. */
 #ifndef REEL_TESTS_DECODE_TEXT_H
 #define REEL_TESTS_DECODE_TEXT_H
 
@@ -30,7 +31,8 @@ static inline const char *decode_text(const struct reel_channel *channel, struct
 static inline bool decode_field_line(void *context, const struct reel_field *f) {
     struct grow *out = context;
     char line[1024];
-    int n = snprintf(line, sizeof line, "%s %s%s%s%s\n", f->path, f->type, f->unit[0] ? " " : "", f->unit, f->numeric ? " numeric" : "");
+    int n = snprintf(line, sizeof line, "%s %s%s%s%s\n", f->path, f->type, f->unit[0] ? " " : "", f->unit,
+                     f->numeric ? " numeric" : "");
     grow_put(out, line, (size_t)n);
     return true;
 }

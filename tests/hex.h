@@ -1,4 +1,5 @@
-/* Bytes written as hexadecimal digits with blanks anywhere, and texts in between: "05000000 'hello' 00". For tests of decoders. */
+/* Bytes written as hexadecimal digits with blanks anywhere, and texts in between: "05000000 'hello' 00". For tests of
+ * decoders. */
 #ifndef REEL_TESTS_HEX_H
 #define REEL_TESTS_HEX_H
 

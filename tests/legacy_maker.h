@@ -115,7 +115,8 @@ static inline struct reel_bytes legacy_bytes(const struct legacy_file *f) {
 }
 
 /* A frame of index `index` with one number and one particle; index 0 is written as absent, as protobuf does. */
-static inline void legacy_frame(struct legacy_file *f, uint64_t time_us, uint32_t index, const char *key, double number) {
+static inline void legacy_frame(struct legacy_file *f, uint64_t time_us, uint32_t index, const char *key,
+                                double number) {
     PROTO data = {0};
     PROTO frame = {0};
     proto_entry_number(&data, key, number);
@@ -163,7 +164,8 @@ static inline struct reel_recording *legacy_try(const struct named_bytes *parts,
     }
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/legacy.pack", err);
     assert_non_null(index);
-    struct reel_recording *recording = reel_recording_from_index(index, sources, n, &(struct reel_recording_options){0}, err);
+    struct reel_recording *recording =
+        reel_recording_from_index(index, sources, n, &(struct reel_recording_options){0}, err);
     assert_non_null(recording);
     return recording;
 }

@@ -1,5 +1,5 @@
-/* Makes MCAP files in memory, record by record and with every defect wanted. For tests, golden files and the fuzz corpus; shares no line
- * with the reader or the writer. */
+/* Makes MCAP files in memory, record by record and with every defect wanted. For tests, golden files and the fuzz
+ * corpus; shares no line with the reader or the writer. */
 #ifndef TESTS_MCAP_MAKER_H
 #define TESTS_MCAP_MAKER_H
 
@@ -61,7 +61,8 @@ static inline void mcap_channel(struct maker *m, unsigned id, unsigned schema, c
     mcap_end(m, record);
 }
 /* Publish time = log time + 1; returns where it stands. */
-static inline size_t mcap_message(struct maker *m, unsigned channel, uint64_t time, unsigned sequence, const char *payload) {
+static inline size_t mcap_message(struct maker *m, unsigned channel, uint64_t time, unsigned sequence,
+                                  const char *payload) {
     size_t record = mcap_begin(m, 5);
     make_number(m, channel, 2);
     make_number(m, sequence, 4);
@@ -72,8 +73,10 @@ static inline size_t mcap_message(struct maker *m, unsigned channel, uint64_t ti
     return record;
 }
 
-/* A chunk of these records; stated size and CRC can be made wrong afterwards: they stand at the result + 25 and + 33. */
-static inline size_t mcap_chunk(struct maker *m, const struct maker *records, uint64_t start, uint64_t end, const char *compression) {
+/* A chunk of these records; stated size and CRC can be made wrong afterwards: they stand at the result + 25 and + 33.
+ */
+static inline size_t mcap_chunk(struct maker *m, const struct maker *records, uint64_t start, uint64_t end,
+                                const char *compression) {
     struct maker packed = {0};
     size_t bound = ZSTD_compressBound(records->size) + LZ4F_compressFrameBound(records->size, NULL), size;
     packed.data = (uint8_t *)malloc(bound);
@@ -108,7 +111,8 @@ static inline size_t mcap_index(struct maker *m, unsigned channel, uint64_t time
     mcap_end(m, record);
     return record;
 }
-static inline size_t mcap_attachment(struct maker *m, const char *name, const char *media_type, uint64_t time, const char *data) {
+static inline size_t mcap_attachment(struct maker *m, const char *name, const char *media_type, uint64_t time,
+                                     const char *data) {
     size_t record = mcap_begin(m, 9);
     make_number(m, time, 8);
     make_number(m, time - 1000, 8);
@@ -148,7 +152,8 @@ static inline void mcap_close(struct maker *m) {
     mcap_footer(m, 0);
 }
 
-/* --- a whole file: three chunks of two messages each on two channels, everything that may be there ------------------------------- */
+/* --- a whole file: three chunks of two messages each on two channels, everything that may be there
+ * ------------------------------- */
 
 #define MCAP_T 1000000000000ull
 
@@ -163,7 +168,8 @@ static inline void mcap_lab_definitions(struct maker *m) {
     mcap_channel(m, 2, 0, "/b", "json", NULL);
 }
 static inline void mcap_lab_summary(struct maker *m, struct mcap_lab *lab) {
-    static const char *const first[] = {"x", "1", "callerid", "/talker", NULL}; /* a copy of a map may be in another order */
+    static const char *const first[] = {"x", "1", "callerid", "/talker",
+                                        NULL}; /* a copy of a map may be in another order */
     lab->summary = m->size;
     mcap_schema(m, 1, "std_msgs/String", "ros1msg", "string data\n");
     mcap_channel(m, 1, 1, "/a", "ros1", first);
@@ -186,7 +192,8 @@ static inline void mcap_lab_summary(struct maker *m, struct mcap_lab *lab) {
 }
 static inline void mcap_lab_indexes(struct maker *m, struct mcap_lab *lab) {
     for (unsigned i = 0; i < 3; i++) {
-        size_t at = lab->chunk[i], length = 9 + (size_t)m->data[at + 1] + ((size_t)m->data[at + 2] << 8), record = mcap_begin(m, 8);
+        size_t at = lab->chunk[i], length = 9 + (size_t)m->data[at + 1] + ((size_t)m->data[at + 2] << 8),
+               record = mcap_begin(m, 8);
         lab->chunk_index = i == 0 ? record : lab->chunk_index;
         size_t name = m->data[at + 37];
         make_number(m, MCAP_T + 100 * i, 8);

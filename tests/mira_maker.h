@@ -1,5 +1,6 @@
-/* Makes MIRA tapes in memory, byte by byte, in every layout that the documentation leaves open and with every defect wanted. For tests and
- * golden inputs; shares no line with the reader or the writer. Compressed messages are stored blocks, made here too. */
+/* Makes MIRA tapes in memory, byte by byte, in every layout that the documentation leaves open and with every defect
+ * wanted. For tests and golden inputs; shares no line with the reader or the writer. Compressed messages are stored
+ * blocks, made here too. */
 #ifndef TESTS_MIRA_MAKER_H
 #define TESTS_MIRA_MAKER_H
 
@@ -17,7 +18,8 @@ struct tape_style {
     bool size_counts;      /* a field's size counts its header */
     bool links_to_content; /* links point to the content, after the field header */
     bool block_counts;     /* a block's size counts what is in it */
-    unsigned origin; /* what a message's origin in an index is counted from: 0 the block's header, 5 its content, 29 its first field */
+    unsigned origin; /* what a message's origin in an index is counted from: 0 the block's header, 5 its content, 29 its
+                        first field */
     uint64_t start;
     int64_t utc;
     size_t block_max;
@@ -170,8 +172,8 @@ static inline void tape_pack(struct tape *t, enum tape_codec codec, const uint8_
 }
 
 /* Only the message field. */
-static inline size_t tape_message_field(struct tape *t, const char *name, int64_t time, const char *frame, uint32_t sequence,
-                                        enum tape_codec codec, const void *data, size_t size) {
+static inline size_t tape_message_field(struct tape *t, const char *name, int64_t time, const char *frame,
+                                        uint32_t sequence, enum tape_codec codec, const void *data, size_t size) {
     size_t at = tape_field(t, 0x0c);
     tape_number(t, (uint64_t)time, 8);
     tape_string(t, name);
@@ -193,8 +195,8 @@ static inline size_t tape_message_field(struct tape *t, const char *name, int64_
 }
 
 /* A message with all that belongs to it: its block, its channel's info before the first, what is counted of it. */
-static inline size_t tape_put(struct tape *t, const char *name, const char *type, int64_t time, const char *frame, uint32_t sequence,
-                              enum tape_codec codec, const void *data, size_t size) {
+static inline size_t tape_put(struct tape *t, const char *name, const char *type, int64_t time, const char *frame,
+                              uint32_t sequence, enum tape_codec codec, const void *data, size_t size) {
     if (!t->open) {
         tape_block_begin(t);
     }

@@ -1,5 +1,5 @@
-/* Renders a recording as a tape, whole and in random ranges that are compared, and scans whatever was made. For tests with cmocka; include
- * it first. */
+/* Renders a recording as a tape, whole and in random ranges that are compared, and scans whatever was made. For tests
+ * with cmocka; include it first. */
 #ifndef TESTS_MIRA_RENDER_H
 #define TESTS_MIRA_RENDER_H
 
@@ -53,12 +53,14 @@ static inline struct maker render(struct reel_recording *r, const struct reel_se
     struct maker out = {0};
     out.size = out.room = reel_plan_length(plan);
     out.data = (uint8_t *)malloc(out.size);
-    AUTO(reel_render_free) struct reel_render *whole = reel_render_new(plan, &reel_writer_mira, options, stream_of(r, selection), &err);
+    AUTO(reel_render_free)
+    struct reel_render *whole = reel_render_new(plan, &reel_writer_mira, options, stream_of(r, selection), &err);
     assert_non_null(whole);
     if (!reel_render_read(whole, 0, out.data, out.size, &err)) {
         fail_msg("%s", err.text);
     }
-    AUTO(reel_render_free) struct reel_render *parts = reel_render_new(plan, &reel_writer_mira, options, stream_of(r, selection), &err);
+    AUTO(reel_render_free)
+    struct reel_render *parts = reel_render_new(plan, &reel_writer_mira, options, stream_of(r, selection), &err);
     assert_non_null(parts);
     uint64_t random = 7;
     for (unsigned i = 0; i < ranges; i++) {

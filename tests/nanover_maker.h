@@ -1,5 +1,5 @@
-/* Makes NanoVer recordings in memory for tests, by code that shares nothing with the library's: messages and index entries from pictures,
- * and ZIP archives in the shapes that readers meet. */
+/* Makes NanoVer recordings in memory for tests, by code that shares nothing with the library's: messages and index
+ * entries from pictures, and ZIP archives in the shapes that readers meet. */
 #ifndef TESTS_NANOVER_MAKER_H
 #define TESTS_NANOVER_MAKER_H
 
@@ -135,14 +135,19 @@ static inline void maker_add(struct maker *m, const char *message, const char *m
 
 /* Two runs, states between, and one message of both types. */
 static inline void maker_default(struct maker *m) {
-    maker_add(m, "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN " 'system.simulation.name' 'one'}}",
+    maker_add(m,
+              "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN
+              " 'system.simulation.name' 'one'}}",
               "{'types' ['frame'] 'frame.index' 0 'timestamp' 5}");
-    maker_add(m, "{'state' {'updates' {'scene' [1 2] 'gone' n} 'removals' []}}", "{'types' ['state'] 'timestamp' 1000}");
-    maker_add(m, "{'frame' {'frame.index' 1 'particle.positions' " ASIDE "}}", "{'types' ['frame'] 'frame.index' 1 'timestamp' 2000}");
+    maker_add(m, "{'state' {'updates' {'scene' [1 2] 'gone' n} 'removals' []}}",
+              "{'types' ['state'] 'timestamp' 1000}");
+    maker_add(m, "{'frame' {'frame.index' 1 'particle.positions' " ASIDE "}}",
+              "{'types' ['frame'] 'frame.index' 1 'timestamp' 2000}");
     maker_add(m, "{'state' {'updates' {'user' 'x'} 'removals' ['gone']}}", "{'types' ['state'] 'timestamp' 3000}");
-    maker_add(
-        m, "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN "} 'state' {'updates' {'user' 'y'} 'removals' []}}",
-        "{'types' ['frame' 'state'] 'frame.index' 0 'timestamp' 4000}");
+    maker_add(m,
+              "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN
+              "} 'state' {'updates' {'user' 'y'} 'removals' []}}",
+              "{'types' ['frame' 'state'] 'frame.index' 0 'timestamp' 4000}");
     maker_add(m, "{'frame' {'frame.index' 1 'particle.positions' " ASIDE " 'energy.potential' 1.5}}",
               "{'types' ['frame'] 'frame.index' 1 'timestamp' 5000}");
 }
@@ -245,7 +250,9 @@ static inline struct reel_bytes maker_file(const struct maker *m) {
 }
 /* The plain archive of both members. */
 static inline struct reel_bytes maker_finish(struct maker *m) {
-    maker_zip(m, (struct member[]){{"messages.msgpack", maker_messages(m), false}, {"index.msgpack", maker_index(m), false}}, 2);
+    maker_zip(
+        m, (struct member[]){{"messages.msgpack", maker_messages(m), false}, {"index.msgpack", maker_index(m), false}},
+        2);
     return maker_file(m);
 }
 
@@ -263,7 +270,8 @@ static inline struct reel_recording *nanover_try(struct reel_bytes data, struct 
     }
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/nanover.pack", err);
     assert_non_null(index);
-    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, err);
+    struct reel_recording *recording =
+        reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, err);
     assert_non_null(recording);
     return recording;
 }

@@ -1,4 +1,5 @@
-/* Makes protobuf messages, field by field, with every defect wanted. For tests and the fuzz corpus; shares no line with the readers. */
+/* Makes protobuf messages, field by field, with every defect wanted. For tests and the fuzz corpus; shares no line with
+ * the readers. */
 #ifndef TESTS_PB_MAKER_H
 #define TESTS_PB_MAKER_H
 

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#define SAMPLES_SKIPPED(count)                                                                                                             \
-    do {                                                                                                                                   \
-        print_message("skipped: %u real samples\n", (unsigned)(count));                                                                    \
-        skip();                                                                                                                            \
+#define SAMPLES_SKIPPED(count)                                                                                         \
+    do {                                                                                                               \
+        print_message("skipped: %u real samples\n", (unsigned)(count));                                                \
+        skip();                                                                                                        \
     } while (0)
 
 #endif

@@ -1,5 +1,5 @@
-/* Makes ROS bags 2.0 in memory, record by record and with every defect wanted. For tests, golden inputs and the fuzz corpus; shares no line
- * with the reader or the writer. */
+/* Makes ROS bags 2.0 in memory, record by record and with every defect wanted. For tests, golden inputs and the fuzz
+ * corpus; shares no line with the reader or the writer. */
 #ifndef TESTS_BAG2_MAKER_H
 #define TESTS_BAG2_MAKER_H
 
@@ -79,7 +79,8 @@ static inline void make2_connection_of(struct make2 *b, uint32_t id, const char 
         make2_connection_record(&b->raw, id, topic, inner);
     }
 }
-static inline void make2_connection(struct make2 *b, uint32_t id, const char *topic, const char *callerid, const char *latching) {
+static inline void make2_connection(struct make2 *b, uint32_t id, const char *topic, const char *callerid,
+                                    const char *latching) {
     struct maker inner = {0};
     if (callerid) {
         make_field_text(&inner, "callerid", callerid);
@@ -95,7 +96,8 @@ static inline void make2_connection(struct make2 *b, uint32_t id, const char *to
     free(inner.data);
 }
 
-static inline size_t make2_message_record(struct maker *m, uint32_t conn, uint32_t sec, uint32_t nsec, const void *data, size_t size) {
+static inline size_t make2_message_record(struct maker *m, uint32_t conn, uint32_t sec, uint32_t nsec, const void *data,
+                                          size_t size) {
     size_t record = make_record(m);
     make_field_number(m, "conn", conn, 4);
     make_field_number(m, "op", 2, 1);
@@ -103,7 +105,8 @@ static inline size_t make2_message_record(struct maker *m, uint32_t conn, uint32
     make_data(m, record, data, size);
     return record;
 }
-static inline size_t make2_message_of(struct make2 *b, uint32_t conn, uint32_t sec, uint32_t nsec, const void *data, size_t size) {
+static inline size_t make2_message_of(struct make2 *b, uint32_t conn, uint32_t sec, uint32_t nsec, const void *data,
+                                      size_t size) {
     assert(b->n_entries < MAKE2_ENTRIES);
     b->entries[b->n_entries++] = (struct make2_entry){conn, sec, nsec, (uint32_t)b->raw.size};
     return make2_message_record(&b->raw, conn, sec, nsec, data, size);
@@ -139,7 +142,8 @@ static inline struct maker make2_packed(const char *compression, const struct ma
     return packed;
 }
 
-static inline size_t make2_chunk_record(struct maker *m, const char *compression, uint64_t raw_size, const struct maker *packed) {
+static inline size_t make2_chunk_record(struct maker *m, const char *compression, uint64_t raw_size,
+                                        const struct maker *packed) {
     size_t record = make_record(m);
     make_field_text(m, "compression", compression);
     make_field_number(m, "op", 5, 1);
@@ -148,7 +152,8 @@ static inline size_t make2_chunk_record(struct maker *m, const char *compression
     return record;
 }
 
-static inline void make2_index_record(struct maker *m, uint32_t ver, uint32_t conn, uint32_t count, const struct maker *data) {
+static inline void make2_index_record(struct maker *m, uint32_t ver, uint32_t conn, uint32_t count,
+                                      const struct maker *data) {
     size_t record = make_record(m);
     make_field_number(m, "conn", conn, 4);
     make_field_number(m, "count", count, 4);
@@ -197,7 +202,8 @@ static inline uint32_t make2_indexes(struct make2 *b, struct maker *rows) {
             make_number(rows, count, 4);
             if (!b->no_index) {
                 make2_index_record(&b->out, 1, conn, count, &data);
-                make_patch(&b->out, b->out.size - data.size - 4, (uint64_t)((int64_t)data.size + b->index_length_off), 4);
+                make_patch(&b->out, b->out.size - data.size - 4, (uint64_t)((int64_t)data.size + b->index_length_off),
+                           4);
             }
         }
         free(data.data);
@@ -220,7 +226,8 @@ static inline void make2_close(struct make2 *b) {
         first = i == 0 || earlier ? *e : first;
         last = i == 0 || later ? *e : last;
     }
-    make2_info_record(&b->infos, b->chunk_at, make2_time(first.sec, first.nsec), make2_time(last.sec, last.nsec), connections, &rows);
+    make2_info_record(&b->infos, b->chunk_at, make2_time(first.sec, first.nsec), make2_time(last.sec, last.nsec),
+                      connections, &rows);
     free(rows.data);
     b->n_chunks++;
     b->n_entries = 0;

@@ -30,7 +30,8 @@ struct counted {
     struct reel_source *inner; /* not owned */
     uint64_t bytes, reads;
 };
-static inline bool counted_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static inline bool counted_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                                struct reel_error *err) {
     struct counted *c = (struct counted *)source;
     c->bytes += size;
     c->reads++;
@@ -54,8 +55,8 @@ static inline struct reel_source *in_memory(struct reel_bytes data) {
 }
 
 /* NULL with err when it is refused. */
-static inline struct reel_index *summary_try(struct reel_source *const *parts, uint32_t n, const struct reel_format *format,
-                                             struct reel_error *err) {
+static inline struct reel_index *summary_try(struct reel_source *const *parts, uint32_t n,
+                                             const struct reel_format *format, struct reel_error *err) {
     *err = (struct reel_error){0};
     if (!reel_scan_summary(parts, n, format, OUTLINE_PACK, NULL, err)) {
         return NULL;
@@ -65,7 +66,8 @@ static inline struct reel_index *summary_try(struct reel_source *const *parts, u
     assert_true(reel_index_info(index)->is_summary);
     return index;
 }
-static inline struct reel_index *summary_of(struct reel_source *const *parts, uint32_t n, const struct reel_format *format) {
+static inline struct reel_index *summary_of(struct reel_source *const *parts, uint32_t n,
+                                            const struct reel_format *format) {
     struct reel_error err;
     struct reel_index *index = summary_try(parts, n, format, &err);
     if (!index) {
@@ -74,7 +76,8 @@ static inline struct reel_index *summary_of(struct reel_source *const *parts, ui
     return index;
 }
 /* Must be refused as unsupported, with these words. */
-static inline void summary_source_refused(struct reel_source *source, const struct reel_format *format, const char *words) {
+static inline void summary_source_refused(struct reel_source *source, const struct reel_format *format,
+                                          const char *words) {
     struct reel_error err;
     INDEX *index = summary_try(&source, 1, format, &err);
     assert_null(index);
@@ -86,7 +89,8 @@ static inline void summary_refused(struct reel_bytes data, const struct reel_for
     AUTO(reel_source_free) struct reel_source *source = in_memory(data);
     summary_source_refused(source, format, words);
 }
-static inline struct reel_index *scan_of(struct reel_source *const *parts, uint32_t n, const struct reel_format *format) {
+static inline struct reel_index *scan_of(struct reel_source *const *parts, uint32_t n,
+                                         const struct reel_format *format) {
     struct reel_error err = {0};
     if (!reel_scan_run(parts, n, format, SCAN_PACK, NULL, &err)) {
         fail_msg("%s: %s", parts[0]->name, err.text);
@@ -109,14 +113,15 @@ static inline bool same_schemas(const struct reel_channel *a, const struct reel_
     bool same = a->n_schemas == b->n_schemas;
     for (uint32_t i = 0; same && i < a->n_schemas; i++) {
         const struct reel_schema *x = &a->schemas[i], *y = &b->schemas[i];
-        same = strcmp(x->name, y->name) == 0 && strcmp(x->encoding, y->encoding) == 0 && strcmp(x->hash, y->hash) == 0 &&
-               bytes_equal(x->data, y->data);
+        same = strcmp(x->name, y->name) == 0 && strcmp(x->encoding, y->encoding) == 0 &&
+               strcmp(x->hash, y->hash) == 0 && bytes_equal(x->data, y->data);
     }
     return same;
 }
 static inline bool same_channel(const struct reel_channel *a, const struct reel_channel *b) {
-    bool same = a->id == b->id && strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0 &&
-                a->latched == b->latched && a->n_topics == b->n_topics && same_schemas(a, b) && same_pairs(&a->metadata, &b->metadata);
+    bool same = a->id == b->id && strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 &&
+                strcmp(a->encoding, b->encoding) == 0 && a->latched == b->latched && a->n_topics == b->n_topics &&
+                same_schemas(a, b) && same_pairs(&a->metadata, &b->metadata);
     for (uint32_t i = 0; same && i < a->n_topics; i++) {
         same = strcmp(a->topics[i], b->topics[i]) == 0;
     }
@@ -127,33 +132,37 @@ static inline bool same_attachments(const struct reel_index *a, const struct ree
     const struct reel_attachment *x = reel_index_attachments(a, &n), *y = reel_index_attachments(b, &m);
     bool same = n == m;
     for (size_t i = 0; same && i < n; i++) {
-        same = strcmp(x[i].name, y[i].name) == 0 && strcmp(x[i].media_type, y[i].media_type) == 0 && x[i].time_ns == y[i].time_ns &&
-               x[i].chunk == y[i].chunk && x[i].offset == y[i].offset && x[i].size == y[i].size;
+        same = strcmp(x[i].name, y[i].name) == 0 && strcmp(x[i].media_type, y[i].media_type) == 0 &&
+               x[i].time_ns == y[i].time_ns && x[i].chunk == y[i].chunk && x[i].offset == y[i].offset &&
+               x[i].size == y[i].size;
     }
     return same;
 }
 
-/* The index has times of chunks, not of channels: a channel's may be wider than the scan's. It has all metadata and attachments. */
+/* The index has times of chunks, not of channels: a channel's may be wider than the scan's. It has all metadata and
+ * attachments. */
 static inline bool goes_by_chunks(const struct reel_format *format) {
     return format == reel_format_named("mcap") || format == reel_format_named("rosbag-2.0");
 }
 
-static inline bool same_stats(const struct reel_index_info *info, const struct reel_channel_stats *s, const struct reel_channel_stats *t) {
+static inline bool same_stats(const struct reel_index_info *info, const struct reel_channel_stats *s,
+                              const struct reel_channel_stats *t) {
     if (s->count != t->count || (s->bytes > 0 && s->bytes != t->bytes)) {
         return false;
     }
     if (s->count > 0 && goes_by_chunks(info->format)) {
-        return s->bytes == 0 && s->first_ns <= t->first_ns && s->last_ns >= t->last_ns && s->first_ns >= info->start_ns &&
-               s->last_ns <= info->end_ns;
+        return s->bytes == 0 && s->first_ns <= t->first_ns && s->last_ns >= t->last_ns &&
+               s->first_ns >= info->start_ns && s->last_ns <= info->end_ns;
     }
     return s->first_ns == t->first_ns && s->last_ns == t->last_ns;
 }
 
-/* What differs between a summary and the scan of the same bytes; NULL: nothing. Where goes_by_chunks() does not hold, metadata of the
- * recording and its attachments may be fewer. */
+/* What differs between a summary and the scan of the same bytes; NULL: nothing. Where goes_by_chunks() does not hold,
+ * metadata of the recording and its attachments may be fewer. */
 static inline const char *summary_differs(const struct reel_index *summary, const struct reel_index *scan) {
     const struct reel_index_info *o = reel_index_info(summary), *d = reel_index_info(scan);
-    if (o->format != d->format || o->n_parts != d->n_parts || o->n_channels != d->n_channels || o->messages != d->messages || o->damaged) {
+    if (o->format != d->format || o->n_parts != d->n_parts || o->n_channels != d->n_channels ||
+        o->messages != d->messages || o->damaged) {
         return o->messages != d->messages ? "messages" : "format, parts, number of channels or damage";
     }
     if (o->start_ns != d->start_ns || o->end_ns != d->end_ns) {
@@ -176,7 +185,8 @@ static inline const char *summary_differs(const struct reel_index *summary, cons
 }
 
 /* Scans and compares; the caller frees what comes back, the summary. */
-static inline struct reel_index *summary_like_scan(struct reel_source *const *parts, uint32_t n, const struct reel_format *format) {
+static inline struct reel_index *summary_like_scan(struct reel_source *const *parts, uint32_t n,
+                                                   const struct reel_format *format) {
     struct reel_index *summary = summary_of(parts, n, format);
     INDEX *scan = scan_of(parts, n, format);
     const char *other = summary_differs(summary, scan);
@@ -238,7 +248,8 @@ static inline struct summary_answers summary_cut(struct reel_bytes data, size_t 
     return all;
 }
 /* Every byte from `from` on changed in two ways. */
-static inline struct summary_answers summary_changed(struct reel_bytes data, size_t from, const struct reel_format *format) {
+static inline struct summary_answers summary_changed(struct reel_bytes data, size_t from,
+                                                     const struct reel_format *format) {
     struct summary_answers all = {0};
     AUTO_MEM uint8_t *copy = malloc(data.size);
     assert_non_null(copy);
@@ -258,7 +269,8 @@ static inline void summary_of_damaged(struct reel_bytes data, size_t cut, const 
     summary_changed(data, 0, format);
 }
 /* Both, of what must be whole from `from` on. */
-static inline struct summary_answers summary_hurt(struct reel_bytes data, size_t from, const struct reel_format *format) {
+static inline struct summary_answers summary_hurt(struct reel_bytes data, size_t from,
+                                                  const struct reel_format *format) {
     assert_int_equal(summary_cut(data, from, format).summarized, 0);
     return summary_changed(data, from, format);
 }
@@ -269,8 +281,8 @@ struct summarized {
     unsigned same, refused, damaged; /* damaged: summarized though the scan tells of losses */
 };
 
-static inline void summary_file(const char *path, const char *name, const struct reel_format *format, const char *const *lying,
-                                struct summarized *sum) {
+static inline void summary_file(const char *path, const char *name, const struct reel_format *format,
+                                const char *const *lying, struct summarized *sum) {
     struct reel_error err = {0};
     AUTO(reel_source_free) struct reel_source *source = reel_source_open(path, NULL, &err);
     assert_non_null(source);
@@ -297,11 +309,12 @@ static inline void summary_file(const char *path, const char *name, const struct
     sum->same++;
 }
 
-/* All files in FOLDER, and in the folders there, whose path ends in `suffix`: summarized as scanned, or refused. The index of those in
- * `lying` (NULL-terminated) says something else than the messages, which only a scan notices. False: there is no such folder. Adds to *sum.
+/* All files in FOLDER, and in the folders there, whose path ends in `suffix`: summarized as scanned, or refused. The
+ * index of those in `lying` (NULL-terminated) says something else than the messages, which only a scan notices. False:
+ * there is no such folder. Adds to *sum.
  */
-static inline bool summary_folder(const char *folder, const char *suffix, const struct reel_format *format, const char *const *lying,
-                                  struct summarized *sum) {
+static inline bool summary_folder(const char *folder, const char *suffix, const struct reel_format *format,
+                                  const char *const *lying, struct summarized *sum) {
     struct dirent **names;
     int n = scandir(folder, &names, NULL, alphasort);
     for (int i = 0; i < n; i++) {
@@ -344,8 +357,8 @@ static inline struct reel_index *large_summary(const char *path, const struct re
     clock_gettime(CLOCK_MONOTONIC, &a);
     struct reel_index *summary = summary_of(&source, 1, format);
     clock_gettime(CLOCK_MONOTONIC, &b);
-    print_message("  %s, %llu bytes: summary by %llu bytes in %llu reads, %.0f ms\n", format->name, (unsigned long long)file->size,
-                  (unsigned long long)counted.bytes, (unsigned long long)counted.reads,
+    print_message("  %s, %llu bytes: summary by %llu bytes in %llu reads, %.0f ms\n", format->name,
+                  (unsigned long long)file->size, (unsigned long long)counted.bytes, (unsigned long long)counted.reads,
                   (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6);
     assert_true(counted.bytes <= most);
     return summary;

@@ -1,5 +1,5 @@
-/* Makes TIDE logs in memory, block by block and with every defect wanted. For tests, golden files and the fuzz corpus; shares no line with
- * the reader or the writer. */
+/* Makes TIDE logs in memory, block by block and with every defect wanted. For tests, golden files and the fuzz corpus;
+ * shares no line with the reader or the writer. */
 #ifndef TESTS_TIDE_MAKER_H
 #define TESTS_TIDE_MAKER_H
 
@@ -70,8 +70,8 @@ static inline void log_tide(struct log *l, unsigned major, unsigned minor) {
     log_end(l);
 }
 
-static inline size_t log_channel_of(struct log *l, uint32_t id, const char *name, const char *type, const char *source, const char *config,
-                                    const char *format) {
+static inline size_t log_channel_of(struct log *l, uint32_t id, const char *name, const char *type, const char *source,
+                                    const char *config, const char *format) {
     log_begin(l, "CHAN");
     log_number(l, id, 4);
     log_text(l, name, 1);
@@ -85,8 +85,8 @@ static inline size_t log_channel(struct log *l, uint32_t id, const char *name) {
     return log_channel_of(l, id, name, "TEXT", "", "", "");
 }
 /* New layout; `hashes` is NULL-terminated, or NULL for none. */
-static inline size_t log_channel_new(struct log *l, uint32_t id, const char *name, const char *source, const char *config,
-                                     const char *const *hashes) {
+static inline size_t log_channel_new(struct log *l, uint32_t id, const char *name, const char *source,
+                                     const char *config, const char *const *hashes) {
     uint8_t n = 0;
     while (hashes && hashes[n]) {
         n++;
@@ -103,8 +103,9 @@ static inline size_t log_channel_new(struct log *l, uint32_t id, const char *nam
     return log_end(l);
 }
 /* `needs` is NULL-terminated, or NULL for none. */
-static inline size_t log_type_of(struct log *l, const char *hash, const char *syntax, const char *name, const char *version,
-                                 const char *definition, const char *source, const char *const *needs) {
+static inline size_t log_type_of(struct log *l, const char *hash, const char *syntax, const char *name,
+                                 const char *version, const char *definition, const char *source,
+                                 const char *const *needs) {
     uint16_t n = 0;
     while (needs && needs[n]) {
         n++;
@@ -125,8 +126,8 @@ static inline size_t log_type_of(struct log *l, const char *hash, const char *sy
     }
     return log_end(l);
 }
-static inline size_t log_type(struct log *l, const char *hash, const char *syntax, const char *name, const char *version,
-                              const char *definition, const char *source, const char *needs) {
+static inline size_t log_type(struct log *l, const char *hash, const char *syntax, const char *name,
+                              const char *version, const char *definition, const char *source, const char *needs) {
     const char *const list[] = {needs, NULL};
     return log_type_of(l, hash, syntax, name, version, definition, source, list);
 }
@@ -199,7 +200,8 @@ static inline size_t log_chunk_end(struct log *l, enum log_packing packing) {
 }
 
 /* An INDX block of one row. */
-static inline size_t log_index(struct log *l, uint32_t channel, bool is_new, uint64_t chunk, uint64_t time_ns, uint64_t offset) {
+static inline size_t log_index(struct log *l, uint32_t channel, bool is_new, uint64_t chunk, uint64_t time_ns,
+                               uint64_t offset) {
     log_begin(l, "INDX");
     log_number(l, channel, 4);
     log_number(l, 1, 4);

@@ -22,7 +22,8 @@ static inline void free_log(struct log *l) {
 #define RECORDING AUTO(reel_recording_free) struct reel_recording
 
 /* The bytes must outlive the recording. NULL with err when the scan fails. */
-static inline struct reel_recording *log_try(struct reel_bytes data, const struct reel_format *format, struct reel_error *err) {
+static inline struct reel_recording *log_try(struct reel_bytes data, const struct reel_format *format,
+                                             struct reel_error *err) {
     struct reel_source *source = reel_source_from_memory(data, "made.tide", err);
     assert_non_null(source);
     if (!reel_scan_run(&source, 1, format, REEL_SCRATCH "/tide.pack", NULL, err)) {
@@ -31,7 +32,8 @@ static inline struct reel_recording *log_try(struct reel_bytes data, const struc
     }
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/tide.pack", err);
     assert_non_null(index);
-    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, err);
+    struct reel_recording *recording =
+        reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, err);
     assert_non_null(recording);
     return recording;
 }
@@ -136,12 +138,14 @@ static inline struct log log_write(struct reel_recording *r, const struct reel_w
     struct log out = {0};
     out.size = out.room = reel_plan_length(plan);
     out.data = malloc(out.size);
-    AUTO(reel_render_free) struct reel_render *whole = reel_render_new(plan, writer, &options, log_stream(r, selection), &err);
+    AUTO(reel_render_free)
+    struct reel_render *whole = reel_render_new(plan, writer, &options, log_stream(r, selection), &err);
     assert_non_null(whole);
     if (!reel_render_read(whole, 0, out.data, out.size, &err)) {
         fail_msg("%s", err.text);
     }
-    AUTO(reel_render_free) struct reel_render *parts = reel_render_new(plan, writer, &options, log_stream(r, selection), &err);
+    AUTO(reel_render_free)
+    struct reel_render *parts = reel_render_new(plan, writer, &options, log_stream(r, selection), &err);
     assert_non_null(parts);
     uint64_t random = 7;
     for (unsigned i = 0; i < ranges; i++) {

@@ -1,5 +1,6 @@
-/* Runs a recording through view=foxglove. For tests with cmocka, after a maker that scans. What must hold of every one: sought is the same
- * as run there, a message asked for later is the same, and any range of a planned file is that of the whole. */
+/* Runs a recording through view=foxglove. For tests with cmocka, after a maker that scans. What must hold of every one:
+ * sought is the same as run there, a message asked for later is the same, and any range of a planned file is that of
+ * the whole. */
 #ifndef TESTS_VIEW_CHECK_H
 #define TESTS_VIEW_CHECK_H
 
@@ -100,15 +101,17 @@ static inline void assert_same_message(const struct view_seen *a, const struct v
     struct reel_mark x = reel_mark_of(&a->m), y = reel_mark_of(&b->m);
     if (memcmp(&x, &y, sizeof x) != 0 || strcmp(a->topic, b->topic) != 0 || a->m.size != b->m.size ||
         memcmp(a->data, b->data, a->m.size) != 0) {
-        fail_msg("%s: %s at %lld (%u): %.300s\n is %s at %lld (%u): %.300s", what, a->topic, (long long)a->m.time_ns, a->m.again, a->data,
-                 b->topic, (long long)b->m.time_ns, b->m.again, b->data);
+        fail_msg("%s: %s at %lld (%u): %.300s\n is %s at %lld (%u): %.300s", what, a->topic, (long long)a->m.time_ns,
+                 a->m.again, a->data, b->topic, (long long)b->m.time_ns, b->m.again, b->data);
     }
 }
 
-static inline void view_check_seek(struct reel_recording *r, const struct reel_selection *q, const struct view_list *whole) {
+static inline void view_check_seek(struct reel_recording *r, const struct reel_selection *q,
+                                   const struct view_list *whole) {
     AUTO(reel_stream_free) struct reel_stream *s = view_stream(r, q);
     size_t step = whole->count > 300 ? whole->count / 100 : 1;
-    for (size_t i = whole->count; i > 0; i = i > step ? i - step : 0) { /* backwards: nothing that was met before helps */
+    for (size_t i = whole->count; i > 0;
+         i = i > step ? i - step : 0) { /* backwards: nothing that was met before helps */
         struct reel_mark mark = reel_mark_of(&whole->items[i - 1].m);
         struct reel_error err = {0};
         VIEW_LIST rest = {.count = 0};
@@ -123,7 +126,8 @@ static inline void view_check_seek(struct reel_recording *r, const struct reel_s
     }
 }
 
-static inline void view_check_later(struct reel_recording *r, const struct reel_selection *q, const struct view_list *whole) {
+static inline void view_check_later(struct reel_recording *r, const struct reel_selection *q,
+                                    const struct view_list *whole) {
     AUTO(reel_stream_free) struct reel_stream *s = view_stream(r, q);
     size_t step = whole->count > 300 ? whole->count / 100 : 1;
     for (size_t i = 0; i < 2 * whole->count; i += step) { /* backwards, then forwards */
@@ -134,8 +138,8 @@ static inline void view_check_later(struct reel_recording *r, const struct reel_
             fail_msg("%s at %lld: %s", want->topic, (long long)want->m.time_ns, err.text);
         }
         if (payload.size != want->m.size || memcmp(payload.data, want->data, payload.size) != 0) {
-            fail_msg("%s at %lld: later %.*s\n was %s", want->topic, (long long)want->m.time_ns, (int)payload.size, payload.data,
-                     want->data);
+            fail_msg("%s at %lld: later %.*s\n was %s", want->topic, (long long)want->m.time_ns, (int)payload.size,
+                     payload.data, want->data);
         }
     }
 }
@@ -148,7 +152,8 @@ static inline void view_check_ranges(struct reel_recording *r, const struct reel
     AUTO(reel_render_free)
     struct reel_render *all = plan ? reel_render_new(plan, &reel_writer_mcap, &options, view_stream(r, q), &err) : NULL;
     AUTO(reel_render_free)
-    struct reel_render *piece = plan ? reel_render_new(plan, &reel_writer_mcap, &options, view_stream(r, q), &err) : NULL;
+    struct reel_render *piece =
+        plan ? reel_render_new(plan, &reel_writer_mcap, &options, view_stream(r, q), &err) : NULL;
     if (!all || !piece) {
         fail_msg("%s", err.text);
     }
@@ -157,7 +162,8 @@ static inline void view_check_ranges(struct reel_recording *r, const struct reel
     assert_true(reel_render_read(all, 0, whole, size, &err));
     uint32_t seed = 7;
     for (unsigned i = 0; i < 40; i++) {
-        size_t at = (seed = seed * 1664525 + 1013904223) % size, n = (seed = seed * 1664525 + 1013904223) % (size - at) + 1;
+        size_t at = (seed = seed * 1664525 + 1013904223) % size,
+               n = (seed = seed * 1664525 + 1013904223) % (size - at) + 1;
         if (!reel_render_read(piece, at, part, n, &err)) {
             fail_msg("%zu bytes at %zu: %s", n, at, err.text);
         }

@@ -26,8 +26,8 @@ struct ahead {
     struct ahead_piece pieces[];
 };
 
-struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_front *front, bool shared,
-                        const struct ahead_ops *ops, void *context, struct reel_error *err) {
+struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_front *front,
+                        bool shared, const struct ahead_ops *ops, void *context, struct reel_error *err) {
     struct thread_client *client = shared ? conversion_client(conversion) : NULL;
     unsigned depth = client ? conversion_threads(conversion) + 2 : 1;
     struct ahead *a = calloc(1, sizeof *a + depth * sizeof *a->pieces);

@@ -1,6 +1,6 @@
-/* Parts of an output rendered ahead of its reader, on the threads that its conversion shares, and taken in order. Memory is bounded: there
- * are a few more pieces than threads, each with the bytes of one task. After a piece that failed none is begun:
- * they fail, too. */
+/* Parts of an output rendered ahead of its reader, on the threads that its conversion shares, and taken in order.
+ * Memory is bounded: there are a few more pieces than threads, each with the bytes of one task. After a piece that
+ * failed none is begun: they fail, too. */
 #ifndef REEL_CORE_AHEAD_H
 #define REEL_CORE_AHEAD_H
 
@@ -53,9 +53,10 @@ struct ahead_ops {
     bool (*work)(void *context, struct reel_render *render, struct ahead_piece *piece, struct reel_error *err);
 };
 
-/* `plan` and `front` may be NULL. With `shared` false the work is done by the reader, one piece at a time. All pointers must outlive it. */
-struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_front *front, bool shared,
-                        const struct ahead_ops *ops, void *context, struct reel_error *err);
+/* `plan` and `front` may be NULL. With `shared` false the work is done by the reader, one piece at a time. All pointers
+ * must outlive it. */
+struct ahead *ahead_new(struct reel_conversion *conversion, struct reel_plan *plan, struct reel_front *front,
+                        bool shared, const struct ahead_ops *ops, void *context, struct reel_error *err);
 void ahead_free(struct ahead *ahead); /* waits for what is being rendered; NULL is fine */
 REEL_DEFINE_AUTO(struct ahead, ahead_free);
 

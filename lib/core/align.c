@@ -12,8 +12,8 @@ static const struct reel_index_info *info_of(const struct reel_recording *record
     return reel_index_info(reel_recording_index(recording));
 }
 
-void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources, int64_t *first_ns,
-                     int64_t *last_ns) {
+void reel_merge_span(struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources,
+                     int64_t *first_ns, int64_t *last_ns) {
     bool any = false;
     *first_ns = *last_ns = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -49,7 +49,8 @@ static bool find_begin(struct reel_recording *const *recordings, uint32_t n, int
 
 static bool shift(const struct reel_index_info *info, int64_t begin_ns, int64_t *shift_ns, struct reel_error *err) {
     int64_t end;
-    return (!__builtin_sub_overflow(begin_ns, info->start_ns, shift_ns) && !__builtin_add_overflow(info->end_ns, *shift_ns, &end)) ||
+    return (!__builtin_sub_overflow(begin_ns, info->start_ns, shift_ns) &&
+            !__builtin_add_overflow(info->end_ns, *shift_ns, &end)) ||
            reel_fail(err, REEL_LIMIT, "times from %lld to %lld ns cannot begin at %lld ns", (long long)info->start_ns,
                      (long long)info->end_ns, (long long)begin_ns);
 }
@@ -78,7 +79,8 @@ static uint32_t taken_by(const struct reel_source_option *options, uint32_t n, c
     return i;
 }
 
-/* "run1.bag" becomes "/run1"; a second file of that name becomes "/run1_2". numbers[i]: the last that was given to the prefix of i. */
+/* "run1.bag" becomes "/run1"; a second file of that name becomes "/run1_2". numbers[i]: the last that was given to the
+ * prefix of i. */
 static void make_prefix(struct reel_source_option *options, uint32_t *numbers, uint32_t i, const char *name) {
     enum { STEM_MAX = REEL_PREFIX_ROOM - 16 };
     name += name[0] == '/';
@@ -97,8 +99,8 @@ static void make_prefix(struct reel_source_option *options, uint32_t *numbers, u
     }
 }
 
-bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names, enum reel_align align,
-                        struct reel_source_option *out, struct reel_error *err) {
+bool reel_merge_options(struct reel_recording *const *recordings, uint32_t n, const char *const *names,
+                        enum reel_align align, struct reel_source_option *out, struct reel_error *err) {
     int64_t begin = 0;
     AUTO_MEM uint32_t *numbers = calloc((size_t)n + 1, sizeof *numbers);
     if (!numbers) {
@@ -125,24 +127,29 @@ static bool parse_shift(const char *text, size_t *key_size, int64_t *shift_ns, s
     char sign = *number == '-' ? '-' : '+', amount[48];
     struct reel_time by = {0};
     number += *number == '-' || *number == '+' || *number == ' ';
-    if (!colon || snprintf(amount, sizeof amount, "%c%s", sign, number) >= (int)sizeof amount || !reel_time_parse(amount, 0, &by, err)) {
-        return reel_fail(err, REEL_ARGUMENT, "\"%.200s\" is not a recording, a colon and a duration, as in NAME:2.5s or NAME:-2.5s", text);
+    if (!colon || snprintf(amount, sizeof amount, "%c%s", sign, number) >= (int)sizeof amount ||
+        !reel_time_parse(amount, 0, &by, err)) {
+        return reel_fail(err, REEL_ARGUMENT,
+                         "\"%.200s\" is not a recording, a colon and a duration, as in NAME:2.5s or NAME:-2.5s", text);
     }
     *key_size = (size_t)(colon - text);
     *shift_ns = by.ns;
     return true;
 }
 
-static bool move(const struct reel_index_info *info, int64_t by_ns, struct reel_source_option *out, struct reel_error *err) {
+static bool move(const struct reel_index_info *info, int64_t by_ns, struct reel_source_option *out,
+                 struct reel_error *err) {
     int64_t moved;
     out->shift_ns = by_ns;
-    return (!__builtin_add_overflow(info->start_ns, by_ns, &moved) && !__builtin_add_overflow(info->end_ns, by_ns, &moved)) ||
-           reel_fail(err, REEL_LIMIT, "times from %lld to %lld ns cannot be moved by %lld ns", (long long)info->start_ns,
-                     (long long)info->end_ns, (long long)by_ns);
+    return (!__builtin_add_overflow(info->start_ns, by_ns, &moved) &&
+            !__builtin_add_overflow(info->end_ns, by_ns, &moved)) ||
+           reel_fail(err, REEL_LIMIT, "times from %lld to %lld ns cannot be moved by %lld ns",
+                     (long long)info->start_ns, (long long)info->end_ns, (long long)by_ns);
 }
 
-bool reel_merge_shift(struct reel_recording *const *recordings, uint32_t n, const char *const *keys, const char *const *texts,
-                      size_t n_texts, struct reel_source_option *out, struct reel_error *err) {
+bool reel_merge_shift(struct reel_recording *const *recordings, uint32_t n, const char *const *keys,
+                      const char *const *texts, size_t n_texts, struct reel_source_option *out,
+                      struct reel_error *err) {
     for (uint32_t i = 0; i < n; i++) {
         out[i].wall = info_of(recordings[0])->clock == REEL_CLOCK_WALL;
     }

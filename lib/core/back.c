@@ -1,5 +1,5 @@
-/* Iterates the entries of one channel, newest first. Segments unpack forwards only, so those that overlap the current position are decoded
- * into memory. */
+/* Iterates the entries of one channel, newest first. Segments unpack forwards only, so those that overlap the current
+ * position are decoded into memory. */
 #include <stdlib.h>
 
 #include "core/reader.h"
@@ -69,7 +69,8 @@ static size_t newest(struct back *b) {
     return best;
 }
 
-static bool run(struct back *b, bool (*visit)(void *context, const struct reel_entry *entry), void *context, struct reel_error *err) {
+static bool run(struct back *b, bool (*visit)(void *context, const struct reel_entry *entry), void *context,
+                struct reel_error *err) {
     for (;;) {
         size_t best = newest(b);
         if (b->n_waiting > 0) {
@@ -93,7 +94,8 @@ static bool run(struct back *b, bool (*visit)(void *context, const struct reel_e
 }
 
 bool reel_reader_back(struct reel_reader *reader, uint32_t channel, int64_t before_ns,
-                      bool (*visit)(void *context, const struct reel_entry *entry), void *context, struct reel_error *err) {
+                      bool (*visit)(void *context, const struct reel_entry *entry), void *context,
+                      struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     if (channel >= index->model.n_channels) {
         return reel_fail(err, REEL_ARGUMENT, "there is no channel %u", channel);

@@ -44,8 +44,8 @@ static bool open_file(struct reel_builder *b, const char *pack_path, struct reel
     return write_bytes(b, header, sizeof header, err);
 }
 
-struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version, const uint64_t *part_sizes,
-                                 uint32_t n_parts, struct reel_error *err) {
+struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version,
+                                 const uint64_t *part_sizes, uint32_t n_parts, struct reel_error *err) {
     AUTO(builder_free) struct reel_builder *b = calloc(1, sizeof *b);
     if (!b) {
         reel_fail_memory(err);
@@ -68,7 +68,8 @@ struct reel_builder *builder_new(const char *pack_path, const char *format, uint
     }
     for (uint32_t i = 0; i < n_parts; i++) {
         uint32_t id;
-        if (!builder_add_chunk(b, &(struct reel_chunk){.part = i, .stored = part_sizes[i], .raw = part_sizes[i]}, &id, err)) {
+        if (!builder_add_chunk(b, &(struct reel_chunk){.part = i, .stored = part_sizes[i], .raw = part_sizes[i]}, &id,
+                               err)) {
             return NULL;
         }
     }
@@ -118,7 +119,8 @@ bool builder_add_channel(struct reel_builder *b, const struct reel_channel *c, u
         return reel_fail(err, REEL_LIMIT, "more than %d channels", REEL_CHANNELS_MAX);
     }
     size_t n = m->n_channels;
-    if (!GROW_ARRAY(m->channels, n, m->cap_channels) || !GROW_ARRAY(m->stats, n, m->cap_stats) || !GROW_ARRAY(b->lanes, n, b->cap_lanes)) {
+    if (!GROW_ARRAY(m->channels, n, m->cap_channels) || !GROW_ARRAY(m->stats, n, m->cap_stats) ||
+        !GROW_ARRAY(b->lanes, n, b->cap_lanes)) {
         return reel_fail_memory(err);
     }
     if (!builder_set_channel(b, (uint32_t)n, c, err)) {
@@ -169,7 +171,8 @@ static bool flush_chunks(struct reel_builder *b, struct reel_error *err) {
     return write_bytes(b, b->scratch, size, err);
 }
 
-/* Raw size of a chunk, which must be one of the first 4096 (these include all files of the recording) or still in `chunks` or `before`. */
+/* Raw size of a chunk, which must be one of the first 4096 (these include all files of the recording) or still in
+ * `chunks` or `before`. */
 static bool chunk_raw(const struct reel_builder *b, uint32_t id, uint64_t *raw) {
     if (id >= b->chunks_first && id - b->chunks_first < b->n_chunks) {
         *raw = b->chunks[id - b->chunks_first].raw;
@@ -188,10 +191,12 @@ static bool chunk_raw(const struct reel_builder *b, uint32_t id, uint64_t *raw) 
 
 bool builder_add_chunk(struct reel_builder *b, const struct reel_chunk *c, uint32_t *id, struct reel_error *err) {
     uint64_t room = c->part < b->model.n_parts ? b->model.part_sizes[c->part] : 0;
-    bool known = c->part < b->model.n_parts || ((c->part & REEL_CHUNK_PART) != 0 && chunk_raw(b, c->part & ~REEL_CHUNK_PART, &room));
+    bool known = c->part < b->model.n_parts ||
+                 ((c->part & REEL_CHUNK_PART) != 0 && chunk_raw(b, c->part & ~REEL_CHUNK_PART, &room));
     if (!known || (c->codec == REEL_CODEC_NONE && c->raw != c->stored)) {
-        return reel_fail(err, REEL_ARGUMENT, "chunk at %llu: file %u, %llu plain bytes of %llu", (unsigned long long)c->offset, c->part,
-                         (unsigned long long)c->raw, (unsigned long long)c->stored);
+        return reel_fail(err, REEL_ARGUMENT, "chunk at %llu: file %u, %llu plain bytes of %llu",
+                         (unsigned long long)c->offset, c->part, (unsigned long long)c->raw,
+                         (unsigned long long)c->stored);
     }
     if (c->offset > room || c->stored > room - c->offset) {
         return reel_fail(err, REEL_DAMAGED, "chunk at %llu: %llu bytes exceed the file", (unsigned long long)c->offset,
@@ -256,7 +261,8 @@ struct pack_segment builder_pack(const struct reel_entry *entries, uint32_t coun
                                  .crc = pack_crc(out, size)};
 }
 
-bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entries, uint32_t count, struct reel_error *err) {
+bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entries, uint32_t count,
+                         struct reel_error *err) {
     struct pack_model *m = &b->model;
     if (!GROW_ARRAY(m->segments, m->n_segments, m->cap_segments)) {
         return reel_fail_memory(err);
@@ -279,8 +285,8 @@ static bool flush_lane(struct reel_builder *b, struct builder_lane *lane, struct
     return count == 0 || builder_put_segment(b, lane->entries, count, err);
 }
 
-/* Called when too many entries are pending over all channels: packs and frees the lanes that hold at least half their share, which frees at
- * least half of the memory. */
+/* Called when too many entries are pending over all channels: packs and frees the lanes that hold at least half their
+ * share, which frees at least half of the memory. */
 static bool relieve(struct reel_builder *b, struct reel_error *err) {
     size_t n = b->model.n_channels, share = b->lane_bytes / n / 2;
     for (size_t i = 0; i < n; i++) {
@@ -320,11 +326,12 @@ static bool widen(struct reel_builder *b, struct builder_lane *lane, struct reel
 bool builder_add_entry(struct reel_builder *b, const struct reel_entry *e, struct reel_error *err) {
     uint64_t raw;
     if (e->channel >= b->model.n_channels || !chunk_raw(b, e->chunk, &raw)) {
-        return reel_fail(err, REEL_ARGUMENT, "message at %llu refers to an unknown channel or chunk", (unsigned long long)e->offset);
+        return reel_fail(err, REEL_ARGUMENT, "message at %llu refers to an unknown channel or chunk",
+                         (unsigned long long)e->offset);
     }
     if (e->offset > raw || (uint64_t)e->head + e->size > raw - e->offset) {
-        return reel_fail(err, REEL_DAMAGED, "message at %llu: %llu bytes exceed its chunk", (unsigned long long)e->offset,
-                         (unsigned long long)e->head + e->size);
+        return reel_fail(err, REEL_DAMAGED, "message at %llu: %llu bytes exceed its chunk",
+                         (unsigned long long)e->offset, (unsigned long long)e->head + e->size);
     }
     struct builder_lane *lane = &b->lanes[e->channel];
     if (lane->count == lane->capacity && !widen(b, lane, err)) {

@@ -1,5 +1,5 @@
-/* Builds an index pack during a scan: entries are collected per channel, sorted, packed into segments and written at once, so memory does
- * not grow with the recording. */
+/* Builds an index pack during a scan: entries are collected per channel, sorted, packed into segments and written at
+ * once, so memory does not grow with the recording. */
 #ifndef REEL_CORE_BUILDER_H
 #define REEL_CORE_BUILDER_H
 
@@ -21,8 +21,8 @@ struct reel_builder {
     size_t lane_bytes;         /* memory of all lanes */
     struct reel_chunk *chunks; /* the segment being filled; its first id is chunks_first */
     struct reel_chunk *before; /* the segment before it, for checks */
-    uint64_t
-        *first_raw; /* raw sizes of the first REEL_SEGMENT_ENTRIES chunks, which include all parts and all containers of other chunks */
+    uint64_t *first_raw;       /* raw sizes of the first REEL_SEGMENT_ENTRIES chunks, which include all parts and all
+                                  containers of other chunks */
     uint64_t chunks_first;
     size_t n_chunks, cap_chunks, cap_before;
     uint8_t *scratch; /* one packed segment */
@@ -34,8 +34,8 @@ struct reel_builder {
 };
 
 /* The parts become chunks 0 … n_parts-1. */
-struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version, const uint64_t *part_sizes,
-                                 uint32_t n_parts, struct reel_error *err);
+struct reel_builder *builder_new(const char *pack_path, const char *format, uint32_t format_version,
+                                 const uint64_t *part_sizes, uint32_t n_parts, struct reel_error *err);
 bool builder_add_channel(struct reel_builder *b, const struct reel_channel *c, uint32_t *id, struct reel_error *err);
 /* Replaces the description of channel `id`. */
 bool builder_set_channel(struct reel_builder *b, uint32_t id, const struct reel_channel *c, struct reel_error *err);
@@ -56,7 +56,8 @@ void builder_sort(struct reel_entry *entries, uint32_t count);
 struct pack_segment builder_pack(const struct reel_entry *entries, uint32_t count, uint8_t *out, uint64_t offset);
 
 /* Packs sorted entries of one channel and writes them as a segment (used by builder_compact.c too). */
-bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entries, uint32_t count, struct reel_error *err);
+bool builder_put_segment(struct reel_builder *b, const struct reel_entry *entries, uint32_t count,
+                         struct reel_error *err);
 /* builder_compact.c: merges segments until at most REEL_OVERLAP_MAX of any channel overlap. */
 bool builder_compact(struct reel_builder *b, struct reel_error *err);
 

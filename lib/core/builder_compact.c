@@ -1,6 +1,7 @@
-/* Segments of a channel overlap when its messages are out of time order in the file. Few overlaps cost the merge nothing; many would make
- * every query open all segments. The segments are then merged, in passes of bounded fan-in, into segments that do not overlap. The old ones
- * stay as unused space in the pack: such recordings are rare, and rebuilding the pack is cheaper than compacting it again. */
+/* Segments of a channel overlap when its messages are out of time order in the file. Few overlaps cost the merge
+ * nothing; many would make every query open all segments. The segments are then merged, in passes of bounded fan-in,
+ * into segments that do not overlap. The old ones stay as unused space in the pack: such recordings are rare, and
+ * rebuilding the pack is cheaper than compacting it again. */
 #include <unistd.h>
 
 #include "core/builder.h"
@@ -9,7 +10,8 @@
 
 enum { FAN_IN = 64 };
 
-/* A run: segments in time order that do not overlap. `segments` holds their positions in the array that is compacted; `at` is the next. */
+/* A run: segments in time order that do not overlap. `segments` holds their positions in the array that is compacted;
+ * `at` is the next. */
 struct run {
     size_t *segments;
     size_t count, capacity, at;
@@ -68,7 +70,8 @@ static bool make_runs(const struct pack_segment *s, size_t n, struct run **out, 
 }
 
 /* Loads the run's next entry; *more is false at its end. */
-static bool advance(struct reel_builder *b, struct run *r, const struct pack_segment *s, bool *more, struct reel_error *err) {
+static bool advance(struct reel_builder *b, struct run *r, const struct pack_segment *s, bool *more,
+                    struct reel_error *err) {
     while (!pack_cursor_next(&r->cursor, &r->entry)) {
         if (r->at == r->count) {
             *more = false;
@@ -91,7 +94,8 @@ static bool advance(struct reel_builder *b, struct run *r, const struct pack_seg
 }
 
 /* Merges up to FAN_IN runs into new segments at the end of the table. */
-static bool merge_runs(struct reel_builder *b, const struct pack_segment *s, struct run *runs, size_t n, struct reel_error *err) {
+static bool merge_runs(struct reel_builder *b, const struct pack_segment *s, struct run *runs, size_t n,
+                       struct reel_error *err) {
     AUTO_MEM struct reel_entry *out = malloc(REEL_SEGMENT_ENTRIES * sizeof *out);
     if (!out) {
         return reel_fail_memory(err);
@@ -137,7 +141,8 @@ static bool is_scattered(const struct pack_segment *s, size_t n) {
 }
 
 /* Replaces the segments s[0 … n) of one channel by less overlapping ones. *again: they may still overlap too much. */
-static bool compact_channel(struct reel_builder *b, const struct pack_segment *s, size_t n, bool *again, struct reel_error *err) {
+static bool compact_channel(struct reel_builder *b, const struct pack_segment *s, size_t n, bool *again,
+                            struct reel_error *err) {
     struct run *runs;
     size_t n_runs;
     if (!make_runs(s, n, &runs, &n_runs)) {

@@ -1,5 +1,5 @@
-/* An index of what the builder has so far. Segments that are written stay in the builder's file; entries and chunk rows that are still
- * pending are packed into memory, which belongs to the index. */
+/* An index of what the builder has so far. Segments that are written stay in the builder's file; entries and chunk rows
+ * that are still pending are packed into memory, which belongs to the index. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -60,15 +60,19 @@ static bool add_chunks(struct snapshot *s, const struct reel_builder *b, struct 
         return reel_fail_memory(err);
     }
     size_t size = pack_chunks(b->chunks, b->n_chunks, room);
-    s->model.chunk_segments[s->model.n_chunk_segments++] = (struct pack_chunk_segment){
-        .offset = INDEX_RECENT + s->recent.size, .count = (uint32_t)b->n_chunks, .size = (uint32_t)size, .crc = pack_crc(room, size)};
+    s->model.chunk_segments[s->model.n_chunk_segments++] =
+        (struct pack_chunk_segment){.offset = INDEX_RECENT + s->recent.size,
+                                    .count = (uint32_t)b->n_chunks,
+                                    .size = (uint32_t)size,
+                                    .crc = pack_crc(room, size)};
     s->recent.size += size;
     return true;
 }
 
 static int compare_segments(const void *a, const void *b) {
     const struct pack_segment *x = a, *y = b;
-    return x->channel != y->channel ? (x->channel > y->channel) - (x->channel < y->channel) : pack_key_compare(&x->first, &y->first);
+    return x->channel != y->channel ? (x->channel > y->channel) - (x->channel < y->channel)
+                                    : pack_key_compare(&x->first, &y->first);
 }
 
 struct reel_index *builder_index(struct reel_builder *b, struct reel_error *err) {

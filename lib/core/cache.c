@@ -102,7 +102,8 @@ struct cache_block *cache_put(struct reel_cache *c, uint64_t recording, uint32_t
         free(fresh);
     } else {
         struct cache_block **bucket = bucket_of(c, recording, chunk);
-        *fresh = (struct cache_block){.recording = recording, .chunk = chunk, .pins = 1, .data = data, .size = size, .next = *bucket};
+        *fresh = (struct cache_block){
+            .recording = recording, .chunk = chunk, .pins = 1, .data = data, .size = size, .next = *bucket};
         *bucket = b = fresh;
         link_newest(c, b);
         c->used += size;

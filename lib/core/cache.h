@@ -16,7 +16,8 @@ struct cache_block { /* immutable while pinned */
 
 /* The block, pinned; NULL when it is not cached. */
 struct cache_block *cache_find(struct reel_cache *cache, uint64_t recording, uint32_t chunk);
-/* Takes over `data` and returns it as a pinned block, or the block that another thread inserted meanwhile. NULL: no memory (data is freed).
+/* Takes over `data` and returns it as a pinned block, or the block that another thread inserted meanwhile. NULL: no
+ * memory (data is freed).
  */
 struct cache_block *cache_put(struct reel_cache *cache, uint64_t recording, uint32_t chunk, uint8_t *data, size_t size);
 void cache_unpin(struct reel_cache *cache, struct cache_block *block); /* `block` may be NULL */

@@ -15,7 +15,8 @@ struct parts {
     bool good;
 };
 
-/* ROS 1 writes "a/B", ROS 2 "a/msg/B" and in IDL "a::msg::B"; protobuf writes ".a.B" or "a.B", whose leading dot is skipped. */
+/* ROS 1 writes "a/B", ROS 2 "a/msg/B" and in IDL "a::msg::B"; protobuf writes ".a.B" or "a.B", whose leading dot is
+ * skipped. */
 static struct parts split_name(const char *name) {
     struct reel_bytes part[4] = {{0}};
     unsigned n = 0;
@@ -23,7 +24,8 @@ static struct parts split_name(const char *name) {
         part[n] = next_part(&name);
     }
     bool kind = n == 3 && (bytes_is(part[1], "msg") || bytes_is(part[1], "srv") || bytes_is(part[1], "action"));
-    struct parts p = {.package = n > 1 ? part[0] : bytes_of("", 0), .type = n > 0 ? part[n - 1 < 3 ? n - 1 : 3] : bytes_of("", 0)};
+    struct parts p = {.package = n > 1 ? part[0] : bytes_of("", 0),
+                      .type = n > 0 ? part[n - 1 < 3 ? n - 1 : 3] : bytes_of("", 0)};
     p.good = p.type.size > 0 && (n < 3 || kind);
     return p;
 }

@@ -1,5 +1,5 @@
-/* Decompression. A single loop (decoder_run) feeds every codec from the source and bounds the output; decoding to memory, to a descriptor
- * and measuring differ only in where full buffers go. */
+/* Decompression. A single loop (decoder_run) feeds every codec from the source and bounds the output; decoding to
+ * memory, to a descriptor and measuring differ only in where full buffers go. */
 #include "core/codec.h"
 #include "core/disk.h"
 #include "core/json_bytes.h"
@@ -47,12 +47,15 @@ struct codec {
     enum step (*step)(union state *state, struct run *run);
     bool (*reset)(union state *state); /* called before a following frame; may be NULL */
     void (*close)(union state *state);
-    /* Do these at most MAGIC_MAX bytes begin another frame? Otherwise they are ignored as padding. NULL: nothing may follow the end. */
+    /* Do these at most MAGIC_MAX bytes begin another frame? Otherwise they are ignored as padding. NULL: nothing may
+     * follow the end. */
     bool (*follows)(const uint8_t *p, size_t size);
     bool unframed; /* the compressed data have no end marker: they end with the stored bytes */
 };
 
-/* --- plain ------------------------------------------------------------------------------------------------------------------- */
+/* --- plain
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static enum step none_step(union state *state, struct run *run) {
     (void)state;
@@ -70,7 +73,8 @@ static enum step json_bytes_step(union state *state, struct run *run) {
     return STEP_MORE;
 }
 
-/* --- zlib, gzip, deflate ----------------------------------------------------------------------------------------------------- */
+/* --- zlib, gzip, deflate
+ * ----------------------------------------------------------------------------------------------------- */
 
 static enum step inflate_open(union state *state, int window_bits) {
     return inflateInit2(&state->z, window_bits) == Z_OK ? STEP_MORE : STEP_MEMORY;
@@ -121,7 +125,9 @@ static bool gzip_follows(const uint8_t *p, size_t size) {
     return size >= 2 && p[0] == 0x1f && p[1] == 0x8b;
 }
 
-/* --- bzip2 ------------------------------------------------------------------------------------------------------------------- */
+/* --- bzip2
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static enum step bzip2_open(union state *state) {
     return BZ2_bzDecompressInit(&state->bz, 0, 0) == BZ_OK ? STEP_MORE : STEP_MEMORY;
@@ -164,7 +170,8 @@ static bool bzip2_follows(const uint8_t *p, size_t size) {
     return size >= 3 && memcmp(p, "BZh", 3) == 0;
 }
 
-/* --- lz4 frame --------------------------------------------------------------------------------------------------------------- */
+/* --- lz4 frame
+ * --------------------------------------------------------------------------------------------------------------- */
 
 static enum step lz4_open(union state *state) {
     return LZ4F_isError(LZ4F_createDecompressionContext(&state->lz4, LZ4F_VERSION)) ? STEP_MEMORY : STEP_MORE;
@@ -176,8 +183,9 @@ static enum step lz4_step(union state *state, struct run *run) {
     size_t result = LZ4F_decompress(state->lz4, run->out, &written, run->in, &taken, &options);
     if (LZ4F_isError(result)) {
         run->why = LZ4F_getErrorName(result);
-        return strcmp(run->why, "ERROR_allocation_failed") == 0 ? STEP_MEMORY
-                                                                : STEP_DAMAGED; /* the error codes are not in the public header */
+        return strcmp(run->why, "ERROR_allocation_failed") == 0
+                   ? STEP_MEMORY
+                   : STEP_DAMAGED; /* the error codes are not in the public header */
     }
     run->in += taken;
     run->left -= taken;
@@ -196,7 +204,9 @@ static bool lz4_follows(const uint8_t *p, size_t size) {
     return frame_follows(p, size, 0x184d2204U);
 }
 
-/* --- zstd -------------------------------------------------------------------------------------------------------------------- */
+/* --- zstd
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static enum step zstd_open(union state *state) {
     state->zstd = ZSTD_createDStream();
@@ -251,7 +261,8 @@ const char *codec_name(enum reel_codec codec) {
     return c ? c->name : "unknown";
 }
 
-/* --- the loop ---------------------------------------------------------------------------------------------------------------- */
+/* --- the loop
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 struct decoder {
     const struct codec *codec;
@@ -269,14 +280,16 @@ struct decoder {
     int fd;                  /* descriptor for full buffers; -1 = none (measuring, or `out` holds everything) */
     uint64_t decoded, limit; /* bytes decoded so far, and the maximum */
 
-    /* Decode only what comes before the damage: input is fed in pieces of fixed size, so that decoding always stops at the same byte. */
+    /* Decode only what comes before the damage: input is fed in pieces of fixed size, so that decoding always stops at
+     * the same byte. */
     bool damaged;
     uint64_t sound; /* bytes decoded when the last complete piece had been consumed */
 };
 
-static bool decoder_fail(const struct decoder *d, enum reel_code code, const char *what, const char *why, struct reel_error *err) {
-    return reel_fail(err, code, "%s data of %" PRIu64 " bytes at %" PRIu64 " %s%s%s", d->codec->name, d->stored, d->offset, what,
-                     why ? ": " : "", why ? why : "");
+static bool decoder_fail(const struct decoder *d, enum reel_code code, const char *what, const char *why,
+                         struct reel_error *err) {
+    return reel_fail(err, code, "%s data of %" PRIu64 " bytes at %" PRIu64 " %s%s%s", d->codec->name, d->stored,
+                     d->offset, what, why ? ": " : "", why ? why : "");
 }
 
 /* Reads more input, after what is left in the buffer. */
@@ -305,8 +318,8 @@ static bool decoder_flush(struct decoder *d, struct reel_error *err) {
     return true;
 }
 
-/* One step into the buffer, or into one spare byte once the limit is reached: the codec still has to find its end (and check its checksum),
- * and any byte written to the spare one exceeds the limit. */
+/* One step into the buffer, or into one spare byte once the limit is reached: the codec still has to find its end (and
+ * check its checksum), and any byte written to the spare one exceeds the limit. */
 static enum step decoder_step(struct decoder *d) {
     uint8_t spare = 0;
     uint64_t allowed = d->limit - d->decoded;
@@ -410,13 +423,15 @@ static bool decoder_exact(const struct decoder *d, struct reel_error *err) {
     if (d->decoded == d->limit) {
         return true;
     }
-    return reel_fail(err, REEL_DAMAGED, "%s data of %" PRIu64 " bytes at %" PRIu64 " gives %s than the %" PRIu64 " bytes it should",
+    return reel_fail(err, REEL_DAMAGED,
+                     "%s data of %" PRIu64 " bytes at %" PRIu64 " gives %s than the %" PRIu64 " bytes it should",
                      d->codec->name, d->stored, d->offset, d->decoded > d->limit ? "more" : "less", d->limit);
 }
 
-static bool decoder_init(struct decoder *d, enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored,
-                         uint64_t limit, struct reel_error *err) {
-    *d = (struct decoder){.codec = codec_of(codec), .source = source, .offset = offset, .stored = stored, .fd = -1, .limit = limit};
+static bool decoder_init(struct decoder *d, enum reel_codec codec, struct reel_source *source, uint64_t offset,
+                         uint64_t stored, uint64_t limit, struct reel_error *err) {
+    *d = (struct decoder){
+        .codec = codec_of(codec), .source = source, .offset = offset, .stored = stored, .fd = -1, .limit = limit};
     return d->codec || reel_fail(err, REEL_ARGUMENT, "unknown codec %d", (int)codec);
 }
 
@@ -432,7 +447,8 @@ static bool decoder_spool(struct decoder *d, struct reel_error *err) {
 }
 
 /* To `out`, or to a descriptor. */
-static bool decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out, int fd, struct reel_error *err) {
+static bool decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out, int fd,
+                         struct reel_error *err) {
     struct decoder d;
     if (!decoder_init(&d, chunk->codec, source, chunk->offset, chunk->stored, chunk->raw, err)) {
         return false;
@@ -444,11 +460,13 @@ static bool decode_chunk(const struct reel_chunk *chunk, struct reel_source *sou
     return (fd < 0 ? decoder_decode(&d, err) : decoder_spool(&d, err)) && decoder_exact(&d, err);
 }
 
-bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out, struct reel_error *err) {
+bool codec_decode_chunk(const struct reel_chunk *chunk, struct reel_source *source, uint8_t *out,
+                        struct reel_error *err) {
     return decode_chunk(chunk, source, out, -1, err);
 }
 
-bool codec_decode_chunk_to_fd(const struct reel_chunk *chunk, struct reel_source *source, int fd, struct reel_error *err) {
+bool codec_decode_chunk_to_fd(const struct reel_chunk *chunk, struct reel_source *source, int fd,
+                              struct reel_error *err) {
     return decode_chunk(chunk, source, NULL, fd, err);
 }
 
@@ -468,8 +486,8 @@ bool codec_measure_damaged(struct reel_chunk *chunk, struct reel_source *source,
     return true;
 }
 
-bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t max,
-                        uint64_t *raw, struct reel_error *err) {
+bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd,
+                        uint64_t max, uint64_t *raw, struct reel_error *err) {
     struct decoder d;
     if (!decoder_init(&d, codec, source, offset, stored, max, err)) {
         return false;
@@ -479,7 +497,8 @@ bool codec_unpack_to_fd(enum reel_codec codec, struct reel_source *source, uint6
         return false;
     }
     if (d.decoded > max) {
-        return reel_fail(err, REEL_LIMIT, "%s data of %" PRIu64 " bytes at %" PRIu64 " gives more than %" PRIu64 " bytes", d.codec->name,
+        return reel_fail(err, REEL_LIMIT,
+                         "%s data of %" PRIu64 " bytes at %" PRIu64 " gives more than %" PRIu64 " bytes", d.codec->name,
                          stored, offset, max);
     }
     *raw = d.decoded;

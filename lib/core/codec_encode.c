@@ -1,5 +1,6 @@
-/* Compression of one run of bytes in memory. Output is deterministic: a writer may compress while it plans, keep only the size, and
- * compress again when it renders. Other versions of the libraries may produce other bytes; see codec_encode_version(). */
+/* Compression of one run of bytes in memory. Output is deterministic: a writer may compress while it plans, keep only
+ * the size, and compress again when it renders. Other versions of the libraries may produce other bytes; see
+ * codec_encode_version(). */
 #include "core/codec.h"
 #include "wire/bytes.h"
 
@@ -12,9 +13,11 @@
 
 enum { ZSTD_LEVEL = 1, BZIP2_BLOCK = 9, GZIP_BITS = 15 + 16, ZLIB_BITS = 15, DEFLATE_BITS = -15, DEFLATE_MEMORY = 8 };
 
-/* The only kind of frame that roslz4 reads: independent blocks, a content checksum, no content size and no block checksums. */
-static const LZ4F_preferences_t lz4_frame = {
-    .frameInfo = {.blockSizeID = LZ4F_max1MB, .blockMode = LZ4F_blockIndependent, .contentChecksumFlag = LZ4F_contentChecksumEnabled}};
+/* The only kind of frame that roslz4 reads: independent blocks, a content checksum, no content size and no block
+ * checksums. */
+static const LZ4F_preferences_t lz4_frame = {.frameInfo = {.blockSizeID = LZ4F_max1MB,
+                                                           .blockMode = LZ4F_blockIndependent,
+                                                           .contentChecksumFlag = LZ4F_contentChecksumEnabled}};
 
 size_t codec_encode_bound(enum reel_codec codec, size_t size) {
     switch (codec) {
@@ -95,7 +98,8 @@ static bool encode_run(enum reel_codec codec, struct reel_bytes raw, uint8_t *ou
 bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct grow *out, struct reel_error *err) {
     size_t room = codec_encode_bound(codec, size);
     if (room == 0 && codec != REEL_CODEC_NONE) {
-        return reel_fail(err, REEL_UNSUPPORTED, "%zu bytes cannot be compressed as %s in one run", size, codec_name(codec));
+        return reel_fail(err, REEL_UNSUPPORTED, "%zu bytes cannot be compressed as %s in one run", size,
+                         codec_name(codec));
     }
     size_t before = out->size, written = room;
     uint8_t *at = grow_take(out, room);
@@ -113,6 +117,8 @@ bool codec_encode(enum reel_codec codec, const uint8_t *raw, size_t size, struct
 
 uint32_t codec_encode_version(void) {
     char text[256];
-    int size = snprintf(text, sizeof text, "%s %s %d %u", zlibVersion(), BZ2_bzlibVersion(), LZ4_versionNumber(), ZSTD_versionNumber());
-    return (uint32_t)crc32(0, (const Bytef *)text, size > 0 && (size_t)size < sizeof text ? (uInt)size : (uInt)sizeof text);
+    int size = snprintf(text, sizeof text, "%s %s %d %u", zlibVersion(), BZ2_bzlibVersion(), LZ4_versionNumber(),
+                        ZSTD_versionNumber());
+    return (uint32_t)crc32(0, (const Bytef *)text,
+                           size > 0 && (size_t)size < sizeof text ? (uInt)size : (uInt)sizeof text);
 }

@@ -47,7 +47,8 @@ bool condition_parse(const char *text, struct condition *out, struct reel_error 
     *out = (struct condition){0};
     const char *at = find_operator(text, &out->comparison, &size);
     if (!at || at == text) {
-        return reel_fail(err, REEL_ARGUMENT, "where: \"%.200s\" is no condition: /topic.path>0.5 is one; also <, >=, <=, = and !=", text);
+        return reel_fail(err, REEL_ARGUMENT,
+                         "where: \"%.200s\" is no condition: /topic.path>0.5 is one; also <, >=, <=, = and !=", text);
     }
     out->field = strndup(text, (size_t)(at - text));
     out->value = strdup(at + size);
@@ -195,6 +196,7 @@ enum truth condition_truth(const struct condition *c, const struct value_range *
     enum truth numbers = comparable && range->numbers > 0 ? range_truth(c, range->min, range->max) : TRUTH_NO;
     bool nans = comparable && range->nans > 0 && number_holds(c, NAN);
     bool some = numbers != TRUTH_NO || nans || range->has_texts;
-    bool all = (range->numbers == 0 || numbers == TRUTH_YES) && (range->nans == 0 || nans) && range->missing == 0 && !range->has_texts;
+    bool all = (range->numbers == 0 || numbers == TRUTH_YES) && (range->nans == 0 || nans) && range->missing == 0 &&
+               !range->has_texts;
     return !some ? TRUTH_NO : all ? TRUTH_YES : TRUTH_MAYBE;
 }

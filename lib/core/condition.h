@@ -19,8 +19,8 @@ struct condition {
 bool condition_parse(const char *text, struct condition *out, struct reel_error *err);
 void condition_done(struct condition *c);
 
-/* A visitor that keeps one value: a number or a bool, a time (as nanoseconds since 1970, to a double's precision), or a text. A list or a
- * map is none of them. */
+/* A visitor that keeps one value: a number or a bool, a time (as nanoseconds since 1970, to a double's precision), or a
+ * text. A list or a map is none of them. */
 enum value_kind { VALUE_NONE, VALUE_NUMBER, VALUE_TIME, VALUE_TEXT };
 struct value {
     struct reel_visitor visitor; /* must be first */

@@ -29,9 +29,10 @@ void reel_conversion_free(struct reel_conversion *base) {
     free(c);
 }
 
-struct reel_conversion *reel_conversion_new(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n,
-                                            const struct reel_selection *selection, const struct reel_write_options *options,
-                                            struct reel_threads *threads, const char *client, struct reel_error *err) {
+struct reel_conversion *reel_conversion_new(const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                            uint32_t n, const struct reel_selection *selection,
+                                            const struct reel_write_options *options, struct reel_threads *threads,
+                                            const char *client, struct reel_error *err) {
     struct conversion *c = calloc(1, sizeof *c);
     if (!c) {
         reel_fail_memory(err);
@@ -65,7 +66,8 @@ struct thread_client *conversion_client(const struct reel_conversion *base) {
     return ((const struct conversion *)base)->client;
 }
 
-struct reel_stream *conversion_stream(const struct reel_conversion *c, struct reel_front *front, struct reel_error *err) {
+struct reel_stream *conversion_stream(const struct reel_conversion *c, struct reel_front *front,
+                                      struct reel_error *err) {
     struct reel_selection q = c->selection;
     q.front = front;
     return reel_writer_stream(c->writer, c->recordings, c->n_recordings, &q, err);
@@ -73,7 +75,8 @@ struct reel_stream *conversion_stream(const struct reel_conversion *c, struct re
 
 /* The share of [first, last] that lies in the selection, between 0 and 1. */
 static double share_of(const struct reel_selection *q, int64_t first, int64_t last) {
-    double from = (double)(q->start_ns > first ? q->start_ns : first), to = (double)(q->end_ns <= last ? q->end_ns : last);
+    double from = (double)(q->start_ns > first ? q->start_ns : first),
+           to = (double)(q->end_ns <= last ? q->end_ns : last);
     return to < from ? 0 : last > first ? (to - from) / ((double)last - (double)first) : 1;
 }
 
@@ -88,7 +91,8 @@ static double payload_bytes(const struct reel_conversion *c) {
         int64_t shift = s->shifts[s->channel_source[i]];
         uint32_t id = s->channels[i]->id;
         const struct reel_channel_stats *stats = reel_index_stats(index, id);
-        bytes += (double)stats->bytes * share_of(&q, merge_shifted(stats->first_ns, shift), merge_shifted(stats->last_ns, shift));
+        bytes += (double)stats->bytes *
+                 share_of(&q, merge_shifted(stats->first_ns, shift), merge_shifted(stats->last_ns, shift));
     }
     return bytes;
 }
@@ -103,5 +107,7 @@ bool conversion_shares(const struct reel_conversion *c, uint64_t bytes) {
 }
 
 unsigned reel_conversion_threads(const struct reel_conversion *c) {
-    return conversion_threads(c) > 1 && payload_bytes(c) >= (double)reel_threads_from(c->threads) ? conversion_threads(c) : 0;
+    return conversion_threads(c) > 1 && payload_bytes(c) >= (double)reel_threads_from(c->threads)
+               ? conversion_threads(c)
+               : 0;
 }

@@ -16,7 +16,8 @@ static bool report(const struct reel_progress *progress, uint64_t done, uint64_t
            reel_fail(err, REEL_CANCELLED, "interrupted");
 }
 
-static bool write_streamed(struct reel_render *render, char *buffer, const struct reel_output *output, struct reel_error *err) {
+static bool write_streamed(struct reel_render *render, char *buffer, const struct reel_output *output,
+                           struct reel_error *err) {
     for (size_t got = 1; got > 0;) {
         if (!reel_render_next(render, buffer, PIECE, &got, err) || !output->write(output->context, buffer, got, err)) {
             return false;
@@ -70,14 +71,15 @@ bool reel_convert_to(struct reel_conversion *c, const struct reel_output *output
 
 /* ---- to a file */
 
-static bool is_accepted(const struct reel_writer *writer, struct reel_recording *recording, const struct reel_selection *selection,
-                        struct reel_loss *loss, struct reel_error *err) {
+static bool is_accepted(const struct reel_writer *writer, struct reel_recording *recording,
+                        const struct reel_selection *selection, struct reel_loss *loss, struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(writer, &recording, 1, selection, err);
     return stream && reel_writer_accepts(writer, stream, loss, err);
 }
 
 bool reel_convert(struct reel_recording *recording, const struct reel_selection *selection, const char *path,
-                  const struct reel_convert_options *options, const struct reel_progress *progress, struct reel_error *err) {
+                  const struct reel_convert_options *options, const struct reel_progress *progress,
+                  struct reel_error *err) {
     struct reel_convert_options o;
     struct reel_selection all = selection ? *selection : reel_select_all;
     AUTO(output_file_done) struct output_file file = {.fd = -1};
@@ -98,8 +100,8 @@ bool reel_convert(struct reel_recording *recording, const struct reel_selection 
         return false;
     }
     AUTO(reel_threads_free)
-    struct reel_threads *threads =
-        reel_threads_new(&(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = o.threads}, err);
+    struct reel_threads *threads = reel_threads_new(
+        &(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = o.threads}, err);
     AUTO(reel_conversion_free)
     struct reel_conversion *conversion =
         threads ? reel_conversion_new(writer, &recording, 1, &all, &write_options, threads, NULL, err) : NULL;

@@ -4,7 +4,8 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
-static void add(struct reel_span *spans, uint32_t n, int64_t start_ns, uint64_t width_ns, const struct reel_span *what) {
+static void add(struct reel_span *spans, uint32_t n, int64_t start_ns, uint64_t width_ns,
+                const struct reel_span *what) {
     uint64_t bin = what->first_ns < start_ns ? 0 : ((uint64_t)what->first_ns - (uint64_t)start_ns) / width_ns;
     struct reel_span *to = &spans[bin < n ? bin : n - 1];
     to->first_ns = to->count == 0 || what->first_ns < to->first_ns ? what->first_ns : to->first_ns;
@@ -12,8 +13,8 @@ static void add(struct reel_span *spans, uint32_t n, int64_t start_ns, uint64_t 
     to->count += what->count;
 }
 
-bool reel_index_coverage(const struct reel_index *index, uint32_t channel, int64_t start_ns, uint64_t width_ns, struct reel_span *spans,
-                         uint32_t n, struct reel_error *err) {
+bool reel_index_coverage(const struct reel_index *index, uint32_t channel, int64_t start_ns, uint64_t width_ns,
+                         struct reel_span *spans, uint32_t n, struct reel_error *err) {
     const struct pack_model *m = &index->model;
     const struct reel_channel_stats *stats = &m->stats[channel];
     if (n == 0 || width_ns == 0) {

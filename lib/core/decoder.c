@@ -78,7 +78,8 @@ void reel_decoder_free(struct reel_decoder *d) {
     }
 }
 
-bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct reel_visitor *v,
+                 struct reel_error *err) {
     struct reel_error own = {0};
     bool whole = d->how->decode(d->state, payload, v, &own);
     if (err) {
@@ -88,8 +89,9 @@ bool reel_decode(const struct reel_decoder *d, struct reel_bytes payload, struct
 }
 
 bool reel_decode_extent(const struct reel_decoder *d, struct reel_bytes payload, size_t *size, struct reel_error *err) {
-    return d->how->extent ? d->how->extent(d->state, payload, size, err)
-                          : reel_fail(err, REEL_UNSUPPORTED, "where a message in %s encoding ends is not known", d->how->name);
+    return d->how->extent
+               ? d->how->extent(d->state, payload, size, err)
+               : reel_fail(err, REEL_UNSUPPORTED, "where a message in %s encoding ends is not known", d->how->name);
 }
 
 bool reel_decoder_fields(const struct reel_decoder *d, reel_field_visit visit, void *context) {
@@ -138,7 +140,8 @@ bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct r
     bool rows = columns > 1, goes_on = visit_begin_list(v);
     for (size_t i = 0; goes_on && i < n; i++) {
         bool first = rows && i % columns == 0, last = rows && (i % columns == columns - 1 || i == n - 1);
-        goes_on = (!first || visit_begin_list(v)) && reel_number_visit(v, type, data.data + i * size) && (!last || visit_end_list(v));
+        goes_on = (!first || visit_begin_list(v)) && reel_number_visit(v, type, data.data + i * size) &&
+                  (!last || visit_end_list(v));
     }
     return goes_on && visit_end_list(v);
 }
@@ -148,8 +151,8 @@ static bool visit_part(struct reel_visitor *v, int64_t value) {
 }
 
 bool reel_stamp_expand(struct reel_visitor *v, const struct reel_stamp *value) {
-    return visit_begin_map(v) && visit_key_text(v, "sec") && visit_part(v, value->seconds) && visit_key_text(v, value->nanoseconds_name) &&
-           visit_part(v, value->nanoseconds) && visit_end_map(v);
+    return visit_begin_map(v) && visit_key_text(v, "sec") && visit_part(v, value->seconds) &&
+           visit_key_text(v, value->nanoseconds_name) && visit_part(v, value->nanoseconds) && visit_end_map(v);
 }
 
 unsigned reel_encodings_version(void) {

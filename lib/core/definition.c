@@ -22,7 +22,8 @@ static bool add_name(struct join *j, struct reel_bytes name, bool *is_new) {
         return true;
     }
     const uint8_t *kept = arena_copy(j->arena, name.data, name.size);
-    return kept ? hash_table_set(&j->known, hash_key_bytes(bytes_of(kept, name.size)), 1, j->err) : reel_fail_memory(j->err);
+    return kept ? hash_table_set(&j->known, hash_key_bytes(bytes_of(kept, name.size)), 1, j->err)
+                : reel_fail_memory(j->err);
 }
 
 static bool check_size(struct join *j) {
@@ -61,15 +62,17 @@ static bool only_blanks(struct reel_bytes text) {
     return text.size == 0;
 }
 
-/* Appends the types of one schema. The types of the channel's own schema are in `out` already: only their names are recorded. */
+/* Appends the types of one schema. The types of the channel's own schema are in `out` already: only their names are
+ * recorded. */
 static bool add_types(struct join *j, const struct reel_schema *s, bool own) {
     struct ros_sections sections = {.rest = s->data, .heading = ros_heading(j->language)};
     struct ros_section section;
     for (bool first = true; ros_sections_next(&sections, &section); first = false) {
         char name[ROS_NAME_ROOM];
-        bool heading_follows =
-            first && !sections.ended && only_blanks(section.text); /* some writers put a heading before the first type too */
-        if (heading_follows || !ros_type_name(first ? bytes_text(s->name) : section.name, j->language == ROS_LANGUAGE_IDL, name)) {
+        bool heading_follows = first && !sections.ended &&
+                               only_blanks(section.text); /* some writers put a heading before the first type too */
+        if (heading_follows ||
+            !ros_type_name(first ? bytes_text(s->name) : section.name, j->language == ROS_LANGUAGE_IDL, name)) {
             continue;
         }
         bool is_new;
@@ -170,7 +173,8 @@ static bool joins(const struct join *j, const struct reel_channel *c, const stru
     return others > 0;
 }
 
-bool channel_definition(struct arena *arena, const struct reel_channel *c, struct reel_bytes *out, struct reel_error *err) {
+bool channel_definition(struct arena *arena, const struct reel_channel *c, struct reel_bytes *out,
+                        struct reel_error *err) {
     const struct reel_schema *own = reel_channel_schema(c);
     *out = own ? own->data : bytes_of("", 0);
     struct join j = {.arena = arena, .err = err, .language = own ? ros_language_of(c, own) : ROS_LANGUAGE_OTHER};

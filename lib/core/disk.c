@@ -20,7 +20,8 @@ bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct 
 
 bool disk_folder_of(const char *path, char out[PATH_MAX]) {
     const char *slash = strrchr(path, '/');
-    int n = slash ? snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path) : snprintf(out, PATH_MAX, ".");
+    int n = slash ? snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path)
+                  : snprintf(out, PATH_MAX, ".");
     return n >= 0 && n < PATH_MAX;
 }
 
@@ -90,7 +91,8 @@ bool disk_sync_all(const char *folder) {
 
 bool disk_sync_folder_of(const char *path, struct reel_error *err) {
     char folder[PATH_MAX];
-    return disk_folder_of(path, folder) ? disk_sync_folder(folder, err) : reel_fail(err, REEL_ARGUMENT, "the path is too long");
+    return disk_folder_of(path, folder) ? disk_sync_folder(folder, err)
+                                        : reel_fail(err, REEL_ARGUMENT, "the path is too long");
 }
 
 static bool copy_bytes(int from, int to, struct reel_error *err) {

@@ -8,8 +8,10 @@
 
 #include "reel/error.h"
 
-bool disk_join(char out[PATH_MAX], const char *folder, const char *name, struct reel_error *err); /* folder/name; REEL_ARGUMENT: too long */
-bool disk_folder_of(const char *path, char out[PATH_MAX]); /* the folder that holds `path`; false: its path is too long */
+bool disk_join(char out[PATH_MAX], const char *folder, const char *name,
+               struct reel_error *err); /* folder/name; REEL_ARGUMENT: too long */
+bool disk_folder_of(const char *path,
+                    char out[PATH_MAX]); /* the folder that holds `path`; false: its path is too long */
 /* Writes all of it, in several calls if the system needs them; false with errno. */
 bool disk_write_all(int fd, const void *data, size_t size);
 /* The same at an offset. */
@@ -18,7 +20,8 @@ bool disk_write_at(int fd, const void *data, size_t size, uint64_t offset);
 bool disk_read_at(int fd, void *data, size_t size, uint64_t offset);
 /* Copies a file, whole or not at all; *gone: there is none. */
 bool disk_copy(const char *from, const char *to, bool *gone, struct reel_error *err);
-/* Renames unless `to` exists; false with errno. On file systems without RENAME_NOREPLACE a name that is taken meanwhile is replaced. */
+/* Renames unless `to` exists; false with errno. On file systems without RENAME_NOREPLACE a name that is taken meanwhile
+ * is replaced. */
 bool disk_rename_new(const char *from, const char *to);
 /* Makes all that was written to the file system of a folder durable; false with errno. */
 bool disk_sync_all(const char *folder);

@@ -1,5 +1,5 @@
-/* Fills struct reel_error: the text is always one line of valid UTF-8, whatever bytes came from a file. Records transient errors
- * (transient.h). */
+/* Fills struct reel_error: the text is always one line of valid UTF-8, whatever bytes came from a file. Records
+ * transient errors (transient.h). */
 #include "core/transient.h"
 #include "wire/utf8.h"
 
@@ -50,7 +50,8 @@ static void draft_store(const struct draft *draft, struct reel_error *err) {
 }
 
 /* Sets both errors; either may be NULL. */
-static void error_set(struct reel_error *err, struct reel_error *noted, enum reel_code code, int sys, const struct draft *draft) {
+static void error_set(struct reel_error *err, struct reel_error *noted, enum reel_code code, int sys,
+                      const struct draft *draft) {
     for (struct reel_error *e = err ? err : noted; e; e = e == noted ? NULL : noted) {
         e->code = code;
         e->sys = sys;
@@ -142,6 +143,6 @@ bool reel_fail_memory(struct reel_error *err) {
 }
 
 bool reel_is_transient(enum reel_code code) {
-    return code == REEL_IO || code == REEL_NO_SPACE || code == REEL_NO_MEMORY || code == REEL_CANCELLED || code == REEL_READ_ONLY ||
-           code == REEL_CATALOG || code == REEL_BUSY;
+    return code == REEL_IO || code == REEL_NO_SPACE || code == REEL_NO_MEMORY || code == REEL_CANCELLED ||
+           code == REEL_READ_ONLY || code == REEL_CATALOG || code == REEL_BUSY;
 }

@@ -1,5 +1,5 @@
-/* Chunks that expand beyond REEL_EXPANSION_MAX:1: a few KB of bzip2 or zstd decode to gigabytes. Recordings of zeros do that too, so what
- * counts is whether the beginning holds records. */
+/* Chunks that expand beyond REEL_EXPANSION_MAX:1: a few KB of bzip2 or zstd decode to gigabytes. Recordings of zeros do
+ * that too, so what counts is whether the beginning holds records. */
 #include <inttypes.h>
 
 #include "core/codec.h"
@@ -18,7 +18,8 @@ uint64_t reel_scan_expansion_max(enum reel_codec codec, uint64_t stored) {
 }
 
 /* The first window of the stored bytes is enough for a block of bzip2, which is at most 900 KB. */
-static bool peek(struct reel_source *part, const struct reel_chunk *chunk, uint8_t *raw, size_t *size, struct reel_error *err) {
+static bool peek(struct reel_source *part, const struct reel_chunk *chunk, uint8_t *raw, size_t *size,
+                 struct reel_error *err) {
     size_t stored = chunk->stored < REEL_WINDOW_BYTES ? (size_t)chunk->stored : REEL_WINDOW_BYTES;
     AUTO_MEM uint8_t *data = malloc(stored ? stored : 1);
     if (!data) {
@@ -32,7 +33,8 @@ static bool peek(struct reel_source *part, const struct reel_chunk *chunk, uint8
 }
 
 static bool refuse(const struct reel_chunk *chunk, const char *why, struct reel_error *err) {
-    return reel_fail(err, REEL_LIMIT, "its %" PRIu64 " bytes decode to more than %d times as many, and %s: it is not decoded",
+    return reel_fail(err, REEL_LIMIT,
+                     "its %" PRIu64 " bytes decode to more than %d times as many, and %s: it is not decoded",
                      chunk->stored, REEL_EXPANSION_MAX, why);
 }
 
@@ -64,7 +66,8 @@ bool reel_scan_worth_decoding(struct reel_scan *scan, const struct reel_chunk *c
     scan->expanded = UINT64_MAX; /* the allowance is used up */
     if (before != UINT64_MAX) {
         reel_scan_finding(scan, REEL_NOTE, chunk->part, chunk->offset, 0,
-                          "the chunk at %" PRIu64 " decodes to more than %d times its size; such chunks are read if records begin in them",
+                          "the chunk at %" PRIu64
+                          " decodes to more than %d times its size; such chunks are read if records begin in them",
                           chunk->offset, REEL_EXPANSION_MAX);
     }
     return true;

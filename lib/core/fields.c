@@ -171,18 +171,18 @@ static bool end_value(struct field_picker *p) {
 }
 
 /* All visitor functions for single values. */
-#define SINGLE(name, declared, ...)                                                                                                        \
-    static bool name declared {                                                                                                            \
-        struct field_picker *p = self(v);                                                                                                  \
-        if (p->skipped_depth > 0) {                                                                                                        \
-            return true;                                                                                                                   \
-        }                                                                                                                                  \
-        if (p->value_depth > 0) {                                                                                                          \
-            return visit_##name(p->inner __VA_ARGS__);                                                                                     \
-        }                                                                                                                                  \
-        arrive(p);                                                                                                                         \
-        const struct slot *s = selected_slot(p);                                                                                           \
-        return !s || s->column < 0 || !begin_value(p, s) || (visit_##name(p->inner __VA_ARGS__) && end_value(p));                          \
+#define SINGLE(name, declared, ...)                                                                                    \
+    static bool name declared {                                                                                        \
+        struct field_picker *p = self(v);                                                                              \
+        if (p->skipped_depth > 0) {                                                                                    \
+            return true;                                                                                               \
+        }                                                                                                              \
+        if (p->value_depth > 0) {                                                                                      \
+            return visit_##name(p->inner __VA_ARGS__);                                                                 \
+        }                                                                                                              \
+        arrive(p);                                                                                                     \
+        const struct slot *s = selected_slot(p);                                                                       \
+        return !s || s->column < 0 || !begin_value(p, s) || (visit_##name(p->inner __VA_ARGS__) && end_value(p));      \
     }
 SINGLE(null, (struct reel_visitor * v), )
 SINGLE(boolean, (struct reel_visitor * v, bool value), , value)

@@ -1,5 +1,5 @@
-/* See front.h. Three kinds of front messages: the state at the cut, computed by the encodings of the channels, the last message of each
- * topic, and the frames of videos since their key frame. */
+/* See front.h. Three kinds of front messages: the state at the cut, computed by the encodings of the channels, the last
+ * message of each topic, and the frames of videos since their key frame. */
 #include "core/front.h"
 
 #include <stdatomic.h>
@@ -36,7 +36,8 @@ static bool same_channel(const struct reel_channel *a, const struct reel_channel
 }
 
 /* Position of the channel in the stream; a channel outside the selection is appended to the front's own channels. */
-static bool position_of_channel(struct reel_front *f, const struct reel_channel *channel, uint32_t *position, struct reel_error *err) {
+static bool position_of_channel(struct reel_front *f, const struct reel_channel *channel, uint32_t *position,
+                                struct reel_error *err) {
     for (uint32_t i = 0; i < f->stream->n_channels; i++) {
         if (f->stream->channel_source[i] == f->source && same_channel(f->stream->channels[i], channel)) {
             *position = i;
@@ -50,7 +51,8 @@ static bool position_of_channel(struct reel_front *f, const struct reel_channel 
         }
     }
     struct reel_channel *copy = arena_alloc(&f->arena, sizeof *copy);
-    if (!copy || !pack_model_copy_channel(&f->arena, channel, copy) || !GROW_ARRAY(f->channels, f->n_channels, f->cap_channels) ||
+    if (!copy || !pack_model_copy_channel(&f->arena, channel, copy) ||
+        !GROW_ARRAY(f->channels, f->n_channels, f->cap_channels) ||
         !GROW_ARRAY(f->channel_source, f->n_channels, f->cap_sources)) {
         return reel_fail_memory(err);
     }
@@ -60,8 +62,8 @@ static bool position_of_channel(struct reel_front *f, const struct reel_channel 
     return true;
 }
 
-bool reel_front_add(struct reel_front *f, const struct reel_channel *channel, int64_t time_ns, uint8_t *data, size_t size,
-                    const uint64_t extra[REEL_ENTRY_EXTRAS], struct reel_error *err) {
+bool reel_front_add(struct reel_front *f, const struct reel_channel *channel, int64_t time_ns, uint8_t *data,
+                    size_t size, const uint64_t extra[REEL_ENTRY_EXTRAS], struct reel_error *err) {
     AUTO_MEM uint8_t *owned = data;
     uint32_t position = 0;
     if (size > UINT32_MAX) {
@@ -75,8 +77,12 @@ bool reel_front_add(struct reel_front *f, const struct reel_channel *channel, in
     }
     struct reel_message *m = &f->messages[f->n_messages++];
     time_ns = merge_shifted(time_ns, f->stream->shifts[f->source]);
-    *m = (struct reel_message){
-        .time_ns = time_ns, .channel = position, .source = f->source, .size = (uint32_t)size, .before_start = true, .owned = TAKE(owned)};
+    *m = (struct reel_message){.time_ns = time_ns,
+                               .channel = position,
+                               .source = f->source,
+                               .size = (uint32_t)size,
+                               .before_start = true,
+                               .owned = TAKE(owned)};
     m->entry = (struct reel_entry){.time_ns = time_ns, .size = (uint32_t)size};
     memcpy(m->entry.extra, extra, sizeof m->entry.extra);
     return true;
@@ -116,8 +122,10 @@ static int compare_last(const void *a, const void *b) {
 /* The selection's start on the clock of one source. */
 static int64_t start_of(const struct reel_stream *s, const struct reel_selection *selection, uint32_t source) {
     int64_t start;
-    bool before = s->shifts[source] > 0; /* a start outside the 64-bit range is before, or after, all messages of the source */
-    return __builtin_sub_overflow(selection->start_ns, s->shifts[source], &start) ? (before ? INT64_MIN : INT64_MAX) : start;
+    bool before =
+        s->shifts[source] > 0; /* a start outside the 64-bit range is before, or after, all messages of the source */
+    return __builtin_sub_overflow(selection->start_ns, s->shifts[source], &start) ? (before ? INT64_MIN : INT64_MAX)
+                                                                                  : start;
 }
 
 static bool find_last(const struct reel_stream *s, const struct reel_selection *selection, struct last *last, size_t *n,
@@ -138,7 +146,8 @@ static bool find_last(const struct reel_stream *s, const struct reel_selection *
     return true;
 }
 
-/* Of several channels of one topic the newest message is used; but every latched publisher keeps its own last message. */
+/* Of several channels of one topic the newest message is used; but every latched publisher keeps its own last message.
+ */
 static bool add_last(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
     const struct reel_stream *s = f->stream;
     AUTO_MEM struct last *last = malloc((s->n_channels ? s->n_channels : 1) * sizeof *last);
@@ -177,7 +186,8 @@ static bool has_entry(const struct reel_front *f, uint32_t position, const struc
     bool found = false;
     for (size_t i = 0; i < f->n_messages && !found; i++) {
         const struct reel_message *m = &f->messages[i];
-        found = !m->owned && m->channel == position && m->entry.chunk == entry->chunk && m->entry.offset == entry->offset;
+        found =
+            !m->owned && m->channel == position && m->entry.chunk == entry->chunk && m->entry.offset == entry->offset;
     }
     return found;
 }
@@ -188,17 +198,23 @@ static bool add_entry(struct reel_front *f, uint32_t position, struct reel_entry
         return reel_fail_memory(err);
     }
     entry.time_ns = merge_shifted(entry.time_ns, f->stream->shifts[source]);
-    f->messages[f->n_messages++] = (struct reel_message){
-        .time_ns = entry.time_ns, .channel = position, .source = source, .size = entry.size, .before_start = true, .entry = entry};
+    f->messages[f->n_messages++] = (struct reel_message){.time_ns = entry.time_ns,
+                                                         .channel = position,
+                                                         .source = source,
+                                                         .size = entry.size,
+                                                         .before_start = true,
+                                                         .entry = entry};
     return true;
 }
 
-static bool add_video(struct reel_front *f, const struct reel_selection *selection, uint32_t position, struct reel_error *err) {
+static bool add_video(struct reel_front *f, const struct reel_selection *selection, uint32_t position,
+                      struct reel_error *err) {
     const struct reel_stream *s = f->stream;
     uint32_t source = s->channel_source[position];
     struct reel_entry *found = NULL;
     size_t n = 0;
-    bool good = video_frames_before(s->readers[source], s->channels[position], start_of(s, selection, source), &found, &n, err);
+    bool good =
+        video_frames_before(s->readers[source], s->channels[position], start_of(s, selection, source), &found, &n, err);
     AUTO_MEM struct reel_entry *entries = found;
     for (size_t i = 0; good && i < n; i++) {
         bool there = i == 0 && has_entry(f, position, &entries[i]); /* as the last message of its topic */
@@ -229,7 +245,8 @@ static bool is_first_with_state(size_t index) {
 }
 
 /* The selected channels of one source whose encodings share this state function. */
-static bool select_channels(const struct reel_stream *s, uint32_t source, const struct reel_encoding *how, bool *selected) {
+static bool select_channels(const struct reel_stream *s, uint32_t source, const struct reel_encoding *how,
+                            bool *selected) {
     bool any = false;
     for (uint32_t i = 0; i < s->n_channels; i++) {
         const struct reel_encoding *own = s->channel_source[i] == source ? reel_encoding_of(s->channels[i]) : NULL;
@@ -240,7 +257,8 @@ static bool select_channels(const struct reel_stream *s, uint32_t source, const 
     return any;
 }
 
-static bool add_state_of(struct reel_front *f, const struct reel_selection *selection, uint32_t source, struct reel_error *err) {
+static bool add_state_of(struct reel_front *f, const struct reel_selection *selection, uint32_t source,
+                         struct reel_error *err) {
     const struct reel_stream *s = f->stream;
     uint32_t n = reel_index_info(reel_recording_index(reel_reader_recording(s->readers[source])))->n_channels;
     AUTO_MEM bool *selected = calloc(n ? n : 1, sizeof *selected);
@@ -286,7 +304,8 @@ static void number_messages(struct reel_front *f) {
     }
 }
 
-struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection, struct reel_error *err) {
+struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection,
+                              struct reel_error *err) {
     AUTO(reel_front_free) struct reel_front *f = calloc(1, sizeof *f);
     if (!f) {
         reel_fail_memory(err);
@@ -294,7 +313,8 @@ struct reel_front *front_make(const struct reel_stream *stream, const struct ree
     }
     atomic_init(&f->references, 1);
     f->stream = stream;
-    if ((selection->last_per_topic && !add_last(f, selection, err)) || (selection->key_frames && !add_videos(f, selection, err)) ||
+    if ((selection->last_per_topic && !add_last(f, selection, err)) ||
+        (selection->key_frames && !add_videos(f, selection, err)) ||
         (selection->state_at_cut && !add_state(f, selection, err))) {
         return NULL;
     }

@@ -1,4 +1,5 @@
-/* The front of a stream: messages inserted before the first message of a selection. Computed once, shared by plan and renders. */
+/* The front of a stream: messages inserted before the first message of a selection. Computed once, shared by plan and
+ * renders. */
 #ifndef REEL_CORE_FRONT_H
 #define REEL_CORE_FRONT_H
 
@@ -12,7 +13,8 @@ struct reel_front {
     const struct reel_channel **channels;
     uint32_t *channel_source;
     size_t n_channels, cap_channels, cap_sources;
-    struct reel_message *messages; /* sorted by time; .channel counts the stream's channels first, then the front's own */
+    struct reel_message
+        *messages; /* sorted by time; .channel counts the stream's channels first, then the front's own */
     size_t n_messages, cap_messages;
     /* only during front_make(): */
     const struct reel_stream *stream;
@@ -20,6 +22,7 @@ struct reel_front {
 };
 
 /* The front that the selection requires; may hold no message. NULL on failure. */
-struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection, struct reel_error *err);
+struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection,
+                              struct reel_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* The longest time in which none of several channels has a message (reel/index.h): walks all their entries in time order. */
+/* The longest time in which none of several channels has a message (reel/index.h): walks all their entries in time
+ * order. */
 #include <stdlib.h>
 
 #include "core/merge.h"
@@ -8,7 +9,8 @@
 REEL_DEFINE_AUTO(struct merge, merge_free);
 
 /* All segments of the channels, malloc'd. */
-static struct merge_segment *gather(const struct reel_index *index, const uint32_t *channels, uint32_t n, size_t *count) {
+static struct merge_segment *gather(const struct reel_index *index, const uint32_t *channels, uint32_t n,
+                                    size_t *count) {
     size_t total = 0;
     for (uint32_t c = 0; c < n; c++) {
         total += index->first_segment[channels[c] + 1] - index->first_segment[channels[c]];
@@ -17,13 +19,15 @@ static struct merge_segment *gather(const struct reel_index *index, const uint32
     *count = 0;
     for (uint32_t c = 0; items && c < n; c++) {
         for (size_t i = index->first_segment[channels[c]]; i < index->first_segment[channels[c] + 1]; i++) {
-            items[(*count)++] = (struct merge_segment){.segment = &index->model.segments[i], .index = index, .channel = c};
+            items[(*count)++] =
+                (struct merge_segment){.segment = &index->model.segments[i], .index = index, .channel = c};
         }
     }
     return items;
 }
 
-bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, uint32_t n, uint64_t *gap_ns, struct reel_error *err) {
+bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, uint32_t n, uint64_t *gap_ns,
+                    struct reel_error *err) {
     size_t count;
     struct merge_segment *segments = gather(index, channels, n, &count);
     AUTO(merge_free) struct merge *m = segments ? merge_new(segments, count, err) : NULL;
@@ -36,7 +40,8 @@ bool reel_index_gap(const struct reel_index *index, const uint32_t *channels, ui
     int64_t before = 0;
     *gap_ns = 0;
     merge_seek(m, &(struct merge_position){.key = {.time_ns = INT64_MIN}});
-    for (bool first = true; (step = merge_next(m, &entry, &source, &channel, err)) == REEL_STEP_MESSAGE; first = false) {
+    for (bool first = true; (step = merge_next(m, &entry, &source, &channel, err)) == REEL_STEP_MESSAGE;
+         first = false) {
         uint64_t between = first ? 0 : (uint64_t)entry.time_ns - (uint64_t)before;
         *gap_ns = between > *gap_ns ? between : *gap_ns;
         before = entry.time_ns;

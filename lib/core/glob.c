@@ -1,5 +1,5 @@
-/* Globs over topic names. Only the last star is ever retried, so the time is at most glob × text; after REEL_GLOB_STEPS_MAX steps the
- * answer is "no match". */
+/* Globs over topic names. Only the last star is ever retried, so the time is at most glob × text; after
+ * REEL_GLOB_STEPS_MAX steps the answer is "no match". */
 #include "reel/iterate.h"
 #include "wire/limits.h"
 

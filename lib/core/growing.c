@@ -15,8 +15,8 @@ struct reel_growing {
     void *state;
 };
 
-static bool open_state(struct reel_growing *g, const struct reel_format *format, const char *path, const char *pack_path,
-                       struct reel_error *err) {
+static bool open_state(struct reel_growing *g, const struct reel_format *format, const char *path,
+                       const char *pack_path, struct reel_error *err) {
     if (!(g->state = calloc(1, g->ops->state_size))) {
         return reel_fail_memory(err);
     }
@@ -28,7 +28,8 @@ static bool open_state(struct reel_growing *g, const struct reel_format *format,
     return g->ops->open(g->state, &g->scan, err);
 }
 
-struct reel_growing *reel_growing_open(const char *path, const struct reel_format *format, const char *pack_path, struct reel_error *err) {
+struct reel_growing *reel_growing_open(const char *path, const struct reel_format *format, const char *pack_path,
+                                       struct reel_error *err) {
     if (!format->growth) {
         reel_fail(err, REEL_UNSUPPORTED, "%s files cannot be read while they grow", format->title);
         return NULL;
@@ -51,7 +52,8 @@ static bool grow_to(struct reel_growing *g, uint64_t size, struct reel_error *er
     return true;
 }
 
-bool reel_growing_read(struct reel_growing *g, uint64_t size, const struct reel_progress *progress, struct reel_error *err) {
+bool reel_growing_read(struct reel_growing *g, uint64_t size, const struct reel_progress *progress,
+                       struct reel_error *err) {
     struct transient_watch watch;
     if (!grow_to(g, size, err)) {
         return false;

@@ -1,4 +1,5 @@
-/* See core/index.h. Opening reads only the directory: the cost depends on the number of channels and segments, not of messages. */
+/* See core/index.h. Opening reads only the directory: the cost depends on the number of channels and segments, not of
+ * messages. */
 #include "core/index.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 
 static bool read_at(int fd, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
     return disk_read_at(fd, buffer, size, offset) ||
-           (errno == 0 ? reel_fail(err, REEL_CHANGED, "the index file is too short") : reel_fail_errno(err, "could not read the index"));
+           (errno == 0 ? reel_fail(err, REEL_CHANGED, "the index file is too short")
+                       : reel_fail_errno(err, "could not read the index"));
 }
 
 static bool read_directory(struct reel_index *index, uint64_t size, struct reel_error *err) {
@@ -22,12 +24,13 @@ static bool read_directory(struct reel_index *index, uint64_t size, struct reel_
     if (size < PACK_HEADER_BYTES + PACK_FOOTER_BYTES) {
         return reel_fail(err, REEL_CHANGED, "the index file is too short");
     }
-    if (!read_at(index->fd, 0, header, sizeof header, err) || !read_at(index->fd, size - sizeof footer, footer, sizeof footer, err)) {
+    if (!read_at(index->fd, 0, header, sizeof header, err) ||
+        !read_at(index->fd, size - sizeof footer, footer, sizeof footer, err)) {
         return false;
     }
     uint64_t offset = load_u64le(footer), length = load_u64le(footer + 8);
-    if (memcmp(header, PACK_MAGIC, 8) != 0 || load_u64le(header + 8) != PACK_VERSION || memcmp(footer + 24, PACK_MAGIC, 8) != 0 ||
-        load_u32le(footer + 20) != PACK_VERSION) {
+    if (memcmp(header, PACK_MAGIC, 8) != 0 || load_u64le(header + 8) != PACK_VERSION ||
+        memcmp(footer + 24, PACK_MAGIC, 8) != 0 || load_u32le(footer + 20) != PACK_VERSION) {
         return reel_fail(err, REEL_CHANGED, "the index is of another version");
     }
     if (length > PACK_DIRECTORY_MAX || offset > size - sizeof footer || length != size - sizeof footer - offset) {
@@ -100,7 +103,8 @@ static bool fill_info(struct reel_index *index, uint64_t size, struct reel_error
     info->n_parts = m->n_parts;
     info->n_chunks = m->n_chunks;
     info->pack_bytes = size;
-    info->memory = m->arena.used + (m->n_segments * sizeof *m->segments) + (m->n_channels * sizeof *index->first_segment);
+    info->memory =
+        m->arena.used + (m->n_segments * sizeof *m->segments) + (m->n_channels * sizeof *index->first_segment);
     info->is_summary = m->is_summary;
     info->damaged = m->losses > 0;
     info->lost_bytes = m->lost_bytes;
@@ -133,7 +137,8 @@ static struct reel_index *new_index(const char *path, struct reel_error *err) {
     return TAKE(index);
 }
 
-struct reel_index *index_of_growing(int fd, struct reel_bytes directory, uint8_t *recent, size_t recent_size, struct reel_error *err) {
+struct reel_index *index_of_growing(int fd, struct reel_bytes directory, uint8_t *recent, size_t recent_size,
+                                    struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = new_index("", err);
     if (!index) {
         close(fd);
@@ -143,7 +148,8 @@ struct reel_index *index_of_growing(int fd, struct reel_bytes directory, uint8_t
     index->fd = fd;
     index->recent = recent;
     index->recent_size = recent_size;
-    if (!pack_model_read(directory, &index->model, err) || !sort_out(index, err) || !fill_info(index, directory.size, err)) {
+    if (!pack_model_read(directory, &index->model, err) || !sort_out(index, err) ||
+        !fill_info(index, directory.size, err)) {
         return NULL;
     }
     index->info.memory += recent_size;
@@ -218,7 +224,8 @@ uint64_t reel_index_part_size(const struct reel_index *index, uint32_t part) {
     return part < index->model.n_parts ? index->model.part_sizes[part] : 0;
 }
 
-static bool read_pack(const struct reel_index *index, uint64_t offset, uint32_t size, uint8_t *buffer, struct reel_error *err) {
+static bool read_pack(const struct reel_index *index, uint64_t offset, uint32_t size, uint8_t *buffer,
+                      struct reel_error *err) {
     if (offset < INDEX_RECENT && index->fd >= 0) {
         return read_at(index->fd, offset, buffer, size, err);
     }
@@ -244,21 +251,24 @@ static bool read_checked(const struct reel_index *index, uint64_t offset, uint32
         return reel_error_pass(err, &why);
     }
     atomic_store(index->corrupted, true);
-    return reel_fail(err, REEL_CHANGED, "the index is corrupted: its checksum does not match at %llu", (unsigned long long)offset);
+    return reel_fail(err, REEL_CHANGED, "the index is corrupted: its checksum does not match at %llu",
+                     (unsigned long long)offset);
 }
 
-bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer, struct reel_error *err) {
+bool index_read_segment(const struct reel_index *index, const struct pack_segment *segment, uint8_t *buffer,
+                        struct reel_error *err) {
     return read_checked(index, segment->offset, segment->size, segment->crc, buffer, err);
 }
 
 size_t index_chunk_rows(const struct reel_index *index) {
     const struct pack_model *m = &index->model;
-    size_t rows = m->n_chunk_segments == 1 ? m->chunk_segments[0].count : REEL_SEGMENT_ENTRIES; /* all but the last are full */
+    size_t rows =
+        m->n_chunk_segments == 1 ? m->chunk_segments[0].count : REEL_SEGMENT_ENTRIES; /* all but the last are full */
     return rows == 0 ? 1 : rows < REEL_SEGMENT_ENTRIES ? rows : REEL_SEGMENT_ENTRIES;
 }
 
-bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first, uint32_t *count,
-                       struct reel_error *err) {
+bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_chunk *rows, uint32_t *first,
+                       uint32_t *count, struct reel_error *err) {
     size_t n = id / REEL_SEGMENT_ENTRIES; /* all segments of chunk rows are full, except the last */
     if (n >= index->model.n_chunk_segments) {
         return reel_fail(err, REEL_CHANGED, "the index knows no chunk %u", id);
@@ -279,7 +289,8 @@ bool index_read_chunks(const struct reel_index *index, uint32_t id, struct reel_
     }
     *first = (uint32_t)(n * REEL_SEGMENT_ENTRIES);
     *count = s->count;
-    for (uint32_t i = 0; n == 0 && i < s->count && i < index->model.n_parts; i++) { /* a part may have grown since its row was written */
+    for (uint32_t i = 0; n == 0 && i < s->count && i < index->model.n_parts;
+         i++) { /* a part may have grown since its row was written */
         rows[i].raw = rows[i].stored = index->model.part_sizes[i];
     }
     return true;
@@ -313,14 +324,14 @@ bool reel_index_is_corrupted(const struct reel_index *index) {
 
 void reel_index_discard(const struct reel_index *index) {
     struct stat own, there;
-    if (reel_index_is_corrupted(index) && fstat(index->fd, &own) == 0 && stat(index->path, &there) == 0 && own.st_dev == there.st_dev &&
-        own.st_ino == there.st_ino) {
+    if (reel_index_is_corrupted(index) && fstat(index->fd, &own) == 0 && stat(index->path, &there) == 0 &&
+        own.st_dev == there.st_dev && own.st_ino == there.st_ino) {
         unlink(index->path);
     }
 }
 
-bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk), void *context,
-                       struct reel_error *err) {
+bool reel_index_chunks(const struct reel_index *index, bool (*visit)(void *context, const struct reel_chunk *chunk),
+                       void *context, struct reel_error *err) {
     AUTO_MEM struct reel_chunk *rows = malloc(REEL_SEGMENT_ENTRIES * sizeof *rows);
     if (!rows) {
         return reel_fail_memory(err);

@@ -82,7 +82,8 @@ static unsigned unescape(struct json_bytes *j, uint8_t c) {
 
 static void digit_step(struct json_bytes *j, struct run *r) {
     uint8_t c = *r->in;
-    if (j->escape == JSON_BYTES_PLAIN && (c == '"' || c < ' ')) { /* the end; a text that was cut off ends with its line */
+    if (j->escape == JSON_BYTES_PLAIN &&
+        (c == '"' || c < ' ')) { /* the end; a text that was cut off ends with its line */
         for (; j->owed > 0 && r->out < r->out_end; j->owed--) {
             *r->out++ = 0;
         }

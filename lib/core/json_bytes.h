@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decodes JSON text in which bytes stand as {"$base64": "…"} into text of the same length: the digits become their bytes, zeros fill up the
- * rest, everything else stays. So the position of the first digit in the text is that of the first byte. Takes any text; what are no digits
- * counts for nothing. */
+/* Decodes JSON text in which bytes stand as {"$base64": "…"} into text of the same length: the digits become their
+ * bytes, zeros fill up the rest, everything else stays. So the position of the first digit in the text is that of the
+ * first byte. Takes any text; what are no digits counts for nothing. */
 struct json_bytes { /* zeroed at the start of a text */
     enum { JSON_BYTES_TEXT, JSON_BYTES_KEY, JSON_BYTES_DIGITS } stage;
     enum { JSON_BYTES_PLAIN, JSON_BYTES_ESCAPE, JSON_BYTES_CODE } escape; /* behind a backslash; behind \u */

@@ -1,5 +1,5 @@
-/* The bytes of a plan's packed groups, at their positions in the output, in an unlinked file. Forgotten by its owner, it stays open for the
- * renders that use it. */
+/* The bytes of a plan's packed groups, at their positions in the output, in an unlinked file. Forgotten by its owner,
+ * it stays open for the renders that use it. */
 #ifndef REEL_CORE_KEPT_H
 #define REEL_CORE_KEPT_H
 

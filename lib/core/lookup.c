@@ -1,5 +1,5 @@
-/* Finds one message by its position in time order, or the last one at or before a time. Positions are counted from the index where possible
- * instead of walking the messages. */
+/* Finds one message by its position in time order, or the last one at or before a time. Positions are counted from the
+ * index where possible instead of walking the messages. */
 #include <stdlib.h>
 
 #include "core/reader.h"
@@ -9,7 +9,8 @@
 enum { WALKED_MAX = 20000 }; /* below this many messages, walk instead of counting again */
 
 static bool not_there(int64_t index, uint64_t total, struct reel_error *err) {
-    return reel_fail(err, REEL_NOT_FOUND, "there is no message %lld among %llu", (long long)index, (unsigned long long)total);
+    return reel_fail(err, REEL_NOT_FOUND, "there is no message %lld among %llu", (long long)index,
+                     (unsigned long long)total);
 }
 
 static bool count_all(struct reel_stream *s, uint64_t *total, struct reel_error *err) {
@@ -23,7 +24,8 @@ static bool count_all(struct reel_stream *s, uint64_t *total, struct reel_error 
     return step == REEL_STEP_END && reel_stream_seek(s, &(struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1}, err);
 }
 
-/* Seeks to a time shortly before the message at `skip`, and subtracts from `skip` the number of messages before that time. */
+/* Seeks to a time shortly before the message at `skip`, and subtracts from `skip` the number of messages before that
+ * time. */
 static bool narrow(struct reel_stream *s, uint64_t total, uint64_t *skip, struct reel_error *err) {
     int64_t low = REEL_TIME_MIN, high = REEL_TIME_MAX;
     uint64_t before_low = 0, before_high = total;
@@ -41,7 +43,8 @@ static bool narrow(struct reel_stream *s, uint64_t total, uint64_t *skip, struct
     return before_low == 0 || reel_stream_seek(s, &(struct reel_mark){.time_ns = low}, err);
 }
 
-bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err) {
+bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out,
+                           struct reel_error *err) {
     uint64_t total, skip = (uint64_t)index;
     if (index < 0) {
         if (!count_all(stream, &total, err)) {
@@ -97,12 +100,14 @@ bool reel_message_at_time(struct reel_recording *recording, const struct reel_se
     bool found = false;
     for (uint32_t i = 0; i < s->n_channels; i++) {
         struct newest newest = {0};
-        if (!reel_reader_back(s->readers[0], s->channels[i]->id, time_ns == INT64_MAX ? time_ns : time_ns + 1, take_newest, &newest, err)) {
+        if (!reel_reader_back(s->readers[0], s->channels[i]->id, time_ns == INT64_MAX ? time_ns : time_ns + 1,
+                              take_newest, &newest, err)) {
             return false;
         }
         struct pack_key now = pack_key_of(&newest.entry), best = pack_key_of(&out->entry);
         if (newest.found && (!found || pack_key_compare(&now, &best) > 0)) {
-            *out = (struct reel_message){.time_ns = newest.entry.time_ns, .channel = i, .size = newest.entry.size, .entry = newest.entry};
+            *out = (struct reel_message){
+                .time_ns = newest.entry.time_ns, .channel = i, .size = newest.entry.size, .entry = newest.entry};
             found = true;
         }
     }

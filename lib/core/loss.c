@@ -37,7 +37,8 @@ static bool loss_grow(struct reel_loss *loss) {
     return true;
 }
 
-void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struct reel_channel *channel, const char *text, ...) {
+void reel_loss_add(struct reel_loss *loss, enum reel_loss_kind kind, const struct reel_channel *channel,
+                   const char *text, ...) {
     if (!loss || (loss->count == loss->capacity && !loss_grow(loss))) {
         return;
     }
@@ -64,18 +65,20 @@ const struct reel_loss_item *reel_loss_items(const struct reel_loss *loss, size_
 }
 
 /* The first refusal from item `from` on, as an error. */
-static bool tell_refusal(const struct reel_writer *writer, const struct reel_loss *loss, size_t from, struct reel_error *err) {
+static bool tell_refusal(const struct reel_writer *writer, const struct reel_loss *loss, size_t from,
+                         struct reel_error *err) {
     for (size_t i = from; i < loss->count; i++) {
         const struct reel_loss_item *item = &loss->items[i];
         if (item->kind == REEL_REFUSES) {
-            return reel_fail(err, REEL_UNSUPPORTED, "%s cannot hold this: %s%s%s", writer->name, item->channel ? item->channel : "",
-                             item->channel ? ": " : "", item->text);
+            return reel_fail(err, REEL_UNSUPPORTED, "%s cannot hold this: %s%s%s", writer->name,
+                             item->channel ? item->channel : "", item->channel ? ": " : "", item->text);
         }
     }
     return reel_fail(err, REEL_UNSUPPORTED, "%s cannot hold this recording", writer->name);
 }
 
-bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *stream, struct reel_loss *loss, struct reel_error *err) {
+bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *stream, struct reel_loss *loss,
+                         struct reel_error *err) {
     AUTO(reel_loss_free) struct reel_loss *own = loss ? NULL : reel_loss_new();
     struct reel_loss *list = loss ? loss : own;
     if (!list) {
@@ -87,7 +90,8 @@ bool reel_writer_accepts(const struct reel_writer *writer, struct reel_stream *s
     transient_watch_begin(&watch);
     for (size_t i = 0; stream->losses && i < stream->losses->count; i++) {
         const struct reel_loss_item *item = &stream->losses->items[i];
-        reel_loss_add(list, item->kind, item->channel ? &(struct reel_channel){.name = item->channel} : NULL, "%s", item->text);
+        reel_loss_add(list, item->kind, item->channel ? &(struct reel_channel){.name = item->channel} : NULL, "%s",
+                      item->text);
     }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         good &= writer->accepts(stream->channels[i], list);

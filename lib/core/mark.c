@@ -1,4 +1,5 @@
-/* A position in a stream as text, for URLs and rows: the mark's fields in order, little-endian, as base64url without padding. */
+/* A position in a stream as text, for URLs and rows: the mark's fields in order, little-endian, as base64url without
+ * padding. */
 #include "reel/iterate.h"
 #include "wire/bytes.h"
 

@@ -32,8 +32,9 @@ static bool is_unknown(struct reel_recording *const *recordings, uint32_t n, con
     return true;
 }
 
-bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *selection, bool *any,
-                            char why[REEL_MATCHES_TEXT], struct reel_error *err) {
+bool reel_selection_matches(struct reel_recording *const *recordings, uint32_t n,
+                            const struct reel_selection *selection, bool *any, char why[REEL_MATCHES_TEXT],
+                            struct reel_error *err) {
     struct reel_message m;
     char list[REEL_MATCHES_TEXT / 2];
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);

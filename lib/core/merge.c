@@ -1,5 +1,5 @@
-/* See merge.h. A segment is opened when the merge reaches its first entry and closed after its last, so about as many are open as there are
- * channels. */
+/* See merge.h. A segment is opened when the merge reaches its first entry and closed after its last, so about as many
+ * are open as there are channels. */
 #include "core/merge.h"
 #include "wire/bytes.h"
 
@@ -173,7 +173,8 @@ static bool load(struct lane *lane, const struct merge_segment *s, struct reel_e
     if (!index_read_segment(s->index, s->segment, lane->data, err)) {
         return false;
     }
-    return pack_cursor_open(&lane->cursor, bytes_of(lane->data, s->segment->size), s->segment->count, s->segment->channel) ||
+    return pack_cursor_open(&lane->cursor, bytes_of(lane->data, s->segment->size), s->segment->count,
+                            s->segment->channel) ||
            reel_fail(err, REEL_CHANGED, "a segment of the index does not hold together");
 }
 
@@ -240,7 +241,8 @@ static bool open_reached(struct merge *m, struct reel_error *err) {
     return true;
 }
 
-enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel, struct reel_error *err) {
+enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel,
+                          struct reel_error *err) {
     if (m->next < m->n && !open_reached(m, err)) {
         return REEL_STEP_ERROR;
     }
@@ -264,8 +266,8 @@ enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *s
 }
 
 /* Counts the entries of one segment in [from, to). */
-static bool count_in(struct merge *m, const struct merge_segment *s, const struct merge_position *from, const struct merge_position *to,
-                     uint64_t *count, struct reel_error *err) {
+static bool count_in(struct merge *m, const struct merge_segment *s, const struct merge_position *from,
+                     const struct merge_position *to, uint64_t *count, struct reel_error *err) {
     if (compare_positions(&s->last, s->source, &from->key, from->source) < 0 ||
         compare_positions(&s->first, s->source, &to->key, to->source) >= 0) {
         return true;

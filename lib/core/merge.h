@@ -34,10 +34,11 @@ void merge_free(struct merge *m);
 void merge_seek(struct merge *m, const struct merge_position *from);
 
 /* The next entry, with its time shifted; its channel id is the recording's. */
-enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel, struct reel_error *err);
+enum reel_step merge_next(struct merge *m, struct reel_entry *entry, uint32_t *source, uint32_t *channel,
+                          struct reel_error *err);
 
-/* Adds to counts[channel] the number of entries of each stream channel in [from, to): whole segments are counted from the index, only those
- * at the edges are read. */
+/* Adds to counts[channel] the number of entries of each stream channel in [from, to): whole segments are counted from
+ * the index, only those at the edges are read. */
 bool merge_count(struct merge *m, const struct merge_position *from, const struct merge_position *to, uint64_t *counts,
                  struct reel_error *err);
 

@@ -1,5 +1,5 @@
-/* See naming.h. Whether a name clashes depends on the recordings alone, not on the selection, so a topic has the same name in every cut of
- * a merge. A topic's leading slash is ignored. */
+/* See naming.h. Whether a name clashes depends on the recordings alone, not on the selection, so a topic has the same
+ * name in every cut of a merge. A topic's leading slash is ignored. */
 #include "core/naming.h"
 
 #include <search.h>
@@ -33,8 +33,8 @@ static bool add_name(struct naming *n, const char *name, uint32_t source) {
     return true;
 }
 
-bool naming_open(struct naming *n, struct reel_recording *const *recordings, uint32_t n_recordings, const struct reel_selection *q,
-                 struct reel_error *err) {
+bool naming_open(struct naming *n, struct reel_recording *const *recordings, uint32_t n_recordings,
+                 const struct reel_selection *q, struct reel_error *err) {
     *n = (struct naming){.prefixing = q->sources ? q->prefixing : REEL_PREFIX_NEVER, .sources = q->sources};
     if (n->prefixing != REEL_PREFIX_CLASH || n_recordings < 2) {
         return true;
@@ -108,7 +108,8 @@ static const char *prefixed(struct arena *arena, const char *prefix, const char 
     return text && naming_join(prefix, topic, text, size) ? text : NULL;
 }
 
-const struct reel_channel *naming_apply(const struct naming *n, struct arena *arena, const struct reel_channel *c, uint32_t source) {
+const struct reel_channel *naming_apply(const struct naming *n, struct arena *arena, const struct reel_channel *c,
+                                        uint32_t source) {
     const char *prefix = naming_prefix(n, c, source);
     if (prefix[0] == '\0') {
         return c;
@@ -129,13 +130,15 @@ const struct reel_channel *naming_apply(const struct naming *n, struct arena *ar
     return copy->name ? copy : NULL;
 }
 
-const struct reel_channel *naming_rename(const struct reel_selection *q, struct arena *arena, const struct reel_channel *c) {
+const struct reel_channel *naming_rename(const struct reel_selection *q, struct arena *arena,
+                                         const struct reel_channel *c) {
     const char *to = NULL;
     size_t slash = c->name[0] == '/';
     for (uint32_t i = 0; i < q->n_renames && !to; i++) {
         const char *from = q->renames[i], *colon = strrchr(from, ':');
         from += from[0] == '/'; /* as in globs, one leading slash does not count */
-        bool is = colon && (size_t)(colon - from) == strlen(c->name + slash) && memcmp(from, c->name + slash, (size_t)(colon - from)) == 0;
+        bool is = colon && (size_t)(colon - from) == strlen(c->name + slash) &&
+                  memcmp(from, c->name + slash, (size_t)(colon - from)) == 0;
         to = is ? colon + 1 : NULL;
     }
     if (!to) {
@@ -228,7 +231,8 @@ static const char *numbered(struct uniques *u, const char *name, size_t max) {
     return NULL;
 }
 
-bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t max, const char **names, struct reel_error *err) {
+bool naming_unique(struct arena *arena, const struct reel_stream *stream, size_t max, const char **names,
+                   struct reel_error *err) {
     AUTO(uniques_done) struct uniques u = {.arena = arena};
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         const char *name = stream->channels[i]->name;

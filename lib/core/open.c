@@ -1,5 +1,5 @@
-/* Files of this machine as recordings (reel/open.h). A kept index pack is used only for the very files it was made of: their paths,
- * devices, inodes, sizes and times of change name it. */
+/* Files of this machine as recordings (reel/open.h). A kept index pack is used only for the very files it was made of:
+ * their paths, devices, inodes, sizes and times of change name it. */
 #include "reel/open.h"
 
 #include <dirent.h>
@@ -69,8 +69,8 @@ static bool pack_name(const struct files *f, char out[2 * SHA1_SIZE + 1]) {
     for (uint32_t i = 0; i < f->n; i++) {
         AUTO_MEM char *whole = realpath(f->paths[i], NULL);
         const struct stat *st = &f->st[i];
-        fprintf(to, "%s%s\n%ju %ju %jd %jd.%09ld", i ? "\n" : "", whole ? whole : f->paths[i], (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
-                (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+        fprintf(to, "%s%s\n%ju %ju %jd %jd.%09ld", i ? "\n" : "", whole ? whole : f->paths[i], (uintmax_t)st->st_dev,
+                (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
     }
     if (fclose(to) != 0) {
         return false;
@@ -107,11 +107,13 @@ static bool choose_pack(struct files *f, const char *cache_folder, struct reel_e
     return true;
 }
 
-static bool open_files(struct files *f, const char *const *paths, uint32_t n, const char *cache_folder, struct reel_error *err) {
+static bool open_files(struct files *f, const char *const *paths, uint32_t n, const char *cache_folder,
+                       struct reel_error *err) {
     if (n == 0 || n > REEL_PARTS_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "a recording has 1 to %d files", REEL_PARTS_MAX);
     }
-    *f = (struct files){.paths = paths, .n = n, .st = calloc(n, sizeof *f->st), .sources = calloc(n, sizeof(struct reel_source *))};
+    *f = (struct files){
+        .paths = paths, .n = n, .st = calloc(n, sizeof *f->st), .sources = calloc(n, sizeof(struct reel_source *))};
     if (!f->st || !f->sources) {
         return reel_fail_memory(err);
     }
@@ -123,14 +125,15 @@ static bool open_files(struct files *f, const char *const *paths, uint32_t n, co
     return stat_all(f, f->st, err) && choose_pack(f, cache_folder, err);
 }
 
-/* Packs that were not opened for a month are removed when a new one is made, so that the folder does not grow for ever. */
+/* Packs that were not opened for a month are removed when a new one is made, so that the folder does not grow for ever.
+ */
 static void remove_old_packs(const char *folder) {
     DIR *dir = opendir(folder);
     time_t oldest = time(NULL) - (time_t)KEPT_DAYS * 86400;
     for (struct dirent *e; dir && (e = readdir(dir));) {
         struct stat st;
-        if (strstr(e->d_name, ".reel") && fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-            st.st_mtime < oldest) {
+        if (strstr(e->d_name, ".reel") && fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(st.st_mode) && st.st_mtime < oldest) {
             unlinkat(dirfd(dir), e->d_name, 0);
         }
     }
@@ -156,7 +159,8 @@ static bool unchanged(const struct files *f) {
     }
     for (uint32_t i = 0; i < f->n; i++) {
         const struct stat *a = &f->st[i], *b = &now[i];
-        if (a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec || a->st_mtim.tv_nsec != b->st_mtim.tv_nsec) {
+        if (a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+            a->st_mtim.tv_nsec != b->st_mtim.tv_nsec) {
             return false;
         }
     }
@@ -177,12 +181,13 @@ static struct reel_index *scan(const struct files *f, const struct reel_progress
     return index;
 }
 
-struct reel_recording *reel_recording_open_files(const char *const *paths, uint32_t n, const struct reel_open_options *options,
-                                                 struct reel_error *err) {
+struct reel_recording *reel_recording_open_files(const char *const *paths, uint32_t n,
+                                                 const struct reel_open_options *options, struct reel_error *err) {
     static const struct reel_recording_options defaults;
     AUTO(files_done) struct files f = {0};
     struct reel_open_options o;
-    if (!options_copy(&o, sizeof o, options, "reel_open_options", err) || !open_files(&f, paths, n, o.cache_folder, err)) {
+    if (!options_copy(&o, sizeof o, options, "reel_open_options", err) ||
+        !open_files(&f, paths, n, o.cache_folder, err)) {
         return NULL;
     }
     struct reel_index *index = o.rescan ? NULL : kept_index(&f, false);
@@ -197,7 +202,8 @@ struct reel_recording *reel_recording_open_files(const char *const *paths, uint3
 
 struct reel_recording *reel_recording_open(const char *path, const char *cache_folder, struct reel_error *err) {
     return reel_recording_open_files(
-        &path, 1, &(struct reel_open_options){.size = sizeof(struct reel_open_options), .cache_folder = cache_folder}, err);
+        &path, 1, &(struct reel_open_options){.size = sizeof(struct reel_open_options), .cache_folder = cache_folder},
+        err);
 }
 
 struct reel_index *reel_summary_open(const char *const *paths, uint32_t n, const struct reel_open_options *options,
@@ -205,7 +211,8 @@ struct reel_index *reel_summary_open(const char *const *paths, uint32_t n, const
     AUTO(files_done) struct files f = {0};
     struct reel_open_options o;
     struct reel_error own = {0};
-    if (!options_copy(&o, sizeof o, options, "reel_open_options", err) || !open_files(&f, paths, n, o.cache_folder, err)) {
+    if (!options_copy(&o, sizeof o, options, "reel_open_options", err) ||
+        !open_files(&f, paths, n, o.cache_folder, err)) {
         return NULL;
     }
     struct reel_index *index = o.rescan ? NULL : kept_index(&f, true);

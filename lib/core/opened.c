@@ -57,7 +57,8 @@ static struct opened *oldest(const struct opened_set *set, bool all) {
     struct opened *found = NULL;
     for (size_t i = 0; i < set->count; i++) {
         struct opened *o = set->items[i];
-        if (o->pins == 0 && o->state == OPENED_READY && (all || o->spooled > 0 || o->base) && (!found || o->used < found->used)) {
+        if (o->pins == 0 && o->state == OPENED_READY && (all || o->spooled > 0 || o->base) &&
+            (!found || o->used < found->used)) {
             found = o;
         }
     }
@@ -131,8 +132,9 @@ static struct opened *answer(struct opened_set *set, struct opened *o, struct re
     return NULL;
 }
 
-struct opened *opened_pin(struct opened_set *set, uint32_t id, bool (*open)(void *context, struct opened *o, struct reel_error *err),
-                          void *context, struct reel_error *err) {
+struct opened *opened_pin(struct opened_set *set, uint32_t id,
+                          bool (*open)(void *context, struct opened *o, struct reel_error *err), void *context,
+                          struct reel_error *err) {
     pthread_mutex_lock(&set->lock);
     struct opened *o = find(set, id);
     if (o) {

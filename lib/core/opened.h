@@ -1,5 +1,6 @@
-/* Opened chunks that serve as sources: huge compressed chunks decoded to a file, rows of a database, and chunks that contain other chunks.
- * Owned by the recording and shared by its readers; beyond a limit the least recently used unpinned one is closed. */
+/* Opened chunks that serve as sources: huge compressed chunks decoded to a file, rows of a database, and chunks that
+ * contain other chunks. Owned by the recording and shared by its readers; beyond a limit the least recently used
+ * unpinned one is closed. */
 #ifndef REEL_CORE_OPENED_H
 #define REEL_CORE_OPENED_H
 
@@ -32,10 +33,11 @@ struct opened_set { /* the opened chunks of one recording */
 bool opened_init(struct opened_set *set, struct reel_error *err);
 void opened_done(struct opened_set *set); /* no item may be pinned */
 
-/* Returns chunk `id`, pinned. When it is not open, calls open() outside of the lock; other threads that need the same chunk wait for the
- * result. */
-struct opened *opened_pin(struct opened_set *set, uint32_t id, bool (*open)(void *context, struct opened *o, struct reel_error *err),
-                          void *context, struct reel_error *err);
+/* Returns chunk `id`, pinned. When it is not open, calls open() outside of the lock; other threads that need the same
+ * chunk wait for the result. */
+struct opened *opened_pin(struct opened_set *set, uint32_t id,
+                          bool (*open)(void *context, struct opened *o, struct reel_error *err), void *context,
+                          struct reel_error *err);
 void opened_unpin(struct opened_set *set, struct opened *o); /* `o` may be NULL */
 
 #endif

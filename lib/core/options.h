@@ -1,4 +1,5 @@
-/* Structs of options that begin with their size (`size_t size`), so that programs compiled with an older header keep working. */
+/* Structs of options that begin with their size (`size_t size`), so that programs compiled with an older header keep
+ * working. */
 #ifndef REEL_CORE_OPTIONS_H
 #define REEL_CORE_OPTIONS_H
 
@@ -6,7 +7,8 @@
 
 #include "reel/error.h"
 
-/* Copies what the caller's version of the struct has (`given` NULL: nothing) over zeros. `name` is the struct's, for the error. */
+/* Copies what the caller's version of the struct has (`given` NULL: nothing) over zeros. `name` is the struct's, for
+ * the error. */
 static inline bool options_copy(void *out, size_t size, const void *given, const char *name, struct reel_error *err) {
     size_t given_size = given ? *(const size_t *)given : 0;
     if (given && (given_size == 0 || given_size > size)) {

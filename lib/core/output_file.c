@@ -58,16 +58,19 @@ bool output_file_rewrites(const struct output_file *o) {
     return o->temporary != NULL;
 }
 
-/* Makes the new name durable. EACCES: a folder that may be written but not read; EINVAL: a file system that cannot sync folders. */
+/* Makes the new name durable. EACCES: a folder that may be written but not read; EINVAL: a file system that cannot sync
+ * folders. */
 static bool sync_folder(const char *path, struct reel_error *err) {
-    return disk_sync_folder_of(path, NULL) || errno == EACCES || errno == EINVAL || reel_fail_errno(err, "%s: folder", path);
+    return disk_sync_folder_of(path, NULL) || errno == EACCES || errno == EINVAL ||
+           reel_fail_errno(err, "%s: folder", path);
 }
 
 bool output_file_finish(struct output_file *o, struct reel_error *err) {
     if (!o->temporary) {
         return true;
     }
-    if (fsync(o->fd) != 0 || !(o->replace ? rename(o->temporary, o->path) == 0 : disk_rename_new(o->temporary, o->path))) {
+    if (fsync(o->fd) != 0 ||
+        !(o->replace ? rename(o->temporary, o->path) == 0 : disk_rename_new(o->temporary, o->path))) {
         return errno == EEXIST ? fail_taken(o->path, err) : reel_fail_errno(err, "%s", o->path);
     }
     free(TAKE(o->temporary));

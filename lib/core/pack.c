@@ -1,5 +1,5 @@
-/* Columns of a segment: constant, delta or delta of delta, whichever is smaller, as zigzag varints. Regular recordings shrink to a few
- * bytes a message. */
+/* Columns of a segment: constant, delta or delta of delta, whichever is smaller, as zigzag varints. Regular recordings
+ * shrink to a few bytes a message. */
 #include "core/pack.h"
 #include "wire/bytes.h"
 
@@ -124,7 +124,11 @@ size_t pack_chunks(const struct reel_chunk *chunks, size_t n, uint8_t *out) {
         for (size_t i = 0; i < n; i++) {
             const struct reel_chunk *c = &chunks[i];
             uint64_t codec = (uint64_t)c->codec | (c->damaged ? PACK_CODEC_DAMAGED : 0);
-            v[i] = column == 0 ? c->part : column == 1 ? codec : column == 2 ? c->offset : column == 3 ? c->stored : c->raw;
+            v[i] = column == 0   ? c->part
+                   : column == 1 ? codec
+                   : column == 2 ? c->offset
+                   : column == 3 ? c->stored
+                                 : c->raw;
         }
         at = put_column(at, v, n);
     }

@@ -1,4 +1,5 @@
-/* Directory of an index pack, written and read in the same order. Every count is checked against the bytes left before it sizes anything.
+/* Directory of an index pack, written and read in the same order. Every count is checked against the bytes left before
+ * it sizes anything.
  */
 #include "core/pack_model.h"
 
@@ -46,7 +47,8 @@ static bool copy_schemas(struct arena *arena, const struct reel_channel *from, s
         schemas[i].encoding = arena_text(arena, s->encoding ? s->encoding : "");
         schemas[i].hash = arena_text(arena, s->hash ? s->hash : "");
         schemas[i].data = bytes_of(arena_copy(arena, s->data.data, s->data.size), s->data.size);
-        if (!schemas[i].name || !schemas[i].encoding || !schemas[i].hash || (s->data.size > 0 && !schemas[i].data.data)) {
+        if (!schemas[i].name || !schemas[i].encoding || !schemas[i].hash ||
+            (s->data.size > 0 && !schemas[i].data.data)) {
             return false;
         }
     }
@@ -229,7 +231,8 @@ static void *get_array(struct cursor *c, struct arena *arena, uint32_t n, size_t
 
 static void get_pairs(struct cursor *c, struct arena *arena, struct reel_pairs *out, bool in_arena) {
     uint32_t n = get_count(c, 8);
-    struct reel_pair *items = in_arena ? arena_alloc(arena, (n ? n : 1) * sizeof *items) : get_array(c, arena, n, sizeof *items);
+    struct reel_pair *items =
+        in_arena ? arena_alloc(arena, (n ? n : 1) * sizeof *items) : get_array(c, arena, n, sizeof *items);
     if (!items) {
         c->failed = true;
         return;
@@ -260,7 +263,8 @@ static void get_schemas(struct cursor *c, struct arena *arena, struct reel_chann
     channel->n_schemas = n;
 }
 
-static void get_channel(struct cursor *c, struct arena *arena, struct reel_channel *channel, struct reel_channel_stats *s) {
+static void get_channel(struct cursor *c, struct arena *arena, struct reel_channel *channel,
+                        struct reel_channel_stats *s) {
     channel->name = get_text(c, arena);
     channel->type = get_text(c, arena);
     channel->encoding = get_text(c, arena);
@@ -325,7 +329,8 @@ static void get_segments(struct cursor *c, struct pack_model *m) {
         s->count = cursor_u32le(c);
         s->size = cursor_u32le(c);
         s->crc = cursor_u32le(c);
-        c->failed |= s->count == 0 || s->count > REEL_SEGMENT_ENTRIES || s->size > PACK_BOUND(s->count, PACK_CHUNK_COLUMNS);
+        c->failed |=
+            s->count == 0 || s->count > REEL_SEGMENT_ENTRIES || s->size > PACK_BOUND(s->count, PACK_CHUNK_COLUMNS);
     }
     m->n_segments = get_count(c, 72);
     m->segments = get_array(c, &m->arena, (uint32_t)m->n_segments, sizeof *m->segments);

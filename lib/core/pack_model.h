@@ -37,7 +37,8 @@ void pack_model_free(struct pack_model *m); /* the struct may be used again */
 /* Copies a channel into the model's arena; `out` may be the model's own. */
 bool pack_model_copy_channel(struct arena *arena, const struct reel_channel *from, struct reel_channel *out);
 void pack_model_write(const struct pack_model *m, struct grow *out);
-/* Sets the error for a failed arena allocation: REEL_NO_MEMORY, or REEL_LIMIT when the texts of one recording are too large. Returns false.
+/* Sets the error for a failed arena allocation: REEL_NO_MEMORY, or REEL_LIMIT when the texts of one recording are too
+ * large. Returns false.
  */
 bool pack_model_full(const struct arena *arena, struct reel_error *err);
 /* REEL_CHANGED when the directory is inconsistent. */

@@ -1,5 +1,5 @@
-/* See packing.h. The reader's thread decides which messages each group has; the groups are packed ahead (core/ahead.h), and get their
- * places in order. */
+/* See packing.h. The reader's thread decides which messages each group has; the groups are packed ahead (core/ahead.h),
+ * and get their places in order. */
 #include "core/packing.h"
 
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static bool next_groups(void *context, struct ahead_piece *piece, struct reel_er
     struct packing *p = context;
     uint64_t from = p->laid.pos;
     piece->group = p->groups;
-    for (bool packs = true; packs && piece->n_groups < AHEAD_GROUPS && p->laid.pos - from < ahead_bytes(piece->ahead);) {
+    for (bool packs = true;
+         packs && piece->n_groups < AHEAD_GROUPS && p->laid.pos - from < ahead_bytes(piece->ahead);) {
         bool more;
         if (!run_has_more(&p->run, &more, err)) {
             return false;
@@ -69,7 +70,8 @@ static bool next_groups(void *context, struct ahead_piece *piece, struct reel_er
 }
 
 /* Packs a group into the piece; `room`: bytes that the groups after it may need. */
-static bool pack_group(struct reel_render *render, struct ahead_piece *piece, uint32_t i, uint64_t room, struct reel_error *err) {
+static bool pack_group(struct reel_render *render, struct ahead_piece *piece, uint32_t i, uint64_t room,
+                       struct reel_error *err) {
     struct planned *g = &piece->groups[i];
     struct reel_sink out = {.hi = piece->capacity - piece->size, .buffer = piece->data + piece->size};
     if (!run_pack(&render->run, piece->group + i, &g->first, g->count, &out, err)) {
@@ -142,7 +144,8 @@ static bool place_groups(struct packing *p, const struct ahead_piece *piece, str
     for (uint32_t i = 0; i < piece->n_groups; i++) {
         const struct planned *g = &piece->groups[i];
         const struct reel_bytes note = bytes_of(piece->notes.data + piece->note[i].at, piece->note[i].size);
-        if (!plan_place(p->plan, g, note, err) || !put_group(p, &p->plan->groups[p->plan->n_groups - 1], g->packs ? data : NULL, err)) {
+        if (!plan_place(p->plan, g, note, err) ||
+            !put_group(p, &p->plan->groups[p->plan->n_groups - 1], g->packs ? data : NULL, err)) {
             return false;
         }
         data += g->packs ? g->size : 0;
@@ -183,7 +186,8 @@ static bool put_tail(struct packing *p, uint64_t tail_at, struct reel_error *err
     return put_rendered(p, p->output->rewrite, 0, p->plan->head_size, err);
 }
 
-static bool plan_all(struct packing *p, struct reel_stream *stream, const struct reel_progress *progress, struct reel_error *err) {
+static bool plan_all(struct packing *p, struct reel_stream *stream, const struct reel_progress *progress,
+                     struct reel_error *err) {
     if (!plan_head(&p->run, stream, progress, &p->laid, err) ||
         (p->output && !put_rendered(p, p->output->write, 0, p->plan->head_size, err)) || !pack_all(p, err)) {
         return false;
@@ -193,8 +197,9 @@ static bool plan_all(struct packing *p, struct reel_stream *stream, const struct
     return plan_tail(&p->run, &p->laid, err) && (!p->output || put_tail(p, tail_at, err));
 }
 
-struct reel_plan *packing_plan(struct reel_conversion *c, const struct reel_keep *keep, const struct reel_output *output,
-                               const struct reel_progress *progress, struct reel_error *err) {
+struct reel_plan *packing_plan(struct reel_conversion *c, const struct reel_keep *keep,
+                               const struct reel_output *output, const struct reel_progress *progress,
+                               struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = conversion_stream(c, NULL, err);
     AUTO(reel_plan_free) struct reel_plan *plan = stream ? plan_new(c->writer, &c->options, stream, err) : NULL;
     if (!plan) {
@@ -208,7 +213,7 @@ struct reel_plan *packing_plan(struct reel_conversion *c, const struct reel_keep
     return transient_watch_end(&watch, plan_all(&p, stream, progress, err), err) ? reel_plan_ref(plan) : NULL;
 }
 
-struct reel_plan *reel_conversion_plan(struct reel_conversion *c, const struct reel_keep *keep, const struct reel_progress *progress,
-                                       struct reel_error *err) {
+struct reel_plan *reel_conversion_plan(struct reel_conversion *c, const struct reel_keep *keep,
+                                       const struct reel_progress *progress, struct reel_error *err) {
     return packing_plan(c, keep, NULL, progress, err);
 }

@@ -4,9 +4,10 @@
 
 #include "reel/convert.h"
 
-/* `output` NULL: only plans, as reel_conversion_plan(). Else it also gets the bytes, in one pass; the writer has REEL_HEAD_FIRST, or
- * REEL_HEAD_LAST and the output rewrite(). */
-struct reel_plan *packing_plan(struct reel_conversion *conversion, const struct reel_keep *keep, const struct reel_output *output,
-                               const struct reel_progress *progress, struct reel_error *err);
+/* `output` NULL: only plans, as reel_conversion_plan(). Else it also gets the bytes, in one pass; the writer has
+ * REEL_HEAD_FIRST, or REEL_HEAD_LAST and the output rewrite(). */
+struct reel_plan *packing_plan(struct reel_conversion *conversion, const struct reel_keep *keep,
+                               const struct reel_output *output, const struct reel_progress *progress,
+                               struct reel_error *err);
 
 #endif

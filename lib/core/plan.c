@@ -1,4 +1,5 @@
-/* Planning: the writer runs once over a sink that only counts (or hashes); position, size and first message of each group are kept. */
+/* Planning: the writer runs once over a sink that only counts (or hashes); position, size and first message of each
+ * group are kept. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -66,7 +67,8 @@ void reel_plan_forget(struct reel_plan *plan) {
 }
 
 /* A note that lives as long as the plan. */
-static bool keep_note(struct reel_plan *plan, struct reel_bytes note, const uint8_t **kept, uint32_t *size, struct reel_error *err) {
+static bool keep_note(struct reel_plan *plan, struct reel_bytes note, const uint8_t **kept, uint32_t *size,
+                      struct reel_error *err) {
     *kept = NULL;
     *size = (uint32_t)note.size;
     return note.size == 0 || (*kept = arena_copy(&plan->arena, note.data, note.size)) || reel_fail_memory(err);
@@ -81,12 +83,14 @@ bool plan_lay(struct run *run, uint64_t group, struct reel_sink *out, struct pla
     if (run->taken == 0) {
         return reel_fail(err, REEL_ARGUMENT, "the %s writer made a group without messages", run->w.writer->name);
     }
-    *p = (struct planned){.first = run->first, .count = (uint32_t)run->taken, .packs = run->packs, .size = out->pos - from};
+    *p = (struct planned){
+        .first = run->first, .count = (uint32_t)run->taken, .packs = run->packs, .size = out->pos - from};
     return true;
 }
 
 bool plan_place(struct reel_plan *plan, const struct planned *p, struct reel_bytes note, struct reel_error *err) {
-    if (!GROW_ARRAY(plan->groups, plan->n_groups, plan->cap_groups) || !GROW_ARRAY(plan->marks, plan->n_groups, plan->cap_marks)) {
+    if (!GROW_ARRAY(plan->groups, plan->n_groups, plan->cap_groups) ||
+        !GROW_ARRAY(plan->marks, plan->n_groups, plan->cap_marks)) {
         return reel_fail_memory(err);
     }
     struct reel_group *group = &plan->groups[plan->n_groups];
@@ -169,8 +173,8 @@ static uint64_t count_messages(const struct reel_stream *s) {
     return total;
 }
 
-struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_write_options *options, const struct reel_stream *stream,
-                           struct reel_error *err) {
+struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_write_options *options,
+                           const struct reel_stream *stream, struct reel_error *err) {
     AUTO(reel_plan_free) struct reel_plan *plan = calloc(1, sizeof *plan);
     if (!plan) {
         reel_fail_memory(err);
@@ -179,8 +183,10 @@ struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_w
     atomic_init(&plan->references, 1);
     plan->writer = writer;
     plan->totals = arena_alloc(&plan->arena, writer->totals_size ? writer->totals_size : 1);
-    plan->counts.by_channel = arena_alloc(&plan->arena, ((size_t)stream->n_channels + 1) * sizeof *plan->counts.by_channel);
-    if (!plan->totals || !plan->counts.by_channel || !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
+    plan->counts.by_channel =
+        arena_alloc(&plan->arena, ((size_t)stream->n_channels + 1) * sizeof *plan->counts.by_channel);
+    if (!plan->totals || !plan->counts.by_channel ||
+        !run_copy_options(&plan->options, options, stream->n_sources, &plan->arena)) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -194,15 +200,17 @@ bool plan_head(struct run *run, struct reel_stream *stream, const struct reel_pr
     run->progress = progress;
     run->total = count_messages(stream);
     out->hashing = (plan->writer->needs & REEL_NEEDS_PAYLOAD_TO_PLAN) != 0;
-    if (!run_open(run, plan->writer, &plan->options, stream, plan->totals, true, err) || !plan->writer->head(&run->w, out, err)) {
+    if (!run_open(run, plan->writer, &plan->options, stream, plan->totals, true, err) ||
+        !plan->writer->head(&run->w, out, err)) {
         return false;
     }
     plan->head_size = plan->length = out->pos;
     return true;
 }
 
-struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
-                                const struct reel_progress *progress, struct reel_error *err) {
+struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct reel_write_options *options,
+                                struct reel_stream *stream, const struct reel_progress *progress,
+                                struct reel_error *err) {
     AUTO(reel_plan_free) struct reel_plan *plan = plan_new(writer, options, stream, err);
     if (!plan) {
         return NULL;
@@ -211,7 +219,8 @@ struct reel_plan *reel_plan_new(const struct reel_writer *writer, const struct r
     struct reel_sink out = {.pos = 0};
     struct transient_watch watch;
     transient_watch_begin(&watch);
-    bool good = plan_head(&run, stream, progress, &out, err) && plan_messages(&run, &out, err) && plan_tail(&run, &out, err);
+    bool good =
+        plan_head(&run, stream, progress, &out, err) && plan_messages(&run, &out, err) && plan_tail(&run, &out, err);
     run_close(&run);
     return transient_watch_end(&watch, good, err) ? TAKE(plan) : NULL;
 }

@@ -12,8 +12,8 @@ struct planned { /* a group before it has its place */
 };
 
 /* A plan without groups, and without the stream. */
-struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_write_options *options, const struct reel_stream *stream,
-                           struct reel_error *err);
+struct reel_plan *plan_new(const struct reel_writer *writer, const struct reel_write_options *options,
+                           const struct reel_stream *stream, struct reel_error *err);
 /* Opens the run (run_close() even if it fails) and plans the head. */
 bool plan_head(struct run *run, struct reel_stream *stream, const struct reel_progress *progress, struct reel_sink *out,
                struct reel_error *err);

@@ -1,5 +1,6 @@
-/* See reel/play.h. Two clocks: the recording's time, and tape time, which is the same without shortened silences and with all rounds of a
- * loop one after the other. A message is due when `anchor` plus its distance in tape time, divided by the speed, is reached. */
+/* See reel/play.h. Two clocks: the recording's time, and tape time, which is the same without shortened silences and
+ * with all rounds of a loop one after the other. A message is due when `anchor` plus its distance in tape time, divided
+ * by the speed, is reached. */
 #include "reel/play.h"
 
 #include <math.h>
@@ -61,7 +62,8 @@ static bool is_speed(double speed) {
 }
 
 struct reel_play *reel_play_new(const struct reel_play_options *options, struct reel_error *err) {
-    if (!is_speed(options->speed) || !is_speed(options->rate) || !is_speed(options->clock_hz) || options->max_gap_ns < 0) {
+    if (!is_speed(options->speed) || !is_speed(options->rate) || !is_speed(options->clock_hz) ||
+        options->max_gap_ns < 0) {
         reel_fail(err, REEL_ARGUMENT, "speeds and rates are numbers from 0 to 1000000");
         return NULL;
     }
@@ -121,7 +123,8 @@ bool reel_play_set(struct reel_play *play, const struct reel_play_change *change
     }
     pthread_mutex_lock(&play->mutex);
     struct reel_play_state *s = &play->state;
-    bool good = !(change->set & REEL_PLAY_POSITION) || (change->position_ns >= s->start_ns && change->position_ns <= s->end_ns);
+    bool good =
+        !(change->set & REEL_PLAY_POSITION) || (change->position_ns >= s->start_ns && change->position_ns <= s->end_ns);
     if (good) {
         anchor(play, tape_now(play));
         s->paused = change->set & REEL_PLAY_PAUSED ? change->paused : s->paused;
@@ -224,8 +227,8 @@ static bool note_positions(struct player *p, struct reel_error *err) {
     return true;
 }
 
-static struct reel_stream *open_below(const struct reel_play *play, struct reel_recording *const *recordings, uint32_t n,
-                                      const struct reel_selection *selection, struct reel_error *err) {
+static struct reel_stream *open_below(const struct reel_play *play, struct reel_recording *const *recordings,
+                                      uint32_t n, const struct reel_selection *selection, struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);
     return stream && play->options.follow ? reel_carla_follow(stream, play->options.actor, err) : stream;
 }
@@ -294,7 +297,8 @@ static void give_clock(struct player *p, struct reel_message *m) {
     int64_t time_ns = p->last_ns + (p->tick_tape - p->play->tape_ns), second = time_ns / SECOND_NS;
     store_u32le(p->clock, (uint32_t)second);
     store_u32le(p->clock + 4, (uint32_t)(time_ns - second * SECOND_NS));
-    *m = (struct reel_message){.time_ns = time_ns, .channel = p->base.n_channels - 1, .size = CLOCK_BYTES, .owned = p->clock};
+    *m = (struct reel_message){
+        .time_ns = time_ns, .channel = p->base.n_channels - 1, .size = CLOCK_BYTES, .owned = p->clock};
     double speed = p->play->state.speed > 0 ? p->play->state.speed : 1;
     p->tick_tape += (int64_t)(NS_PER_S / p->play->options.clock_hz * speed);
 }
@@ -389,7 +393,8 @@ static bool play_seek(struct reel_stream *base, const struct reel_mark *mark, st
     return reel_stream_seek(current(p), mark, err);
 }
 
-static bool play_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+static bool play_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
+                         struct reel_error *err) {
     return reel_stream_payload(current((struct player *)base), m, out, err);
 }
 
@@ -437,7 +442,8 @@ static bool make_channels(struct player *p) {
 }
 
 struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_recording *const *recordings, uint32_t n,
-                                     const struct reel_selection *selection, int64_t start_ns, int64_t end_ns, struct reel_error *err) {
+                                     const struct reel_selection *selection, int64_t start_ns, int64_t end_ns,
+                                     struct reel_error *err) {
     struct reel_stream *below = open_below(play, recordings, n, selection, err);
     struct player *p = below ? calloc(1, sizeof *p) : NULL;
     if (!p) {

@@ -1,6 +1,7 @@
-/* Maps (chunk, offset, size) to bytes. Plain chunks are read through a window that grows with sequential reads and shrinks with jumps, so
- * that a sparse selection does not read the bytes in between; compressed chunks come from the shared cache, huge ones from a file they were
- * decoded to once. Chunks that contain other sources (members of archives, databases) are opened once per recording. */
+/* Maps (chunk, offset, size) to bytes. Plain chunks are read through a window that grows with sequential reads and
+ * shrinks with jumps, so that a sparse selection does not read the bytes in between; compressed chunks come from the
+ * shared cache, huge ones from a file they were decoded to once. Chunks that contain other sources (members of
+ * archives, databases) are opened once per recording. */
 #include "core/reader.h"
 
 #include <stdatomic.h>
@@ -64,7 +65,8 @@ static bool same_sizes(const struct reel_recording *r, struct reel_error *err) {
     for (uint32_t i = 0; i < r->n_parts; i++) {
         if (r->parts[i]->size != reel_index_part_size(r->index, i)) {
             return reel_fail(err, REEL_CHANGED, "%s has %llu bytes, its index knows %llu", r->parts[i]->name,
-                             (unsigned long long)r->parts[i]->size, (unsigned long long)reel_index_part_size(r->index, i));
+                             (unsigned long long)r->parts[i]->size,
+                             (unsigned long long)reel_index_part_size(r->index, i));
         }
     }
     return true;
@@ -144,8 +146,8 @@ struct opening {
 static bool open_chunk(void *context, struct opened *o, struct reel_error *err);
 
 /* What contains chunk `id`: a part, or an earlier chunk, which is pinned as *pinned. */
-static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct opened **pinned,
-                                   struct reel_error *err) {
+static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const struct reel_chunk *row,
+                                   struct opened **pinned, struct reel_error *err) {
     *pinned = NULL;
     if (row->part < r->n_parts) {
         return r->parts[row->part];
@@ -159,8 +161,8 @@ static struct reel_source *base_of(struct reel_recording *r, uint32_t id, const 
     return *pinned ? (*pinned)->source : NULL;
 }
 
-static struct reel_source *open_source(struct reel_recording *r, uint32_t id, const struct reel_chunk *row, struct reel_source *base,
-                                       struct reel_error *err) {
+static struct reel_source *open_source(struct reel_recording *r, uint32_t id, const struct reel_chunk *row,
+                                       struct reel_source *base, struct reel_error *err) {
     if (row->codec == REEL_CODEC_NONE) {
         return reel_source_slice(base, row->offset, row->stored, err);
     }
@@ -275,14 +277,16 @@ static const struct reel_chunk *chunk_row(struct reel_reader *r, uint32_t id, st
         reel_fail_memory(err);
         return NULL;
     }
-    if (id - r->rows_first >= r->rows_count && !index_read_chunks(r->recording->index, id, r->rows, &r->rows_first, &r->rows_count, err)) {
+    if (id - r->rows_first >= r->rows_count &&
+        !index_read_chunks(r->recording->index, id, r->rows, &r->rows_first, &r->rows_count, err)) {
         r->rows_count = 0;
         return NULL;
     }
     return &r->rows[id - r->rows_first];
 }
 
-/* Takes over the pin on `o` and drops the previous one. Also drops a window on the previous source, which may now be closed. */
+/* Takes over the pin on `o` and drops the previous one. Also drops a window on the previous source, which may now be
+ * closed. */
 static void hold(struct reel_reader *r, struct opened *o) {
     if (r->held && r->window_source == r->held->source) {
         r->window_source = NULL;
@@ -292,7 +296,8 @@ static void hold(struct reel_reader *r, struct opened *o) {
     r->held = o;
 }
 
-static struct reel_source *hold_chunk(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
+static struct reel_source *hold_chunk(struct reel_reader *r, uint32_t id, const struct reel_chunk *row,
+                                      struct reel_error *err) {
     if (!r->held || r->held->chunk != id) {
         const struct opening opening = {.recording = r->recording, .row = row};
         struct opened *o = opened_pin(&r->recording->opened, id, open_chunk, (void *)&opening, err);
@@ -305,7 +310,8 @@ static struct reel_source *hold_chunk(struct reel_reader *r, uint32_t id, const 
 }
 
 /* The source that contains a plain chunk. */
-static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, struct reel_error *err) {
+static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const struct reel_chunk *row,
+                                     struct reel_error *err) {
     if (r->held && row->part == (REEL_CHUNK_PART | r->held->chunk)) {
         return r->held->source;
     }
@@ -317,10 +323,12 @@ static struct reel_source *hold_base(struct reel_reader *r, uint32_t id, const s
     return base;
 }
 
-static bool decode_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, uint8_t *data, struct reel_error *err) {
+static bool decode_block(struct reel_reader *r, uint32_t id, const struct reel_chunk *row, uint8_t *data,
+                         struct reel_error *err) {
     struct opened *pinned;
     struct reel_source *base = base_of(r->recording, id, row, &pinned, err);
-    bool good = base && (codec_decode_chunk(row, base, data, err) || reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
+    bool good = base && (codec_decode_chunk(row, base, data, err) ||
+                         reel_error_at(err, "chunk at %llu", (unsigned long long)row->offset));
     opened_unpin(&r->recording->opened, pinned);
     return good;
 }
@@ -347,8 +355,8 @@ static bool pin_block(struct reel_reader *r, uint32_t id, const struct reel_chun
 }
 
 /* Location of the bytes (chunk, offset, size): in a pinned block (*direct), or in a source at *at. */
-static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t size, const uint8_t **direct, struct reel_source **source,
-                   uint64_t *at, struct reel_error *err) {
+static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t size, const uint8_t **direct,
+                   struct reel_source **source, uint64_t *at, struct reel_error *err) {
     const struct reel_chunk *row = chunk_row(r, id, err);
     if (!row) {
         return false;
@@ -373,7 +381,8 @@ static bool locate(struct reel_reader *r, uint32_t id, uint64_t offset, uint64_t
 }
 
 /* Makes the window hold [at, at + size), with read-ahead that depends on the recent pattern of reads. */
-static bool fill_window(struct reel_reader *r, struct reel_source *source, uint64_t at, size_t size, struct reel_error *err) {
+static bool fill_window(struct reel_reader *r, struct reel_source *source, uint64_t at, size_t size,
+                        struct reel_error *err) {
     uint64_t end = r->window_offset + r->window_size;
     bool follows = source == r->window_source && at >= r->window_offset && at <= end + NEAR;
     r->ahead = follows ? (r->ahead * 2 < AHEAD_MAX ? r->ahead * 2 : AHEAD_MAX) : AHEAD_MIN;
@@ -403,9 +412,11 @@ static bool in_window(const struct reel_reader *r, const struct reel_source *sou
            size <= r->window_size - (size_t)(at - r->window_offset);
 }
 
-bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, size_t size, struct reel_bytes *out, struct reel_error *err) {
+bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, size_t size, struct reel_bytes *out,
+                      struct reel_error *err) {
     if (size > REEL_MESSAGE_MEMORY_MAX) {
-        return reel_fail(err, REEL_LIMIT, "a message of %zu bytes exceeds the limit of %d", size, REEL_MESSAGE_MEMORY_MAX);
+        return reel_fail(err, REEL_LIMIT, "a message of %zu bytes exceeds the limit of %d", size,
+                         REEL_MESSAGE_MEMORY_MAX);
     }
     const uint8_t *direct;
     struct reel_source *source;
@@ -428,7 +439,8 @@ bool reel_reader_view(struct reel_reader *r, uint32_t chunk, uint64_t offset, si
     return true;
 }
 
-bool reel_reader_copy(struct reel_reader *r, uint32_t chunk, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+bool reel_reader_copy(struct reel_reader *r, uint32_t chunk, uint64_t offset, void *buffer, size_t size,
+                      struct reel_error *err) {
     const uint8_t *direct;
     struct reel_source *source;
     uint64_t at;
@@ -454,11 +466,13 @@ bool reel_reader_copy(struct reel_reader *r, uint32_t chunk, uint64_t offset, vo
     return true;
 }
 
-bool reel_reader_payload(struct reel_reader *r, const struct reel_entry *e, struct reel_bytes *out, struct reel_error *err) {
+bool reel_reader_payload(struct reel_reader *r, const struct reel_entry *e, struct reel_bytes *out,
+                         struct reel_error *err) {
     return reel_reader_view(r, e->chunk, e->offset + e->head, e->size, out, err);
 }
 
-bool reel_reader_describe(struct reel_reader *r, const struct reel_entry *e, struct reel_description *out, struct reel_error *err) {
+bool reel_reader_describe(struct reel_reader *r, const struct reel_entry *e, struct reel_description *out,
+                          struct reel_error *err) {
     *out = (struct reel_description){.publish_ns = e->time_ns};
     const struct reel_index *index = r->recording->index;
     const struct reel_index_info *info = reel_index_info(index);
@@ -466,7 +480,8 @@ bool reel_reader_describe(struct reel_reader *r, const struct reel_entry *e, str
     if (!info->format->describe) {
         return true;
     }
-    if (e->head > 0 && !reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) { /* an empty payload needs no chunk */
+    if (e->head > 0 &&
+        !reel_reader_view(r, e->chunk, e->offset, e->head, &head, err)) { /* an empty payload needs no chunk */
         return false;
     }
     if (e->channel >= info->n_channels) {

@@ -19,8 +19,8 @@ struct reel_recording {
     struct opened_set opened;
 };
 
-/* Readers that are used in turns: only the latest REEL_STREAM_AWAKE of them hold memory. Of one thread. What a reader showed stays valid
- * until so many others were used. */
+/* Readers that are used in turns: only the latest REEL_STREAM_AWAKE of them hold memory. Of one thread. What a reader
+ * showed stays valid until so many others were used. */
 struct reader_set {
     struct reel_reader *first, *last; /* the latest first */
     uint32_t awake;

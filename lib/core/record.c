@@ -64,8 +64,8 @@ static int open_file(const char *path, bool resume, struct reel_error *err) {
     return fd;
 }
 
-struct reel_recorder *reel_recorder_open(const char *path, const struct reel_writer *writer, const struct reel_recorder_options *options,
-                                         struct reel_error *err) {
+struct reel_recorder *reel_recorder_open(const char *path, const struct reel_writer *writer,
+                                         const struct reel_recorder_options *options, struct reel_error *err) {
     const struct reel_recorder_ops *ops = writer->recorder;
     struct reel_recorder_options chosen = {0};
     if (!ops) {
@@ -105,7 +105,8 @@ struct reel_recorder *reel_recorder_open(const char *path, const struct reel_wri
     return chosen.resume || disk_sync_folder_of(path, err) ? TAKE(r) : NULL;
 }
 
-bool reel_recorder_channel(struct reel_recorder *r, const struct reel_channel *channel, uint32_t *id, struct reel_error *err) {
+bool reel_recorder_channel(struct reel_recorder *r, const struct reel_channel *channel, uint32_t *id,
+                           struct reel_error *err) {
     if (r->n_channels >= REEL_CHANNELS_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d channels", REEL_CHANNELS_MAX);
     }
@@ -116,7 +117,8 @@ bool reel_recorder_channel(struct reel_recorder *r, const struct reel_channel *c
     if (!r->writer->accepts(channel, loss)) {
         size_t n;
         const struct reel_loss_item *items = reel_loss_items(loss, &n);
-        return reel_fail(err, REEL_UNSUPPORTED, "%s: %.300s", channel->name, n > 0 ? items[n - 1].text : "this format cannot hold it");
+        return reel_fail(err, REEL_UNSUPPORTED, "%s: %.300s", channel->name,
+                         n > 0 ? items[n - 1].text : "this format cannot hold it");
     }
     if (!r->ops->channel(r, channel, err)) {
         return false;
@@ -130,7 +132,8 @@ bool reel_recorder_message(struct reel_recorder *r, const struct reel_record *re
         return reel_fail(err, REEL_ARGUMENT, "there is no channel %u", record->channel);
     }
     if (record->log_time_ns < 0 || record->publish_time_ns < 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "a message at %lld ns: times before 0 cannot be recorded", (long long)record->log_time_ns);
+        return reel_fail(err, REEL_UNSUPPORTED, "a message at %lld ns: times before 0 cannot be recorded",
+                         (long long)record->log_time_ns);
     }
     if (record->payload.size > REEL_MESSAGE_MEMORY_MAX) {
         return reel_fail(err, REEL_LIMIT, "a message of %zu bytes: at most %u are recorded", record->payload.size,

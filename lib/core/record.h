@@ -19,10 +19,12 @@ struct reel_recorder {
 /* One table for each format that records: struct reel_writer.recorder. Channel ids and times are checked before. */
 struct reel_recorder_ops {
     size_t state_size; /* of the format's struct, which is zeroed before open() */
-    /* The file is empty, or the one to resume: sets pos and n_channels, and cuts the file behind its last complete record. */
+    /* The file is empty, or the one to resume: sets pos and n_channels, and cuts the file behind its last complete
+     * record. */
     bool (*open)(struct reel_recorder *r, struct reel_error *err);
-    bool resumes;                                                                                         /* whether open() can */
-    bool (*channel)(struct reel_recorder *r, const struct reel_channel *channel, struct reel_error *err); /* becomes n_channels */
+    bool resumes; /* whether open() can */
+    bool (*channel)(struct reel_recorder *r, const struct reel_channel *channel,
+                    struct reel_error *err); /* becomes n_channels */
     bool (*message)(struct reel_recorder *r, const struct reel_record *record, struct reel_error *err);
     bool (*flush)(struct reel_recorder *r, struct reel_error *err);
     bool (*finish)(struct reel_recorder *r, struct reel_error *err); /* what comes after the last flush() */
@@ -36,8 +38,9 @@ bool recorder_patch(struct reel_recorder *r, uint64_t offset, const void *data, 
 /* A temporary file for what comes at the end, and what was written into it, appended. */
 FILE *recorder_spool(struct reel_error *err);
 bool recorder_put_spool(struct reel_recorder *r, FILE *spool, struct reel_error *err);
-/* Appends the rows of `spool` as one table for each key. A row in the spool is u32 key and `row_size` bytes; `counts` has the number of
- * rows of each key. The rows of a key stay in their order; those of a key without rows are left out. head() writes what precedes a table.
+/* Appends the rows of `spool` as one table for each key. A row in the spool is u32 key and `row_size` bytes; `counts`
+ * has the number of rows of each key. The rows of a key stay in their order; those of a key without rows are left out.
+ * head() writes what precedes a table.
  */
 struct recorder_tables {
     FILE *spool;

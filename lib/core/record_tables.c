@@ -29,7 +29,8 @@ static bool sort_rows(const struct recorder_tables *t, uint8_t *sorted, struct r
     return !ferror(t->spool) || reel_fail_errno(err, "the index could not be read back");
 }
 
-static bool put_sorted(struct reel_recorder *r, const struct recorder_tables *t, const uint8_t *sorted, struct reel_error *err) {
+static bool put_sorted(struct reel_recorder *r, const struct recorder_tables *t, const uint8_t *sorted,
+                       struct reel_error *err) {
     for (size_t k = 0; k < t->n_keys; k++) {
         size_t size = (size_t)t->counts[k] * t->row_size;
         if (size > 0 && (!t->head(r, k, err) || !recorder_put(r, sorted, size, err))) {

@@ -60,7 +60,8 @@ const struct reel_writer *reel_writer_named(const char *extension, const char *v
     size_t used = 0;
     for (size_t i = 0; reel_writers[i]; i++) {
         const struct reel_writer *w = reel_writers[i];
-        if (strcmp(w->extension, extension) == 0 && (w->variant == NULL ? variant == NULL : variant && strcmp(w->variant, variant) == 0)) {
+        if (strcmp(w->extension, extension) == 0 &&
+            (w->variant == NULL ? variant == NULL : variant && strcmp(w->variant, variant) == 0)) {
             return w;
         }
         if (used < sizeof list) {
@@ -69,11 +70,12 @@ const struct reel_writer *reel_writer_named(const char *extension, const char *v
         }
     }
     if (!*extension) {
-        reel_fail(err, REEL_UNSUPPORTED, "the name must end in the extension of a format, such as x.mcap; there are %s", list);
+        reel_fail(err, REEL_UNSUPPORTED, "the name must end in the extension of a format, such as x.mcap; there are %s",
+                  list);
         return NULL;
     }
-    reel_fail(err, REEL_UNSUPPORTED, "cannot write %s%s%s; can write %s", extension, variant ? " version " : "", variant ? variant : "",
-              list);
+    reel_fail(err, REEL_UNSUPPORTED, "cannot write %s%s%s; can write %s", extension, variant ? " version " : "",
+              variant ? variant : "", list);
     return NULL;
 }
 

@@ -1,5 +1,5 @@
-/* Rendering: any bytes of a planned output; rows are in render_rows.c. A group is emitted into one buffer; the requested bytes are copied
- * from there. */
+/* Rendering: any bytes of a planned output; rows are in render_rows.c. A group is emitted into one buffer; the
+ * requested bytes are copied from there. */
 #include "core/render.h"
 
 #include <stdlib.h>
@@ -10,8 +10,9 @@
 #include "wire/cleanup.h"
 #include "wire/limits.h"
 
-struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer, const struct reel_write_options *options,
-                                    struct reel_stream *stream, struct reel_error *err) {
+struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_writer *writer,
+                                    const struct reel_write_options *options, struct reel_stream *stream,
+                                    struct reel_error *err) {
     struct reel_render *r = calloc(1, sizeof *r);
     void *totals = calloc(1, writer->totals_size ? writer->totals_size : 1);
     if (!r || !totals) {
@@ -32,7 +33,8 @@ struct reel_render *reel_render_new(struct reel_plan *plan, const struct reel_wr
         reel_fail_memory(err);
         return NULL;
     }
-    if (!run_open(&r->run, writer, plan ? &plan->options : &r->options, stream, plan ? plan->totals : totals, false, err)) {
+    if (!run_open(&r->run, writer, plan ? &plan->options : &r->options, stream, plan ? plan->totals : totals, false,
+                  err)) {
         reel_render_free(r);
         return NULL;
     }
@@ -97,8 +99,14 @@ static struct stretch stretch_at(const struct reel_plan *plan, uint64_t offset) 
             high = middle;
         }
     }
-    return in_tail ? (struct stretch){.kind = TAIL, .index = low, .offset = plan->tail[low].offset, .size = plan->tail[low].size}
-                   : (struct stretch){.kind = MESSAGES, .index = low, .offset = plan->groups[low].offset, .size = plan->groups[low].size};
+    return in_tail ? (struct stretch){.kind = TAIL,
+                                      .index = low,
+                                      .offset = plan->tail[low].offset,
+                                      .size = plan->tail[low].size}
+                   : (struct stretch){.kind = MESSAGES,
+                                      .index = low,
+                                      .offset = plan->groups[low].offset,
+                                      .size = plan->groups[low].size};
 }
 
 static bool emit(struct reel_render *r, const struct stretch *s, struct reel_sink *out, struct reel_error *err) {
@@ -120,38 +128,41 @@ static bool emit(struct reel_render *r, const struct stretch *s, struct reel_sin
         return false;
     }
     if (run->taken != run->quota) {
-        return reel_fail(err, REEL_CHANGED, "the group at %llu has %llu messages, planned were %llu", (unsigned long long)s->offset,
-                         (unsigned long long)run->taken, (unsigned long long)run->quota);
+        return reel_fail(err, REEL_CHANGED, "the group at %llu has %llu messages, planned were %llu",
+                         (unsigned long long)s->offset, (unsigned long long)run->taken, (unsigned long long)run->quota);
     }
     r->messages += run->taken;
     run->stream_group = s->index + 1;
     return true;
 }
 
-/* Emits a group, or as much of it as the window shows. Sink positions are output positions, so that writers see the same positions as while
- * planning. */
+/* Emits a group, or as much of it as the window shows. Sink positions are output positions, so that writers see the
+ * same positions as while planning. */
 static bool emit_window(struct reel_render *r, const struct stretch *s, struct reel_sink *out, struct reel_error *err) {
     out->pos = s->offset;
-    return emit(r, s, out, err) &&
-           (out->pos == s->offset + s->size ||
-            reel_fail(err, REEL_CHANGED, "group at %llu has %llu bytes, planned were %llu", (unsigned long long)s->offset,
-                      (unsigned long long)(out->pos - s->offset), (unsigned long long)s->size));
+    return emit(r, s, out, err) && (out->pos == s->offset + s->size ||
+                                    reel_fail(err, REEL_CHANGED, "group at %llu has %llu bytes, planned were %llu",
+                                              (unsigned long long)s->offset, (unsigned long long)(out->pos - s->offset),
+                                              (unsigned long long)s->size));
 }
 
 void reel_render_expect(struct reel_render *r, uint64_t end) {
     r->until = end;
 }
 
-/* What of a group is to be held for reading from `offset` on: all of it, unless it is huge, or only a small part of it is going to be read.
+/* What of a group is to be held for reading from `offset` on: all of it, unless it is huge, or only a small part of it
+ * is going to be read.
  */
 static struct reel_sink window_of(const struct reel_render *r, const struct stretch *s, uint64_t offset) {
     uint64_t end = s->offset + s->size, until = r->until > offset && r->until < end ? r->until : end;
-    bool huge = s->size > REEL_GROUP_WHOLE_MAX, narrow = s->kind == MESSAGES && r->until > offset && until - offset < s->size / 4;
+    bool huge = s->size > REEL_GROUP_WHOLE_MAX,
+         narrow = s->kind == MESSAGES && r->until > offset && until - offset < s->size / 4;
     if (!huge && !narrow) {
         return (struct reel_sink){.lo = s->offset, .hi = end};
     }
-    return (struct reel_sink){
-        .lo = offset, .hi = until - offset > REEL_GROUP_WHOLE_MAX ? offset + REEL_GROUP_WHOLE_MAX : until, .partial = true};
+    return (struct reel_sink){.lo = offset,
+                              .hi = until - offset > REEL_GROUP_WHOLE_MAX ? offset + REEL_GROUP_WHOLE_MAX : until,
+                              .partial = true};
 }
 
 /* Fills the buffer with output bytes around `offset`. */
@@ -179,7 +190,8 @@ static bool is_kept(const struct reel_render *r, const struct stretch *s) {
 }
 
 /* Reads the output from `offset` on, up to the end of the group it is in. *got: how much. */
-static bool read_group(struct reel_render *r, uint64_t offset, uint8_t *to, size_t size, size_t *got, struct reel_error *err) {
+static bool read_group(struct reel_render *r, uint64_t offset, uint8_t *to, size_t size, size_t *got,
+                       struct reel_error *err) {
     if (offset < r->held || offset >= r->held_end) {
         const struct stretch s = stretch_at(r->plan, offset);
         uint64_t left = s.offset + s.size - offset;
@@ -187,7 +199,8 @@ static bool read_group(struct reel_render *r, uint64_t offset, uint8_t *to, size
         if (is_kept(r, &s) && kept_read(r->kept, offset, to, *got)) {
             return true;
         }
-        if (offset == s.offset && *got == s.size && s.size <= REEL_GROUP_WHOLE_MAX) { /* the whole group: needs no copy */
+        if (offset == s.offset && *got == s.size &&
+            s.size <= REEL_GROUP_WHOLE_MAX) { /* the whole group: needs no copy */
             return emit_window(r, &s, &(struct reel_sink){.lo = s.offset, .hi = s.offset + s.size, .buffer = to}, err);
         }
         if (!hold(r, &s, offset, err)) {
@@ -211,7 +224,8 @@ static bool read_groups(struct reel_render *r, uint64_t offset, uint8_t *to, siz
 uint64_t render_piece_end(const struct reel_plan *plan, uint64_t offset, uint64_t end, size_t size) {
     const struct stretch s = stretch_at(plan, offset);
     uint64_t to = s.offset + s.size;
-    bool windows = !(plan->writer->needs & REEL_DECODES) || s.size > 2 * REEL_ROW_GROUP_BYTES; /* a table's group is encoded as a whole */
+    bool windows = !(plan->writer->needs & REEL_DECODES) ||
+                   s.size > 2 * REEL_ROW_GROUP_BYTES; /* a table's group is encoded as a whole */
     if (s.size > REEL_GROUP_WHOLE_MAX && windows) {
         to = to - offset > REEL_GROUP_WHOLE_MAX ? offset + REEL_GROUP_WHOLE_MAX : to;
     }

@@ -1,5 +1,5 @@
-/* The state of a render, for the files of which it is made: render.c (planned outputs), render_rows.c (rows), render_ahead.c (both, ahead
- * of the reader). */
+/* The state of a render, for the files of which it is made: render.c (planned outputs), render_rows.c (rows),
+ * render_ahead.c (both, ahead of the reader). */
 #ifndef REEL_CORE_RENDER_H
 #define REEL_CORE_RENDER_H
 
@@ -32,11 +32,14 @@ struct reel_render {
 
 bool render_reserve(struct reel_render *r, size_t size, struct reel_error *err); /* r->buffer */
 
-/* The end of a piece that begins at `offset`: that of a group, where possible, about `size` bytes further, at most `end`. */
+/* The end of a piece that begins at `offset`: that of a group, where possible, about `size` bytes further, at most
+ * `end`. */
 uint64_t render_piece_end(const struct reel_plan *plan, uint64_t offset, uint64_t end, size_t size);
 
-/* Sections of rows: reel_render_next() gives the rows of `count` messages from `first` on, before which there are `before`. */
-bool render_section(struct reel_render *r, const struct reel_mark *first, uint64_t before, uint64_t count, struct reel_error *err);
+/* Sections of rows: reel_render_next() gives the rows of `count` messages from `first` on, before which there are
+ * `before`. */
+bool render_section(struct reel_render *r, const struct reel_mark *first, uint64_t before, uint64_t count,
+                    struct reel_error *err);
 
 /* ---- render_ahead.c */
 
@@ -48,8 +51,8 @@ bool render_ahead_has(const struct render_ahead *ahead, uint64_t offset, size_t 
 size_t render_ahead_read(struct render_ahead *ahead, uint8_t *buffer, size_t size);
 /* Rows: begins when that pays; *begun false: it does not. */
 bool render_ahead_rows(struct reel_render *r, bool *begun, struct reel_error *err);
-/* The next rows, at most `size` bytes. *got 0: there are no more, or r->stage is AT_SECTION: r itself renders the next ones, because they
- * could not be rendered ahead. */
+/* The next rows, at most `size` bytes. *got 0: there are no more, or r->stage is AT_SECTION: r itself renders the next
+ * ones, because they could not be rendered ahead. */
 bool render_ahead_next(struct reel_render *r, uint8_t *to, size_t size, size_t *got, struct reel_error *err);
 
 #endif

@@ -75,9 +75,11 @@ static bool next_planned(void *context, struct ahead_piece *piece, struct reel_e
     return true;
 }
 
-static bool render_planned(void *context, struct reel_render *render, struct ahead_piece *piece, struct reel_error *err) {
+static bool render_planned(void *context, struct reel_render *render, struct ahead_piece *piece,
+                           struct reel_error *err) {
     (void)context;
-    return ahead_room(piece, piece->size, err) && reel_render_read(render, piece->offset, piece->data, piece->size, err);
+    return ahead_room(piece, piece->size, err) &&
+           reel_render_read(render, piece->offset, piece->data, piece->size, err);
 }
 
 /* Whether the bytes need no rendering. */
@@ -155,7 +157,8 @@ static bool render_rows(void *context, struct reel_render *render, struct ahead_
         if (piece->size == AHEAD_TEXT_MAX) {
             return piece->too_large = true;
         }
-        if (piece->size == piece->capacity && !ahead_grow(piece, piece->capacity > 0 ? 2 * piece->capacity : ROOM, err)) {
+        if (piece->size == piece->capacity &&
+            !ahead_grow(piece, piece->capacity > 0 ? 2 * piece->capacity : ROOM, err)) {
             return false;
         }
         if (!reel_render_next(render, piece->data + piece->size, piece->capacity - piece->size, &got, err)) {

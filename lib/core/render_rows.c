@@ -5,8 +5,9 @@
 #include "core/transient.h"
 
 enum {
-    STREAM_WINDOW = 1 << 20,      /* bytes rendered at a time */
-    STREAM_WINDOW_MAX = 32 << 20, /* for a larger group the window doubles, so that the group is not emitted too often */
+    STREAM_WINDOW = 1 << 20, /* bytes rendered at a time */
+    STREAM_WINDOW_MAX =
+        32 << 20, /* for a larger group the window doubles, so that the group is not emitted too often */
 };
 
 /* Emits the current section into the window that begins at `from`; the first pass also determines its size. */
@@ -145,7 +146,8 @@ bool reel_render_next(struct reel_render *r, void *buffer, size_t size, size_t *
     return true;
 }
 
-bool render_section(struct reel_render *r, const struct reel_mark *first, uint64_t before, uint64_t count, struct reel_error *err) {
+bool render_section(struct reel_render *r, const struct reel_mark *first, uint64_t before, uint64_t count,
+                    struct reel_error *err) {
     struct run *run = &r->run;
     bool follows = r->stage == AT_END && r->messages == before;
     if (!follows && !reel_stream_seek(r->stream, first, err)) {

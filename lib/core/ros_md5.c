@@ -1,5 +1,6 @@
-/* See ros_md5.h. The sum of a type is the MD5 of its constants ("type name=value"), then its fields ("type name"), one per line; in a field
- * whose type is a message, the type's name is replaced by the sum of that type (also for arrays). */
+/* See ros_md5.h. The sum of a type is the MD5 of its constants ("type name=value"), then its fields ("type name"), one
+ * per line; in a field whose type is a message, the type's name is replaced by the sum of that type (also for arrays).
+ */
 #include "core/ros_md5.h"
 
 #include "core/ros_text.h"
@@ -79,8 +80,9 @@ static struct type *find_header(const struct summing *s) {
 }
 
 static bool is_builtin(struct reel_bytes type) {
-    static const char *const names[] = {"bool",   "int8",    "uint8",   "int16",  "uint16", "int32",    "uint32", "int64",
-                                        "uint64", "float32", "float64", "string", "time",   "duration", "char",   "byte"};
+    static const char *const names[] = {"bool",   "int8",     "uint8",  "int16",   "uint16",  "int32",
+                                        "uint32", "int64",    "uint64", "float32", "float64", "string",
+                                        "time",   "duration", "char",   "byte"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (bytes_is(type, names[i])) {
             return true;
@@ -128,7 +130,8 @@ static void put_constant(struct grow *out, struct reel_bytes line) {
 static bool sum_type(struct summing *s, struct type *t, unsigned level);
 
 static bool put_field(struct summing *s, struct type *owner, struct grow *out, struct reel_bytes line, unsigned level) {
-    static const char header_md5[] = "2176decaecbce78abc3b96ef049fabed"; /* std_msgs/Header, which recorders may leave out */
+    static const char header_md5[] =
+        "2176decaecbce78abc3b96ef049fabed"; /* std_msgs/Header, which recorders may leave out */
     struct reel_bytes rest = line, type = next_word(&rest), name = next_word(&rest), base = up_to(type, '[');
     if (is_builtin(base)) {
         put(out, type, ' ', name, "", bytes_of("", 0));
@@ -136,13 +139,15 @@ static bool put_field(struct summing *s, struct type *owner, struct grow *out, s
     }
     char known[ROS_NAME_ROOM];
     if (!ros_type_name(base, false, known)) {
-        return reel_fail(s->err, REEL_UNSUPPORTED, "%.128s: this is not a field: %.*s", owner->name, (int)(line.size < 80 ? line.size : 80),
-                         (const char *)line.data);
+        return reel_fail(s->err, REEL_UNSUPPORTED, "%.128s: this is not a field: %.*s", owner->name,
+                         (int)(line.size < 80 ? line.size : 80), (const char *)line.data);
     }
-    bool header = strcmp(known, "Header") == 0 || strcmp(known, "std_msgs/Header") == 0 || strcmp(known, "roslib/Header") == 0;
+    bool header =
+        strcmp(known, "Header") == 0 || strcmp(known, "std_msgs/Header") == 0 || strcmp(known, "roslib/Header") == 0;
     struct type *of = header ? find_header(s) : resolve(s, owner, known);
     if (!of && !header) {
-        return reel_fail(s->err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the definition", known, owner->name);
+        return reel_fail(s->err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the definition", known,
+                         owner->name);
     }
     if (of && !sum_type(s, of, level + 1)) {
         return false;

@@ -1,5 +1,5 @@
-/* The MD5 sum by which ROS 1 identifies the revision of a type. It covers fields and constants, including those of nested types, but no
- * comments or blanks. */
+/* The MD5 sum by which ROS 1 identifies the revision of a type. It covers fields and constants, including those of
+ * nested types, but no comments or blanks. */
 #ifndef REEL_CORE_ROS_MD5_H
 #define REEL_CORE_ROS_MD5_H
 
@@ -7,8 +7,8 @@
 #include "reel/model.h"
 #include "wire/md5.h"
 
-/* The sum of the first type in `definition` (core/ros_text.h), whose name is `type`. False: no memory, or REEL_UNSUPPORTED when a type is
- * missing or contains itself. */
+/* The sum of the first type in `definition` (core/ros_text.h), whose name is `type`. False: no memory, or
+ * REEL_UNSUPPORTED when a type is missing or contains itself. */
 bool ros_md5(const char *type, struct reel_bytes definition, char out[MD5_TEXT], struct reel_error *err);
 
 #endif

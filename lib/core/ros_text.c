@@ -7,7 +7,8 @@
 #include "wire/bytes.h"
 
 enum ros_language ros_language_of(const struct reel_channel *c, const struct reel_schema *s) {
-    bool named = s->encoding[0] != '\0', ros = strncasecmp(s->encoding, "ros", 3) == 0, ros2 = strncasecmp(s->encoding, "ros2", 4) == 0;
+    bool named = s->encoding[0] != '\0', ros = strncasecmp(s->encoding, "ros", 3) == 0,
+         ros2 = strncasecmp(s->encoding, "ros2", 4) == 0;
     if (reel_channel_has_profile(c, "ros1")) {
         return !named || (ros && !ros2) ? ROS_LANGUAGE_MSG : ROS_LANGUAGE_OTHER;
     }

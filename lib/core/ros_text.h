@@ -1,6 +1,7 @@
 /* Definitions of ROS messages as text: languages, type names, and the sections of a text that defines several types:
  *
- *   first type's text | ===…=== | MSG: package/Type | its text | ===…=== | …          (in IDL the headings begin with "IDL:") */
+ *   first type's text | ===…=== | MSG: package/Type | its text | ===…=== | …          (in IDL the headings begin with
+ * "IDL:") */
 #ifndef REEL_CORE_ROS_TEXT_H
 #define REEL_CORE_ROS_TEXT_H
 

@@ -18,13 +18,15 @@ static bool is_md5(const char *text) {
 }
 
 /* False: no memory. */
-static bool find_md5(struct arena *arena, const struct reel_channel *c, struct ros_connection *out, struct reel_error *err) {
+static bool find_md5(struct arena *arena, const struct reel_channel *c, struct ros_connection *out,
+                     struct reel_error *err) {
     const struct reel_schema *own = reel_channel_schema(c);
     const char *recorded = own && is_md5(own->hash) ? own->hash : NULL;
     char computed[MD5_TEXT];
     struct reel_error why = {0};
     out->md5 = recorded ? recorded : no_md5;
-    if ((recorded && c->n_schemas == 1) || !own || !ros_is_defined(own, c->type) || out->definition.size > REEL_SCHEMA_MAX) {
+    if ((recorded && c->n_schemas == 1) || !own || !ros_is_defined(own, c->type) ||
+        out->definition.size > REEL_SCHEMA_MAX) {
         return true;
     }
     if (ros_md5(c->type, out->definition, computed, &why)) {
@@ -41,8 +43,8 @@ static bool rename_types(struct arena *arena, struct ros_connection *ros, struct
     return ros_rename_definition(arena, type, ros->definition, &ros->definition, err);
 }
 
-bool ros_connection_of(struct arena *arena, const struct reel_channel *c, enum ros_names names, struct ros_connection *out,
-                       struct reel_error *err) {
+bool ros_connection_of(struct arena *arena, const struct reel_channel *c, enum ros_names names,
+                       struct ros_connection *out, struct reel_error *err) {
     const struct reel_schema *own = reel_channel_schema(c);
     *out = (struct ros_connection){.channel = c, .type = c->type, .md5 = no_md5, .definition = bytes_of("", 0)};
     if (ros_wrap_needed(c)) {
@@ -72,7 +74,8 @@ void ros_report_channel(const struct ros_connection *connection, struct reel_los
     const struct reel_channel *c = connection->channel;
     if (ros_wrap_needed(c)) {
         reel_loss_add(loss, REEL_CHANGES, c,
-                      "messages in %s encoding are stored as " ROS_WRAP_TYPE ", together with their type, encoding, schema and metadata",
+                      "messages in %s encoding are stored as " ROS_WRAP_TYPE
+                      ", together with their type, encoding, schema and metadata",
                       c->encoding[0] ? c->encoding : "an unknown");
         return;
     }
@@ -84,15 +87,18 @@ void ros_report_channel(const struct ros_connection *connection, struct reel_los
     }
     if (connection->renamed) {
         reel_loss_add(loss, REEL_CHANGES, c,
-                      "definition: types of the old package roslib get their later names (std_msgs/Header, rosgraph_msgs/Log, …)");
+                      "definition: types of the old package roslib get their later names (std_msgs/Header, "
+                      "rosgraph_msgs/Log, …)");
     }
     if (c->n_schemas > 1) {
-        reel_loss_add(loss, REEL_CHANGES, c, "%u schemas become one definition with its dependencies; their hashes are lost", c->n_schemas);
+        reel_loss_add(loss, REEL_CHANGES, c,
+                      "%u schemas become one definition with its dependencies; their hashes are lost", c->n_schemas);
     }
 }
 
 bool ros_accepts(const struct reel_channel *c, enum ros_names names,
-                 bool (*fits)(const struct ros_connection *connection, struct reel_loss *loss), struct reel_loss *loss) {
+                 bool (*fits)(const struct ros_connection *connection, struct reel_loss *loss),
+                 struct reel_loss *loss) {
     struct arena arena = {0};
     struct ros_connection ros;
     struct reel_error err = {0};
@@ -137,10 +143,12 @@ bool ros_accepts_all_but_metadata(const struct reel_stream *stream, struct reel_
     return true;
 }
 
-bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec, struct reel_error *err) {
+bool ros_stamp(const struct reel_write *w, const struct reel_message *m, uint32_t *sec, uint32_t *nsec,
+               struct reel_error *err) {
     int64_t time = reel_write_time(w, m);
     if (time < 0 || time / NS_PER_SEC > UINT32_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message at %lld ns: ROS bags hold times from 1970 to 2106 only",
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "topic %s: a message at %lld ns: ROS bags hold times from 1970 to 2106 only",
                          w->stream->channels[m->channel]->name, (long long)time);
     }
     time += time == 0; /* ROS readers skip messages at time 0, or refuse the whole bag */

@@ -107,14 +107,16 @@ static bool read_scalar(const struct row_parser *p, const struct value *value, c
                         struct reel_error *err) {
     struct reel_error why = {0};
     *out = (struct scalar){.visitor.ops = &scalar_ops, .arena = p->arena};
-    if (!reel_decode(value->medium == VALUE_JSON ? p->json : p->msgpack, value->text, &out->visitor, &why) && why.code != REEL_OK) {
+    if (!reel_decode(value->medium == VALUE_JSON ? p->json : p->msgpack, value->text, &out->visitor, &why) &&
+        why.code != REEL_OK) {
         return reel_fail(err, REEL_ARGUMENT, "%s: %s", member, why.text);
     }
     return !out->no_memory || reel_fail_memory(err);
 }
 
 /* A text without control characters; in the arena. */
-static bool read_text(const struct row_parser *p, const struct value *value, const char *member, const char **out, struct reel_error *err) {
+static bool read_text(const struct row_parser *p, const struct value *value, const char *member, const char **out,
+                      struct reel_error *err) {
     struct scalar s;
     if (!read_scalar(p, value, member, &s, err)) {
         return false;
@@ -137,7 +139,8 @@ static bool parse_time(const char *text, struct reel_time *t, struct reel_error 
     return good;
 }
 
-static bool read_time(const struct row_parser *p, const struct value *value, const char *member, int64_t *out, struct reel_error *err) {
+static bool read_time(const struct row_parser *p, const struct value *value, const char *member, int64_t *out,
+                      struct reel_error *err) {
     struct scalar s;
     struct reel_time t = {0};
     char digits[32];
@@ -145,8 +148,8 @@ static bool read_time(const struct row_parser *p, const struct value *value, con
     if (!read_scalar(p, value, member, &s, err)) {
         return false;
     }
-    bool exact =
-        value->medium == VALUE_JSON && !memchr(value->text.data, 'e', value->text.size) && !memchr(value->text.data, 'E', value->text.size);
+    bool exact = value->medium == VALUE_JSON && !memchr(value->text.data, 'e', value->text.size) &&
+                 !memchr(value->text.data, 'E', value->text.size);
     if (s.kind == SCALAR_REAL && exact && value->text.size < sizeof digits) {
         snprintf(digits, sizeof digits, "%.*s", (int)value->text.size, (const char *)value->text.data);
     } else if (s.kind == SCALAR_REAL && fabs(s.real) < 9e9) {
@@ -157,7 +160,8 @@ static bool read_time(const struct row_parser *p, const struct value *value, con
     }
     bool is_time = s.kind == SCALAR_TEXT || s.kind == SCALAR_INTEGER || (s.kind == SCALAR_REAL && exact);
     if (!is_time || !parse_time(s.kind == SCALAR_TEXT ? (const char *)s.bytes.data : digits, &t, &why)) {
-        return reel_fail(err, REEL_ARGUMENT, "%s: %s", member, is_time ? why.text : "a time is a text (RFC 3339) or a number");
+        return reel_fail(err, REEL_ARGUMENT, "%s: %s", member,
+                         is_time ? why.text : "a time is a text (RFC 3339) or a number");
     }
     *out = t.kind == REEL_TIME_FROM_NOW ? p->now_ns + t.ns : t.ns;
     return t.kind == REEL_TIME_ABSOLUTE || t.kind == REEL_TIME_FROM_NOW ||
@@ -257,7 +261,8 @@ static bool is_base64(const struct value *value, struct value *digits) {
     return true;
 }
 
-static bool read_base64(const struct row_parser *p, const struct value *digits, struct reel_bytes *out, struct reel_error *err) {
+static bool read_base64(const struct row_parser *p, const struct value *digits, struct reel_bytes *out,
+                        struct reel_error *err) {
     struct scalar s;
     if (!read_scalar(p, digits, "$base64", &s, err)) {
         return false;
@@ -283,7 +288,8 @@ static bool read_data(const struct row_parser *p, const struct value *value, str
     out->span = value->text;
     if (is_base64(value, &digits)) {
         out->is_bytes = true;
-        out->span = bytes_of(digits.text.data + 1, digits.text.size > 1 ? digits.text.size - 2 : 0); /* without quotes */
+        out->span =
+            bytes_of(digits.text.data + 1, digits.text.size > 1 ? digits.text.size - 2 : 0); /* without quotes */
         return read_base64(p, &digits, &out->payload, err);
     }
     struct cursor c = cursor_of(value->text);
@@ -294,19 +300,21 @@ static bool read_data(const struct row_parser *p, const struct value *value, str
         return true;
     }
     out->payload = value->text;
-    return reel_decode(value->medium == VALUE_JSON ? p->json : p->msgpack, value->text, &(struct reel_visitor){&nothing_ops}, &why) ||
+    return reel_decode(value->medium == VALUE_JSON ? p->json : p->msgpack, value->text,
+                       &(struct reel_visitor){&nothing_ops}, &why) ||
            reel_fail(err, REEL_ARGUMENT, "data: %s", why.text);
 }
 
 /* ---- channel rows */
 
-static bool text_or(const struct row_parser *p, const struct value *value, const char *member, const char *otherwise, const char **out,
-                    struct reel_error *err) {
+static bool text_or(const struct row_parser *p, const struct value *value, const char *member, const char *otherwise,
+                    const char **out, struct reel_error *err) {
     *out = otherwise;
     return value->medium == VALUE_NONE || read_text(p, value, member, out, err);
 }
 
-static bool read_schema(const struct row_parser *p, const struct members *m, struct reel_channel *c, struct reel_error *err) {
+static bool read_schema(const struct row_parser *p, const struct members *m, struct reel_channel *c,
+                        struct reel_error *err) {
     struct reel_schema *schema = arena_alloc(p->arena, sizeof *schema);
     struct value digits;
     struct scalar s;
@@ -338,18 +346,22 @@ static bool read_schema(const struct row_parser *p, const struct members *m, str
     }
     c->schemas = schema;
     c->n_schemas = 1;
-    return schema->data.size <= REEL_SCHEMA_MAX || reel_fail(err, REEL_LIMIT, "schema: at most %d bytes", REEL_SCHEMA_MAX);
+    return schema->data.size <= REEL_SCHEMA_MAX ||
+           reel_fail(err, REEL_LIMIT, "schema: at most %d bytes", REEL_SCHEMA_MAX);
 }
 
-static bool add_pair(const struct row_parser *p, struct reel_channel *c, struct reel_bytes key, struct value text, struct reel_error *err) {
+static bool add_pair(const struct row_parser *p, struct reel_channel *c, struct reel_bytes key, struct value text,
+                     struct reel_error *err) {
     struct reel_pair *pair = &c->metadata.items[c->metadata.count];
     if (c->metadata.count++ == REEL_ROW_METADATA_MAX) {
         return reel_fail(err, REEL_LIMIT, "metadata: at most %d texts", REEL_ROW_METADATA_MAX);
     }
-    return (pair->key = arena_utf8(p->arena, key)) ? read_text(p, &text, "metadata", &pair->value, err) : arena_fail(p->arena, err);
+    return (pair->key = arena_utf8(p->arena, key)) ? read_text(p, &text, "metadata", &pair->value, err)
+                                                   : arena_fail(p->arena, err);
 }
 
-static bool read_json_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c, struct reel_error *err) {
+static bool read_json_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c,
+                            struct reel_error *err) {
     struct json_spans s = json_spans_of(map, '{', '}');
     struct reel_bytes key, text;
     while (json_spans_member(&s, &key, &text)) {
@@ -360,7 +372,8 @@ static bool read_json_pairs(const struct row_parser *p, struct reel_bytes map, s
     return !s.failed || reel_fail(err, REEL_ARGUMENT, "metadata must be an object of texts");
 }
 
-static bool read_msgpack_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c, struct reel_error *err) {
+static bool read_msgpack_pairs(const struct row_parser *p, struct reel_bytes map, struct reel_channel *c,
+                               struct reel_error *err) {
     struct msgpack_faults faults = {0};
     struct cursor at = cursor_of(map);
     struct msgpack_item item;
@@ -377,17 +390,20 @@ static bool read_msgpack_pairs(const struct row_parser *p, struct reel_bytes map
     return good || reel_fail(err, REEL_ARGUMENT, "metadata must be a map of texts");
 }
 
-static bool read_metadata(const struct row_parser *p, const struct value *value, struct reel_channel *c, struct reel_error *err) {
+static bool read_metadata(const struct row_parser *p, const struct value *value, struct reel_channel *c,
+                          struct reel_error *err) {
     if (value->medium == VALUE_NONE) {
         return true;
     }
     if (!(c->metadata.items = arena_alloc(p->arena, (REEL_ROW_METADATA_MAX + 1) * sizeof *c->metadata.items))) {
         return arena_fail(p->arena, err);
     }
-    return value->medium == VALUE_JSON ? read_json_pairs(p, value->text, c, err) : read_msgpack_pairs(p, value->text, c, err);
+    return value->medium == VALUE_JSON ? read_json_pairs(p, value->text, c, err)
+                                       : read_msgpack_pairs(p, value->text, c, err);
 }
 
-static bool read_channel(const struct row_parser *p, const struct value *value, struct row *out, struct reel_error *err) {
+static bool read_channel(const struct row_parser *p, const struct value *value, struct row *out,
+                         struct reel_error *err) {
     struct members m;
     struct scalar latched = {0};
     if (!split(value, &m, err)) {
@@ -419,7 +435,8 @@ static bool read_channel(const struct row_parser *p, const struct value *value, 
 
 /* ---- rows */
 
-static bool read_sequence(const struct row_parser *p, const struct value *value, uint32_t *out, struct reel_error *err) {
+static bool read_sequence(const struct row_parser *p, const struct value *value, uint32_t *out,
+                          struct reel_error *err) {
     struct scalar s = {0};
     if (value->medium != VALUE_NONE && !read_scalar(p, value, "sequence", &s, err)) {
         return false;
@@ -444,8 +461,10 @@ static bool read_row(const struct row_parser *p, const struct members *m, struct
     }
     return read_text(p, &m->topic, "topic", &out->topic, err) &&
            (m->log_time.medium == VALUE_NONE || read_time(p, &m->log_time, "log_time", &out->log_ns, err)) &&
-           (m->publish_time.medium == VALUE_NONE || read_time(p, &m->publish_time, "publish_time", &out->publish_ns, err)) &&
-           read_sequence(p, &m->sequence, &out->sequence, err) && text_or(p, &m->frame_id, "frame_id", NULL, &out->frame_id, err) &&
+           (m->publish_time.medium == VALUE_NONE ||
+            read_time(p, &m->publish_time, "publish_time", &out->publish_ns, err)) &&
+           read_sequence(p, &m->sequence, &out->sequence, err) &&
+           text_or(p, &m->frame_id, "frame_id", NULL, &out->frame_id, err) &&
            text_or(p, &m->callerid, "callerid", NULL, &out->callerid, err) && read_data(p, &m->data, out, err) &&
            (!out->is_bytes || text_or(p, &m->encoding, "encoding", "", &out->encoding, err));
 }

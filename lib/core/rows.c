@@ -57,7 +57,8 @@ static struct topic *topic_named(struct reel_rows *rows, const char *name, struc
         return t;
     }
     t = calloc(1, sizeof *t);
-    if (!t || !(t->name = strdup(name)) || !hash_table_set(&rows->by_name, hash_key_bytes(bytes_text(t->name)), (uintptr_t)t, NULL)) {
+    if (!t || !(t->name = strdup(name)) ||
+        !hash_table_set(&rows->by_name, hash_key_bytes(bytes_text(t->name)), (uintptr_t)t, NULL)) {
         free(t ? t->name : NULL);
         free(t);
         reel_fail_memory(err);
@@ -116,8 +117,8 @@ static void batch_done(struct batch *b) {
 }
 
 /* The topic as a channel of this type and encoding, new in this batch or the same as before. */
-static bool settle(struct batch *b, struct topic *t, const char *type, const char *encoding, const struct reel_channel *declared,
-                   struct reel_error *err) {
+static bool settle(struct batch *b, struct topic *t, const char *type, const char *encoding,
+                   const struct reel_channel *declared, struct reel_error *err) {
     if (!t->known && !t->pending) {
         t->pending = true;
         t->declared = declared;
@@ -127,10 +128,12 @@ static bool settle(struct batch *b, struct topic *t, const char *type, const cha
         return describe(t, type, encoding, err);
     }
     if (strcmp(t->encoding, encoding) != 0) {
-        return reel_fail(err, REEL_CONFLICT, "topic %.128s has the encoding \"%.40s\", not \"%.40s\"", t->name, t->encoding, encoding);
+        return reel_fail(err, REEL_CONFLICT, "topic %.128s has the encoding \"%.40s\", not \"%.40s\"", t->name,
+                         t->encoding, encoding);
     }
     return strcmp(t->type, type) == 0 ||
-           reel_fail(err, REEL_CONFLICT, "topic %.128s has the type \"%.128s\", not \"%.128s\"", t->name, t->type, type);
+           reel_fail(err, REEL_CONFLICT, "topic %.128s has the type \"%.128s\", not \"%.128s\"", t->name, t->type,
+                     type);
 }
 
 static bool take_message(struct batch *b, const struct row *row, const char *medium, struct reel_error *err) {
@@ -143,7 +146,8 @@ static bool take_message(struct batch *b, const struct row *row, const char *med
         return false;
     }
     if (!row->is_bytes && strcmp(t->encoding, medium) != 0) {
-        return reel_fail(err, REEL_ARGUMENT, "data: topic %.128s has the encoding \"%.40s\": its messages are bytes, %s", t->name,
+        return reel_fail(err, REEL_ARGUMENT,
+                         "data: topic %.128s has the encoding \"%.40s\": its messages are bytes, %s", t->name,
                          t->encoding, strcmp(medium, "json") == 0 ? "{\"$base64\": …}" : "a bin");
     }
     if (row->log_ns < 0 || row->publish_ns < 0) {
@@ -152,15 +156,19 @@ static bool take_message(struct batch *b, const struct row *row, const char *med
     if (!GROW_ARRAY(b->messages, b->n, b->capacity)) {
         return reel_fail_memory(err);
     }
-    b->messages[b->n++] = (struct message){
-        .topic = t, .log_ns = row->log_ns, .publish_ns = row->publish_ns, .payload = row->payload, .sequence = row->sequence};
+    b->messages[b->n++] = (struct message){.topic = t,
+                                           .log_ns = row->log_ns,
+                                           .publish_ns = row->publish_ns,
+                                           .payload = row->payload,
+                                           .sequence = row->sequence};
     return true;
 }
 
 static bool take_row(struct batch *b, struct reel_bytes text, enum reel_row_media media, struct reel_error *err) {
     struct row row;
     b->row++;
-    bool good = media == REEL_ROWS_JSON ? row_parse_json(&b->parser, text, &row, err) : row_parse_msgpack(&b->parser, text, &row, err);
+    bool good = media == REEL_ROWS_JSON ? row_parse_json(&b->parser, text, &row, err)
+                                        : row_parse_msgpack(&b->parser, text, &row, err);
     if (good && row.kind == ROW_CHANNEL) {
         struct topic *t = topic_named(b->rows, row.topic, err);
         good = t && settle(b, t, row.channel->type, row.channel->encoding, row.channel, err);
@@ -174,7 +182,8 @@ static bool take_lines(struct batch *b, struct reel_bytes body, struct reel_erro
     for (size_t at = 0, end; at < body.size; at = end + 1) {
         const uint8_t *newline = memchr(body.data + at, '\n', body.size - at);
         end = newline ? (size_t)(newline - body.data) : body.size;
-        size_t size = end - at, from = at + (size > 0 && body.data[at] == 0x1e); /* json-seq puts a record separator in front */
+        size_t size = end - at,
+               from = at + (size > 0 && body.data[at] == 0x1e); /* json-seq puts a record separator in front */
         struct json_spans blank = {.at = body.data + from, .end = body.data + end};
         json_spans_white(&blank);
         if (blank.at < blank.end && !take_row(b, bytes_of(body.data + from, end - from), REEL_ROWS_JSON, err)) {
@@ -204,7 +213,8 @@ static bool take_maps(struct batch *b, struct reel_bytes body, struct reel_error
         const uint8_t *from = c.at;
         enum msgpack_result result = msgpack_skip(&c, REEL_DEPTH_MAX, &faults);
         if (result != MSGPACK_OK) {
-            return reel_fail(err, REEL_ARGUMENT, "row %llu: %s", (unsigned long long)b->row + 1, msgpack_result_text(result));
+            return reel_fail(err, REEL_ARGUMENT, "row %llu: %s", (unsigned long long)b->row + 1,
+                             msgpack_result_text(result));
         }
         if (!take_row(b, bytes_of(from, (size_t)(c.at - from)), REEL_ROWS_MSGPACK, err)) {
             return false;
@@ -216,7 +226,8 @@ static bool take_maps(struct batch *b, struct reel_bytes body, struct reel_error
 static bool add_topics(struct batch *b, struct reel_error *err) {
     for (struct topic *t = b->pending; t; t = t->next_pending) {
         const char *name = t->name;
-        const struct reel_channel made = {.name = name, .topics = &name, .n_topics = 1, .type = "", .encoding = t->encoding};
+        const struct reel_channel made = {
+            .name = name, .topics = &name, .n_topics = 1, .type = "", .encoding = t->encoding};
         if (!reel_recorder_channel(b->rows->recorder, t->declared ? t->declared : &made, &t->id, err)) {
             return false;
         }
@@ -274,7 +285,8 @@ size_t reel_rows_whole(enum reel_row_media media, struct reel_bytes text) {
 
 /* ---- recordings */
 
-static bool add_channels(struct reel_rows *rows, const struct reel_stream *stream, uint32_t *ids, struct reel_error *err) {
+static bool add_channels(struct reel_rows *rows, const struct reel_stream *stream, uint32_t *ids,
+                         struct reel_error *err) {
     for (uint32_t i = 0; i < stream->n_channels; i++) { /* all are compared before the first is added */
         const struct reel_channel *c = stream->channels[i];
         struct topic *t = topic_named(rows, c->name, err);
@@ -282,15 +294,17 @@ static bool add_channels(struct reel_rows *rows, const struct reel_stream *strea
             return false;
         }
         if (t->known && (strcmp(t->encoding, c->encoding) != 0 || strcmp(t->type, c->type) != 0)) {
-            return reel_fail(err, REEL_CONFLICT,
-                             "topic %.128s has the type \"%.128s\" and the encoding \"%.40s\", not \"%.128s\" and \"%.40s\"", t->name,
-                             t->type, t->encoding, c->type, c->encoding);
+            return reel_fail(
+                err, REEL_CONFLICT,
+                "topic %.128s has the type \"%.128s\" and the encoding \"%.40s\", not \"%.128s\" and \"%.40s\"",
+                t->name, t->type, t->encoding, c->type, c->encoding);
         }
     }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         const struct reel_channel *c = stream->channels[i];
         struct topic *t = topic_named(rows, c->name, err);
-        if (!t->known && (!reel_recorder_channel(rows->recorder, c, &t->id, err) || !describe(t, c->type, c->encoding, err))) {
+        if (!t->known &&
+            (!reel_recorder_channel(rows->recorder, c, &t->id, err) || !describe(t, c->type, c->encoding, err))) {
             return false;
         }
         t->known = true;

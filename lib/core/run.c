@@ -11,17 +11,20 @@ static bool copy_texts(const char *const **texts, uint32_t n, struct arena *aren
     return !*texts || (*texts = arena_texts(arena, *texts, n));
 }
 
-bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources, struct arena *arena) {
+bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources,
+                      struct arena *arena) {
     *copy = *options;
     copy->compression = arena_text(arena, options->compression ? options->compression : "");
     copy->name = options->name ? arena_text(arena, options->name) : NULL;
     return copy->compression && (copy->name || !options->name) && copy_texts(&copy->fields, options->n_fields, arena) &&
-           copy_texts(&copy->compress_topics, options->n_compress_topics, arena) && copy_texts(&copy->source_ids, n_sources, arena);
+           copy_texts(&copy->compress_topics, options->n_compress_topics, arena) &&
+           copy_texts(&copy->source_ids, n_sources, arena);
 }
 
-bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
-              void *totals, bool planning, struct reel_error *err) {
-    run->w = (struct reel_write){.writer = writer, .options = options, .stream = stream, .totals = totals, .planning = planning};
+bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options,
+              struct reel_stream *stream, void *totals, bool planning, struct reel_error *err) {
+    run->w = (struct reel_write){
+        .writer = writer, .options = options, .stream = stream, .totals = totals, .planning = planning};
     run->stream_group = UINT64_MAX;
     if (!(run->w.run = calloc(1, writer->run_size ? writer->run_size : 1))) {
         return reel_fail_memory(err);
@@ -108,8 +111,8 @@ bool run_pack(struct run *run, uint64_t group, const struct reel_mark *first, ui
     run->w.packing = false;
     run->w.planning = planning;
     if (good && run->taken != count) {
-        return reel_fail(err, REEL_CHANGED, "a group has %llu messages, planned were %llu", (unsigned long long)run->taken,
-                         (unsigned long long)count);
+        return reel_fail(err, REEL_CHANGED, "a group has %llu messages, planned were %llu",
+                         (unsigned long long)run->taken, (unsigned long long)count);
     }
     run->stream_group = good ? group + 1 : UINT64_MAX;
     return good;
@@ -155,7 +158,8 @@ static bool put_pieces(struct run *run, const struct reel_message *m, struct ree
     return true;
 }
 
-bool reel_write_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+bool reel_write_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                        struct reel_error *err) {
     if (m->size == 0) {
         return true;
     }
@@ -173,7 +177,8 @@ bool reel_write_payload(struct reel_write *w, const struct reel_message *m, stru
     return put_pieces((struct run *)w, m, out, err);
 }
 
-bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachment *a, struct reel_sink *out, struct reel_error *err) {
+bool reel_write_attachment(struct reel_reader *reader, const struct reel_attachment *a, struct reel_sink *out,
+                           struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(PIECE);
     if (!piece) {
         return reel_fail_memory(err);
@@ -210,7 +215,8 @@ bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct
 bool reel_write_progress(const struct reel_write *w, uint64_t messages, struct reel_error *err) {
     const struct run *run = (const struct run *)w;
     const struct reel_progress *p = run->progress;
-    return !p || !p->report || p->report(p->context, messages, run->total) || reel_fail(err, REEL_CANCELLED, "planning was cancelled");
+    return !p || !p->report || p->report(p->context, messages, run->total) ||
+           reel_fail(err, REEL_CANCELLED, "planning was cancelled");
 }
 
 void reel_write_pack(struct reel_write *w) {
@@ -246,12 +252,14 @@ uint64_t reel_write_tail_offset(const struct reel_write *w, uint64_t part) {
 }
 
 bool reel_write_walk(struct reel_write *w, uint64_t group,
-                     bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err),
+                     bool (*visit)(struct reel_write *w, const struct reel_message *m, void *context,
+                                   struct reel_error *err),
                      void *context, struct reel_error *err) {
     struct run *run = (struct run *)w;
     const struct reel_plan *plan = run->plan;
     if (group >= plan->n_groups) {
-        return reel_fail(err, REEL_ARGUMENT, "the %s writer has no group %llu", w->writer->name, (unsigned long long)group);
+        return reel_fail(err, REEL_ARGUMENT, "the %s writer has no group %llu", w->writer->name,
+                         (unsigned long long)group);
     }
     if (run->stream_group != group && !reel_stream_seek(w->stream, &plan->marks[group], err)) {
         return false;

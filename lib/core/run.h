@@ -45,14 +45,15 @@ struct run {
     bool packs;                           /* planning: the writer has called reel_write_pack() for this group */
     const struct reel_progress *progress; /* planning; may be NULL */
     uint64_t total;                       /* planning: messages of the recordings */
-    uint64_t stream_group;                /* the message group at which the stream is positioned; UINT64_MAX = unknown */
+    uint64_t stream_group; /* the message group at which the stream is positioned; UINT64_MAX = unknown */
 };
 
 /* Copies the options with their texts into the arena: a plan outlives the caller's options. False: no memory. */
-bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources, struct arena *arena);
+bool run_copy_options(struct reel_write_options *copy, const struct reel_write_options *options, uint32_t n_sources,
+                      struct arena *arena);
 
-bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options, struct reel_stream *stream,
-              void *totals, bool planning, struct reel_error *err);
+bool run_open(struct run *run, const struct reel_writer *writer, const struct reel_write_options *options,
+              struct reel_stream *stream, void *totals, bool planning, struct reel_error *err);
 void run_close(struct run *run); /* does not free the stream */
 void run_begin_group(struct run *run, uint64_t group, uint64_t quota);
 /* Emits group `group` of a writer that packs it; its note is then in run->note. */

@@ -22,7 +22,8 @@ bool reel_scan_channel(struct reel_scan *scan, const struct reel_channel *c, uin
     return builder_add_channel(scan->builder, c, id, err);
 }
 
-bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct reel_channel *c, struct reel_error *err) {
+bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct reel_channel *c,
+                              struct reel_error *err) {
     struct pack_model *m = &scan->builder->model;
     if (id >= m->n_channels) {
         return reel_fail(err, REEL_ARGUMENT, "there is no channel %u", id);
@@ -30,8 +31,8 @@ bool reel_scan_channel_update(struct reel_scan *scan, uint32_t id, const struct 
     return builder_set_channel(scan->builder, id, c, err);
 }
 
-/* Ids below n_parts are the scan's own parts. In a nested scan these are chunks of the outer recording, which were added before, so
- * reel_scan_chunk() never returns an id this small. */
+/* Ids below n_parts are the scan's own parts. In a nested scan these are chunks of the outer recording, which were
+ * added before, so reel_scan_chunk() never returns an id this small. */
 static uint32_t chunk_of(const struct reel_scan *scan, uint32_t id) {
     return scan->locations && id < scan->n_parts ? scan->locations[id].chunk : id;
 }
@@ -54,10 +55,12 @@ bool reel_scan_entry(struct reel_scan *scan, const struct reel_entry *entry, str
     return builder_add_entry(scan->builder, &e, err);
 }
 
-bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *stats, struct reel_error *err) {
+bool reel_scan_count(struct reel_scan *scan, uint32_t channel, const struct reel_channel_stats *stats,
+                     struct reel_error *err) {
     struct pack_model *m = &scan->builder->model;
     if (!m->is_summary || channel >= m->n_channels) {
-        return reel_fail(err, REEL_ARGUMENT, m->is_summary ? "there is no channel %u" : "channel %u: counts can only be set in summaries",
+        return reel_fail(err, REEL_ARGUMENT,
+                         m->is_summary ? "there is no channel %u" : "channel %u: counts can only be set in summaries",
                          channel);
     }
     struct reel_channel_stats *s = &m->stats[channel];
@@ -105,8 +108,8 @@ bool reel_scan_metadata(struct reel_scan *scan, const char *key, struct reel_byt
     return true;
 }
 
-bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part, uint64_t offset, uint64_t length,
-                       const char *text, ...) {
+bool reel_scan_finding(struct reel_scan *scan, enum reel_severity severity, uint32_t part, uint64_t offset,
+                       uint64_t length, const char *text, ...) {
     struct pack_model *m = &scan->builder->model;
     if (transient_error_noted()) {
         return false; /* the scan fails with that error and should end soon */
@@ -163,7 +166,8 @@ const char *reel_scan_text(struct reel_scan *scan, struct reel_bytes raw, struct
     return text;
 }
 
-struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk, struct reel_error *err) {
+struct reel_source *reel_scan_open_chunk(struct reel_scan *scan, const struct reel_chunk *chunk,
+                                         struct reel_error *err) {
     if (chunk->part >= scan->n_parts) {
         reel_fail(err, REEL_ARGUMENT, "there is no part %u", chunk->part);
         return NULL;
@@ -179,8 +183,8 @@ static bool kept_something(const struct pack_model *m, struct reel_error *err) {
     }
     for (size_t i = 0; i < m->n_findings && !any; i++) {
         if (m->findings[i].severity == REEL_LOSS) {
-            return reel_fail(err, REEL_DAMAGED, "nothing of it could be kept: byte %llu: %s", (unsigned long long)m->findings[i].offset,
-                             m->findings[i].text);
+            return reel_fail(err, REEL_DAMAGED, "nothing of it could be kept: byte %llu: %s",
+                             (unsigned long long)m->findings[i].offset, m->findings[i].text);
         }
     }
     return any || reel_fail(err, REEL_DAMAGED, "nothing of it could be kept");
@@ -200,15 +204,16 @@ static struct reel_builder *begin(struct reel_source *const *parts, uint32_t n_p
     return builder_new(pack_path, format->name, format->version, sizes, n_parts, err);
 }
 
-static bool check_parts(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format **format, struct reel_error *err) {
+static bool check_parts(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format **format,
+                        struct reel_error *err) {
     if (n_parts == 0 || n_parts > REEL_PARTS_MAX) {
         return reel_fail(err, REEL_ARGUMENT, "a recording has 1 to %d parts, not %u", REEL_PARTS_MAX, n_parts);
     }
     return *format || (*format = reel_format_probe(parts[0], err));
 }
 
-bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
-                   const struct reel_progress *progress, struct reel_error *err) {
+bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
+                   const char *pack_path, const struct reel_progress *progress, struct reel_error *err) {
     if (!check_parts(parts, n_parts, &format, err)) {
         return false;
     }
@@ -223,8 +228,8 @@ bool reel_scan_run(struct reel_source *const *parts, uint32_t n_parts, const str
     return transient_watch_end(&watch, good, err) && builder_finish(builder, err);
 }
 
-bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format, const char *pack_path,
-                       const struct reel_progress *progress, struct reel_error *err) {
+bool reel_scan_summary(struct reel_source *const *parts, uint32_t n_parts, const struct reel_format *format,
+                       const char *pack_path, const struct reel_progress *progress, struct reel_error *err) {
     if (!check_parts(parts, n_parts, &format, err)) {
         return false;
     }

@@ -5,7 +5,8 @@ static bool copy_texts(const char *const **texts, uint32_t n, struct arena *aren
     return n == 0 || (*texts = arena_texts(arena, *texts, n));
 }
 
-bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings, struct arena *arena) {
+bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
+                    struct arena *arena) {
     *copy = *selection;
     copy->front = NULL;
     if (selection->n_channels > 0) {
@@ -17,6 +18,7 @@ bool selection_copy(struct reel_selection *copy, const struct reel_selection *se
     copy->encoding = selection->encoding ? arena_text(arena, selection->encoding) : NULL;
     return (copy->encoding || !selection->encoding) && (selection->n_channels == 0 || copy->channels) &&
            (!selection->sources || copy->sources) && copy_texts(&copy->topics, selection->n_topics, arena) &&
-           copy_texts(&copy->exclude, selection->n_exclude, arena) && copy_texts(&copy->where, selection->n_where, arena) &&
+           copy_texts(&copy->exclude, selection->n_exclude, arena) &&
+           copy_texts(&copy->where, selection->n_where, arena) &&
            copy_texts(&copy->renames, selection->n_renames, arena);
 }

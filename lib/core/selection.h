@@ -6,6 +6,7 @@
 #include "wire/arena.h"
 
 /* `front` is not copied: NULL. False: no memory. */
-bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings, struct arena *arena);
+bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,
+                    struct arena *arena);
 
 #endif

@@ -1,9 +1,11 @@
-/* The slow paths of the sink: bytes on the window's edge or outside of it, and hashing. `pos` counts every byte in all cases. */
+/* The slow paths of the sink: bytes on the window's edge or outside of it, and hashing. `pos` counts every byte in all
+ * cases. */
 #include "reel/sink.h"
 
 #include <libdeflate.h>
 
-/* The part of the next `size` bytes that falls into the window: its destination, or NULL; the first *skip bytes are outside. */
+/* The part of the next `size` bytes that falls into the window: its destination, or NULL; the first *skip bytes are
+ * outside. */
 static uint8_t *sink_overlap(const struct reel_sink *s, uint64_t size, uint64_t *skip, uint64_t *take) {
     uint64_t from = s->pos > s->lo ? s->pos : s->lo;
     uint64_t to = s->pos + size < s->hi ? s->pos + size : s->hi;

@@ -1,4 +1,5 @@
-/* Positional reads of files, memory and slices. reel_source_read() checks every range, so the implementations below do not. */
+/* Positional reads of files, memory and slices. reel_source_read() checks every range, so the implementations below do
+ * not. */
 #include "reel/source.h"
 #include "wire/cleanup.h"
 
@@ -38,7 +39,8 @@ static bool file_read(struct reel_source *source, uint64_t offset, void *buffer,
         }
         if (got == 0) {
             return reel_fail(err, REEL_CHANGED,
-                             "%s: file became shorter while it was read: it had %" PRIu64 " bytes and now ends at or before %" PRIu64,
+                             "%s: file became shorter while it was read: it had %" PRIu64
+                             " bytes and now ends at or before %" PRIu64,
                              source->name, source->size, offset);
         }
         at += got;
@@ -56,7 +58,8 @@ static int file_fd(struct reel_source *source) {
 }
 static const struct reel_source_ops file_ops = {.read = file_read, .free = file_free, .fd = file_fd};
 
-static bool memory_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool memory_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                        struct reel_error *err) {
     (void)err;
     memcpy(buffer, ((const struct memory_source *)source)->data + offset, size);
     return true;
@@ -130,11 +133,12 @@ static bool source_holds(const struct reel_source *source, uint64_t offset, uint
     if (offset <= source->size && size <= source->size - offset) {
         return true;
     }
-    return reel_fail(err, REEL_DAMAGED, "%s: %" PRIu64 " bytes at %" PRIu64 " exceeds the file of %" PRIu64 " bytes", source->name, size,
-                     offset, source->size);
+    return reel_fail(err, REEL_DAMAGED, "%s: %" PRIu64 " bytes at %" PRIu64 " exceeds the file of %" PRIu64 " bytes",
+                     source->name, size, offset, source->size);
 }
 
-struct reel_source *reel_source_slice(struct reel_source *base, uint64_t offset, uint64_t size, struct reel_error *err) {
+struct reel_source *reel_source_slice(struct reel_source *base, uint64_t offset, uint64_t size,
+                                      struct reel_error *err) {
     if (!source_holds(base, offset, size, err)) {
         return NULL;
     }
@@ -150,7 +154,8 @@ struct reel_source *reel_source_slice(struct reel_source *base, uint64_t offset,
 }
 
 bool reel_source_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    return source_holds(source, offset, size, err) && (size == 0 || source->ops->read(source, offset, buffer, size, err));
+    return source_holds(source, offset, size, err) &&
+           (size == 0 || source->ops->read(source, offset, buffer, size, err));
 }
 
 int reel_source_fd(struct reel_source *source) {

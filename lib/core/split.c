@@ -1,4 +1,5 @@
-/* See reel/split.h. Parts are divided by time: by size at the first message of a group of the whole conversion's plan. */
+/* See reel/split.h. Parts are divided by time: by size at the first message of a group of the whole conversion's plan.
+ */
 #include "reel/split.h"
 
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static bool parse_size(const char *text, uint64_t *bytes) {
     size_t digits = strspn(text, "0123456789");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strcasecmp(text + digits, units[i].unit) == 0) {
-            return number_u64_of(text, digits, bytes) && !__builtin_mul_overflow(*bytes, units[i].bytes, bytes) && *bytes > 0;
+            return number_u64_of(text, digits, bytes) && !__builtin_mul_overflow(*bytes, units[i].bytes, bytes) &&
+                   *bytes > 0;
         }
     }
     return false;
@@ -44,8 +46,8 @@ struct splitting {
 };
 
 /* Adds the part that begins at `start_ns`, where the one before ends. */
-static bool add_part(struct splitting *s, const struct reel_selection *selection, const struct reel_write_options *options,
-                     int64_t start_ns, struct reel_error *err) {
+static bool add_part(struct splitting *s, const struct reel_selection *selection,
+                     const struct reel_write_options *options, int64_t start_ns, struct reel_error *err) {
     if (s->count == REEL_SPLIT_MAX) {
         return reel_fail(err, REEL_LIMIT, "more than %d parts", REEL_SPLIT_MAX);
     }
@@ -80,7 +82,8 @@ static bool by_duration(struct splitting *s, struct reel_stream *stream, const s
         if (__builtin_add_overflow(start, ns, &next)) {
             return true;
         }
-        step = reel_stream_seek(stream, &(struct reel_mark){.time_ns = next}, err) ? reel_stream_next(stream, &m, err) : REEL_STEP_ERROR;
+        step = reel_stream_seek(stream, &(struct reel_mark){.time_ns = next}, err) ? reel_stream_next(stream, &m, err)
+                                                                                   : REEL_STEP_ERROR;
     }
     return step != REEL_STEP_ERROR;
 }
@@ -88,7 +91,8 @@ static bool by_duration(struct splitting *s, struct reel_stream *stream, const s
 /* A group of messages counts with its share of the tail, a part with a head of its own. */
 static bool by_size(struct splitting *s, const struct reel_plan *plan, const struct reel_selection *selection,
                     const struct reel_write_options *options, uint64_t bytes, struct reel_error *err) {
-    uint64_t end = plan->n_groups > 0 ? plan->groups[plan->n_groups - 1].offset + plan->groups[plan->n_groups - 1].size : 0;
+    uint64_t end =
+        plan->n_groups > 0 ? plan->groups[plan->n_groups - 1].offset + plan->groups[plan->n_groups - 1].size : 0;
     double tail = end > plan->head_size ? (double)(plan->length - end) / (double)(end - plan->head_size) : 0, size = 0;
     int64_t start = INT64_MIN;
     for (size_t g = 0; g < plan->n_groups; g++) {
@@ -107,27 +111,29 @@ static bool by_size(struct splitting *s, const struct reel_plan *plan, const str
 }
 
 static bool split(struct splitting *s, struct reel_stream *stream, const struct reel_selection *selection,
-                  const struct reel_write_options *options, const struct reel_split_rule *rule, const struct reel_progress *progress,
-                  struct reel_error *err) {
+                  const struct reel_write_options *options, const struct reel_split_rule *rule,
+                  const struct reel_progress *progress, struct reel_error *err) {
     if (rule->ns > 0) {
         return by_duration(s, stream, selection, options, rule->ns, err);
     }
     if (s->writer->needs & REEL_STREAMED) {
-        return reel_fail(err, REEL_UNSUPPORTED, "%s is not split by size, because its length is not known before it is written",
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "%s is not split by size, because its length is not known before it is written",
                          s->writer->name);
     }
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(s->writer, options, stream, progress, err);
     return plan && by_size(s, plan, selection, options, rule->bytes, err);
 }
 
-struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n_recordings,
-                                   const struct reel_selection *selection, const struct reel_write_options *options,
-                                   const struct reel_split_rule *rule, const struct reel_progress *progress, uint32_t *count,
-                                   struct reel_error *err) {
+struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                   uint32_t n_recordings, const struct reel_selection *selection,
+                                   const struct reel_write_options *options, const struct reel_split_rule *rule,
+                                   const struct reel_progress *progress, uint32_t *count, struct reel_error *err) {
     struct splitting s = {.writer = writer, .plain = *selection};
     s.plain.last_per_topic = s.plain.state_at_cut = s.plain.key_frames = false;
     s.plain.front = NULL;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(writer, recordings, n_recordings, &s.plain, err);
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = reel_writer_stream(writer, recordings, n_recordings, &s.plain, err);
     if (!stream || !split(&s, stream, selection, options, rule, progress, err) ||
         (s.count == 0 && !add_part(&s, selection, options, 0, err))) {
         free(s.parts);

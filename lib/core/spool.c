@@ -18,7 +18,8 @@ struct memory_source {
     uint8_t *data;
 };
 
-static bool memory_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool memory_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                        struct reel_error *err) {
     (void)err;
     memcpy(buffer, ((struct memory_source *)source)->data + offset, size);
     return true;
@@ -81,7 +82,8 @@ static struct reel_source *source_of_fd(int *fd, const char *name, struct reel_e
     return reel_source_from_fd(taken, name, err);
 }
 
-static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct reel_source *part, struct reel_error *err) {
+static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct reel_source *part,
+                                          struct reel_error *err) {
     AUTO_FD int fd = spool_open(NULL, err);
     if (fd < 0 || !codec_decode_chunk_to_fd(chunk, part, fd, err)) {
         return NULL;
@@ -89,7 +91,8 @@ static struct reel_source *spool_unlinked(const struct reel_chunk *chunk, struct
     return source_of_fd(&fd, part->name, err);
 }
 
-struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max, struct reel_error *err) {
+struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_source *part, uint64_t max,
+                                     struct reel_error *err) {
     AUTO_FD int fd = spool_open(NULL, err);
     if (fd < 0 || !codec_unpack_to_fd(chunk->codec, part, chunk->offset, chunk->stored, fd, max, &chunk->raw, err)) {
         return NULL;
@@ -97,7 +100,8 @@ struct reel_source *spool_unmeasured(struct reel_chunk *chunk, struct reel_sourc
     return source_of_fd(&fd, part->name, err);
 }
 
-struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_source *part, const char *path, struct reel_error *err) {
+struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_source *part, const char *path,
+                               struct reel_error *err) {
     if (!path) {
         return spool_unlinked(chunk, part, err);
     }
@@ -122,7 +126,8 @@ struct reel_source *spool_file(const struct reel_chunk *chunk, struct reel_sourc
         unlink(temporary);
         return NULL;
     }
-    if (fdatasync(fd) != 0 || rename(temporary, path) != 0) { /* after a crash the name must not refer to a file of zeros */
+    if (fdatasync(fd) != 0 ||
+        rename(temporary, path) != 0) { /* after a crash the name must not refer to a file of zeros */
         reel_fail_errno(err, "could not put a derived file in place");
         unlink(temporary);
         return NULL;

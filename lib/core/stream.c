@@ -79,7 +79,8 @@ static bool catch_up(struct stream *s, const struct merge_position *to, struct r
     if (s->every_n <= 1 && s->every_ns <= 0) {
         return true;
     }
-    AUTO_MEM uint64_t *before = calloc(s->n_selected ? s->n_selected : 1, sizeof *before); /* the interval that contains `to` */
+    AUTO_MEM uint64_t *before =
+        calloc(s->n_selected ? s->n_selected : 1, sizeof *before); /* the interval that contains `to` */
     if (!before) {
         return reel_fail_memory(err);
     }
@@ -140,7 +141,8 @@ static enum reel_step stream_next(struct reel_stream *base, struct reel_message 
 
 static bool stream_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
     struct stream *s = (struct stream *)base;
-    struct merge_position to = {.key = {.time_ns = mark->time_ns, .chunk = mark->chunk, .offset = mark->offset}, .source = mark->source};
+    struct merge_position to = {.key = {.time_ns = mark->time_ns, .chunk = mark->chunk, .offset = mark->offset},
+                                .source = mark->source};
     if (mark->front > 0) {
         s->front_at = mark->front - 1;
         to = s->start;
@@ -191,7 +193,8 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
     }
     struct merge_position to = {.key = {.time_ns = before_ns < s->end_ns ? before_ns : s->end_ns}};
     if (to.key.time_ns == REEL_TIME_MAX) { /* no end: includes the last representable instant */
-        to = (struct merge_position){.key = {.time_ns = REEL_TIME_MAX, .chunk = UINT32_MAX, .offset = UINT64_MAX}, .source = UINT32_MAX};
+        to = (struct merge_position){.key = {.time_ns = REEL_TIME_MAX, .chunk = UINT32_MAX, .offset = UINT64_MAX},
+                                     .source = UINT32_MAX};
     }
     if (!merge_count(s->merge, &s->start, &to, counts, err)) {
         return false;
@@ -234,10 +237,10 @@ static bool selects(const struct reel_selection *q, const char *prefix, const ch
     return (q->n_topics == 0 || s.named) && !s.excluded;
 }
 
-/* A channel with several topics is shown under those that are selected: *shown is the channel itself when all are, a renamed copy when some
- * are, NULL when none is. */
-static bool select_channel(struct stream *s, const struct reel_selection *q, const char *prefix, const struct reel_channel *c,
-                           const struct reel_channel **shown, struct reel_error *err) {
+/* A channel with several topics is shown under those that are selected: *shown is the channel itself when all are, a
+ * renamed copy when some are, NULL when none is. */
+static bool select_channel(struct stream *s, const struct reel_selection *q, const char *prefix,
+                           const struct reel_channel *c, const struct reel_channel **shown, struct reel_error *err) {
     char name[1024] = "";
     size_t used = 0;
     uint32_t matching = 0;
@@ -283,8 +286,8 @@ struct segments { /* of all sources */
 };
 
 /* Adds the segments of one channel that overlap the selection. */
-static bool add_segments(struct stream *s, const struct reel_index *index, uint32_t id, uint32_t source, const struct reel_selection *q,
-                         struct segments *segments, struct reel_error *err) {
+static bool add_segments(struct stream *s, const struct reel_index *index, uint32_t id, uint32_t source,
+                         const struct reel_selection *q, struct segments *segments, struct reel_error *err) {
     for (size_t i = index->first_segment[id]; i < index->first_segment[id + 1]; i++) {
         const struct pack_segment *segment = &index->model.segments[i];
         int64_t shift = s->shifts[source], first = merge_shifted(segment->first.time_ns, shift),
@@ -295,8 +298,8 @@ static bool add_segments(struct stream *s, const struct reel_index *index, uint3
         if (!GROW_ARRAY(segments->items, segments->count, segments->capacity)) {
             return reel_fail_memory(err);
         }
-        segments->items[segments->count++] =
-            (struct merge_segment){.segment = segment, .index = index, .source = source, .channel = s->base.n_channels, .shift_ns = shift};
+        segments->items[segments->count++] = (struct merge_segment){
+            .segment = segment, .index = index, .source = source, .channel = s->base.n_channels, .shift_ns = shift};
     }
     return true;
 }
@@ -311,8 +314,9 @@ static bool has_id(const struct reel_selection *q, uint32_t id) {
 }
 
 /* Adds the channels and segments of one recording. */
-static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source, const struct reel_selection *q,
-                       const struct naming *naming, struct segments *segments, struct reel_error *err) {
+static bool add_source(struct stream *s, struct reel_recording *recording, uint32_t source,
+                       const struct reel_selection *q, const struct naming *naming, struct segments *segments,
+                       struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     for (uint32_t id = 0; id < index->info.n_channels; id++) {
         const struct reel_channel *own = reel_index_channel(index, id), *c;
@@ -330,8 +334,8 @@ static bool add_source(struct stream *s, struct reel_recording *recording, uint3
 }
 
 /* Clock and shift of one source. No shifted time may overflow 64 bits. */
-static bool add_clock(struct stream *s, const struct reel_index_info *info, const struct reel_source_option *option, uint32_t source,
-                      struct reel_error *err) {
+static bool add_clock(struct stream *s, const struct reel_index_info *info, const struct reel_source_option *option,
+                      uint32_t source, struct reel_error *err) {
     int64_t first, last;
     s->clocks[source] = option && option->wall ? REEL_CLOCK_WALL : info->clock;
     s->shifts[source] = option ? option->shift_ns : 0;
@@ -348,8 +352,8 @@ static void note_origin(struct stream *s, const struct reel_index_info *info, ui
     }
 }
 
-static bool open_sources(struct stream *s, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
-                         const struct naming *naming, struct reel_error *err) {
+static bool open_sources(struct stream *s, struct reel_recording *const *recordings, uint32_t n,
+                         const struct reel_selection *q, const struct naming *naming, struct reel_error *err) {
     s->readers = calloc(n ? n : 1, sizeof *s->readers);
     s->clocks = calloc(n ? n : 1, sizeof *s->clocks);
     s->shifts = calloc(n ? n : 1, sizeof *s->shifts);
@@ -372,7 +376,8 @@ static bool open_sources(struct stream *s, struct reel_recording *const *recordi
         }
         reader_join(s->readers[i], &s->awake);
         s->base.n_sources++;
-        good = add_clock(s, info, q->sources ? &q->sources[i] : NULL, i, err) && add_source(s, recordings[i], i, q, naming, &segments, err);
+        good = add_clock(s, info, q->sources ? &q->sources[i] : NULL, i, err) &&
+               add_source(s, recordings[i], i, q, naming, &segments, err);
         if (good) {
             note_origin(s, info, i, &timed);
         }
@@ -403,7 +408,8 @@ static bool open_front(struct stream *s, const struct reel_selection *q, struct 
 }
 
 /* Last, so that front messages are matched by the names of the formats. */
-static bool open_names(struct stream *s, const struct naming *naming, const struct reel_selection *q, struct reel_error *err) {
+static bool open_names(struct stream *s, const struct naming *naming, const struct reel_selection *q,
+                       struct reel_error *err) {
     for (uint32_t i = 0; i < s->base.n_channels; i++) {
         if (!(s->channels[i] = naming_apply(naming, &s->arena, s->channels[i], s->channel_source[i])) ||
             !(s->channels[i] = naming_rename(q, &s->arena, s->channels[i]))) {
@@ -471,8 +477,8 @@ bool reel_stream_seek(struct reel_stream *stream, const struct reel_mark *mark, 
     return stream->ops->seek(stream, mark, err);
 }
 
-bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer, size_t size,
-                      struct reel_error *err) {
+bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, uint64_t offset, void *buffer,
+                      size_t size, struct reel_error *err) {
     if (m->owned || stream->ops->payload) {
         struct reel_bytes whole;
         if (!reel_stream_payload(stream, m, &whole, err)) {
@@ -481,10 +487,12 @@ bool reel_stream_copy(struct reel_stream *stream, const struct reel_message *m, 
         memcpy(buffer, whole.data + offset, size);
         return true;
     }
-    return reel_reader_copy(stream->readers[m->source], m->entry.chunk, m->entry.offset + m->entry.head + offset, buffer, size, err);
+    return reel_reader_copy(stream->readers[m->source], m->entry.chunk, m->entry.offset + m->entry.head + offset,
+                            buffer, size, err);
 }
 
-bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *m, struct reel_bytes *out,
+                         struct reel_error *err) {
     if (m->owned) {
         *out = bytes_of(m->owned, m->size);
         return true;
@@ -497,15 +505,19 @@ bool reel_stream_payload(struct reel_stream *stream, const struct reel_message *
 
 bool stream_may_decode(uint64_t size, struct reel_error *err) {
     return size <= REEL_DECODED_MAX ||
-           reel_fail(err, REEL_LIMIT, "a message of %llu bytes is too large to be decoded: the limit is %d MiB; it can be downloaded raw",
-                     (unsigned long long)size, REEL_DECODED_MAX >> 20);
+           reel_fail(
+               err, REEL_LIMIT,
+               "a message of %llu bytes is too large to be decoded: the limit is %d MiB; it can be downloaded raw",
+               (unsigned long long)size, REEL_DECODED_MAX >> 20);
 }
 
-bool stream_decodable(struct reel_stream *stream, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+bool stream_decodable(struct reel_stream *stream, const struct reel_message *m, struct reel_bytes *out,
+                      struct reel_error *err) {
     return stream_may_decode(m->size, err) && reel_stream_payload(stream, m, out, err);
 }
 
-bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out, struct reel_error *err) {
+bool reel_stream_describe(struct reel_stream *stream, const struct reel_message *m, struct reel_description *out,
+                          struct reel_error *err) {
     if (m->owned) {
         *out = (struct reel_description){.publish_ns = m->time_ns};
         return true;

@@ -1,5 +1,5 @@
-/* Tasks on shared threads. Clients take turns, task by task, so that one with many tasks does not keep the others waiting; the tasks of one
- * client start in the order in which they were submitted. */
+/* Tasks on shared threads. Clients take turns, task by task, so that one with many tasks does not keep the others
+ * waiting; the tasks of one client start in the order in which they were submitted. */
 #ifndef REEL_CORE_THREADS_H
 #define REEL_CORE_THREADS_H
 

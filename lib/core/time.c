@@ -1,4 +1,5 @@
-/* Times and durations as text. Nothing overflows: values beyond 64 bits of nanoseconds are refused when parsed and saturated when added. */
+/* Times and durations as text. Nothing overflows: values beyond 64 bits of nanoseconds are refused when parsed and
+ * saturated when added. */
 #include "reel/time.h"
 
 #include <stdio.h>
@@ -7,9 +8,10 @@
 #include <time.h>
 
 static const int64_t SECOND_NS = 1000000000;
-static const char accepted[] = "a time is RFC 3339 (2024-05-01T10:00:00Z, 2024-05-01), a number (bare, or with ns, us, ms, s), +2.5s from "
-                               "the start, -2.5s from the end, "
-                               "now or now-1h";
+static const char accepted[] =
+    "a time is RFC 3339 (2024-05-01T10:00:00Z, 2024-05-01), a number (bare, or with ns, us, ms, s), +2.5s from "
+    "the start, -2.5s from the end, "
+    "now or now-1h";
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -21,8 +23,13 @@ static int64_t unit_ns(const char *unit) {
     static const struct {
         const char *name;
         int64_t ns;
-    } units[] = {
-        {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000LL}, {"h", 3600000000000LL}, {"d", 86400000000000LL}};
+    } units[] = {{"ns", 1},
+                 {"us", 1000},
+                 {"ms", 1000000},
+                 {"s", 1000000000},
+                 {"m", 60000000000LL},
+                 {"h", 3600000000000LL},
+                 {"d", 86400000000000LL}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(unit, units[i].name) == 0) {
             return units[i].ns;
@@ -130,7 +137,8 @@ static int days_in_month(int year, int month) {
 
 static bool take_date(const char **p, int64_t *days) {
     int year, month, day;
-    bool good = take_digits(p, 4, &year) && take_char(p, "-") && take_digits(p, 2, &month) && take_char(p, "-") && take_digits(p, 2, &day);
+    bool good = take_digits(p, 4, &year) && take_char(p, "-") && take_digits(p, 2, &month) && take_char(p, "-") &&
+                take_digits(p, 2, &day);
     if (!good || month < 1 || month > 12 || day < 1 || day > days_in_month(year, month)) {
         return false;
     }
@@ -146,8 +154,8 @@ static bool take_zone(const char **p, int *offset) {
     if (take_char(p, "Zz")) {
         return true;
     }
-    if (!take_char(p, "+-") || !take_digits(p, 2, &hours) || !take_char(p, ":") || !take_digits(p, 2, &minutes) || hours > 23 ||
-        minutes > 59) {
+    if (!take_char(p, "+-") || !take_digits(p, 2, &hours) || !take_char(p, ":") || !take_digits(p, 2, &minutes) ||
+        hours > 23 || minutes > 59) {
         return false;
     }
     *offset = (negative ? -1 : 1) * (hours * 3600 + minutes * 60);
@@ -163,8 +171,8 @@ static bool parse_rfc3339(const char *p, int64_t *ns) {
     if (!*p) { /* a date alone: its begin */
         return !__builtin_mul_overflow(days, 86400 * SECOND_NS, ns);
     }
-    if (!take_char(&p, "Tt ") || !take_digits(&p, 2, &hour) || !take_char(&p, ":") || !take_digits(&p, 2, &minute) || !take_char(&p, ":") ||
-        !take_digits(&p, 2, &second) || hour > 23 || minute > 59 || second > 60) {
+    if (!take_char(&p, "Tt ") || !take_digits(&p, 2, &hour) || !take_char(&p, ":") || !take_digits(&p, 2, &minute) ||
+        !take_char(&p, ":") || !take_digits(&p, 2, &second) || hour > 23 || minute > 59 || second > 60) {
         return false;
     }
     if (take_char(&p, ".")) {
@@ -183,7 +191,10 @@ static bool parse_rfc3339(const char *p, int64_t *ns) {
 
 /* ---- numbers since 1970 */
 
-enum { CALENDAR_S = 100000000, YEAR_S = 366 * 86400 }; /* a recording whose times are later than 1973 has calendar times */
+enum {
+    CALENDAR_S = 100000000,
+    YEAR_S = 366 * 86400
+}; /* a recording whose times are later than 1973 has calendar times */
 
 /* Seconds reach to the year 5138; the others begin where these would be in 1973. */
 static int64_t magnitude_ns(int64_t number) {
@@ -228,18 +239,21 @@ static bool parse(const char *text, int64_t bare_unit_ns, struct reel_time *out)
     if (!p[number] && bare_unit_ns == 1) {
         return parse_bare(p, strspn(p, "0123456789"), out);
     }
-    return !strpbrk(p + number, "mhd") || strcmp(p + number, "ms") == 0 ? parse_amount(p, bare_unit_ns, &out->ns) : false;
+    return !strpbrk(p + number, "mhd") || strcmp(p + number, "ms") == 0 ? parse_amount(p, bare_unit_ns, &out->ns)
+                                                                        : false;
 }
 
 bool reel_time_parse(const char *text, int64_t bare_unit_ns, struct reel_time *out, struct reel_error *err) {
-    return parse(text, bare_unit_ns, out) || reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is not understood: %s", text, accepted);
+    return parse(text, bare_unit_ns, out) ||
+           reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is not understood: %s", text, accepted);
 }
 
 bool reel_duration_parse(const char *text, int64_t *ns, struct reel_error *err) {
     if (parse_amount(text, 0, ns) && *ns > 0) {
         return true;
     }
-    return reel_fail(err, REEL_ARGUMENT, "\"%.64s\" is not a duration: use a positive number with its unit (ns, us, ms, s, m, h, d)", text);
+    return reel_fail(err, REEL_ARGUMENT,
+                     "\"%.64s\" is not a duration: use a positive number with its unit (ns, us, ms, s, m, h, d)", text);
 }
 
 static int64_t add_saturated(int64_t a, int64_t b) {
@@ -257,7 +271,8 @@ static bool is_calendar(int64_t ns) {
 int64_t reel_time_resolve(const struct reel_time *t, int64_t first_ns, int64_t last_ns, int64_t now_ns) {
     switch (t->kind) {
     case REEL_TIME_ABSOLUTE:
-        return t->bare && ((first_ns == 0 && last_ns == 0) || is_calendar(last_ns)) ? t->ns * magnitude_ns(t->ns) : t->ns;
+        return t->bare && ((first_ns == 0 && last_ns == 0) || is_calendar(last_ns)) ? t->ns * magnitude_ns(t->ns)
+                                                                                    : t->ns;
     case REEL_TIME_FROM_START:
         return add_saturated(first_ns, t->ns);
     case REEL_TIME_FROM_END:
@@ -268,7 +283,8 @@ int64_t reel_time_resolve(const struct reel_time *t, int64_t first_ns, int64_t l
     return t->ns;
 }
 
-bool reel_time_within(const struct reel_time *t, int64_t first_ns, int64_t last_ns, int64_t *ns, struct reel_error *err) {
+bool reel_time_within(const struct reel_time *t, int64_t first_ns, int64_t last_ns, int64_t *ns,
+                      struct reel_error *err) {
     char text[3][REEL_TIME_TEXT], amount[REEL_TIME_TEXT] = "";
     *ns = reel_time_resolve(t, first_ns, last_ns, reel_now_ns());
     if (t->kind != REEL_TIME_ABSOLUTE || (first_ns == 0 && last_ns == 0) ||
@@ -287,8 +303,8 @@ bool reel_time_within(const struct reel_time *t, int64_t first_ns, int64_t last_
         }
         amount[n - (amount[n - 1] == '.')] = '\0';
     }
-    return reel_fail(err, REEL_ARGUMENT, "%s is more than a year outside of the recording, %s to %s%s%s%s", text[0], text[1], text[2],
-                     amount[0] ? "; did you mean +" : "", amount, amount[0] ? "s?" : "");
+    return reel_fail(err, REEL_ARGUMENT, "%s is more than a year outside of the recording, %s to %s%s%s%s", text[0],
+                     text[1], text[2], amount[0] ? "; did you mean +" : "", amount, amount[0] ? "s?" : "");
 }
 
 int64_t reel_now_ns(void) {
@@ -297,7 +313,8 @@ int64_t reel_now_ns(void) {
     return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* printf takes thousands of instructions per time; a recording's JSON has dozens of times, and every log line has one. */
+/* printf takes thousands of instructions per time; a recording's JSON has dozens of times, and every log line has one.
+ */
 static char *put_digits(char *at, uint32_t value, int digits) {
     for (int i = digits - 1; i >= 0; i--) {
         at[i] = (char)('0' + value % 10);
@@ -326,7 +343,7 @@ size_t reel_time_rfc3339(int64_t ns, char out[REEL_TIME_TEXT]) {
 
 size_t reel_time_seconds(int64_t ns, char out[REEL_TIME_TEXT]) {
     uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    int size = snprintf(out, REEL_TIME_TEXT, "%s%llu.%09llu", ns < 0 ? "-" : "", (unsigned long long)(size_ns / 1000000000),
-                        (unsigned long long)(size_ns % 1000000000));
+    int size = snprintf(out, REEL_TIME_TEXT, "%s%llu.%09llu", ns < 0 ? "-" : "",
+                        (unsigned long long)(size_ns / 1000000000), (unsigned long long)(size_ns % 1000000000));
     return (size_t)size;
 }

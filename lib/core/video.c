@@ -41,8 +41,8 @@ static bool collect(void *context, const struct reel_entry *entry) {
 
 enum frame { FRAME_NONE, FRAME, FRAME_KEY };
 
-static bool read_frame(struct reel_reader *reader, const struct reel_decoder *decoder, const struct reel_entry *entry, enum frame *frame,
-                       struct reel_error *err) {
+static bool read_frame(struct reel_reader *reader, const struct reel_decoder *decoder, const struct reel_entry *entry,
+                       enum frame *frame, struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_error why = {0};
     struct reel_bytes payload, unit;
@@ -68,8 +68,8 @@ static bool read_frame(struct reel_reader *reader, const struct reel_decoder *de
 }
 
 /* How many of the entries are needed; 0: there is no key frame, or this is no video. */
-static bool find_key(struct reel_reader *reader, const struct reel_decoder *decoder, const struct before *b, size_t *needed,
-                     struct reel_error *err) {
+static bool find_key(struct reel_reader *reader, const struct reel_decoder *decoder, const struct before *b,
+                     size_t *needed, struct reel_error *err) {
     *needed = 0;
     for (size_t i = 0; i < b->n; i++) {
         enum frame frame;
@@ -86,8 +86,8 @@ static bool find_key(struct reel_reader *reader, const struct reel_decoder *deco
     return true;
 }
 
-bool video_frames_before(struct reel_reader *reader, const struct reel_channel *channel, int64_t start_ns, struct reel_entry **entries,
-                         size_t *n, struct reel_error *err) {
+bool video_frames_before(struct reel_reader *reader, const struct reel_channel *channel, int64_t start_ns,
+                         struct reel_entry **entries, size_t *n, struct reel_error *err) {
     AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(channel, NULL);
     struct before b = {0};
     *n = 0;

@@ -55,7 +55,8 @@ static bool holds(struct filter *f, const struct reel_message *m, bool *out, str
         struct field_picker picker = {.set = f->paths[i], .open = open_value, .close = close_value, .context = &found};
         value_start(&found);
         field_picker_start(&picker);
-        reel_decode(f->decoders[m->channel], payload, &picker.visitor, &ignored); /* what is damaged has what was found before */
+        reel_decode(f->decoders[m->channel], payload, &picker.visitor,
+                    &ignored); /* what is damaged has what was found before */
         *out = condition_holds(&f->conditions[i], &found);
     }
     return true;
@@ -101,7 +102,8 @@ static const struct reel_stream_ops filter_ops = {.next = filter_next, .seek = f
 
 /* ---- opening */
 
-/* The channels that a condition's topic means, in the recording of `source`; the name is the recording's own, before renames. */
+/* The channels that a condition's topic means, in the recording of `source`; the name is the recording's own, before
+ * renames. */
 static bool mark_channels(struct filter *f, uint32_t source, const char *topic, uint32_t bit, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(f->below->readers[source]));
     for (uint32_t i = 0; i < f->base.n_channels; i++) {
@@ -158,7 +160,8 @@ struct reel_stream *where_stream(struct reel_stream *below, const struct reel_se
     f->masks = calloc((size_t)below->n_channels + 1, sizeof *f->masks);
     f->decoders = calloc((size_t)below->n_channels + 1, sizeof(struct reel_decoder *));
     bool good = (f->masks && f->decoders) || reel_fail_memory(err);
-    good = good && (q->n_where <= CONDITIONS_MAX || reel_fail(err, REEL_ARGUMENT, "where: at most %d conditions", CONDITIONS_MAX));
+    good = good && (q->n_where <= CONDITIONS_MAX ||
+                    reel_fail(err, REEL_ARGUMENT, "where: at most %d conditions", CONDITIONS_MAX));
     for (uint32_t i = 0; good && i < q->n_where; i++) {
         good = add_condition(f, q->where[i], err);
     }

@@ -4,8 +4,9 @@
 
 #include "reel/iterate.h"
 
-/* Takes `below` over, also on failure. REEL_ARGUMENT: a condition that is none, or is about no topic of the recordings; why a topic cannot
- * be decoded. */
-struct reel_stream *where_stream(struct reel_stream *below, const struct reel_selection *selection, struct reel_error *err);
+/* Takes `below` over, also on failure. REEL_ARGUMENT: a condition that is none, or is about no topic of the recordings;
+ * why a topic cannot be decoded. */
+struct reel_stream *where_stream(struct reel_stream *below, const struct reel_selection *selection,
+                                 struct reel_error *err);
 
 #endif

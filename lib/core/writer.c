@@ -1,4 +1,5 @@
-/* Opens a stream for a writer: the requested view first, then the conversion of encodings, then the view that the writer itself adds. */
+/* Opens a stream for a writer: the requested view first, then the conversion of encodings, then the view that the
+ * writer itself adds. */
 #include "core/codec.h"
 #include "reel/encoding.h"
 #include "reel/view.h"
@@ -15,8 +16,9 @@ static struct reel_stream *convert_to(const char *name, struct reel_stream *stre
     return NULL;
 }
 
-struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n_recordings,
-                                       const struct reel_selection *selection, struct reel_error *err) {
+struct reel_stream *reel_writer_stream(const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                       uint32_t n_recordings, const struct reel_selection *selection,
+                                       struct reel_error *err) {
     struct reel_selection q = *selection;
     if (writer->needs & REEL_KEEPS_TOPICS) {
         q.prefixing = REEL_PREFIX_NEVER;

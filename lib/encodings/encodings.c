@@ -1,18 +1,18 @@
 /* The encodings: a new one is one line here. The first that has a channel's encoding as its name is used. */
 #include "reel/encoding.h"
 
-#define ENCODINGS(X)                                                                                                                       \
-    X(rsb)                                                                                                                                 \
-    X(bytes)                                                                                                                               \
-    X(frames)                                                                                                                              \
-    X(mira)                                                                                                                                \
-    X(ros1)                                                                                                                                \
-    X(cdr)                                                                                                                                 \
-    X(carla)                                                                                                                               \
-    X(json)                                                                                                                                \
-    X(msgpack)                                                                                                                             \
-    X(protobuf)                                                                                                                            \
-    X(nanover)                                                                                                                             \
+#define ENCODINGS(X)                                                                                                   \
+    X(rsb)                                                                                                             \
+    X(bytes)                                                                                                           \
+    X(frames)                                                                                                          \
+    X(mira)                                                                                                            \
+    X(ros1)                                                                                                            \
+    X(cdr)                                                                                                             \
+    X(carla)                                                                                                           \
+    X(json)                                                                                                            \
+    X(msgpack)                                                                                                         \
+    X(protobuf)                                                                                                        \
+    X(nanover)                                                                                                         \
     X(nanover_legacy)
 
 #define DECLARE(name) extern const struct reel_encoding reel_encoding_##name;

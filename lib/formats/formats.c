@@ -2,43 +2,43 @@
 #include "reel/format.h"
 #include "reel/write.h"
 
-#define FORMATS(X)                                                                                                                         \
-    X(rosbag1)                                                                                                                             \
-    X(rosbag2_0)                                                                                                                           \
-    X(nanover)                                                                                                                             \
-    X(nanover_legacy)                                                                                                                      \
-    X(carla)                                                                                                                               \
-    X(mcap)                                                                                                                                \
-    X(rosbag2)                                                                                                                             \
-    X(mira)                                                                                                                                \
-    X(tide)                                                                                                                                \
+#define FORMATS(X)                                                                                                     \
+    X(rosbag1)                                                                                                         \
+    X(rosbag2_0)                                                                                                       \
+    X(nanover)                                                                                                         \
+    X(nanover_legacy)                                                                                                  \
+    X(carla)                                                                                                           \
+    X(mcap)                                                                                                            \
+    X(rosbag2)                                                                                                         \
+    X(mira)                                                                                                            \
+    X(tide)                                                                                                            \
     X(rows)
 
 /* Of one extension the first is used when no version is asked for. */
-#define WRITERS(X)                                                                                                                         \
-    X(mcap)                                                                                                                                \
-    X(rosbag2)                                                                                                                             \
-    X(rosbag2_sqlite3)                                                                                                                     \
-    X(rosbag2_0)                                                                                                                           \
-    X(rosbag2_0_named)                                                                                                                     \
-    X(rosbag12)                                                                                                                            \
-    X(nanover)                                                                                                                             \
-    X(carla)                                                                                                                               \
-    X(mira)                                                                                                                                \
-    X(tide)                                                                                                                                \
-    X(tide0)                                                                                                                               \
-    X(tide2)                                                                                                                               \
-    X(ndjson)                                                                                                                              \
-    X(json)                                                                                                                                \
-    X(json_seq)                                                                                                                            \
-    X(events)                                                                                                                              \
-    X(csv)                                                                                                                                 \
-    X(msgpack)                                                                                                                             \
-    X(parquet)                                                                                                                             \
-    X(arrow)                                                                                                                               \
-    X(images)                                                                                                                              \
-    X(clouds)                                                                                                                              \
-    X(ply)                                                                                                                                 \
+#define WRITERS(X)                                                                                                     \
+    X(mcap)                                                                                                            \
+    X(rosbag2)                                                                                                         \
+    X(rosbag2_sqlite3)                                                                                                 \
+    X(rosbag2_0)                                                                                                       \
+    X(rosbag2_0_named)                                                                                                 \
+    X(rosbag12)                                                                                                        \
+    X(nanover)                                                                                                         \
+    X(carla)                                                                                                           \
+    X(mira)                                                                                                            \
+    X(tide)                                                                                                            \
+    X(tide0)                                                                                                           \
+    X(tide2)                                                                                                           \
+    X(ndjson)                                                                                                          \
+    X(json)                                                                                                            \
+    X(json_seq)                                                                                                        \
+    X(events)                                                                                                          \
+    X(csv)                                                                                                             \
+    X(msgpack)                                                                                                         \
+    X(parquet)                                                                                                         \
+    X(arrow)                                                                                                           \
+    X(images)                                                                                                          \
+    X(clouds)                                                                                                          \
+    X(ply)                                                                                                             \
     X(mp4)
 
 #define DECLARE_FORMAT(name) extern const struct reel_format reel_format_##name;

@@ -1,5 +1,5 @@
-/* The questions of CARLA's own tools, answered from a stored recorder file in one pass: the text that the simulator prints, byte for byte,
- * or rows. */
+/* The questions of CARLA's own tools, answered from a stored recorder file in one pass: the text that the simulator
+ * prints, byte for byte, or rows. */
 #ifndef REEL_CARLA_H
 #define REEL_CARLA_H
 
@@ -25,7 +25,7 @@ enum reel_carla_dialect {
 bool reel_carla_dialect_named(const char *name, enum reel_carla_dialect *dialect, struct reel_error *err);
 
 enum reel_carla_topic {
-    REEL_CARLA_INFO,       /* show_recorder_file_info; as rows: what happened (created, destroyed, attached, collided) */
+    REEL_CARLA_INFO, /* show_recorder_file_info; as rows: what happened (created, destroyed, attached, collided) */
     REEL_CARLA_COLLISIONS, /* show_recorder_collisions */
     REEL_CARLA_BLOCKED,    /* show_recorder_actors_blocked */
     REEL_CARLA_ACTORS,     /* rows only: the actors, with their first and last time */
@@ -42,21 +42,23 @@ struct reel_carla_question {
     double min_distance_cm;          /* blocked: moved less than this is not moved */
     uint32_t actor;                  /* trajectory */
     int64_t at_ns;                   /* state */
-    bool ros_frame; /* trajectory, state: right-handed, as ROS has it (y, pitch and yaw negated); else CARLA's left-handed one */
+    bool ros_frame; /* trajectory, state: right-handed, as ROS has it (y, pitch and yaw negated); else CARLA's
+                       left-handed one */
 };
 /* With CARLA's defaults: 0.9.15, any, 30 s, 10 cm. */
 struct reel_carla_question reel_carla_question(enum reel_carla_topic topic);
 
 /* One pass under way. Memory: what is remembered of actors, and the text of one packet. */
 struct reel_carla;
-/* `rows` NULL: text to `text`; else rows, and `text` may be NULL. Both are copied, their contexts outlive the pass. REEL_UNSUPPORTED: the
- * recording is no CARLA log, or there is no such text; REEL_ARGUMENT. */
+/* `rows` NULL: text to `text`; else rows, and `text` may be NULL. Both are copied, their contexts outlive the pass.
+ * REEL_UNSUPPORTED: the recording is no CARLA log, or there is no such text; REEL_ARGUMENT. */
 struct reel_carla *reel_carla_open(struct reel_recording *recording, const struct reel_carla_question *question,
-                                   const struct reel_text_sink *text, const struct reel_table *rows, struct reel_error *err);
+                                   const struct reel_text_sink *text, const struct reel_table *rows,
+                                   struct reel_error *err);
 void reel_carla_free(struct reel_carla *pass);
 REEL_DEFINE_AUTO(struct reel_carla, reel_carla_free);
-/* Continues for a bounded number of packets; *done: all is emitted. A sink that takes no more: false with REEL_CANCELLED. REEL_NOT_FOUND:
- * the actor of a trajectory is not in the file; no row was emitted then. */
+/* Continues for a bounded number of packets; *done: all is emitted. A sink that takes no more: false with
+ * REEL_CANCELLED. REEL_NOT_FOUND: the actor of a trajectory is not in the file; no row was emitted then. */
 bool reel_carla_step(struct reel_carla *pass, bool *done, struct reel_error *err);
 
 #ifdef __cplusplus

@@ -3,10 +3,10 @@
 #define REEL_CLEANUP_H
 
 /* Defines reel_auto_<free_fn>() for a destructor that takes a pointer and accepts NULL. */
-#define REEL_DEFINE_AUTO(type, free_fn)                                                                                                    \
-    static inline void reel_auto_##free_fn(type **p) {                                                                                     \
-        free_fn(*p);                                                                                                                       \
-    }                                                                                                                                      \
+#define REEL_DEFINE_AUTO(type, free_fn)                                                                                \
+    static inline void reel_auto_##free_fn(type **p) {                                                                 \
+        free_fn(*p);                                                                                                   \
+    }                                                                                                                  \
     struct reel_auto_defined_##free_fn
 
 #endif

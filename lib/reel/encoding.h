@@ -10,7 +10,19 @@
 extern "C" {
 #endif
 
-enum reel_number { REEL_BOOL, REEL_I8, REEL_U8, REEL_I16, REEL_U16, REEL_I32, REEL_U32, REEL_I64, REEL_U64, REEL_F32, REEL_F64 };
+enum reel_number {
+    REEL_BOOL,
+    REEL_I8,
+    REEL_U8,
+    REEL_I16,
+    REEL_U16,
+    REEL_I32,
+    REEL_U32,
+    REEL_I64,
+    REEL_U64,
+    REEL_F32,
+    REEL_F64
+};
 /* Bytes of one in an array. */
 static inline unsigned reel_number_size(enum reel_number type) {
     static const uint8_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
@@ -24,14 +36,15 @@ struct reel_stamp {
     bool is_duration;
 };
 
-/* A visitor receives the values: it fills the table and embeds struct reel_visitor first in its own state. Each callback returns false to
- * end the walk: the visitor needs no more, or reached its own ceiling. Every payload is one value; a map is begin_map, (key, value)…,
- * end_map. Values whose callback is NULL are ignored. */
+/* A visitor receives the values: it fills the table and embeds struct reel_visitor first in its own state. Each
+ * callback returns false to end the walk: the visitor needs no more, or reached its own ceiling. Every payload is one
+ * value; a map is begin_map, (key, value)…, end_map. Values whose callback is NULL are ignored. */
 struct reel_visitor;
 struct reel_visitor_ops {
     bool (*begin_map)(struct reel_visitor *v);
-    bool (*key)(struct reel_visitor *v,
-                struct reel_bytes name); /* any bytes: a visitor that writes text shows what is no UTF-8 in its own way */
+    bool (*key)(
+        struct reel_visitor *v,
+        struct reel_bytes name); /* any bytes: a visitor that writes text shows what is no UTF-8 in its own way */
     bool (*end_map)(struct reel_visitor *v);
     bool (*begin_list)(struct reel_visitor *v);
     bool (*end_list)(struct reel_visitor *v);
@@ -43,16 +56,18 @@ struct reel_visitor_ops {
     bool (*real32)(struct reel_visitor *v, float value); /* 9 significant digits are exact */
     bool (*text)(struct reel_visitor *v, struct reel_bytes value);
     bool (*binary)(struct reel_visitor *v, struct reel_bytes value);
-    /* A packed array: little-endian numbers back to back, data.size / reel_number_size(type) of them. columns > 1: rows of so many each (a
-     * position is 3 columns); the last row may be short. A list of numbers otherwise. */
+    /* A packed array: little-endian numbers back to back, data.size / reel_number_size(type) of them. columns > 1: rows
+     * of so many each (a position is 3 columns); the last row may be short. A list of numbers otherwise. */
     bool (*numbers)(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
-    bool (*stamp)(struct reel_visitor *v, const struct reel_stamp *value); /* the map {"sec", nanoseconds_name} otherwise */
+    bool (*stamp)(struct reel_visitor *v,
+                  const struct reel_stamp *value); /* the map {"sec", nanoseconds_name} otherwise */
 };
 struct reel_visitor {
     const struct reel_visitor_ops *ops;
 };
 
-/* A packed array as single values, in lists; for visitors that have nothing better to do with it. Also what happens when `numbers` is NULL.
+/* A packed array as single values, in lists; for visitors that have nothing better to do with it. Also what happens
+ * when `numbers` is NULL.
  */
 bool reel_numbers_expand(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns);
 
@@ -72,8 +87,8 @@ struct reel_field {
 /* Asked for each field, in the order of the payload; false ends it. */
 typedef bool (*reel_field_visit)(void *context, const struct reel_field *field);
 
-/* A part of the shape that a schema gives its payloads. In pre-order: a struct, its members with their names, its end; a list, then its
- * element. */
+/* A part of the shape that a schema gives its payloads. In pre-order: a struct, its members with their names, its end;
+ * a list, then its element. */
 enum reel_shape_kind {
     REEL_SHAPE_STRUCT, /* its members follow … */
     REEL_SHAPE_END,    /* … up to this */
@@ -101,14 +116,14 @@ struct reel_stream;
 struct reel_encoding {
     const char *name; /* struct reel_channel.encoding */
 
-    /* Reads the channel's schema once: *state is immutable after it and used by many threads. Fails with words when payloads of this
-     * channel cannot be decoded (REEL_UNSUPPORTED, REEL_DAMAGED, REEL_LIMIT): they are delivered as bytes then. The channel outlives the
-     * state. */
+    /* Reads the channel's schema once: *state is immutable after it and used by many threads. Fails with words when
+     * payloads of this channel cannot be decoded (REEL_UNSUPPORTED, REEL_DAMAGED, REEL_LIMIT): they are delivered as
+     * bytes then. The channel outlives the state. */
     bool (*open)(const struct reel_channel *channel, void **state, struct reel_error *err);
     void (*close)(void *state);
 
-    /* Walks one payload. False: err->code is REEL_OK when the visitor stopped the walk, else the payload does not fit its schema
-     * (REEL_DAMAGED) or a ceiling was met (REEL_LIMIT); the visitor may have received a part by then. */
+    /* Walks one payload. False: err->code is REEL_OK when the visitor stopped the walk, else the payload does not fit
+     * its schema (REEL_DAMAGED) or a ceiling was met (REEL_LIMIT); the visitor may have received a part by then. */
     bool (*decode)(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err);
 
     /* Optional: how many bytes a message takes at the beginning of `payload`, where others follow it. */
@@ -120,21 +135,22 @@ struct reel_encoding {
     /* Optional: the nested shape of every payload, by the schema. */
     bool (*shape)(const void *state, reel_shape_visit visit, void *context);
 
-    /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages with time < time_ns
-     * of channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). Encodings that share the function share the state: it is
-     * called once for the channels of all of them. */
-    bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err);
+    /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages
+     * with time < time_ns of channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). Encodings that share
+     * the function share the state: it is called once for the channels of all of them. */
+    bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
+                     struct reel_error *err);
 
-    /* Optional: the stream with messages of this encoding in place of those that can be converted to it (ROS 1 and ROS 2). Takes `source`
-     * over, also when it fails; gives it back as it is when there is nothing to convert. */
+    /* Optional: the stream with messages of this encoding in place of those that can be converted to it (ROS 1 and ROS
+     * 2). Takes `source` over, also when it fails; gives it back as it is when there is nothing to convert. */
     struct reel_stream *(*convert)(struct reel_stream *source, struct reel_error *err);
 
     /* Names in other containers. */
-    const char *profile;          /* the middleware that such payloads are of, by MCAP's name: "ros1", "ros2"; NULL: none */
+    const char *profile; /* the middleware that such payloads are of, by MCAP's name: "ros1", "ros2"; NULL: none */
     const char *message_encoding; /* MCAP's name of the encoding; NULL: `name` */
     const char *schema_encoding;  /* the language of definitions that name none, as MCAP calls it; NULL: `name` */
-    const char *const *languages; /* NULL-terminated: how the names of languages begin that define such payloads; the longest that fits
-                                   * decides. NULL: none */
+    const char *const *languages; /* NULL-terminated: how the names of languages begin that define such payloads; the
+                                   * longest that fits decides. NULL: none */
     bool is_exact;                /* decode() emits what shape() says and nothing else */
     bool is_map;                  /* every payload is one map, also where no schema says so */
     bool is_viewable;             /* Foxglove and compatible viewers decode it themselves */
@@ -144,7 +160,8 @@ struct reel_encoding {
 
 /* The table of encodings, NULL-terminated (encodings/encodings.c). */
 extern const struct reel_encoding *const reel_encodings[];
-const struct reel_encoding *reel_encoding_of(const struct reel_channel *channel); /* NULL when its encoding is unknown */
+const struct reel_encoding *
+reel_encoding_of(const struct reel_channel *channel); /* NULL when its encoding is unknown */
 /* The encoding of payloads whose definitions are in this language (reel_encoding.languages); NULL: not known. */
 const char *reel_language_encoding(struct reel_bytes language);
 bool reel_language_is_delimited(struct reel_bytes language); /* its encoding has extent() */
@@ -157,12 +174,15 @@ struct reel_decoder;
 struct reel_decoder *reel_decoder_open(const struct reel_channel *channel, struct reel_error *err);
 void reel_decoder_free(struct reel_decoder *decoder); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_decoder, reel_decoder_free);
-bool reel_decode(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err);
+bool reel_decode(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_visitor *v,
+                 struct reel_error *err);
 /* As extent(); REEL_UNSUPPORTED where the encoding has none. */
-bool reel_decode_extent(const struct reel_decoder *decoder, struct reel_bytes payload, size_t *size, struct reel_error *err);
+bool reel_decode_extent(const struct reel_decoder *decoder, struct reel_bytes payload, size_t *size,
+                        struct reel_error *err);
 bool reel_decoder_fields(const struct reel_decoder *decoder, reel_field_visit visit,
                          void *context); /* none when the encoding has no schema */
-/* As shape(); nothing is visited when the encoding has none. *exact (may be NULL): the payloads have no other values. */
+/* As shape(); nothing is visited when the encoding has none. *exact (may be NULL): the payloads have no other values.
+ */
 bool reel_decoder_shape(const struct reel_decoder *decoder, reel_shape_visit visit, void *context, bool *exact);
 unsigned reel_encodings_version(void); /* changes when any decoder does */
 

@@ -1,5 +1,6 @@
-/* Errors: every function that can fail returns bool (or a pointer) and takes the caller's `struct reel_error *` last. The error is
- * described once, where it happens; callers add the location with reel_error_at(). No allocation, no globals. */
+/* Errors: every function that can fail returns bool (or a pointer) and takes the caller's `struct reel_error *` last.
+ * The error is described once, where it happens; callers add the location with reel_error_at(). No allocation, no
+ * globals. */
 #ifndef REEL_ERROR_H
 #define REEL_ERROR_H
 
@@ -35,9 +36,11 @@ struct reel_error {
 };
 
 /* Fills `err` (which may be NULL) and returns false, so that a check is `return reel_fail(err, …)`. */
-__attribute__((format(printf, 3, 4))) bool reel_fail(struct reel_error *err, enum reel_code code, const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool reel_fail(struct reel_error *err, enum reel_code code, const char *format,
+                                                     ...);
 
-/* The same for a failed system call: appends strerror(errno), and turns ENOSPC/EDQUOT into REEL_NO_SPACE, EROFS into REEL_READ_ONLY. */
+/* The same for a failed system call: appends strerror(errno), and turns ENOSPC/EDQUOT into REEL_NO_SPACE, EROFS into
+ * REEL_READ_ONLY. */
 __attribute__((format(printf, 2, 3))) bool reel_fail_errno(struct reel_error *err, const char *format, ...);
 
 /* Prepends "where: " to an error. Returns false. */

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* All text in the model is valid UTF-8, NUL-terminated, owned by the index; bytes of a file that are no UTF-8 (and NULs) stand as \xNN. */
+/* All text in the model is valid UTF-8, NUL-terminated, owned by the index; bytes of a file that are no UTF-8 (and
+ * NULs) stand as \xNN. */
 struct reel_pair {
     const char *key, *value;
 };
@@ -26,21 +27,23 @@ struct reel_schema {
 
 /* One connection: topic + type + definition (+ callerid, latching …). Several channels may share a name. */
 struct reel_channel {
-    uint32_t id;               /* dense, 0 …: position in the index; the file's own id is in metadata where it has one */
-    const char *name;          /* the topic */
-    const char *const *topics; /* the names it is found under; usually { name }. NanoVer's "frame+state" is found under both types */
-    uint32_t n_topics;         /* at least 1 */
-    const char *type;          /* message type; may be "" */
-    const char *encoding;      /* of the payload: "ros1", "nanover", "json" …; what decoders are chosen by */
+    uint32_t id;      /* dense, 0 …: position in the index; the file's own id is in metadata where it has one */
+    const char *name; /* the topic */
+    const char *const
+        *topics; /* the names it is found under; usually { name }. NanoVer's "frame+state" is found under both types */
+    uint32_t n_topics;    /* at least 1 */
+    const char *type;     /* message type; may be "" */
+    const char *encoding; /* of the payload: "ros1", "nanover", "json" …; what decoders are chosen by */
     const struct reel_schema *schemas;
     uint32_t n_schemas; /* see reel_channel_schema() */
     struct reel_pairs metadata;
     bool latched; /* the last message stays valid until the next one (ROS latching) */
 };
 
-/* The channel's own schema, which defines its messages: the first whose name is the channel's type, else the first whose name is another
- * spelling of it ("a/B", "a/msg/B" and "a::msg::B"; ".a.B" and "a.B"), else the first. The others are an envelope (RSB in TIDE logs: it
- * stands first) or types that the own one needs, in any order. NULL: the channel has none. */
+/* The channel's own schema, which defines its messages: the first whose name is the channel's type, else the first
+ * whose name is another spelling of it ("a/B", "a/msg/B" and "a::msg::B"; ".a.B" and "a.B"), else the first. The others
+ * are an envelope (RSB in TIDE logs: it stands first) or types that the own one needs, in any order. NULL: the channel
+ * has none. */
 const struct reel_schema *reel_channel_schema(const struct reel_channel *channel);
 
 enum reel_codec {
@@ -51,20 +54,25 @@ enum reel_codec {
     REEL_CODEC_BZIP2,
     REEL_CODEC_LZ4,
     REEL_CODEC_ZSTD,
-    REEL_CODEC_ROWS,       /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns */
-    REEL_CODEC_JSON_BYTES, /* JSON text; in the raw bytes the digits of each {"$base64": "…"} are its bytes, then zeros */
+    REEL_CODEC_ROWS, /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns
+                      */
+    REEL_CODEC_JSON_BYTES, /* JSON text; in the raw bytes the digits of each {"$base64": "…"} are its bytes, then zeros
+                            */
 };
 
 #define REEL_CHUNK_PART UINT32_C(0x80000000) /* reel_chunk.part refers to a chunk instead of a part */
 
-/* A run of bytes of one file, perhaps compressed; or of another chunk. Chunk ids 0 … n_parts-1 are the parts themselves, whole and plain.
+/* A run of bytes of one file, perhaps compressed; or of another chunk. Chunk ids 0 … n_parts-1 are the parts
+ * themselves, whole and plain.
  */
 struct reel_chunk {
-    uint32_t part; /* or REEL_CHUNK_PART | id: inside the raw bytes of that earlier chunk (a member of an archive, a row) */
+    uint32_t
+        part; /* or REEL_CHUNK_PART | id: inside the raw bytes of that earlier chunk (a member of an archive, a row) */
     enum reel_codec codec;
     uint64_t offset, stored; /* position in the part, size there */
-    uint64_t raw;            /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
-    bool damaged;            /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair */
+    uint64_t raw; /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
+    bool
+        damaged; /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair */
 };
 
 enum { REEL_ENTRY_EXTRAS = 2 };
@@ -74,8 +82,8 @@ struct reel_entry {
     int64_t time_ns; /* log_time: since 1970 (clock wall) or since the recording's own zero (clock relative) */
     uint64_t offset; /* of its record, in the chunk's raw bytes; the payload is at offset + head */
     uint32_t channel, chunk;
-    uint32_t head;                     /* bytes of record header kept reachable before the payload, for the format's describe() */
-    uint32_t size;                     /* bytes of payload */
+    uint32_t head; /* bytes of record header kept reachable before the payload, for the format's describe() */
+    uint32_t size; /* bytes of payload */
     uint64_t extra[REEL_ENTRY_EXTRAS]; /* the format's own columns; 0 when unused (a constant column costs nothing) */
 };
 

@@ -29,7 +29,8 @@ struct reel_image {
     uint8_t *own;
 };
 /* REEL_UNSUPPORTED: this message is no image, or one of a form that is not read; the payload must outlive it. */
-bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_image *out, struct reel_error *err);
+bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_image *out,
+                     struct reel_error *err);
 void reel_image_done(struct reel_image *image);
 
 /* The sides of the whole image, from the head of its file; false: they cannot be told. */
@@ -40,11 +41,11 @@ struct reel_picture {
     size_t size;
     uint32_t width, height;
 };
-/* The image as a file, no wider than `width` (0: as it is). Depths and floats are stretched so that the smallest stands as black and the
- * largest as white; a Bayer mosaic becomes colour, bilinearly. REEL_LIMIT: more than 16384 a side or 64 megapixels; REEL_DAMAGED;
- * REEL_UNSUPPORTED: an encoding that is not drawn. */
-bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
-                       struct reel_error *err);
+/* The image as a file, no wider than `width` (0: as it is). Depths and floats are stretched so that the smallest stands
+ * as black and the largest as white; a Bayer mosaic becomes colour, bilinearly. REEL_LIMIT: more than 16384 a side or
+ * 64 megapixels; REEL_DAMAGED; REEL_UNSUPPORTED: an encoding that is not drawn. */
+bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width,
+                       struct reel_picture *out, struct reel_error *err);
 void reel_picture_done(struct reel_picture *picture);
 
 /* The same as rows of 8-bit values, without padding: 1 a pixel, grey, or 3, RGB. */
@@ -53,16 +54,18 @@ struct reel_pixels {
     uint32_t width, height;
     unsigned values;
 };
-bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out, struct reel_error *err);
+bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out,
+                         struct reel_error *err);
 void reel_pixels_done(struct reel_pixels *pixels);
 
-/* Pictures of a recording side by side in one JPEG: from its best channel of images, at evenly spread times; of one frame, from the middle.
- * REEL_NOT_FOUND: it has no images; REEL_UNSUPPORTED, REEL_DAMAGED, REEL_LIMIT: they are not drawn. */
+/* Pictures of a recording side by side in one JPEG: from its best channel of images, at evenly spread times; of one
+ * frame, from the middle. REEL_NOT_FOUND: it has no images; REEL_UNSUPPORTED, REEL_DAMAGED, REEL_LIMIT: they are not
+ * drawn. */
 struct reel_thumbnail {
     uint32_t frames, width, height; /* of each, at most */
 };
-bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thumbnail *options, struct reel_picture *out,
-                         struct reel_error *err);
+bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thumbnail *options,
+                         struct reel_picture *out, struct reel_error *err);
 bool reel_thumbnail_fits(const struct reel_index *index); /* whether it has such a channel */
 
 enum { REEL_PICTURE_VERSION = 3 }; /* part of every ETag: raise it when one pixel changes */

@@ -1,6 +1,7 @@
-/* Recording: messages are appended to a file as they come: MCAP, ROS bags 1.2 and 2.0, TIDE logs, MIRA tapes, NanoVer recordings (which
- * are MCAP until they are closed). Unlike a conversion nothing is known ahead, and what was synced survives the end of the program at any
- * moment: readers of the format take the file as it is, and a recorder can go on with it. */
+/* Recording: messages are appended to a file as they come: MCAP, ROS bags 1.2 and 2.0, TIDE logs, MIRA tapes, NanoVer
+ * recordings (which are MCAP until they are closed). Unlike a conversion nothing is known ahead, and what was synced
+ * survives the end of the program at any moment: readers of the format take the file as it is, and a recorder can go on
+ * with it. */
 #ifndef REEL_RECORD_H
 #define REEL_RECORD_H
 
@@ -15,7 +16,8 @@ struct reel_recorder_options {
     size_t size;             /* sizeof(struct reel_recorder_options) */
     const char *compression; /* one of the writer's; NULL, "": none */
     uint64_t chunk_bytes;    /* messages are gathered in memory up to this size; 0 = 1 MiB */
-    bool resume;             /* go on with a file of an earlier recorder that was not closed; bytes behind its last complete record go */
+    bool resume; /* go on with a file of an earlier recorder that was not closed; bytes behind its last complete record
+                    go */
 };
 
 struct reel_record {
@@ -26,17 +28,18 @@ struct reel_record {
     struct reel_bytes payload;
 };
 
-/* One thread at a time. When writing fails (a full disk), the messages gathered since the last flush are lost, the file is as it was
- * before, and the recorder can go on. */
+/* One thread at a time. When writing fails (a full disk), the messages gathered since the last flush are lost, the file
+ * is as it was before, and the recorder can go on. */
 struct reel_recorder;
 
-/* Creates the file, which must not exist (REEL_CONFLICT), or resumes it: REEL_NOT_MINE: not such a file; REEL_CONFLICT: it is complete.
- * REEL_UNSUPPORTED: this writer cannot record. */
-struct reel_recorder *reel_recorder_open(const char *path, const struct reel_writer *writer, const struct reel_recorder_options *options,
-                                         struct reel_error *err);
-/* Adds a channel; id, topics and metadata are as in the model. *id counts from 0, in the order of the calls; a resumed file's channels keep
- * theirs. */
-bool reel_recorder_channel(struct reel_recorder *recorder, const struct reel_channel *channel, uint32_t *id, struct reel_error *err);
+/* Creates the file, which must not exist (REEL_CONFLICT), or resumes it: REEL_NOT_MINE: not such a file; REEL_CONFLICT:
+ * it is complete. REEL_UNSUPPORTED: this writer cannot record. */
+struct reel_recorder *reel_recorder_open(const char *path, const struct reel_writer *writer,
+                                         const struct reel_recorder_options *options, struct reel_error *err);
+/* Adds a channel; id, topics and metadata are as in the model. *id counts from 0, in the order of the calls; a resumed
+ * file's channels keep theirs. */
+bool reel_recorder_channel(struct reel_recorder *recorder, const struct reel_channel *channel, uint32_t *id,
+                           struct reel_error *err);
 bool reel_recorder_message(struct reel_recorder *recorder, const struct reel_record *record, struct reel_error *err);
 /* Passes what is gathered to the system: it survives the end of the program. */
 bool reel_recorder_flush(struct reel_recorder *recorder, struct reel_error *err);

@@ -1,7 +1,8 @@
 /* libreel: reads recordings of robots and simulators, and writes them in other formats. See libreel(3).
  *
- * Functions that can fail return false or NULL and describe the failure in the caller's struct reel_error, which may be NULL. Text is
- * UTF-8. Times are nanoseconds. Structs of options begin with their own size, so that programs keep working with later versions. */
+ * Functions that can fail return false or NULL and describe the failure in the caller's struct reel_error, which may be
+ * NULL. Text is UTF-8. Times are nanoseconds. Structs of options begin with their own size, so that programs keep
+ * working with later versions. */
 #ifndef REEL_REEL_H
 #define REEL_REEL_H
 

@@ -15,12 +15,12 @@ struct reel_bag_question {
     bool freq;        /* --freq: each topic's frequency, which bags of version 1 always print */
 };
 
-/* From malloc, with the line's end that rosbag prints. REEL_UNSUPPORTED: nothing in it is ROS's. Times stand in the zone of the process, as
- * there. */
+/* From malloc, with the line's end that rosbag prints. REEL_UNSUPPORTED: nothing in it is ROS's. Times stand in the
+ * zone of the process, as there. */
 char *reel_bag_info(struct reel_recording *recording, const struct reel_bag_question *question, struct reel_error *err);
 
-/* Its topics as rows: topic, type, messages, connections, frequency_hz (null: unknown, as of topics with one message). Fails alike;
- * REEL_CANCELLED: the table stopped. */
+/* Its topics as rows: topic, type, messages, connections, frequency_hz (null: unknown, as of topics with one message).
+ * Fails alike; REEL_CANCELLED: the table stopped. */
 bool reel_bag_topics(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* The one sink every writer appends to: a window on an endless output. Bytes that fall into [lo, hi) are stored, all others are
- * only counted. So one piece of writer code counts (empty window), renders whole groups, and renders any part of a huge one. */
+/* The one sink every writer appends to: a window on an endless output. Bytes that fall into [lo, hi) are stored, all
+ * others are only counted. So one piece of writer code counts (empty window), renders whole groups, and renders any
+ * part of a huge one. */
 #ifndef REEL_SINK_H
 #define REEL_SINK_H
 
@@ -17,8 +18,10 @@ struct reel_sink {
     uint8_t *buffer; /* hi - lo bytes, owned by the caller */
     bool hashing;    /* keep `crc` over every byte emitted, inside the window or not */
     uint32_t crc;    /* CRC-32 (zlib's), start value 0 */
-    bool partial;    /* the window shows a part of a group: nothing may be patched, or its bytes would depend on the window */
-    bool lacking;    /* set by a writer that had to patch bytes that a partial window shows: the group is rendered again, whole */
+    bool partial; /* the window shows a part of a group: nothing may be patched, or its bytes would depend on the window
+                   */
+    bool lacking; /* set by a writer that had to patch bytes that a partial window shows: the group is rendered again,
+                     whole */
 };
 
 void reel_sink_edge(struct reel_sink *s, const void *data, size_t size);    /* slow path of reel_sink_put */
@@ -59,8 +62,8 @@ static inline void reel_sink_string32(struct reel_sink *s, struct reel_bytes b) 
     reel_sink_put_bytes(s, b);
 }
 
-/* Address of the stored bytes [pos, pos + size), or NULL when they do not all lie in the window or the group is not shown whole. For
- * checksums and patches. */
+/* Address of the stored bytes [pos, pos + size), or NULL when they do not all lie in the window or the group is not
+ * shown whole. For checksums and patches. */
 static inline uint8_t *reel_sink_at(const struct reel_sink *s, uint64_t pos, uint64_t size) {
     return !s->partial && pos >= s->lo && pos + size <= s->hi && size > 0 ? s->buffer + (pos - s->lo) : NULL;
 }

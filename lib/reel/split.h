@@ -22,11 +22,12 @@ struct reel_split_part {
     struct reel_selection selection; /* with the part's times; borrows from the selection that was split */
     struct reel_write_options options;
 };
-/* An array of *count parts, from malloc. REEL_LIMIT: more than REEL_SPLIT_MAX; REEL_UNSUPPORTED: by size, where lengths are not planned. */
-struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel_recording *const *recordings, uint32_t n_recordings,
-                                   const struct reel_selection *selection, const struct reel_write_options *options,
-                                   const struct reel_split_rule *rule, const struct reel_progress *progress, uint32_t *count,
-                                   struct reel_error *err);
+/* An array of *count parts, from malloc. REEL_LIMIT: more than REEL_SPLIT_MAX; REEL_UNSUPPORTED: by size, where lengths
+ * are not planned. */
+struct reel_split_part *reel_split(const struct reel_writer *writer, struct reel_recording *const *recordings,
+                                   uint32_t n_recordings, const struct reel_selection *selection,
+                                   const struct reel_write_options *options, const struct reel_split_rule *rule,
+                                   const struct reel_progress *progress, uint32_t *count, struct reel_error *err);
 
 #ifdef __cplusplus
 }

@@ -68,8 +68,8 @@ static inline struct reel_cell reel_cell_bool(bool value) {
     return cell;
 }
 
-/* Receives a table: the columns once, then each row (as many cells, valid during the call), then the end. Column names include the unit
- * (time_s, x_m). Each function returns false to stop. */
+/* Receives a table: the columns once, then each row (as many cells, valid during the call), then the end. Column names
+ * include the unit (time_s, x_m). Each function returns false to stop. */
 struct reel_table {
     bool (*columns)(void *context, const char *const *names, unsigned n); /* the names outlive the table */
     bool (*row)(void *context, const struct reel_cell *cells, unsigned n);
@@ -83,12 +83,21 @@ struct reel_text_sink {
     void *context;
 };
 
-/* A table as text: CSV by RFC 4180, a JSON array of objects, one object a line, or, of a table with the columns x_m, y_m, z_m and time_s, a
- * GeoJSON-like line through them. Numbers that are not finite stand as NaN, Infinity, -Infinity (strings in JSON). Or as Parquet or an
- * Arrow stream, which are written when the table ends, because all rows decide the types of the columns. The sink's context outlives it. */
-enum reel_table_form { REEL_TABLE_CSV, REEL_TABLE_JSON, REEL_TABLE_NDJSON, REEL_TABLE_PARQUET, REEL_TABLE_ARROW, REEL_TABLE_GEOJSON };
+/* A table as text: CSV by RFC 4180, a JSON array of objects, one object a line, or, of a table with the columns x_m,
+ * y_m, z_m and time_s, a GeoJSON-like line through them. Numbers that are not finite stand as NaN, Infinity, -Infinity
+ * (strings in JSON). Or as Parquet or an Arrow stream, which are written when the table ends, because all rows decide
+ * the types of the columns. The sink's context outlives it. */
+enum reel_table_form {
+    REEL_TABLE_CSV,
+    REEL_TABLE_JSON,
+    REEL_TABLE_NDJSON,
+    REEL_TABLE_PARQUET,
+    REEL_TABLE_ARROW,
+    REEL_TABLE_GEOJSON
+};
 struct reel_table_text;
-struct reel_table_text *reel_table_text_new(enum reel_table_form form, const struct reel_text_sink *sink, struct reel_error *err);
+struct reel_table_text *reel_table_text_new(enum reel_table_form form, const struct reel_text_sink *sink,
+                                            struct reel_error *err);
 void reel_table_text_free(struct reel_table_text *text); /* NULL is fine */
 REEL_DEFINE_AUTO(struct reel_table_text, reel_table_text_free);
 const struct reel_table *reel_table_of_text(const struct reel_table_text *text);

@@ -63,7 +63,8 @@ void table_columns_free(struct table_columns *t) {
 }
 REEL_DEFINE_AUTO(struct table_columns, table_columns_free);
 
-struct table_columns *table_columns_new(enum reel_table_form form, const struct reel_text_sink *sink, struct reel_error *err) {
+struct table_columns *table_columns_new(enum reel_table_form form, const struct reel_text_sink *sink,
+                                        struct reel_error *err) {
     AUTO(table_columns_free) struct table_columns *t = calloc(1, sizeof *t);
     if (!t || !columns_init(&t->columns, take, &t->arena)) {
         reel_fail_memory(err);
@@ -205,19 +206,20 @@ static bool send_group(struct table_columns *t) {
     uint64_t rows = t->fill.rows;
     *group = (struct table_group){.chunks = calloc((size_t)t->n_leaves + 1, sizeof *group->chunks)};
     t->n_groups++;
-    if (!group->chunks || !parquet_put_group(&t->encoder, t->leaves, t->n_leaves, &t->fill, group->chunks, &t->out, NULL) ||
+    if (!group->chunks ||
+        !parquet_put_group(&t->encoder, t->leaves, t->n_leaves, &t->fill, group->chunks, &t->out, NULL) ||
         !(group->pages = malloc(t->encoder.pages.size + 1))) {
         return false;
     }
     memcpy(group->pages, t->encoder.pages.data, t->encoder.pages.size);
-    group->at =
-        (struct parquet_group){.offset = t->written, .size = t->out.size, .rows = rows, .chunks = group->chunks, .pages = group->pages};
+    group->at = (struct parquet_group){
+        .offset = t->written, .size = t->out.size, .rows = rows, .chunks = group->chunks, .pages = group->pages};
     return send(t);
 }
 
 static bool send_rows(struct table_columns *t) {
-    bool good = t->fill.rows == 0 ||
-                (columns_fill_check(&t->fill, NULL) && (t->form == REEL_TABLE_ARROW ? send_sink(t, put_batch) : send_group(t)));
+    bool good = t->fill.rows == 0 || (columns_fill_check(&t->fill, NULL) &&
+                                      (t->form == REEL_TABLE_ARROW ? send_sink(t, put_batch) : send_group(t)));
     columns_fill_clear(&t->fill);
     return good;
 }
@@ -280,7 +282,8 @@ static bool replay(struct table_columns *t) {
 
 static bool put_end(void *context) {
     struct table_columns *t = context;
-    if (!columns_settle(&t->columns, &(struct columns_fixed){0}) || !(t->leaves = calloc((size_t)t->columns.n + 1, sizeof *t->leaves)) ||
+    if (!columns_settle(&t->columns, &(struct columns_fixed){0}) ||
+        !(t->leaves = calloc((size_t)t->columns.n + 1, sizeof *t->leaves)) ||
         !columns_fill_open(&t->fill, &t->columns, NULL)) {
         return false;
     }

@@ -47,7 +47,9 @@ static void put_csv(struct reel_table_text *t, struct reel_bytes text) {
 
 /* Values that are not finite are quoted in JSON, but not in CSV. */
 static bool put_not_finite(struct reel_table_text *t, const struct reel_cell *cell) {
-    double value = cell->kind == REEL_CELL_REAL ? cell->real : cell->kind == REEL_CELL_REAL32 ? (double)cell->real32 : 0;
+    double value = cell->kind == REEL_CELL_REAL     ? cell->real
+                   : cell->kind == REEL_CELL_REAL32 ? (double)cell->real32
+                                                    : 0;
     if (isfinite(value) || t->form != REEL_TABLE_CSV) {
         return false;
     }
@@ -102,7 +104,8 @@ static bool begin_path(struct reel_table_text *t, const char *const *names, unsi
             return false;
         }
     }
-    put(t, "{\"type\":\"Feature\",\"properties\":{\"coordinates\":[\"x_m\",\"y_m\",\"z_m\",\"time_s\"]},\"geometry\":{\"type\":"
+    put(t, "{\"type\":\"Feature\",\"properties\":{\"coordinates\":[\"x_m\",\"y_m\",\"z_m\",\"time_s\"]},\"geometry\":{"
+           "\"type\":"
            "\"LineString\",\"coordinates\":[");
     return flush(t);
 }
@@ -156,7 +159,8 @@ static bool put_end(void *context) {
     return flush(t);
 }
 
-struct reel_table_text *reel_table_text_new(enum reel_table_form form, const struct reel_text_sink *sink, struct reel_error *err) {
+struct reel_table_text *reel_table_text_new(enum reel_table_form form, const struct reel_text_sink *sink,
+                                            struct reel_error *err) {
     struct reel_table_text *t = calloc(1, sizeof *t);
     if (!t) {
         reel_fail_memory(err);

@@ -1,9 +1,10 @@
-/* Messages as CSV (RFC 4180): log_time, publish_time, sequence, recording and topic where there are several, then a column for each
- * requested field, or for each field in the schemas of all channels. A field that is a list of variable length, a map or bytes is one cell:
- * JSON, or base64. A field that is a time is written as log_time is; a duration is a number of seconds. Payloads without a schema go to the
- * column "data": JSON, or base64 when they are not decoded; column names are unique. The columns depend only on the selection, never on the
- * messages; a payload that does not match its schema is written as base64 in the column "data" if there is one, else as {"$base64":…} in
- * its first cell. */
+/* Messages as CSV (RFC 4180): log_time, publish_time, sequence, recording and topic where there are several, then a
+ * column for each requested field, or for each field in the schemas of all channels. A field that is a list of variable
+ * length, a map or bytes is one cell: JSON, or base64. A field that is a time is written as log_time is; a duration is
+ * a number of seconds. Payloads without a schema go to the column "data": JSON, or base64 when they are not decoded;
+ * column names are unique. The columns depend only on the selection, never on the messages; a payload that does not
+ * match its schema is written as base64 in the column "data" if there is one, else as {"$base64":…} in its first cell.
+ */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -190,7 +191,8 @@ static void put_value(struct grow *row, struct reel_bytes value) {
     for (size_t i = 0, plain = 0; i <= value.size; i++) {
         if (i == value.size || value.data[i] == '"') {
             grow_put(row, value.data + plain, i - plain);
-            put_text(row, i < value.size ? "\"" : ""); /* the quote is written again as the start of the next plain run */
+            put_text(row,
+                     i < value.size ? "\"" : ""); /* the quote is written again as the start of the next plain run */
             plain = i;
         }
     }
@@ -221,11 +223,13 @@ static bool put_facts(struct reel_write *w, const struct reel_message *m, struct
 }
 
 /* Writes the payload as base64, to the cell of `data` or wrapped in the first cell. */
-static bool raw_cell(struct reel_write *w, const struct reel_message *m, struct cell *c, bool framed, struct reel_error *err) {
+static bool raw_cell(struct reel_write *w, const struct reel_message *m, struct cell *c, bool framed,
+                     struct reel_error *err) {
     struct csv_run *run = w->run;
     struct reel_bytes payload;
     if (m->size > REEL_DECODED_MAX) {
-        return reel_fail(err, REEL_LIMIT, "a message of %u bytes is too large for a cell; take it as NDJSON or raw", m->size);
+        return reel_fail(err, REEL_LIMIT, "a message of %u bytes is too large for a cell; take it as NDJSON or raw",
+                         m->size);
     }
     if (!reel_stream_payload(w->stream, m, &payload, err)) {
         return false;
@@ -268,7 +272,8 @@ static bool fill_cells(struct reel_write *w, const struct reel_message *m, struc
     return raw_cell(w, m, &run->cells[run->whole ? n : 0], !run->whole, err);
 }
 
-static bool put_line(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool put_line(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                     struct reel_error *err) {
     struct csv_run *run = w->run;
     run->row.size = 0;
     run->w = w;

@@ -1,8 +1,9 @@
 /* Messages as rows of text: NDJSON, a JSON array, a JSON sequence (RFC 7464), server-sent events. One object a message:
  *   {"recording":…,"topic":…,"sequence":…,"log_time":…,"publish_time":…,"frame_id":…,"callerid":…,"before_start":true,"data":…}
- * "recording" with several recordings, "frame_id", "callerid" and "before_start" where there are such; "data" is the decoded payload, or of
- * the fields that were asked for those that it has, by their paths; or {"$base64":…} and then also "encoding". Rule: a payload of any size
- * goes through in pieces, and a group that is rendered again (for another window on it) gives the same bytes.
+ * "recording" with several recordings, "frame_id", "callerid" and "before_start" where there are such; "data" is the
+ * decoded payload, or of the fields that were asked for those that it has, by their paths; or {"$base64":…} and then
+ * also "encoding". Rule: a payload of any size goes through in pieces, and a group that is rendered again (for another
+ * window on it) gives the same bytes.
  */
 #include <stdio.h>
 
@@ -50,7 +51,8 @@ static void add_member(struct grow *row, const char *key, const char *value) { /
 }
 
 /* Pieces outside the sink's window are counted without being read. */
-static bool put_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool put_payload(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                        struct reel_error *err) {
     struct rows_run *run = w->run;
     for (uint32_t done = 0; done < m->size;) {
         size_t size = m->size - done < PIECE ? m->size - done : PIECE, length = (size + 2) / 3 * 4;
@@ -149,11 +151,12 @@ static bool make_row(struct reel_write *w, const struct reel_message *m, bool *d
 }
 
 static bool same_mark(const struct reel_mark *a, const struct reel_mark *b) {
-    return a->time_ns == b->time_ns && a->offset == b->offset && a->source == b->source && a->chunk == b->chunk && a->front == b->front &&
-           a->again == b->again;
+    return a->time_ns == b->time_ns && a->offset == b->offset && a->source == b->source && a->chunk == b->chunk &&
+           a->front == b->front && a->again == b->again;
 }
 
-static bool put_object(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool put_object(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                       struct reel_error *err) {
     struct rows_run *run = w->run;
     struct reel_mark mark = reel_mark_of(m);
     bool decoded = run->row_decoded && run->row.size > ROWS_KEPT && same_mark(&mark, &run->row_of);
@@ -218,7 +221,8 @@ static void rows_write_close(struct reel_write *w) {
     free(run->row.data);
 }
 
-static bool put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out, struct reel_error *err) {
+static bool put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out,
+                        struct reel_error *err) {
     struct rows_run *run = w->run;
     run->row.size = 0;
     run->json = json_out_to(&run->row, ROWS_TEXT_MAX);
@@ -264,7 +268,8 @@ static bool find_next(struct reel_write *w, struct reel_error *err) {
 static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
     (void)part;
     struct rows_run *run = w->run;
-    if (w->options->separated || is_events(w)) { /* an event-stream client reconnects unless it is informed of the end */
+    if (w->options->separated ||
+        is_events(w)) { /* an event-stream client reconnects unless it is informed of the end */
         if (!find_next(w, err)) {
             return false;
         }
@@ -284,15 +289,19 @@ static bool rows_tail(struct reel_write *w, uint64_t part, struct reel_sink *out
     return true;
 }
 
-#define ROWS_WRITER                                                                                                                        \
-    .needs = REEL_STREAMED, .version = 4, .run_size = sizeof(struct rows_run), .accepts = rows_accept, .open = rows_write_open,            \
-    .close = rows_write_close, .head = rows_head, .messages = rows_messages, .tail = rows_tail
+#define ROWS_WRITER                                                                                                    \
+    .needs = REEL_STREAMED, .version = 4, .run_size = sizeof(struct rows_run), .accepts = rows_accept,                 \
+    .open = rows_write_open, .close = rows_write_close, .head = rows_head, .messages = rows_messages,                  \
+    .tail = rows_tail
 
-const struct reel_writer reel_writer_ndjson = {.name = "ndjson", .extension = ".ndjson", .media_type = "application/x-ndjson", ROWS_WRITER};
-const struct reel_writer reel_writer_json = {.name = "json", .extension = ".json", .media_type = "application/json", ROWS_WRITER};
+const struct reel_writer reel_writer_ndjson = {
+    .name = "ndjson", .extension = ".ndjson", .media_type = "application/x-ndjson", ROWS_WRITER};
+const struct reel_writer reel_writer_json = {
+    .name = "json", .extension = ".json", .media_type = "application/json", ROWS_WRITER};
 const struct reel_writer reel_writer_json_seq = {
     .name = "json-seq", .extension = ".json-seq", .media_type = "application/json-seq", ROWS_WRITER};
-const struct reel_writer reel_writer_events = {.name = "events", .extension = ".events", .media_type = "text/event-stream", ROWS_WRITER};
+const struct reel_writer reel_writer_events = {
+    .name = "events", .extension = ".events", .media_type = "text/event-stream", ROWS_WRITER};
 
 /* ---- one message at a time (reel/convert.h) */
 
@@ -310,7 +319,8 @@ struct reel_json *reel_json_new(struct reel_stream *stream, struct reel_error *e
         reel_fail_memory(err);
         return NULL;
     }
-    json->write = (struct reel_write){.writer = &reel_writer_ndjson, .options = &json->options, .stream = stream, .run = &json->run};
+    json->write = (struct reel_write){
+        .writer = &reel_writer_ndjson, .options = &json->options, .stream = stream, .run = &json->run};
     if (!rows_write_open(&json->write, err)) {
         reel_json_free(json);
         return NULL;
@@ -326,7 +336,8 @@ void reel_json_free(struct reel_json *json) {
     }
 }
 
-bool reel_message_json(struct reel_json *json, const struct reel_message *m, const char **text, size_t *length, struct reel_error *err) {
+bool reel_message_json(struct reel_json *json, const struct reel_message *m, const char **text, size_t *length,
+                       struct reel_error *err) {
     struct reel_sink count = {0};
     if (!put_object(&json->write, m, &count, err)) {
         return false;

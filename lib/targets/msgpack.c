@@ -1,6 +1,7 @@
-/* Messages as MessagePack: one map per message, concatenated, with the keys of the JSON rows; integers of any size, bytes and non-finite
- * numbers keep their type. "data" is the decoded payload, or bytes together with "encoding". The sizes of maps and lists are only known at
- * their end, so each begins with a header of five bytes that is filled in then. */
+/* Messages as MessagePack: one map per message, concatenated, with the keys of the JSON rows; integers of any size,
+ * bytes and non-finite numbers keep their type. "data" is the decoded payload, or bytes together with "encoding". The
+ * sizes of maps and lists are only known at their end, so each begins with a header of five bytes that is filled in
+ * then. */
 #include <string.h>
 
 #include "targets/rows.h"
@@ -67,7 +68,14 @@ static void put_string(struct grow *to, struct reel_bytes s) {
     if (one) {
         put_head(to, one, 0, 0);
     } else {
-        put_head(to, s.size < 256 ? 0xd9 : s.size < 65536 ? 0xda : 0xdb, s.size, s.size < 256 ? 1 : s.size < 65536 ? 2 : 4);
+        put_head(to,
+                 s.size < 256     ? 0xd9
+                 : s.size < 65536 ? 0xda
+                                  : 0xdb,
+                 s.size,
+                 s.size < 256     ? 1
+                 : s.size < 65536 ? 2
+                                  : 4);
     }
     grow_put(to, s.data, s.size);
 }
@@ -240,7 +248,8 @@ static bool put_data(struct reel_write *w, const struct reel_message *m, struct 
     run->out = before;
     run->row.size = size;
     if (m->size > REEL_DECODED_MAX) {
-        return reel_fail(err, REEL_LIMIT, "a message of %u bytes is too large for MessagePack; take it as NDJSON or raw", m->size);
+        return reel_fail(err, REEL_LIMIT,
+                         "a message of %u bytes is too large for MessagePack; take it as NDJSON or raw", m->size);
     }
     if (!reel_stream_payload(w->stream, m, &payload, err)) {
         return false;
@@ -304,7 +313,8 @@ static bool put_row(struct reel_write *w, const struct reel_message *m, struct r
     return true;
 }
 
-static bool put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out, struct reel_error *err) {
+static bool put_channel(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out,
+                        struct reel_error *err) {
     struct msgpack_run *run = w->run;
     run->row.size = 0;
     run->out = (struct pack_out){.visitor.ops = &ops, .to = &run->row};

@@ -27,9 +27,10 @@ bool rows_open_packed(struct rows *rows, const struct reel_write *w, struct reel
         return reel_fail_memory(err);
     }
     for (uint32_t i = 0; i < stream->n_sources; i++) {
-        const struct reel_index_info *info = reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])));
-        rows->sources[i] =
-            (struct rows_source){.relative = stream->clocks[i] == REEL_CLOCK_RELATIVE, .described = info->format->describe != NULL};
+        const struct reel_index_info *info =
+            reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])));
+        rows->sources[i] = (struct rows_source){.relative = stream->clocks[i] == REEL_CLOCK_RELATIVE,
+                                                .described = info->format->describe != NULL};
     }
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         struct reel_pairs metadata = stream->channels[i]->metadata;
@@ -58,8 +59,8 @@ const struct reel_decoder *rows_decoder(struct rows *rows, const struct reel_wri
     return rows->decoders[channel];
 }
 
-bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v, bool *decoded,
-                 struct reel_error *err) {
+bool rows_decode(struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_visitor *v,
+                 bool *decoded, struct reel_error *err) {
     const struct reel_decoder *decoder = m->size > REEL_DECODED_MAX ? NULL : rows_decoder(rows, w, m->channel);
     struct reel_bytes payload;
     struct reel_error why = {0};
@@ -82,8 +83,8 @@ bool rows_several_topics(const struct reel_stream *stream) {
     return several;
 }
 
-bool rows_describe(const struct rows *rows, struct reel_write *w, const struct reel_message *m, struct reel_description *out,
-                   struct reel_error *err) {
+bool rows_describe(const struct rows *rows, struct reel_write *w, const struct reel_message *m,
+                   struct reel_description *out, struct reel_error *err) {
     *out = (struct reel_description){.publish_ns = reel_write_time(w, m)};
     return m->owned || !rows->sources[m->source].described || reel_stream_describe(w->stream, m, out, err);
 }
@@ -122,7 +123,8 @@ void rows_visit_channel(struct reel_visitor *v, const struct reel_channel *c) {
 }
 
 bool rows_channels(struct reel_write *w,
-                   bool (*put)(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out, struct reel_error *err),
+                   bool (*put)(struct reel_write *w, const struct reel_channel *channel, struct reel_sink *out,
+                               struct reel_error *err),
                    struct reel_sink *out, struct reel_error *err) {
     for (uint32_t i = 0; w->options->channels && i < w->stream->n_channels; i++) {
         const struct reel_channel *c = w->stream->channels[i];
@@ -138,11 +140,13 @@ bool rows_limit_met(const struct reel_write *w, uint64_t count) {
 }
 
 bool rows_group(struct reel_write *w, struct rows *rows,
-                bool (*put)(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err),
+                bool (*put)(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                            struct reel_error *err),
                 struct reel_sink *out, struct reel_error *err) {
     enum { GROUP_BYTES = 64 << 10, GROUP_MESSAGES = 512 };
     uint64_t start = out->pos, end = w->before + (w->options->prompt ? 1 : GROUP_MESSAGES);
-    for (rows->count = w->before; !rows_limit_met(w, rows->count) && rows->count < end && out->pos - start < GROUP_BYTES; rows->count++) {
+    for (rows->count = w->before;
+         !rows_limit_met(w, rows->count) && rows->count < end && out->pos - start < GROUP_BYTES; rows->count++) {
         struct reel_message m;
         enum reel_step step = reel_write_next(w, &m, err);
         if (step != REEL_STEP_MESSAGE) {
@@ -230,9 +234,10 @@ static void put_quoted(struct grow *out, int64_t time, int digits) {
     grow_put(out, "\"", 1);
 }
 
-/* A recording with a relative clock has no dates, so RFC 3339 is replaced by a string of decimal seconds, "12.345678000". */
-void rows_put_time(struct rows_clock *clock, const struct rows *rows, const struct reel_write *w, const struct reel_message *m,
-                   int64_t time, struct grow *out) {
+/* A recording with a relative clock has no dates, so RFC 3339 is replaced by a string of decimal seconds,
+ * "12.345678000". */
+void rows_put_time(struct rows_clock *clock, const struct rows *rows, const struct reel_write *w,
+                   const struct reel_message *m, int64_t time, struct grow *out) {
     switch (w->options->time_format) {
     case REEL_TIME_RFC3339:
         if (rows->sources[m->source].relative) {

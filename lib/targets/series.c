@@ -1,4 +1,5 @@
-/* See reel/series.h. A payload is decoded once per column, and only up to the field; the size of a column is bounded for any recording. */
+/* See reel/series.h. A payload is decoded once per column, and only up to the field; the size of a column is bounded
+ * for any recording. */
 #include "reel/series.h"
 
 #include <math.h>
@@ -153,8 +154,8 @@ static void reel_auto_reading_done(struct reading *r) {
     reel_stream_free(r->stream);
 }
 
-static struct reel_stream *open_topic(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns,
-                                      struct reel_error *err) {
+static struct reel_stream *open_topic(struct reel_recording *recording, const char *topic, int64_t start_ns,
+                                      int64_t end_ns, struct reel_error *err) {
     struct reel_selection q = reel_select_all;
     q.topics = &topic;
     q.n_topics = 1;
@@ -163,10 +164,11 @@ static struct reel_stream *open_topic(struct reel_recording *recording, const ch
     return reel_stream_open(&recording, 1, &q, err);
 }
 
-static bool start_reading(struct reading *r, struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns,
-                          int64_t end_ns, struct reel_error *err) {
+static bool start_reading(struct reading *r, struct reel_recording *recording, const char *topic, const char *path,
+                          int64_t start_ns, int64_t end_ns, struct reel_error *err) {
     struct reel_error why = {0};
-    if (!(r->stream = open_topic(recording, topic, start_ns, end_ns, err)) || !(r->path = field_set_new(&path, 1, err))) {
+    if (!(r->stream = open_topic(recording, topic, start_ns, end_ns, err)) ||
+        !(r->path = field_set_new(&path, 1, err))) {
         return false;
     }
     if (r->stream->n_channels == 0) {
@@ -220,12 +222,15 @@ static bool contains_path(void *context, const struct reel_field *f) {
     struct path_search *a = context;
     size_t size = strlen(f->path);
     bool same = strncmp(f->path, a->path, size) == 0;
-    a->there = same && (a->path[size] == '\0' ? f->numeric : size > 0 && (a->path[size] == '[' || a->path[size] == '.'));
+    a->there =
+        same && (a->path[size] == '\0' ? f->numeric : size > 0 && (a->path[size] == '[' || a->path[size] == '.'));
     return !a->there;
 }
 
-/* None of the messages read has the number; others may, as messages of one topic can differ. Checks whether the topic can have it. */
-static bool may_be_elsewhere(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns, int64_t end_ns) {
+/* None of the messages read has the number; others may, as messages of one topic can differ. Checks whether the topic
+ * can have it. */
+static bool may_be_elsewhere(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns,
+                             int64_t end_ns) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     struct path_search a = {.path = path};
     struct reel_error err = {0};
@@ -235,8 +240,9 @@ static bool may_be_elsewhere(struct reel_recording *recording, const char *topic
     return a.there;
 }
 
-static struct reel_column *read_column(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns,
-                                       int64_t end_ns, const struct reel_progress *progress, struct reel_error *err) {
+static struct reel_column *read_column(struct reel_recording *recording, const char *topic, const char *path,
+                                       int64_t start_ns, int64_t end_ns, const struct reel_progress *progress,
+                                       struct reel_error *err) {
     AUTO(reading_done) struct reading r = {0};
     AUTO(reel_column_free) struct reel_column *c = calloc(1, sizeof *c);
     if (!c) {
@@ -246,7 +252,8 @@ static struct reel_column *read_column(struct reel_recording *recording, const c
     atomic_init(&c->references, 1);
     c->each = 1;
     uint64_t total = 0, done = 0;
-    if (!start_reading(&r, recording, topic, path, start_ns, end_ns, err) || !stream_count(r.stream, REEL_TIME_MAX, &total, err)) {
+    if (!start_reading(&r, recording, topic, path, start_ns, end_ns, err) ||
+        !stream_count(r.stream, REEL_TIME_MAX, &total, err)) {
         return NULL;
     }
     struct reel_message m;
@@ -264,23 +271,25 @@ static struct reel_column *read_column(struct reel_recording *recording, const c
         return NULL;
     }
     if (r.caught == 0 && r.decoded > 0 && !may_be_elsewhere(recording, topic, path, start_ns, end_ns)) {
-        reel_fail(err, REEL_NOT_FOUND, "no message of %.200s has a number \"%.200s\"; /topics/fields?topic= lists what there is", topic,
+        reel_fail(err, REEL_NOT_FOUND,
+                  "no message of %.200s has a number \"%.200s\"; /topics/fields?topic= lists what there is", topic,
                   path);
         return NULL;
     }
     return TAKE(c);
 }
 
-struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path, int64_t start_ns, int64_t end_ns,
-                                    const struct reel_progress *progress, struct reel_error *err) {
+struct reel_column *reel_column_new(struct reel_recording *recording, const char *topic, const char *path,
+                                    int64_t start_ns, int64_t end_ns, const struct reel_progress *progress,
+                                    struct reel_error *err) {
     struct transient_watch watch;
     transient_watch_begin(&watch);
     AUTO(reel_column_free) struct reel_column *c = read_column(recording, topic, path, start_ns, end_ns, progress, err);
     return transient_watch_end(&watch, c != NULL, err) ? TAKE(c) : NULL;
 }
 
-bool reel_series_count(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns, uint64_t *count,
-                       struct reel_error *err) {
+bool reel_series_count(struct reel_recording *recording, const char *topic, int64_t start_ns, int64_t end_ns,
+                       uint64_t *count, struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = open_topic(recording, topic, start_ns, end_ns, err);
     return stream && stream_count(stream, REEL_TIME_MAX, count, err);
 }

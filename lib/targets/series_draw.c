@@ -1,4 +1,5 @@
-/* Reduces the points of a column for drawing. The time of a call depends on the number of runs in the interval, not of messages. */
+/* Reduces the points of a column for drawing. The time of a call depends on the number of runs in the interval, not of
+ * messages. */
 #include <math.h>
 
 #include "targets/series_internal.h"
@@ -81,13 +82,15 @@ static void draw_buckets(struct drawing *d, enum reel_aggregate how) {
             put(d, all.last);
         } else {
             int64_t start = bucket_start(d, bucket_of(d, &d->runs[from], n), n);
-            put(d, (struct reel_point){.time_ns = start < d->start_ns ? d->start_ns : start, .value = all.sum / (double)all.count});
+            put(d, (struct reel_point){.time_ns = start < d->start_ns ? d->start_ns : start,
+                                       .value = all.sum / (double)all.count});
         }
     }
 }
 
 static double seconds_after(int64_t from_ns, int64_t to_ns) { /* however far apart */
-    return to_ns >= from_ns ? (double)((uint64_t)to_ns - (uint64_t)from_ns) / 1e9 : -(double)((uint64_t)from_ns - (uint64_t)to_ns) / 1e9;
+    return to_ns >= from_ns ? (double)((uint64_t)to_ns - (uint64_t)from_ns) / 1e9
+                            : -(double)((uint64_t)from_ns - (uint64_t)to_ns) / 1e9;
 }
 
 /* Twice the area of the triangle of three points; times in seconds relative to `a`, to avoid rounding. */
@@ -121,7 +124,9 @@ static void draw_triangles(struct drawing *d) {
         for (size_t i = from; i < to; i++) {
             const struct reel_point candidates[] = {d->runs[i].low, d->runs[i].high};
             for (unsigned k = 0; k < 2; k++) {
-                double area = inside(d, candidates[k]) && candidates[k].time_ns > a.time_ns ? triangle(a, candidates[k], c_s, c_value) : -1;
+                double area = inside(d, candidates[k]) && candidates[k].time_ns > a.time_ns
+                                  ? triangle(a, candidates[k], c_s, c_value)
+                                  : -1;
                 chosen = area > best ? candidates[k] : chosen;
                 best = area > best ? area : best;
             }
@@ -136,14 +141,19 @@ static void draw_triangles(struct drawing *d) {
     }
 }
 
-size_t reel_column_points(const struct reel_column *c, int64_t start_ns, int64_t end_ns, size_t max_points, enum reel_aggregate how,
-                          struct reel_point *out) {
+size_t reel_column_points(const struct reel_column *c, int64_t start_ns, int64_t end_ns, size_t max_points,
+                          enum reel_aggregate how, struct reel_point *out) {
     size_t first = first_at(c, start_ns), end = first;
     uint64_t values = 0;
     while (end < c->count && c->runs[end].first.time_ns < end_ns) {
         values += c->runs[end++].count;
     }
-    struct drawing d = {.runs = c->runs + first, .n = end - first, .start_ns = start_ns, .end_ns = end_ns, .out = out, .max = max_points};
+    struct drawing d = {.runs = c->runs + first,
+                        .n = end - first,
+                        .start_ns = start_ns,
+                        .end_ns = end_ns,
+                        .out = out,
+                        .max = max_points};
     if (d.n == 0 || max_points < 2) {
         return 0;
     }

@@ -143,11 +143,12 @@ static bool report_field(void *context, const struct reel_field *field) {
     struct field_reports *t = context;
     uint32_t before = field_set_count(t->reported);
     t->any = true;
-    return field_set_add(t->reported, field->path, t->err) && (field_set_count(t->reported) == before || t->visit(t->context, field));
+    return field_set_add(t->reported, field->path, t->err) &&
+           (field_set_count(t->reported) == before || t->visit(t->context, field));
 }
 
-static bool report_first_message(struct reel_recording *recording, const char *topic, uint32_t channel, const struct reel_decoder *decoder,
-                                 struct field_reports *t, struct reel_error *err) {
+static bool report_first_message(struct reel_recording *recording, const char *topic, uint32_t channel,
+                                 const struct reel_decoder *decoder, struct field_reports *t, struct reel_error *err) {
     struct reel_selection q = reel_select_all;
     q.topics = &topic;
     q.n_topics = 1;
@@ -156,7 +157,8 @@ static bool report_first_message(struct reel_recording *recording, const char *t
     struct reel_bytes payload;
     enum reel_step step = REEL_STEP_ERROR;
     enum { LOOKED_AT = 1000 }; /* messages of other channels with this topic */
-    for (unsigned i = 0; stream && i < LOOKED_AT && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {
+    for (unsigned i = 0; stream && i < LOOKED_AT && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE;
+         i++) {
         if (stream->channels[m.channel]->id != channel) {
             continue;
         }
@@ -207,7 +209,8 @@ static bool visit_fields(struct reel_recording *recording, const char *topic, re
     return decoded || (reported && !found && reel_fail(err, REEL_NOT_FOUND, "there is no topic \"%.200s\"", topic));
 }
 
-bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context, struct reel_error *err) {
+bool reel_topic_fields(struct reel_recording *recording, const char *topic, reel_field_visit visit, void *context,
+                       struct reel_error *err) {
     struct transient_watch watch;
     transient_watch_begin(&watch);
     return transient_watch_end(&watch, visit_fields(recording, topic, visit, context, err), err);

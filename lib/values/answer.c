@@ -1,5 +1,5 @@
-/* Walks through the events of a bound question. A block that is not read is one step; where one has to be read, the messages of all such
- * blocks are, in the order of the recording, up to the next event. */
+/* Walks through the events of a bound question. A block that is not read is one step; where one has to be read, the
+ * messages of all such blocks are, in the order of the recording, up to the next event. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -155,8 +155,8 @@ static bool open_stream(struct walk *w, struct reel_error *err) {
     struct reel_selection q = reel_select_all;
     q.channels = ids;
     q.n_channels = w->b->n_lanes;
-    return (w->recording = w->ask->open(w->ask->context, err)) && (w->stream = reel_stream_open(&w->recording, 1, &q, err)) &&
-           open_lanes(w, err);
+    return (w->recording = w->ask->open(w->ask->context, err)) &&
+           (w->stream = reel_stream_open(&w->recording, 1, &q, err)) && open_lanes(w, err);
 }
 
 static struct reel_visitor *open_value(void *context, uint32_t column) {
@@ -169,7 +169,8 @@ static bool close_value(void *context, uint32_t column) {
 }
 
 /* The values that the lane's conditions are about; none where the payload cannot be read or decoded. */
-static bool read_values(struct walk *w, const struct reading *reading, const struct reel_message *m, struct reel_error *err) {
+static bool read_values(struct walk *w, const struct reading *reading, const struct reel_message *m,
+                        struct reel_error *err) {
     struct field_picker picker = {.set = reading->paths, .open = open_value, .close = close_value, .context = w};
     struct reel_bytes payload;
     for (uint32_t i = 0; i < field_set_count(reading->paths); i++) {
@@ -186,7 +187,8 @@ static bool read_values(struct walk *w, const struct reading *reading, const str
     return true;
 }
 
-static bool step_message(struct walk *w, struct lane *lane, struct reading *reading, const struct reel_message *m, struct reel_error *err) {
+static bool step_message(struct walk *w, struct lane *lane, struct reading *reading, const struct reel_message *m,
+                         struct reel_error *err) {
     bool holds;
     if (!read_values(w, reading, m, err)) {
         return false;
@@ -229,7 +231,8 @@ static bool find_place(struct walk *w, const struct pack_key *at, struct reel_er
 }
 
 /* Reads the messages of active lanes up to `end`. */
-static bool read_messages(struct walk *w, const struct pack_key *begin, const struct pack_key *end, struct reel_error *err) {
+static bool read_messages(struct walk *w, const struct pack_key *begin, const struct pack_key *end,
+                          struct reel_error *err) {
     if (!w->in_place && !find_place(w, begin, err)) {
         return false;
     }
@@ -283,7 +286,8 @@ static bool step_block(struct walk *w, struct lane *lane, const struct bound_eve
     return true;
 }
 
-static bool begin_reading(struct walk *w, const struct bound_event *e, const struct lane *lane, struct reel_error *err) {
+static bool begin_reading(struct walk *w, const struct bound_event *e, const struct lane *lane,
+                          struct reel_error *err) {
     if (!w->in_place && !find_place(w, &e->at, err)) {
         return false;
     }
@@ -324,8 +328,8 @@ static bool walk_events(struct walk *w, struct reel_error *err) {
     return !w->open || close_interval(w, w->out->until_ns, err); /* it was to stop here */
 }
 
-static bool answer(const struct reel_question *q, struct reel_statistics *s, const struct reel_ask *ask, struct reel_answer *out,
-                   struct reel_error *err) {
+static bool answer(const struct reel_question *q, struct reel_statistics *s, const struct reel_ask *ask,
+                   struct reel_answer *out, struct reel_error *err) {
     AUTO_STRUCT(bound_done) struct bound b = {0};
     AUTO_STRUCT(walk_done) struct walk w = {.b = &b, .ask = ask, .out = out};
     bool may_hold = false;
@@ -342,8 +346,8 @@ static bool answer(const struct reel_question *q, struct reel_statistics *s, con
     return good;
 }
 
-bool reel_question_answer(const struct reel_question *question, struct reel_statistics *statistics, const struct reel_ask *ask,
-                          struct reel_answer *out, struct reel_error *err) {
+bool reel_question_answer(const struct reel_question *question, struct reel_statistics *statistics,
+                          const struct reel_ask *ask, struct reel_answer *out, struct reel_error *err) {
     struct transient_watch watch;
     struct reel_error own = {0};
     *out = (struct reel_answer){0};

@@ -1,6 +1,7 @@
-/* See bound.h. What holds is a step function: a condition changes with the messages of its topic only, and a block of which the statistics
- * say that it holds for all messages, or for none, is one step. Between two events every channel stays in its block, so the truth of the
- * whole question, with "maybe" for conditions that some messages of a block meet, is the same there. */
+/* See bound.h. What holds is a step function: a condition changes with the messages of its topic only, and a block of
+ * which the statistics say that it holds for all messages, or for none, is one step. Between two events every channel
+ * stays in its block, so the truth of the whole question, with "maybe" for conditions that some messages of a block
+ * meet, is the same there. */
 #include "values/bound.h"
 
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static struct reel_bytes without_slash(struct reel_bytes name) {
     return name.size > 0 && name.data[0] == '/' ? bytes_of(name.data + 1, name.size - 1) : name;
 }
 
-/* The size of the longest topic that the field begins with, as "topic" or "topic.path"; neither has its leading slash. 0: none. */
+/* The size of the longest topic that the field begins with, as "topic" or "topic.path"; neither has its leading slash.
+ * 0: none. */
 static size_t topic_size(const struct reel_statistics *s, struct reel_bytes field) {
     size_t best = 0;
     for (uint32_t i = 0; i < s->n_channels; i++) {
@@ -68,7 +70,8 @@ static struct lane *lane_of(struct bound *b, struct channel_statistics *c, size_
         }
     }
     if (n == REEL_QUESTION_CHANNELS_MAX) {
-        reel_fail(err, REEL_LIMIT, "where: the topics have more than %d channels in one recording", REEL_QUESTION_CHANNELS_MAX);
+        reel_fail(err, REEL_LIMIT, "where: the topics have more than %d channels in one recording",
+                  REEL_QUESTION_CHANNELS_MAX);
         return NULL;
     }
     if (!GROW_ARRAY(b->lanes, n, *capacity)) {
@@ -106,7 +109,8 @@ static bool bind(struct bound *b, uint32_t condition, size_t *capacity, struct r
     return true;
 }
 
-static enum truth cell_truth(const struct condition *c, const struct field_statistics *f, const struct cell *cell, uint64_t messages) {
+static enum truth cell_truth(const struct condition *c, const struct field_statistics *f, const struct cell *cell,
+                             uint64_t messages) {
     uint64_t with = cell->numbers + cell->nans;
     const struct value_range range = {.min = cell->min,
                                       .max = cell->max,
@@ -147,7 +151,8 @@ static bool may_hold(const struct bound *b) {
     return question_truth(b->question, all) != TRUTH_NO;
 }
 
-bool bound_open(struct bound *b, const struct reel_question *q, struct reel_statistics *s, bool *may, struct reel_error *err) {
+bool bound_open(struct bound *b, const struct reel_question *q, struct reel_statistics *s, bool *may,
+                struct reel_error *err) {
     size_t capacity = 0;
     b->question = q;
     b->statistics = s;
@@ -231,8 +236,9 @@ static bool list_events(struct bound *b, struct reel_error *err) {
 
 struct sweep {
     struct bound *b;
-    uint32_t lanes[CONDITIONS_MAX][3]; /* of each condition: in how many channels' current blocks it is false, may be true, is true */
-    uint64_t spans[3];                 /* between events so far, by what the question was */
+    uint32_t lanes[CONDITIONS_MAX]
+                  [3]; /* of each condition: in how many channels' current blocks it is false, may be true, is true */
+    uint64_t spans[3]; /* between events so far, by what the question was */
 };
 
 /* The end of a lane's current block. Where it is read for the extremes alone, it has a field without statistics. */

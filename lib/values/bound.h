@@ -1,4 +1,5 @@
-/* A question bound to the statistics of one recording: which channels it is about, and which of their blocks have to be read. */
+/* A question bound to the statistics of one recording: which channels it is about, and which of their blocks have to be
+ * read. */
 #ifndef REEL_VALUES_BOUND_H
 #define REEL_VALUES_BOUND_H
 
@@ -6,7 +7,8 @@
 #include "values/question.h"
 #include "values/statistics.h"
 
-/* Whether the whole question holds at every message of a block and until the next one, at none of them, or the block has to be read. */
+/* Whether the whole question holds at every message of a block and until the next one, at none of them, or the block
+ * has to be read. */
 enum decision { BLOCK_NO, BLOCK_YES, BLOCK_READ };
 enum { FIELD_ABSENT = -1 /* no message has it */, FIELD_UNKNOWN = -2 /* it has no statistics */ };
 
@@ -37,7 +39,8 @@ struct bound {
 };
 
 /* *may_hold: by the channels as a whole it is not ruled out; else nothing more is to be done. */
-bool bound_open(struct bound *b, const struct reel_question *q, struct reel_statistics *s, bool *may_hold, struct reel_error *err);
+bool bound_open(struct bound *b, const struct reel_question *q, struct reel_statistics *s, bool *may_hold,
+                struct reel_error *err);
 /* Reads the sections of its channels, and decides for each block. */
 bool bound_decide(struct bound *b, struct reel_error *err);
 void bound_done(struct bound *b);

@@ -14,7 +14,8 @@
 enum {
     BLOCK_MESSAGES = 1024,
     BLOCK_BYTES = 1 << 20,
-    FIELD_BYTES = 2500, /* a block of a channel with many fields has at least so much payload for each, so that statistics stay small */
+    FIELD_BYTES = 2500, /* a block of a channel with many fields has at least so much payload for each, so that
+                           statistics stay small */
     REPORT_EACH = 1024,
 };
 
@@ -49,7 +50,8 @@ static struct collected_field *add_field(struct walk *w) {
     }
     memcpy(copy, w->path, w->length);
     struct reel_bytes path = bytes_of(copy, w->length);
-    if (!GROW_ARRAY(c->fields, c->n_fields, c->cap_fields) || !hash_table_set(&c->paths, hash_key_bytes(path), c->n_fields + 1, NULL)) {
+    if (!GROW_ARRAY(c->fields, c->n_fields, c->cap_fields) ||
+        !hash_table_set(&c->paths, hash_key_bytes(path), c->n_fields + 1, NULL)) {
         w->failed = true;
         return NULL;
     }
@@ -233,11 +235,13 @@ static bool close_block(struct collection *all, struct collected_channel *c, str
     return true;
 }
 
-/* Makes one block of each two of a channel, in place: the cells of a block have at most as many fields as those of both. */
+/* Makes one block of each two of a channel, in place: the cells of a block have at most as many fields as those of
+ * both. */
 static void join_pairs(struct collected_channel *c) {
     size_t n = 0, at = 0;
     for (size_t i = 0; i < c->n_blocks; i += 2) {
-        struct collected_block a = c->blocks[i], b = i + 1 < c->n_blocks ? c->blocks[i + 1] : (struct collected_block){0};
+        struct collected_block a = c->blocks[i],
+                               b = i + 1 < c->n_blocks ? c->blocks[i + 1] : (struct collected_block){0};
         uint32_t cells = a.n_cells > b.n_cells ? a.n_cells : b.n_cells;
         for (uint32_t k = 0; k < cells; k++) {
             struct cell cell = k < a.n_cells ? c->cells[a.cells + k] : (struct cell){0};
@@ -323,7 +327,8 @@ static bool add_message(struct collection *all, const struct reel_message *m, st
     return true;
 }
 
-static bool read_messages(struct collection *all, uint64_t total, const struct reel_progress *progress, struct reel_error *err) {
+static bool read_messages(struct collection *all, uint64_t total, const struct reel_progress *progress,
+                          struct reel_error *err) {
     AUTO_MEM struct walk *w = calloc(1, sizeof *w);
     struct reel_message m;
     enum reel_step step = REEL_STEP_END;
@@ -336,14 +341,16 @@ static bool read_messages(struct collection *all, uint64_t total, const struct r
         if (!add_message(all, &m, w, err)) {
             return false;
         }
-        if (done % REPORT_EACH == 0 && progress && progress->report && !progress->report(progress->context, done, total)) {
+        if (done % REPORT_EACH == 0 && progress && progress->report &&
+            !progress->report(progress->context, done, total)) {
             return reel_fail(err, REEL_CANCELLED, "it was cancelled");
         }
     }
     return step == REEL_STEP_END;
 }
 
-bool collect(struct collection *all, struct reel_recording *recording, const struct reel_progress *progress, struct reel_error *err) {
+bool collect(struct collection *all, struct reel_recording *recording, const struct reel_progress *progress,
+             struct reel_error *err) {
     all->block_messages = BLOCK_MESSAGES;
     all->block_bytes = BLOCK_BYTES;
     all->paths.max = REEL_STATISTICS_PATHS_MAX;

@@ -1,5 +1,6 @@
-/* What a recording's messages are summed up to, before it is written: channels, their fields, blocks of messages. Bounded for any
- * recording: fields above the ceilings are left out, and the more messages there are, the larger the blocks become. */
+/* What a recording's messages are summed up to, before it is written: channels, their fields, blocks of messages.
+ * Bounded for any recording: fields above the ceilings are left out, and the more messages there are, the larger the
+ * blocks become. */
 #ifndef REEL_VALUES_COLLECT_H
 #define REEL_VALUES_COLLECT_H
 
@@ -10,7 +11,8 @@
 
 struct collected_field {
     struct reel_bytes path;
-    uint64_t seen; /* the last message that had it, counted from 1: of a key that a message has twice the first value counts */
+    uint64_t seen; /* the last message that had it, counted from 1: of a key that a message has twice the first value
+                      counts */
     struct cell now;
     uint8_t flags;
 };
@@ -41,6 +43,7 @@ struct collection {
     uint64_t block_bytes;        /* … or with so much payload */
 };
 void collection_done(struct collection *c);
-bool collect(struct collection *c, struct reel_recording *recording, const struct reel_progress *progress, struct reel_error *err);
+bool collect(struct collection *c, struct reel_recording *recording, const struct reel_progress *progress,
+             struct reel_error *err);
 
 #endif

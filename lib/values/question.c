@@ -1,5 +1,5 @@
-/* The text of a question: any = all ("or" all)*; all = one ("and" one)*; one = "(" any ")" | FIELD OPERATOR VALUE. A value ends at " and ",
- * " or " or ")", unless it is in double quotes. */
+/* The text of a question: any = all ("or" all)*; all = one ("and" one)*; one = "(" any ")" | FIELD OPERATOR VALUE. A
+ * value ends at " and ", " or " or ")", unless it is in double quotes. */
 #include "values/question.h"
 
 #include <stdlib.h>
@@ -23,7 +23,8 @@ static void skip_spaces(struct parser *p) {
 }
 
 static bool refuse(struct parser *p, const char *expected) {
-    return reel_fail(p->err, REEL_ARGUMENT, "where: character %zu: %s is expected", (size_t)(p->at - p->text) + 1, expected);
+    return reel_fail(p->err, REEL_ARGUMENT, "where: character %zu: %s is expected", (size_t)(p->at - p->text) + 1,
+                     expected);
 }
 
 /* "and" or "or" here, as a word of its own. */
@@ -65,7 +66,9 @@ static char *condition_text(struct parser *p) {
     bool quoted = *value == '"';
     end = quoted ? strchr(value + 1, '"') : value_end(value);
     if (sign == 0 || !end || (!quoted && end == value)) {
-        refuse(p, sign == 0 ? "a condition, such as /topic.path>0.5," : !end ? "a second \"" : "a value behind the operator");
+        refuse(p, sign == 0 ? "a condition, such as /topic.path>0.5,"
+                  : !end    ? "a second \""
+                            : "a value behind the operator");
         return NULL;
     }
     size_t field = name;
@@ -116,7 +119,8 @@ static bool parse_one(struct parser *p, uint32_t *out) {
     return add_node(p, (struct question_node){.kind = NODE_CONDITION, .left = p->q->n_conditions++}, out);
 }
 
-static bool parse_joined(struct parser *p, const char *word, bool (*parse)(struct parser *p, uint32_t *out), uint32_t *out) {
+static bool parse_joined(struct parser *p, const char *word, bool (*parse)(struct parser *p, uint32_t *out),
+                         uint32_t *out) {
     if (!parse(p, out)) {
         return false;
     }

@@ -1,4 +1,5 @@
-/* Statistics of a file: statistics.h has the layout. Nothing of it is believed before its checksum holds, and no length even then. */
+/* Statistics of a file: statistics.h has the layout. Nothing of it is believed before its checksum holds, and no length
+ * even then. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -17,7 +18,8 @@ static bool damaged(struct reel_error *err) {
 }
 
 /* A run of the file, decompressed, from malloc. */
-static uint8_t *read_run(struct reel_source *source, uint64_t offset, uint32_t stored, uint32_t raw, uint32_t crc, struct reel_error *err) {
+static uint8_t *read_run(struct reel_source *source, uint64_t offset, uint32_t stored, uint32_t raw, uint32_t crc,
+                         struct reel_error *err) {
     struct reel_error why = {0};
     if (offset > source->size || stored > source->size - offset) {
         damaged(err);
@@ -50,7 +52,8 @@ static double read_real(struct cursor *c) {
     return value;
 }
 
-static bool read_fields(struct reel_statistics *s, struct channel_statistics *c, struct cursor *in, struct reel_error *err) {
+static bool read_fields(struct reel_statistics *s, struct channel_statistics *c, struct cursor *in,
+                        struct reel_error *err) {
     if (c->n_fields > REEL_STATISTICS_FIELDS_MAX || c->n_fields > cursor_left(in) / DIRECTORY_FIELD) {
         return damaged(err);
     }
@@ -70,7 +73,8 @@ static bool read_fields(struct reel_statistics *s, struct channel_statistics *c,
     return true;
 }
 
-static bool read_channel(struct reel_statistics *s, struct channel_statistics *c, struct cursor *in, struct reel_error *err) {
+static bool read_channel(struct reel_statistics *s, struct channel_statistics *c, struct cursor *in,
+                         struct reel_error *err) {
     c->id = cursor_u32le(in);
     c->flags = cursor_u32le(in);
     c->n_topics = cursor_u32le(in);
@@ -98,7 +102,8 @@ static bool read_channel(struct reel_statistics *s, struct channel_statistics *c
     return (!in->failed && raw == c->raw && raw <= UINT32_MAX) || damaged(err);
 }
 
-static bool read_directory(struct reel_statistics *s, struct reel_bytes directory, uint64_t sections, struct reel_error *err) {
+static bool read_directory(struct reel_statistics *s, struct reel_bytes directory, uint64_t sections,
+                           struct reel_error *err) {
     struct cursor in = cursor_of(directory);
     s->n_channels = cursor_u32le(&in);
     if (s->n_channels > REEL_CHANNELS_MAX) {
@@ -188,8 +193,8 @@ bool statistics_load(struct reel_statistics *s, struct channel_statistics *c, st
 }
 
 struct block statistics_block(const struct channel_statistics *c, uint32_t block) {
-    const uint8_t *time = c->section, *chunk = time + (size_t)c->n_blocks * 8, *offset = chunk + (size_t)c->n_blocks * 4,
-                  *messages = offset + (size_t)c->n_blocks * 8;
+    const uint8_t *time = c->section, *chunk = time + (size_t)c->n_blocks * 8,
+                  *offset = chunk + (size_t)c->n_blocks * 4, *messages = offset + (size_t)c->n_blocks * 8;
     return (struct block){.first = {.time_ns = (int64_t)load_u64le(time + (size_t)block * 8),
                                     .chunk = load_u32le(chunk + (size_t)block * 4),
                                     .offset = load_u64le(offset + (size_t)block * 8)},

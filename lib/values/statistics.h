@@ -1,4 +1,5 @@
-/* Field statistics on disk: of each channel with messages its fields, and of each block of its messages the range of each field's values.
+/* Field statistics on disk: of each channel with messages its fields, and of each block of its messages the range of
+ * each field's values.
  *
  *   offset  size  what
  *   0       8     magic "REELSTAT"
@@ -10,12 +11,12 @@
  *   28      4     CRC-32 of the 28 bytes before
  *   32      …     directory, then one section for each channel that has blocks, each compressed by zstd
  *
- * Directory: u32 n, then for each channel: u32 id; u32 flags; u32 number of topics and as many texts (u32 size, bytes); u32 number of
- * fields, u32 number of blocks; i64 last time; for each field a text, u8 flags and a cell over all blocks; then u64 offset of the section,
- * u32 stored, u32 raw, u32 CRC-32.
+ * Directory: u32 n, then for each channel: u32 id; u32 flags; u32 number of topics and as many texts (u32 size, bytes);
+ * u32 number of fields, u32 number of blocks; i64 last time; for each field a text, u8 flags and a cell over all
+ * blocks; then u64 offset of the section, u32 stored, u32 raw, u32 CRC-32.
  *
- * Section: columns, one value for each block: i64 first time, u32 chunk and u64 offset of its first message, u32 messages; then for each
- * field f64 min, f64 max, u32 numbers, u32 NaNs, u8 has texts. All integers little-endian. */
+ * Section: columns, one value for each block: i64 first time, u32 chunk and u64 offset of its first message, u32
+ * messages; then for each field f64 min, f64 max, u32 numbers, u32 NaNs, u8 has texts. All integers little-endian. */
 #ifndef REEL_VALUES_STATISTICS_H
 #define REEL_VALUES_STATISTICS_H
 
@@ -33,7 +34,11 @@ enum {
     STATISTICS_DIRECTORY_MAX = 64 << 20, /* raw */
 };
 
-enum { FIELD_TIMES = 1, FIELD_NUMBERS = 2, FIELD_OPAQUE = 4 /* is sometimes a list or a time with parts, which have no statistics */ };
+enum {
+    FIELD_TIMES = 1,
+    FIELD_NUMBERS = 2,
+    FIELD_OPAQUE = 4 /* is sometimes a list or a time with parts, which have no statistics */
+};
 enum { CHANNEL_DECODED = 1, CHANNEL_TRUNCATED = 2 /* it has more fields than are listed */ };
 
 /* Of one field in one block, or in all of them. */

@@ -110,7 +110,8 @@ static bool put_run(struct grow *out, const struct grow *raw, uint32_t *stored, 
     return true;
 }
 
-static bool put_channels(const struct collection *all, struct grow *directory, struct grow *sections, struct reel_error *err) {
+static bool put_channels(const struct collection *all, struct grow *directory, struct grow *sections,
+                         struct reel_error *err) {
     AUTO_STRUCT(grow_done) struct grow raw = {0};
     grow_u32(directory, all->stream->n_channels);
     for (uint32_t i = 0; i < all->stream->n_channels; i++) {
@@ -155,8 +156,8 @@ static bool put_file(const struct collection *all, struct grow *out, struct reel
     return !out->failed || reel_fail_memory(err);
 }
 
-bool reel_statistics_make(struct reel_recording *recording, const struct reel_progress *progress, uint8_t **data, size_t *size,
-                          struct reel_error *err) {
+bool reel_statistics_make(struct reel_recording *recording, const struct reel_progress *progress, uint8_t **data,
+                          size_t *size, struct reel_error *err) {
     struct transient_watch watch;
     AUTO_STRUCT(collection_done) struct collection all = {0};
     AUTO_STRUCT(grow_done) struct grow out = {0};

@@ -1,5 +1,5 @@
-/* A CARLA recording seen from one actor: the positions of all actors in its frame, which moves with it. Axes, units and the order of the
- * rotations are CARLA's: x forward, y right, z up, cm, and roll, pitch, yaw in degrees. */
+/* A CARLA recording seen from one actor: the positions of all actors in its frame, which moves with it. Axes, units and
+ * the order of the rotations are CARLA's: x forward, y right, z up, cm, and roll, pitch, yaw in degrees. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ struct follow {
     uint32_t actor;
     struct carla_layout *layouts; /* by channel; vec 0: not one of positions */
     struct arena arena;
-    const uint8_t *front, *seen; /* a payload put in front, and as the actor sees it: the same in every round of a loop */
+    const uint8_t *front,
+        *seen; /* a payload put in front, and as the actor sees it: the same in every round of a loop */
     uint8_t *payload;
     size_t room;
 };
@@ -37,7 +38,8 @@ static double dot(const double a[3], const double b[3]) {
 
 static void read_vec(const uint8_t *p, const struct carla_layout *layout, double out[3]) {
     for (int i = 0; i < 3; i++) {
-        out[i] = layout->vec == CARLA_VEC_DOUBLE ? load_f64le(p + (ptrdiff_t)i * 8) : (double)load_f32le(p + (ptrdiff_t)i * 4);
+        out[i] = layout->vec == CARLA_VEC_DOUBLE ? load_f64le(p + (ptrdiff_t)i * 8)
+                                                 : (double)load_f32le(p + (ptrdiff_t)i * 4);
     }
 }
 
@@ -49,7 +51,8 @@ static void write_vec(uint8_t *p, const struct carla_layout *layout, const doubl
         uint32_t bits;
         memcpy(&wide, &value, sizeof wide);
         memcpy(&bits, &single, sizeof bits);
-        layout->vec == CARLA_VEC_DOUBLE ? store_u64le(p + (ptrdiff_t)i * 8, wide) : store_u32le(p + (ptrdiff_t)i * 4, bits);
+        layout->vec == CARLA_VEC_DOUBLE ? store_u64le(p + (ptrdiff_t)i * 8, wide)
+                                        : store_u32le(p + (ptrdiff_t)i * 4, bits);
     }
 }
 
@@ -113,7 +116,8 @@ static const uint8_t *find_record(const struct follow *f, const struct carla_lay
 }
 
 /* The payload as the actor sees it, in f->payload; *has false: the actor has no position there. */
-static bool convert(struct follow *f, const struct carla_layout *layout, struct reel_bytes in, bool *has, struct reel_error *err) {
+static bool convert(struct follow *f, const struct carla_layout *layout, struct reel_bytes in, bool *has,
+                    struct reel_error *err) {
     const uint8_t *at = find_record(f, layout, in);
     *has = at;
     if (!at) {
@@ -167,7 +171,8 @@ static enum reel_step follow_next(struct reel_stream *base, struct reel_message 
     return step;
 }
 
-static bool follow_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+static bool follow_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
+                           struct reel_error *err) {
     struct follow *f = (struct follow *)base;
     const struct carla_layout *layout = &f->layouts[m->channel];
     bool has = true;
@@ -175,7 +180,8 @@ static bool follow_payload(struct reel_stream *base, const struct reel_message *
         return false;
     }
     *out = has && layout->vec > 0 ? bytes_of(f->payload, out->size) : *out;
-    return has || reel_fail(err, REEL_CHANGED, "the message at %llu is another now", (unsigned long long)m->entry.offset);
+    return has ||
+           reel_fail(err, REEL_CHANGED, "the message at %llu is another now", (unsigned long long)m->entry.offset);
 }
 
 static bool follow_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
@@ -211,7 +217,8 @@ struct reel_stream *reel_carla_follow(struct reel_stream *below, uint32_t actor,
         }
     }
     f->base = *below;
-    f->ops = (struct reel_stream_ops){.next = follow_next, .seek = follow_seek, .free = follow_free, .payload = follow_payload};
+    f->ops = (struct reel_stream_ops){
+        .next = follow_next, .seek = follow_seek, .free = follow_free, .payload = follow_payload};
     f->base.ops = &f->ops;
     f->base.view_version = below->view_version * 16 + FOLLOW_VERSION;
     f->below = below;
@@ -220,8 +227,8 @@ struct reel_stream *reel_carla_follow(struct reel_stream *below, uint32_t actor,
 }
 
 /* Whether one of the records of `channel`, which tell what actors were created, names the actor. */
-static bool is_created(struct reel_recording *recording, const struct reel_channel *channel, const struct carla_layout *layout,
-                       uint32_t actor, bool *is, struct reel_error *err) {
+static bool is_created(struct reel_recording *recording, const struct reel_channel *channel,
+                       const struct carla_layout *layout, uint32_t actor, bool *is, struct reel_error *err) {
     struct reel_selection selection = reel_select_all;
     selection.channels = &channel->id;
     selection.n_channels = 1;

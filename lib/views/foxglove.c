@@ -1,6 +1,6 @@
-/* The stream of view=foxglove: what viewers can read of the selected messages (foxglove_plain.c), and those that the transforms generate,
- * merged by time; a generated message follows its source message. Generated messages are not stored: a second feed seeks to the source
- * message and generates them again. */
+/* The stream of view=foxglove: what viewers can read of the selected messages (foxglove_plain.c), and those that the
+ * transforms generate, merged by time; a generated message follows its source message. Generated messages are not
+ * stored: a second feed seeks to the source message and generates them again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,7 +136,8 @@ static bool bring(struct view_feed *feed, const struct reel_mark *mark, struct r
     return send(feed, mark, &ended, err);
 }
 
-static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
+                         struct reel_error *err) {
     struct view *v = (struct view *)base;
     if (m->channel < v->below->n_channels) {
         return reel_stream_payload(v->below, m, out, err);
@@ -157,7 +158,8 @@ static bool view_payload(struct reel_stream *base, const struct reel_message *m,
     }
     const struct view_derived *derived = m->again > 0 && holds(feed, &mark) ? &feed->derived[m->again - 1] : NULL;
     if (!derived || derived->size != m->size || v->position[derived->topic] != m->channel) {
-        return reel_fail(err, REEL_CHANGED, "the message derived from the one at %llu has changed", (unsigned long long)m->entry.offset);
+        return reel_fail(err, REEL_CHANGED, "the message derived from the one at %llu has changed",
+                         (unsigned long long)m->entry.offset);
     }
     *out = bytes_of(feed->bytes.data + derived->at, derived->size);
     return true;
@@ -180,12 +182,13 @@ static void view_free(struct reel_stream *base) {
     free(v);
 }
 
-static const struct reel_stream_ops view_ops = {.next = view_next, .seek = view_seek, .free = view_free, .payload = view_payload};
+static const struct reel_stream_ops view_ops = {
+    .next = view_next, .seek = view_seek, .free = view_free, .payload = view_payload};
 
 /* --- opening --- */
 
-static bool copy_setup(struct view *v, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
-                       struct reel_error *err) {
+static bool copy_setup(struct view *v, struct reel_recording *const *recordings, uint32_t n,
+                       const struct reel_selection *q, struct reel_error *err) {
     struct view_setup *s = &v->setup;
     s->recordings = calloc((size_t)n + 1, sizeof *s->recordings);
     s->sources = q->sources ? malloc((n + 1) * sizeof *s->sources) : NULL;
@@ -217,8 +220,8 @@ static uint32_t choose_topics(const struct view_feed *f, const struct reel_selec
     uint32_t n = 0;
     for (size_t i = 0; i < f->n_outs; i++) {
         const char *name = f->outs[i].name;
-        f->outs[i].selected =
-            (q->n_topics == 0 || any_matches(q->topics, q->n_topics, name)) && !any_matches(q->exclude, q->n_exclude, name);
+        f->outs[i].selected = (q->n_topics == 0 || any_matches(q->topics, q->n_topics, name)) &&
+                              !any_matches(q->exclude, q->n_exclude, name);
         n += f->outs[i].selected;
     }
     return n;
@@ -232,9 +235,14 @@ static bool make_channel(struct view *v, const struct view_out *out, const struc
         return false;
     }
     const struct reel_index *index = reel_recording_index(v->setup.recordings[out->source]);
-    *schema = (struct reel_schema){.name = out->schema->name, .encoding = "jsonschema", .hash = "", .data = bytes_text(out->schema->json)};
-    *c = (struct reel_channel){
-        .name = *topic, .topics = topic, .n_topics = 1, .type = out->schema->name, .encoding = "json", .schemas = schema};
+    *schema = (struct reel_schema){
+        .name = out->schema->name, .encoding = "jsonschema", .hash = "", .data = bytes_text(out->schema->json)};
+    *c = (struct reel_channel){.name = *topic,
+                               .topics = topic,
+                               .n_topics = 1,
+                               .type = out->schema->name,
+                               .encoding = "json",
+                               .schemas = schema};
     c->n_schemas = 1;
     c->id = reel_index_info(index)->n_channels + v->base.n_channels; /* a channel of the feed, not of the recording */
     *channel = c;

@@ -1,6 +1,6 @@
-/* view=foxglove: adds messages in Foxglove's schemas to the original ones. feed: generated messages in time order · transforms: one file
- * per encoding · json, schemas: output. Generated messages depend only on the recordings, the position and the start of the selection, so
- * their bytes are the same after streaming and after a seek. */
+/* view=foxglove: adds messages in Foxglove's schemas to the original ones. feed: generated messages in time order ·
+ * transforms: one file per encoding · json, schemas: output. Generated messages depend only on the recordings, the
+ * position and the start of the selection, so their bytes are the same after streaming and after a seek. */
 #ifndef REEL_VIEWS_FOXGLOVE_H
 #define REEL_VIEWS_FOXGLOVE_H
 
@@ -16,8 +16,8 @@ extern const struct reel_view reel_view_foxglove, reel_view_foxglove_raw;
 struct view_schema {
     const char *name, *json;
 };
-extern const struct view_schema view_schema_scene, view_schema_transforms, view_schema_poses, view_schema_cloud, view_schema_log,
-    view_schema_ego, view_schema_energies;
+extern const struct view_schema view_schema_scene, view_schema_transforms, view_schema_poses, view_schema_cloud,
+    view_schema_log, view_schema_ego, view_schema_energies;
 
 /* --- transforms --- */
 
@@ -33,20 +33,23 @@ struct view_maker;
 /* A transform for the channels of one encoding: one const table per file, listed in foxglove_feed.c. */
 struct view_transform {
     const struct reel_encoding *encoding; /* encoding of the messages that it reads */
-    const struct reel_encoding *older;    /* optional: messages of this encoding are converted to `encoding` (nanover_view()) */
+    const struct reel_encoding
+        *older; /* optional: messages of this encoding are converted to `encoding` (nanover_view()) */
     unsigned (*role)(const struct reel_channel *channel); /* role of a channel of this encoding: enum view_role */
-    uint32_t nothing;                                     /* VIEW_ALL messages up to this size do not change the state */
-    bool from_front;   /* the state is computed from the front messages of the encoding; else from VIEW_ALL and VIEW_LAST messages */
+    uint32_t nothing; /* VIEW_ALL messages up to this size do not change the state */
+    bool from_front;  /* the state is computed from the front messages of the encoding; else from VIEW_ALL and VIEW_LAST
+                         messages */
     size_t state_size; /* zeroed */
 
     /* Declares its topics with view_topic(); called for each channel of the recording that has a role. */
     bool (*open)(struct view_maker *m, const struct reel_channel *channel, struct reel_error *err);
     void (*close)(void *state);
     void (*forget)(void *state); /* resets the state to that after open() */
-    /* Processes a message of such a channel: updates the state and, unless m->silent, generates messages. Unreadable messages are skipped.
+    /* Processes a message of such a channel: updates the state and, unless m->silent, generates messages. Unreadable
+     * messages are skipped.
      */
-    bool (*take)(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct reel_bytes payload,
-                 struct reel_error *err);
+    bool (*take)(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message,
+                 struct reel_bytes payload, struct reel_error *err);
 };
 extern const struct view_transform view_carla, view_nanover, view_cloud;
 
@@ -63,12 +66,15 @@ struct view_maker {
 };
 
 /* Declares an output topic; a name may be declared twice. Its number is returned in *topic. */
-bool view_topic(struct view_maker *m, const char *name, const struct view_schema *schema, uint32_t *topic, struct reel_error *err);
+bool view_topic(struct view_maker *m, const char *name, const struct view_schema *schema, uint32_t *topic,
+                struct reel_error *err);
 /* Starts a message: returns the buffer for its JSON, to be ended by view_end(); NULL: the topic is not selected. */
 struct grow *view_begin(struct view_maker *m, uint32_t topic);
 bool view_end(struct view_maker *m, struct reel_error *err);
-/* A stream of these topics of the maker's recording over [start, end) of the selection, for output that needs more than one message. */
-struct reel_stream *view_whole(const struct view_maker *m, const char *const *topics, uint32_t n_topics, struct reel_error *err);
+/* A stream of these topics of the maker's recording over [start, end) of the selection, for output that needs more than
+ * one message. */
+struct reel_stream *view_whole(const struct view_maker *m, const char *const *topics, uint32_t n_topics,
+                               struct reel_error *err);
 
 /* --- the feed (foxglove_feed.c): output of all transforms, in the order of the source messages --- */
 
@@ -118,7 +124,8 @@ bool view_feed_seek(struct view_feed *feed, const struct reel_mark *mark, struct
 /* Whether a transform draws the channel's messages. */
 bool view_draws(const struct reel_channel *channel);
 
-/* --- the recorded channels themselves (foxglove_plain.c): a stream of what viewers can read. Takes `below` over. --- */
+/* --- the recorded channels themselves (foxglove_plain.c): a stream of what viewers can read. Takes `below` over. ---
+ */
 struct reel_stream *view_plain(struct reel_stream *below, struct reel_error *err);
 
 /* Compares positions in a stream: < 0, 0, > 0. Not for messages of the front. */
@@ -146,8 +153,10 @@ void fg_time(struct grow *g, int64_t ns);             /* "timestamp":{…} */
 void fg_point(struct grow *g, struct view_vec v);
 void fg_quat(struct grow *g, struct view_quat q);
 void fg_pose(struct grow *g, struct view_vec v, struct view_quat q); /* "pose":{…} */
-void fg_transform(struct grow *g, int64_t ns, const char *parent, const char *child, struct view_vec v, struct view_quat q);
-void fg_cube(struct grow *g, struct view_vec at, struct view_quat turned, struct view_vec size, struct view_color color);
+void fg_transform(struct grow *g, int64_t ns, const char *parent, const char *child, struct view_vec v,
+                  struct view_quat q);
+void fg_cube(struct grow *g, struct view_vec at, struct view_quat turned, struct view_vec size,
+             struct view_color color);
 void fg_sphere(struct grow *g, struct view_vec at, double diameter, struct view_color color);
 /* Begins and ends a line: the members before "points":[ and after its ]. type: 0 strip, 1 loop, 2 list of pairs. */
 void fg_line(struct grow *g, int type, double thickness);
@@ -158,7 +167,8 @@ enum { FG_DEBUG = 1, FG_INFO, FG_WARNING, FG_ERROR };
 /* {"deletions":[all earlier ones],"entities":[ … ]} */
 void fg_scene(struct grow *g, int64_t ns);
 void fg_scene_end(struct grow *g);
-/* An entity: fg_entity(), then its metadata and its arrays that are not empty, each by fg_array() … fg_array_end(), then fg_entity_end().
+/* An entity: fg_entity(), then its metadata and its arrays that are not empty, each by fg_array() … fg_array_end(),
+ * then fg_entity_end().
  */
 struct fg_entity {
     struct grow *g;

@@ -1,6 +1,7 @@
-/* CARLA's packets as scenes: vehicles and walkers as cubes in their own frames (actor/24), updated by every position packet; static objects
- * as cubes in "map"; the ego vehicle as numbers; events as log lines. A scene is complete and is sent when something in it changes, so the
- * last scene is right after any seek. The state consists of events, boxes, and the last position and collision packet. */
+/* CARLA's packets as scenes: vehicles and walkers as cubes in their own frames (actor/24), updated by every position
+ * packet; static objects as cubes in "map"; the ego vehicle as numbers; events as log lines. A scene is complete and is
+ * sent when something in it changes, so the last scene is right after any seek. The state consists of events, boxes,
+ * and the last position and collision packet. */
 #include <math.h>
 #include <stdio.h>
 
@@ -76,7 +77,8 @@ static void close_state(void *state) {
     free(s->collision.data.data);
 }
 
-static bool keep(struct packets *p, const struct reel_message *message, struct reel_bytes payload, struct reel_error *err) {
+static bool keep(struct packets *p, const struct reel_message *message, struct reel_bytes payload,
+                 struct reel_error *err) {
     p->data.size = 0;
     grow_put(&p->data, payload.data, payload.size);
     p->time_ns = message->time_ns;
@@ -86,8 +88,8 @@ static bool keep(struct packets *p, const struct reel_message *message, struct r
 
 /* --- log --- */
 
-static bool write_log(struct view_maker *m, const struct reel_message *message, int level, const char *name, struct grow *text,
-                      struct reel_error *err) {
+static bool write_log(struct view_maker *m, const struct reel_message *message, int level, const char *name,
+                      struct grow *text, struct reel_error *err) {
     struct carla *s = m->state;
     struct grow *g = view_begin(m, s->log);
     if (g && !text->failed) {
@@ -107,8 +109,8 @@ static void say_actor(const struct carla *s, struct grow *text, uint32_t id) {
     }
 }
 
-static bool log_actor(struct view_maker *m, const struct reel_message *message, const char *before, uint32_t id, const char *after,
-                      struct reel_error *err) {
+static bool log_actor(struct view_maker *m, const struct reel_message *message, const char *before, uint32_t id,
+                      const char *after, struct reel_error *err) {
     struct grow text = {0};
     carla_print(&text, before);
     say_actor(m->state, &text, id);
@@ -118,8 +120,8 @@ static bool log_actor(struct view_maker *m, const struct reel_message *message, 
     return good;
 }
 
-static bool log_pair(struct view_maker *m, const struct reel_message *message, uint32_t one, const char *between, uint32_t two, int level,
-                     const char *name, struct reel_error *err) {
+static bool log_pair(struct view_maker *m, const struct reel_message *message, uint32_t one, const char *between,
+                     uint32_t two, int level, const char *name, struct reel_error *err) {
     struct grow text = {0};
     say_actor(m->state, &text, one);
     carla_print(&text, between);
@@ -131,8 +133,8 @@ static bool log_pair(struct view_maker *m, const struct reel_message *message, u
 
 /* --- events --- */
 
-static bool take_add(struct view_maker *m, const struct carla_layout *layout, const struct reel_message *message, struct reel_bytes record,
-                     struct reel_error *err) {
+static bool take_add(struct view_maker *m, const struct carla_layout *layout, const struct reel_message *message,
+                     struct reel_bytes record, struct reel_error *err) {
     struct carla *s = m->state;
     struct carla_added added;
     struct carla_actor *a;
@@ -146,7 +148,8 @@ static bool take_add(struct view_maker *m, const struct carla_layout *layout, co
     return m->silent || log_actor(m, message, "created ", added.id, "", err);
 }
 
-static bool take_del(struct view_maker *m, const struct reel_message *message, struct reel_bytes record, struct reel_error *err) {
+static bool take_del(struct view_maker *m, const struct reel_message *message, struct reel_bytes record,
+                     struct reel_error *err) {
     struct carla *s = m->state;
     uint32_t id = load_u32le(record.data);
     if (!m->silent && !log_actor(m, message, "destroyed ", id, "", err)) {
@@ -160,15 +163,16 @@ static bool take_del(struct view_maker *m, const struct reel_message *message, s
     return true;
 }
 
-static bool take_parent(struct view_maker *m, const struct reel_message *message, struct reel_bytes record, struct reel_error *err) {
+static bool take_parent(struct view_maker *m, const struct reel_message *message, struct reel_bytes record,
+                        struct reel_error *err) {
     struct carla *s = m->state;
     struct carla_actor *child = carla_actor_of(&s->actors, load_u32le(record.data));
     if (child) {
         s->changed |= carla_drawn(child);
         child->child = true;
     }
-    return m->silent ||
-           log_pair(m, message, load_u32le(record.data), " attached to ", load_u32le(record.data + 4), FG_DEBUG, "carla.actors", err);
+    return m->silent || log_pair(m, message, load_u32le(record.data), " attached to ", load_u32le(record.data + 4),
+                                 FG_DEBUG, "carla.actors", err);
 }
 
 static void take_box(struct carla *s, const struct carla_layout *layout, struct reel_bytes record) {
@@ -198,14 +202,16 @@ static bool is_new(const struct carla *s, struct reel_bytes record) {
     return true;
 }
 
-static bool take_collision(struct view_maker *m, const struct reel_message *message, struct reel_bytes record, struct reel_error *err) {
+static bool take_collision(struct view_maker *m, const struct reel_message *message, struct reel_bytes record,
+                           struct reel_error *err) {
     int level = record.data[12] || record.data[13] ? FG_ERROR : FG_WARNING; /* true when one of them is the hero */
     return m->silent || !is_new(m->state, record) ||
-           log_pair(m, message, load_u32le(record.data + 4), " hit ", load_u32le(record.data + 8), level, "carla.collisions", err);
+           log_pair(m, message, load_u32le(record.data + 4), " hit ", load_u32le(record.data + 8), level,
+                    "carla.collisions", err);
 }
 
-static bool take_records(struct view_maker *m, enum carla_kind kind, const struct carla_layout *layout, const struct reel_message *message,
-                         struct reel_bytes payload, struct reel_error *err) {
+static bool take_records(struct view_maker *m, enum carla_kind kind, const struct carla_layout *layout,
+                         const struct reel_message *message, struct reel_bytes payload, struct reel_error *err) {
     uint32_t count = 0;
     struct cursor c = carla_records(kind, payload);
     struct reel_bytes record;
@@ -256,7 +262,8 @@ static bool scene_differs(const struct carla *s) {
     bool differs = now.left != before.left;
     while (!differs && walk_next(&now, &a) && walk_next(&before, &b)) {
         const struct carla_actor *actor = carla_actor_of(&s->actors, load_u32le(a.data));
-        differs = memcmp(a.data, b.data, 4) != 0 || (actor && !carla_moves(actor) && carla_drawn(actor) && !bytes_equal(a, b));
+        differs = memcmp(a.data, b.data, 4) != 0 ||
+                  (actor && !carla_moves(actor) && carla_drawn(actor) && !bytes_equal(a, b));
     }
     return differs;
 }
@@ -330,10 +337,12 @@ static bool take_position(struct view_maker *m, const struct carla_layout *layou
 
 /* --- output at the end of a frame --- */
 
-static void show_actor(struct grow *g, const struct carla_actors *actors, const struct carla_actor *a, int64_t time_ns) {
+static void show_actor(struct grow *g, const struct carla_actors *actors, const struct carla_actor *a,
+                       int64_t time_ns) {
     char name[CARLA_FRAME_ROOM];
     bool moves = carla_moves(a), seen = a->seen > 0 && a->seen == actors->packets;
-    if (a->gone || !carla_drawn(a) || (!seen && (moves || a->child))) { /* a child's location is relative to its parent */
+    if (a->gone || !carla_drawn(a) ||
+        (!seen && (moves || a->child))) { /* a child's location is relative to its parent */
         return;
     }
     carla_frame_name(a, name);
@@ -341,7 +350,8 @@ static void show_actor(struct grow *g, const struct carla_actors *actors, const 
     struct view_quat turn = moves ? VIEW_UPRIGHT : carla_turn_of(pose);
     struct view_vec at = a->origin;
     if (!moves) { /* the box turned with the actor: v + 2 q × (q × v + w v) */
-        struct view_vec c = {turn.y * at.z - turn.z * at.y + turn.w * at.x, turn.z * at.x - turn.x * at.z + turn.w * at.y,
+        struct view_vec c = {turn.y * at.z - turn.z * at.y + turn.w * at.x,
+                             turn.z * at.x - turn.x * at.z + turn.w * at.y,
                              turn.x * at.y - turn.y * at.x + turn.w * at.z};
         at.x += pose->at.x + 2 * (turn.y * c.z - turn.z * c.y);
         at.y += pose->at.y + 2 * (turn.z * c.x - turn.x * c.z);
@@ -389,8 +399,10 @@ static void put_speed(struct grow *g, const struct carla *s, const struct carla_
     while (step > 0 && walk_next(&w, &record)) {
         if (load_u32le(record.data) == ego->id) {
             struct carla_pose before = pose_in(&s->layout, record);
-            put_member(g, "speed",
-                       hypot(hypot(ego->pose.at.x - before.at.x, ego->pose.at.y - before.at.y), ego->pose.at.z - before.at.z) / step);
+            put_member(
+                g, "speed",
+                hypot(hypot(ego->pose.at.x - before.at.x, ego->pose.at.y - before.at.y), ego->pose.at.z - before.at.z) /
+                    step);
             return;
         }
     }
@@ -457,8 +469,8 @@ static bool end_frame(struct view_maker *m, const struct reel_message *message, 
     return !g || (carla_paths_make(m, &s->actors, message->time_ns, g, err) && view_end(m, err));
 }
 
-static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct reel_bytes payload,
-                 struct reel_error *err) {
+static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message,
+                 struct reel_bytes payload, struct reel_error *err) {
     struct carla *s = m->state;
     struct carla_layout layout;
     enum carla_kind kind;

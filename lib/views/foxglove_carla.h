@@ -1,5 +1,5 @@
-/* Shared by the parts of the CARLA transform. foxglove_carla_actors: the actors that exist · foxglove_carla: output · foxglove_carla_paths:
- * their paths. */
+/* Shared by the parts of the CARLA transform. foxglove_carla_actors: the actors that exist · foxglove_carla: output ·
+ * foxglove_carla_paths: their paths. */
 #ifndef REEL_VIEWS_FOXGLOVE_CARLA_H
 #define REEL_VIEWS_FOXGLOVE_CARLA_H
 
@@ -32,13 +32,15 @@ struct carla_actor {
 struct carla_actors {
     struct carla_actor *items;
     size_t count, capacity, gone;
-    struct hash_table ids; /* index in items + 1; ids of deleted actors may refer to another's item, or beyond the end */
+    struct hash_table
+        ids; /* index in items + 1; ids of deleted actors may refer to another's item, or beyond the end */
     struct arena names;
     uint64_t packets; /* number of position packets */
 };
 struct carla_actor *carla_actor_of(const struct carla_actors *actors, uint32_t id); /* NULL: does not exist */
 /* Event add; *actor is the actor that has the id now. NULL: invalid record, or too many actors. False: no memory. */
-bool carla_actor_add(struct carla_actors *actors, const struct carla_added *added, struct carla_actor **actor, struct reel_error *err);
+bool carla_actor_add(struct carla_actors *actors, const struct carla_added *added, struct carla_actor **actor,
+                     struct reel_error *err);
 void carla_actor_remove(struct carla_actors *actors, struct carla_actor *actor);
 void carla_actors_free(struct carla_actors *actors); /* frees everything */
 
@@ -51,6 +53,7 @@ enum { CARLA_FRAME_ROOM = 24 };
 void carla_frame_name(const struct carla_actor *a, char out[CARLA_FRAME_ROOM]);
 
 /* The paths of vehicles and walkers over the whole selection, as one scene. */
-bool carla_paths_make(struct view_maker *m, const struct carla_actors *now, int64_t time_ns, struct grow *out, struct reel_error *err);
+bool carla_paths_make(struct view_maker *m, const struct carla_actors *now, int64_t time_ns, struct grow *out,
+                      struct reel_error *err);
 
 #endif

@@ -81,7 +81,8 @@ static void default_box(struct carla_actor *a) {
     }
 }
 
-bool carla_actor_add(struct carla_actors *actors, const struct carla_added *added, struct carla_actor **actor, struct reel_error *err) {
+bool carla_actor_add(struct carla_actors *actors, const struct carla_added *added, struct carla_actor **actor,
+                     struct reel_error *err) {
     *actor = carla_actor_of(actors, added->id);
     if (!*actor) {
         if (actors->count >= CARLA_ACTORS_MAX) {
@@ -116,7 +117,8 @@ static void compact(struct carla_actors *actors) {
     for (size_t i = 0; i < actors->count; i++) {
         if (!actors->items[i].gone) {
             actors->items[n++] = actors->items[i];
-            carla_ids_put(&actors->ids, actors->items[i].id, (uint32_t)n, &ignored); /* already in the table: it does not grow */
+            carla_ids_put(&actors->ids, actors->items[i].id, (uint32_t)n,
+                          &ignored); /* already in the table: it does not grow */
         }
     }
     actors->count = n;
@@ -143,8 +145,8 @@ static bool begins(struct reel_bytes text, const char *prefix) {
 
 bool carla_drawn(const struct carla_actor *a) {
     bool size = a->size.x > 0 && a->size.y > 0 && a->size.z > 0;
-    bool unseen = a->type == CARLA_SENSOR || a->type == CARLA_INVALID || begins(a->name, "sensor.") || begins(a->name, "spectator") ||
-                  begins(a->name, "controller.");
+    bool unseen = a->type == CARLA_SENSOR || a->type == CARLA_INVALID || begins(a->name, "sensor.") ||
+                  begins(a->name, "spectator") || begins(a->name, "controller.");
     return size && !unseen;
 }
 

@@ -1,5 +1,5 @@
-/* The paths of vehicles and walkers, one line each, from all position packets of the selection. A line has a bounded number of points; when
- * it is full, every second point is dropped and the distance between new points doubles. */
+/* The paths of vehicles and walkers, one line each, from all position packets of the selection. A line has a bounded
+ * number of points; when it is full, every second point is dropped and the distance between new points doubles. */
 #include <math.h>
 #include <stdio.h>
 
@@ -71,9 +71,11 @@ static void path_add(struct path *path, struct view_vec at) {
     path->points[path->n++] = at;
 }
 
-static bool take_added(struct paths *p, struct reel_bytes record, const struct carla_layout *layout, struct reel_error *err) {
+static bool take_added(struct paths *p, struct reel_bytes record, const struct carla_layout *layout,
+                       struct reel_error *err) {
     struct carla_added added;
-    bool moves = carla_added_read(record, layout, &added) && (added.type == CARLA_VEHICLE || added.type == CARLA_WALKER);
+    bool moves =
+        carla_added_read(record, layout, &added) && (added.type == CARLA_VEHICLE || added.type == CARLA_WALKER);
     struct view_color color = {0.3f, 0.5f, 0.9f, 0.9f};
     if (added.type == CARLA_WALKER) {
         color = (struct view_color){0.95f, 0.75f, 0.2f, 0.9f};
@@ -81,7 +83,8 @@ static bool take_added(struct paths *p, struct reel_bytes record, const struct c
     return !moves || path_begin(p, added.id, color, err);
 }
 
-static bool take_packet(struct paths *p, const struct reel_channel *channel, struct reel_bytes payload, struct reel_error *err) {
+static bool take_packet(struct paths *p, const struct reel_channel *channel, struct reel_bytes payload,
+                        struct reel_error *err) {
     struct carla_layout layout;
     enum carla_kind kind;
     uint8_t id;
@@ -122,8 +125,8 @@ static bool run(struct paths *p, const struct view_maker *m, struct reel_error *
         if (step != REEL_STEP_MESSAGE) {
             return step == REEL_STEP_END;
         }
-        if (message.size > 2 &&
-            (!reel_stream_payload(stream, &message, &payload, err) || !take_packet(p, stream->channels[message.channel], payload, err))) {
+        if (message.size > 2 && (!reel_stream_payload(stream, &message, &payload, err) ||
+                                 !take_packet(p, stream->channels[message.channel], payload, err))) {
             return false;
         }
     }
@@ -153,7 +156,8 @@ static void show(struct grow *g, struct path *path, size_t number, int64_t time_
     fg_entity_end(&e);
 }
 
-bool carla_paths_make(struct view_maker *m, const struct carla_actors *now, int64_t time_ns, struct grow *out, struct reel_error *err) {
+bool carla_paths_make(struct view_maker *m, const struct carla_actors *now, int64_t time_ns, struct grow *out,
+                      struct reel_error *err) {
     AUTO_STRUCT(paths_done) struct paths p = {.count = 0};
     for (size_t i = 0; i < now->count; i++) {
         const struct carla_actor *a = &now->items[i];

@@ -1,5 +1,5 @@
-/* ROS point clouds from before 2010 (sensor_msgs/PointCloud, which viewers do not draw) as foxglove.PointCloud: positions and channels
- * interleaved, with frame and time of their header. */
+/* ROS point clouds from before 2010 (sensor_msgs/PointCloud, which viewers do not draw) as foxglove.PointCloud:
+ * positions and channels interleaved, with frame and time of their header. */
 #include "encodings/ros/ros.h"
 #include "views/foxglove.h"
 #include "wire/bytes.h"
@@ -78,7 +78,9 @@ static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
     struct cloud *c = (struct cloud *)v;
     if (c->depth == 1) {
         c->header = bytes_is(name, "header");
-        c->part = word_is(name, "points", "pts") ? PART_POINTS : word_is(name, "channels", "chan") ? PART_CHANNELS : PART_NONE;
+        c->part = word_is(name, "points", "pts")      ? PART_POINTS
+                  : word_is(name, "channels", "chan") ? PART_CHANNELS
+                                                      : PART_NONE;
     } else if (c->depth == 2 && c->header) {
         c->part = bytes_is(name, "stamp") ? PART_STAMP : bytes_is(name, "frame_id") ? PART_FRAME : PART_NONE;
     } else {
@@ -136,7 +138,8 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes text) {
 static bool on_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
     struct cloud *c = (struct cloud *)v;
     (void)columns;
-    if (c->part == PART_CHANNELS && c->axis == 'v' && type == REEL_F32 && c->n_channels <= CLOUD_CHANNELS_MAX && c->n_channels > 0) {
+    if (c->part == PART_CHANNELS && c->axis == 'v' && type == REEL_F32 && c->n_channels <= CLOUD_CHANNELS_MAX &&
+        c->n_channels > 0) {
         c->channels[c->n_channels - 1].at = c->values.size;
         c->channels[c->n_channels - 1].count = data.size / 4;
         grow_put(&c->values, data.data, data.size);
@@ -208,8 +211,8 @@ static void put_cloud(struct grow *g, const struct cloud *c) {
     fg_put(g, "\"}");
 }
 
-static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct reel_bytes payload,
-                 struct reel_error *err) {
+static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message,
+                 struct reel_bytes payload, struct reel_error *err) {
     const struct clouds *s = m->state;
     const struct cloud_topic *t = s->items;
     (void)message;

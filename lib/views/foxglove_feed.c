@@ -1,5 +1,6 @@
-/* Generates messages for viewers in time order: a separate stream runs over all channels that the transforms use, independent of the
- * selected topics, and passes each message to its transform. After a seek, restore() rebuilds the state that streaming would have. */
+/* Generates messages for viewers in time order: a separate stream runs over all channels that the transforms use,
+ * independent of the selected topics, and passes each message to its transform. After a seek, restore() rebuilds the
+ * state that streaming would have. */
 #include <stdlib.h>
 
 #include "core/merge.h"
@@ -42,7 +43,8 @@ bool view_draws(const struct reel_channel *c) {
 
 /* --- topics --- */
 
-bool view_topic(struct view_maker *m, const char *name, const struct view_schema *schema, uint32_t *topic, struct reel_error *err) {
+bool view_topic(struct view_maker *m, const char *name, const struct view_schema *schema, uint32_t *topic,
+                struct reel_error *err) {
     struct view_feed *f = m->feed;
     for (uint32_t i = 0; i < f->n_outs; i++) {
         if (f->outs[i].source == m->source && f->outs[i].schema == schema && strcmp(f->outs[i].name, name) == 0) {
@@ -55,7 +57,8 @@ bool view_topic(struct view_maker *m, const char *name, const struct view_schema
         return reel_fail_memory(err);
     }
     *topic = (uint32_t)f->n_outs;
-    f->outs[f->n_outs++] = (struct view_out){.name = copy, .schema = schema, .source = m->source, .selected = true, .how = m->how};
+    f->outs[f->n_outs++] =
+        (struct view_out){.name = copy, .schema = schema, .source = m->source, .selected = true, .how = m->how};
     return true;
 }
 
@@ -91,7 +94,8 @@ bool view_end(struct view_maker *m, struct reel_error *err) {
     struct view_derived *derived = &f->derived[f->n_derived - 1];
     derived->size = f->bytes.size - derived->at;
     if (f->bytes.size > REEL_MESSAGE_MEMORY_MAX) {
-        return reel_fail(err, REEL_LIMIT, "what the view makes of one message exceeds %d bytes", REEL_MESSAGE_MEMORY_MAX);
+        return reel_fail(err, REEL_LIMIT, "what the view makes of one message exceeds %d bytes",
+                         REEL_MESSAGE_MEMORY_MAX);
     }
     return !f->bytes.failed || reel_fail_memory(err);
 }
@@ -104,8 +108,8 @@ struct topic_list {
     uint32_t n;
     bool all; /* there are more */
 };
-static void select_channels(struct topic_list *w, const struct reel_recording *recording, const struct view_transform *how,
-                            unsigned roles) {
+static void select_channels(struct topic_list *w, const struct reel_recording *recording,
+                            const struct view_transform *how, unsigned roles) {
     const struct reel_index *index = reel_recording_index(recording);
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
@@ -123,24 +127,26 @@ static void select_channels(struct topic_list *w, const struct reel_recording *r
 }
 
 /* Messages of older NanoVer files are converted to today's form. */
-static struct reel_stream *open_stream(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *q,
-                                       struct reel_error *err) {
+static struct reel_stream *open_stream(struct reel_recording *const *recordings, uint32_t n,
+                                       const struct reel_selection *q, struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, q, err);
     return stream ? nanover_view(stream, err) : NULL;
 }
 
 /* Restricted to the maker's recording. */
-static struct reel_stream *open_own(const struct view_maker *m, int64_t start_ns, int64_t end_ns, const struct topic_list *w,
-                                    bool state_at_cut, struct reel_error *err) {
+static struct reel_stream *open_own(const struct view_maker *m, int64_t start_ns, int64_t end_ns,
+                                    const struct topic_list *w, bool state_at_cut, struct reel_error *err) {
     const struct view_setup *s = m->feed->setup;
-    struct reel_selection q = {.topics = w->topics, .n_topics = w->all ? 0 : w->n, .start_ns = start_ns, .end_ns = end_ns};
+    struct reel_selection q = {
+        .topics = w->topics, .n_topics = w->all ? 0 : w->n, .start_ns = start_ns, .end_ns = end_ns};
     q.state_at_cut = state_at_cut;
     q.sources = s->sources ? &s->sources[m->source] : NULL;
     q.prefixing = REEL_PREFIX_NEVER;
     return open_stream(&s->recordings[m->source], 1, &q, err);
 }
 
-struct reel_stream *view_whole(const struct view_maker *m, const char *const *topics, uint32_t n_topics, struct reel_error *err) {
+struct reel_stream *view_whole(const struct view_maker *m, const char *const *topics, uint32_t n_topics,
+                               struct reel_error *err) {
     struct topic_list w = {.n = n_topics};
     memcpy(w.topics, topics, n_topics * sizeof *topics);
     return open_own(m, m->feed->setup->start_ns, m->feed->setup->end_ns, &w, false, err);
@@ -148,9 +154,11 @@ struct reel_stream *view_whole(const struct view_maker *m, const char *const *to
 
 /* --- the state at an instant --- */
 
-static bool update_state(struct view_maker *m, struct reel_stream *stream, const struct reel_message *message, struct reel_error *err) {
+static bool update_state(struct view_maker *m, struct reel_stream *stream, const struct reel_message *message,
+                         struct reel_error *err) {
     struct reel_bytes payload;
-    return stream_decodable(stream, message, &payload, err) && m->how->take(m, stream->channels[message->channel], message, payload, err);
+    return stream_decodable(stream, message, &payload, err) &&
+           m->how->take(m, stream->channels[message->channel], message, payload, err);
 }
 
 static bool replay_front(struct view_maker *m, int64_t time_ns, struct reel_error *err) {
@@ -244,7 +252,8 @@ static bool replay_all(struct view_maker *m, int64_t time_ns, struct reel_error 
             return step == REEL_STEP_END && replay_last(m, stream, &lasts, &at, NULL, err);
         }
         bool counts = message.size > m->how->nothing && (role_of(m->how, stream->channels[message.channel]) & VIEW_ALL);
-        if (counts && (!replay_last(m, stream, &lasts, &at, &message, err) || !update_state(m, stream, &message, err))) {
+        if (counts &&
+            (!replay_last(m, stream, &lasts, &at, &message, err) || !update_state(m, stream, &message, err))) {
             return false;
         }
     }
@@ -257,7 +266,8 @@ static bool restore(struct view_maker *m, int64_t time_ns, struct reel_error *er
     m->opening = false;
     m->how->forget(m->state);
     if (!good && m->how->from_front) {
-        good = replay_front(m, time_ns, &own); /* fails on an invalid message: then all are read, and the invalid one is skipped */
+        good = replay_front(m, time_ns,
+                            &own); /* fails on an invalid message: then all are read, and the invalid one is skipped */
         if (!good) {
             m->how->forget(m->state);
         }
@@ -310,7 +320,8 @@ static bool add_makers(struct view_feed *f, struct reel_error *err) {
 static bool find_first(struct view_maker *m, struct reel_error *err) {
     struct topic_list w = {.n = 0};
     select_channels(&w, m->feed->setup->recordings[m->source], m->how, VIEW_OPENS);
-    AUTO(reel_stream_free) struct reel_stream *stream = open_own(m, m->feed->setup->start_ns, m->feed->setup->end_ns, &w, false, err);
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = open_own(m, m->feed->setup->start_ns, m->feed->setup->end_ns, &w, false, err);
     struct reel_message message;
     enum reel_step step;
     do {
@@ -332,10 +343,12 @@ static bool feed_open(struct view_feed *f, struct reel_error *err) {
     if (w.n == 0) {
         return true;
     }
-    struct reel_selection q = {.topics = w.topics, .n_topics = w.all ? 0 : w.n, .start_ns = f->setup->start_ns, .end_ns = f->setup->end_ns};
+    struct reel_selection q = {
+        .topics = w.topics, .n_topics = w.all ? 0 : w.n, .start_ns = f->setup->start_ns, .end_ns = f->setup->end_ns};
     q.sources = f->setup->sources;
     q.prefixing = f->setup->prefixing;
-    if (!(f->stream = open_stream(f->setup->recordings, f->setup->n, &q, err)) || !add_makers(f, err) || !name_topics(f, err)) {
+    if (!(f->stream = open_stream(f->setup->recordings, f->setup->n, &q, err)) || !add_makers(f, err) ||
+        !name_topics(f, err)) {
         return false;
     }
     for (size_t i = 0; i < f->n_makers; i++) {

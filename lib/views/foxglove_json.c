@@ -83,7 +83,8 @@ static void fg_color(struct grow *g, struct view_color c) {
     fg_put(g, "}");
 }
 
-void fg_transform(struct grow *g, int64_t ns, const char *parent, const char *child, struct view_vec v, struct view_quat q) {
+void fg_transform(struct grow *g, int64_t ns, const char *parent, const char *child, struct view_vec v,
+                  struct view_quat q) {
     fg_comma(g);
     fg_put(g, "{");
     fg_time(g, ns);
@@ -98,7 +99,8 @@ void fg_transform(struct grow *g, int64_t ns, const char *parent, const char *ch
     fg_put(g, "}");
 }
 
-static void sized(struct grow *g, struct view_vec at, struct view_quat turned, struct view_vec size, struct view_color color) {
+static void sized(struct grow *g, struct view_vec at, struct view_quat turned, struct view_vec size,
+                  struct view_color color) {
     fg_comma(g);
     fg_put(g, "{");
     fg_pose(g, at, turned);
@@ -107,7 +109,8 @@ static void sized(struct grow *g, struct view_vec at, struct view_quat turned, s
     fg_color(g, color);
     fg_put(g, "}");
 }
-void fg_cube(struct grow *g, struct view_vec at, struct view_quat turned, struct view_vec size, struct view_color color) {
+void fg_cube(struct grow *g, struct view_vec at, struct view_quat turned, struct view_vec size,
+             struct view_color color) {
     sized(g, at, turned, size, color);
 }
 void fg_sphere(struct grow *g, struct view_vec at, double diameter, struct view_color color) {
@@ -142,7 +145,8 @@ void fg_log(struct grow *g, int64_t ns, int level, const char *name, struct reel
 
 /* --- scenes --- */
 
-static const char *const arrays[] = {"arrows", "cubes", "spheres", "cylinders", "lines", "triangles", "texts", "models"};
+static const char *const arrays[] = {"arrows", "cubes",     "spheres", "cylinders",
+                                     "lines",  "triangles", "texts",   "models"};
 enum { ARRAYS = sizeof arrays / sizeof *arrays };
 
 void fg_scene(struct grow *g, int64_t ns) {

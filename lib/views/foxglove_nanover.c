@@ -1,6 +1,6 @@
-/* NanoVer's frames as scenes: a sphere per particle, bonds and box as lines, in frame "simulation" with a nanometre as a metre; heads and
- * hands of the users in that frame; energies as numbers. More than SPHERES_MAX particles become points (/view/points). A scene is complete,
- * so the last one is right after any seek. */
+/* NanoVer's frames as scenes: a sphere per particle, bonds and box as lines, in frame "simulation" with a nanometre as
+ * a metre; heads and hands of the users in that frame; energies as numbers. More than SPHERES_MAX particles become
+ * points (/view/points). A scene is complete, so the last one is right after any seek. */
 #include "views/foxglove_nanover.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
@@ -44,12 +44,14 @@ struct element {
 };
 static struct element element_of(uint8_t number) {
     static const struct element by_number[] = {
-        [0] = {0.04f, 160, 160, 160},   [1] = {0.037f, 240, 240, 240},  [2] = {0.047f, 200, 240, 240},  [3] = {0.061f, 150, 80, 210},
-        [5] = {0.064f, 240, 170, 150},  [6] = {0.057f, 80, 80, 80},     [7] = {0.052f, 60, 90, 230},    [8] = {0.051f, 230, 40, 40},
-        [9] = {0.049f, 100, 210, 90},   [10] = {0.051f, 180, 220, 240}, [11] = {0.076f, 150, 90, 220},  [12] = {0.058f, 90, 170, 60},
-        [13] = {0.061f, 180, 160, 160}, [14] = {0.07f, 220, 190, 150},  [15] = {0.06f, 240, 140, 40},   [16] = {0.06f, 235, 205, 60},
-        [17] = {0.058f, 60, 200, 60},   [18] = {0.063f, 140, 200, 220}, [19] = {0.092f, 140, 70, 200},  [20] = {0.077f, 80, 180, 80},
-        [26] = {0.065f, 210, 110, 60},  [29] = {0.047f, 200, 130, 70},  [30] = {0.046f, 130, 130, 170}, [35] = {0.062f, 160, 50, 40},
+        [0] = {0.04f, 160, 160, 160},   [1] = {0.037f, 240, 240, 240},  [2] = {0.047f, 200, 240, 240},
+        [3] = {0.061f, 150, 80, 210},   [5] = {0.064f, 240, 170, 150},  [6] = {0.057f, 80, 80, 80},
+        [7] = {0.052f, 60, 90, 230},    [8] = {0.051f, 230, 40, 40},    [9] = {0.049f, 100, 210, 90},
+        [10] = {0.051f, 180, 220, 240}, [11] = {0.076f, 150, 90, 220},  [12] = {0.058f, 90, 170, 60},
+        [13] = {0.061f, 180, 160, 160}, [14] = {0.07f, 220, 190, 150},  [15] = {0.06f, 240, 140, 40},
+        [16] = {0.06f, 235, 205, 60},   [17] = {0.058f, 60, 200, 60},   [18] = {0.063f, 140, 200, 220},
+        [19] = {0.092f, 140, 70, 200},  [20] = {0.077f, 80, 180, 80},   [26] = {0.065f, 210, 110, 60},
+        [29] = {0.047f, 200, 130, 70},  [30] = {0.046f, 130, 130, 170}, [35] = {0.062f, 160, 50, 40},
         [53] = {0.066f, 140, 30, 140},  [79] = {0.055f, 240, 200, 50},
     };
     struct element e = number < sizeof by_number / sizeof *by_number ? by_number[number] : (struct element){0};
@@ -157,10 +159,13 @@ static bool show_points(struct view_maker *m, int64_t time_ns, struct reel_error
     fg_time(g, time_ns);
     fg_put(g, ",\"frame_id\":\"simulation\"");
     fg_pose(g, (struct view_vec){0, 0, 0}, VIEW_UPRIGHT);
-    fg_put(g, ",\"point_stride\":16,\"fields\":[{\"name\":\"x\",\"offset\":0,\"type\":7},{\"name\":\"y\",\"offset\":4,\"type\":7},"
-              "{\"name\":\"z\",\"offset\":8,\"type\":7},{\"name\":\"red\",\"offset\":12,\"type\":1},{\"name\":\"green\",\"offset\":13,"
-              "\"type\":1},"
-              "{\"name\":\"blue\",\"offset\":14,\"type\":1},{\"name\":\"alpha\",\"offset\":15,\"type\":1}],\"data\":\"");
+    fg_put(g,
+           ",\"point_stride\":16,\"fields\":[{\"name\":\"x\",\"offset\":0,\"type\":7},{\"name\":\"y\",\"offset\":4,"
+           "\"type\":7},"
+           "{\"name\":\"z\",\"offset\":8,\"type\":7},{\"name\":\"red\",\"offset\":12,\"type\":1},{\"name\":\"green\","
+           "\"offset\":13,"
+           "\"type\":1},"
+           "{\"name\":\"blue\",\"offset\":14,\"type\":1},{\"name\":\"alpha\",\"offset\":15,\"type\":1}],\"data\":\"");
     json_put_base64(g, bytes_of(data.data, data.size));
     fg_put(g, "\"}");
     g->failed |= data.failed;
@@ -196,7 +201,8 @@ static bool show_visitors(struct view_maker *m, int64_t time_ns, struct reel_err
 }
 
 static bool show_energies(struct view_maker *m, const struct nanover_news *news, struct reel_error *err) {
-    static const char *const names[ENERGIES] = {"simulation_time", "kinetic", "potential", "user", "total", "work_done", "temperature"};
+    static const char *const names[ENERGIES] = {"simulation_time", "kinetic",   "potential",  "user",
+                                                "total",           "work_done", "temperature"};
     const struct nanover *s = m->state;
     bool any = false;
     for (size_t i = 0; i < ENERGIES; i++) {
@@ -220,7 +226,8 @@ static bool show_energies(struct view_maker *m, const struct nanover_news *news,
     return view_end(m, err);
 }
 
-static bool write_log(struct view_maker *m, int64_t time_ns, int level, struct reel_bytes text, struct reel_error *err) {
+static bool write_log(struct view_maker *m, int64_t time_ns, int level, struct reel_bytes text,
+                      struct reel_error *err) {
     struct grow *g = view_begin(m, ((const struct nanover *)m->state)->log);
     if (g) {
         fg_log(g, time_ns, level, "nanover.simulation", text);
@@ -228,8 +235,8 @@ static bool write_log(struct view_maker *m, int64_t time_ns, int level, struct r
     return !g || view_end(m, err);
 }
 
-static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message, struct reel_bytes payload,
-                 struct reel_error *err) {
+static bool take(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message,
+                 struct reel_bytes payload, struct reel_error *err) {
     struct nanover *s = m->state;
     struct nanover_news news;
     int64_t now = message->time_ns;

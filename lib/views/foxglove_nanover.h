@@ -1,4 +1,5 @@
-/* Shared by the parts of the NanoVer transform. foxglove_nanover_state: state of the simulation and its users · foxglove_nanover: output.
+/* Shared by the parts of the NanoVer transform. foxglove_nanover_state: state of the simulation and its users ·
+ * foxglove_nanover: output.
  */
 #ifndef REEL_VIEWS_FOXGLOVE_NANOVER_H
 #define REEL_VIEWS_FOXGLOVE_NANOVER_H
@@ -8,7 +9,16 @@
 #include "wire/bytes.h"
 
 /* Contents of a message besides the state. */
-enum nanover_energy { ENERGY_TIME, ENERGY_KINETIC, ENERGY_POTENTIAL, ENERGY_USER, ENERGY_TOTAL, ENERGY_WORK, ENERGY_TEMPERATURE, ENERGIES };
+enum nanover_energy {
+    ENERGY_TIME,
+    ENERGY_KINETIC,
+    ENERGY_POTENTIAL,
+    ENERGY_USER,
+    ENERGY_TOTAL,
+    ENERGY_WORK,
+    ENERGY_TEMPERATURE,
+    ENERGIES
+};
 struct nanover_news {
     bool reset, scene, visitors; /* a run begins; the drawn particles changed; the users changed */
     bool has[ENERGIES];
@@ -21,15 +31,17 @@ struct nanover_visitor {
 };
 
 struct nanover_room {
-    struct grow elements, colors, bonds, positions, box; /* packed as in a frame: u8, u8 × 4, u32 × 2, f32 × 3, f32 × 9 */
-    struct nanover_visitor *visitors;                    /* sorted by key */
+    struct grow elements, colors, bonds, positions,
+        box;                          /* packed as in a frame: u8, u8 × 4, u32 × 2, f32 × 3, f32 × 9 */
+    struct nanover_visitor *visitors; /* sorted by key */
     size_t n_visitors, cap_visitors;
     double origin[10]; /* the simulation in the users' room: position, rotation, scale */
 };
 void nanover_room_forget(struct nanover_room *room);
 void nanover_room_free(struct nanover_room *room);
 /* False: no memory. An invalid message changes nothing. */
-bool nanover_room_take(struct nanover_room *room, struct reel_bytes message, struct nanover_news *news, struct reel_error *err);
+bool nanover_room_take(struct nanover_room *room, struct reel_bytes message, struct nanover_news *news,
+                       struct reel_error *err);
 
 static inline size_t nanover_particles(const struct nanover_room *room) {
     return room->positions.size / 12;

@@ -1,4 +1,5 @@
-/* The last value of each key in NanoVer's messages. The result is the same whether all messages were read or the one that aggregates them.
+/* The last value of each key in NanoVer's messages. The result is the same whether all messages were read or the one
+ * that aggregates them.
  */
 #include <math.h>
 
@@ -50,7 +51,8 @@ static size_t read_numbers(struct cursor at, double *out, size_t room) {
     if (msgpack_read(&at, &item) != MSGPACK_OK || item.kind != MSGPACK_ARRAY || item.count != room) {
         return 0;
     }
-    while (n < room && msgpack_read(&at, &number) == MSGPACK_OK && msgpack_is_number(&number) && isfinite(number.number)) {
+    while (n < room && msgpack_read(&at, &number) == MSGPACK_OK && msgpack_is_number(&number) &&
+           isfinite(number.number)) {
         out[n++] = number.number;
     }
     return n;
@@ -66,15 +68,20 @@ static const struct {
     const char *key;
     enum nanover_energy is;
 } energies[] = {
-    {"system.simulation.time", ENERGY_TIME},    {"energy.kinetic", ENERGY_KINETIC}, {"energy.potential", ENERGY_POTENTIAL},
-    {"energy.user.total", ENERGY_USER},         {"energy.total", ENERGY_TOTAL},     {"forces.user.work_done", ENERGY_WORK},
+    {"system.simulation.time", ENERGY_TIME},
+    {"energy.kinetic", ENERGY_KINETIC},
+    {"energy.potential", ENERGY_POTENTIAL},
+    {"energy.user.total", ENERGY_USER},
+    {"energy.total", ENERGY_TOTAL},
+    {"forces.user.work_done", ENERGY_WORK},
     {"system.temperature", ENERGY_TEMPERATURE},
 };
 
 static void take_energy(struct nanover_news *news, struct reel_bytes key, struct cursor at) {
     struct msgpack_item item;
     for (size_t i = 0; i < sizeof energies / sizeof *energies; i++) {
-        if (bytes_is(key, energies[i].key) && msgpack_read(&at, &item) == MSGPACK_OK && msgpack_is_number(&item) && isfinite(item.number)) {
+        if (bytes_is(key, energies[i].key) && msgpack_read(&at, &item) == MSGPACK_OK && msgpack_is_number(&item) &&
+            isfinite(item.number)) {
             news->has[energies[i].is] = true;
             news->energies[energies[i].is] = item.number;
         }
@@ -99,7 +106,8 @@ static bool take_key(struct nanover_room *room, struct nanover_news *news, struc
     }
     if (bytes_is(key, "system.simulation.exception")) {
         struct msgpack_item item;
-        news->exception = msgpack_read(&at, &item) == MSGPACK_OK && item.kind == MSGPACK_STR ? item.bytes : news->exception;
+        news->exception =
+            msgpack_read(&at, &item) == MSGPACK_OK && item.kind == MSGPACK_STR ? item.bytes : news->exception;
     }
     take_energy(news, key, at);
     return true;
@@ -162,7 +170,8 @@ static struct reel_bytes copy_of(struct reel_bytes b) {
 }
 
 /* At most VISITORS_MAX users are kept. */
-static bool put_visitor(struct nanover_room *room, struct reel_bytes key, struct reel_bytes value, struct reel_error *err) {
+static bool put_visitor(struct nanover_room *room, struct reel_bytes key, struct reel_bytes value,
+                        struct reel_error *err) {
     bool found;
     size_t at = visitor_at(room, key, &found);
     if (found) {
@@ -189,7 +198,8 @@ static void no_origin(struct nanover_room *room) {
 
 static void take_origin(struct nanover_room *room, struct cursor at) {
     double v[10];
-    if (read_numbers(at, v, 10) == 10 && v[7] > 0 && v[8] > 0 && v[9] > 0 && v[3] * v[3] + v[4] * v[4] + v[5] * v[5] + v[6] * v[6] > 1e-6) {
+    if (read_numbers(at, v, 10) == 10 && v[7] > 0 && v[8] > 0 && v[9] > 0 &&
+        v[3] * v[3] + v[4] * v[4] + v[5] * v[5] + v[6] * v[6] > 1e-6) {
         memcpy(room->origin, v, sizeof v);
     } else {
         no_origin(room);
@@ -200,7 +210,8 @@ static bool is_visitor(struct reel_bytes key) {
     return bytes_start(key, bytes_text("avatar."));
 }
 
-static bool take_updates(struct nanover_room *room, struct cursor c, struct nanover_news *news, struct reel_error *err) {
+static bool take_updates(struct nanover_room *room, struct cursor c, struct nanover_news *news,
+                         struct reel_error *err) {
     struct cursor value;
     struct msgpack_item map;
     struct reel_bytes key;
@@ -238,13 +249,15 @@ static void take_removals(struct nanover_room *room, struct cursor c, struct nan
 
 /* --- messages --- */
 
-bool nanover_room_take(struct nanover_room *room, struct reel_bytes message, struct nanover_news *news, struct reel_error *err) {
+bool nanover_room_take(struct nanover_room *room, struct reel_bytes message, struct nanover_news *news,
+                       struct reel_error *err) {
     struct nanover_body body;
     struct nanover_message facts;
     const char *why;
     struct cursor c = cursor_of(message);
     *news = (struct nanover_news){.reset = false};
-    if (nanover_message_read(&c, &facts, NULL, &why) != MSGPACK_OK || nanover_message_body(message, &body) != MSGPACK_OK) {
+    if (nanover_message_read(&c, &facts, NULL, &why) != MSGPACK_OK ||
+        nanover_message_body(message, &body) != MSGPACK_OK) {
         return true;
     }
     if (facts.has_frame_index && facts.frame_index == 0) {
@@ -284,18 +297,21 @@ void nanover_room_free(struct nanover_room *room) {
 static struct view_vec turned_back(const double q[4], struct view_vec v) {
     double x = -q[0], y = -q[1], z = -q[2], w = q[3];
     struct view_vec c = {y * v.z - z * v.y + w * v.x, z * v.x - x * v.z + w * v.y, x * v.y - y * v.x + w * v.z};
-    return (struct view_vec){v.x + 2 * (y * c.z - z * c.y), v.y + 2 * (z * c.x - x * c.z), v.z + 2 * (x * c.y - y * c.x)};
+    return (struct view_vec){v.x + 2 * (y * c.z - z * c.y), v.y + 2 * (z * c.x - x * c.z),
+                             v.z + 2 * (x * c.y - y * c.x)};
 }
 
 /* From the users' room into the simulation: the inverse of position, rotation and scale. */
 static void emit_pose(const struct nanover_room *room, const double at[3], const double turn[4],
                       void (*emit)(struct grow *g, struct view_vec at, struct view_quat turn), struct grow *g) {
     const double *o = room->origin;
-    double n = sqrt(o[3] * o[3] + o[4] * o[4] + o[5] * o[5] + o[6] * o[6]), q[4] = {o[3] / n, o[4] / n, o[5] / n, o[6] / n};
+    double n = sqrt(o[3] * o[3] + o[4] * o[4] + o[5] * o[5] + o[6] * o[6]),
+           q[4] = {o[3] / n, o[4] / n, o[5] / n, o[6] / n};
     struct view_vec v = turned_back(q, (struct view_vec){at[0] - o[0], at[1] - o[1], at[2] - o[2]});
     double x = -q[0], y = -q[1], z = -q[2], w = q[3];
-    struct view_quat t = {w * turn[0] + x * turn[3] + y * turn[2] - z * turn[1], w * turn[1] - x * turn[2] + y * turn[3] + z * turn[0],
-                          w * turn[2] + x * turn[1] - y * turn[0] + z * turn[3], w * turn[3] - x * turn[0] - y * turn[1] - z * turn[2]};
+    struct view_quat t = {
+        w * turn[0] + x * turn[3] + y * turn[2] - z * turn[1], w * turn[1] - x * turn[2] + y * turn[3] + z * turn[0],
+        w * turn[2] + x * turn[1] - y * turn[0] + z * turn[3], w * turn[3] - x * turn[0] - y * turn[1] - z * turn[2]};
     emit(g, (struct view_vec){v.x / o[7], v.y / o[8], v.z / o[9]}, t);
 }
 
@@ -308,7 +324,8 @@ static void read_component(const struct nanover_room *room, struct cursor *c,
     struct reel_bytes key;
     double at[3], turn[4] = {0, 0, 0, 1};
     bool placed = false;
-    if (msgpack_skip(c, DEPTH, &faults) != MSGPACK_OK || msgpack_read(&whole, &map) != MSGPACK_OK || map.kind != MSGPACK_MAP) {
+    if (msgpack_skip(c, DEPTH, &faults) != MSGPACK_OK || msgpack_read(&whole, &map) != MSGPACK_OK ||
+        map.kind != MSGPACK_MAP) {
         return;
     }
     for (uint64_t i = 0; i < map.count && msgpack_key(&whole, &key, DEPTH, &faults) == MSGPACK_OK; i++) {

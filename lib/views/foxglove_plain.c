@@ -1,5 +1,6 @@
-/* What a viewer gets of the recorded channels themselves: those that it decodes as they are, other decodable ones as JSON, the rest not.
- * Channels that the feed draws are left out too. Values that are no objects become {"value": …}, because a JSON Schema needs an object. */
+/* What a viewer gets of the recorded channels themselves: those that it decodes as they are, other decodable ones as
+ * JSON, the rest not. Channels that the feed draws are left out too. Values that are no objects become {"value": …},
+ * because a JSON Schema needs an object. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,14 +64,17 @@ static void close_levels(struct schema_maker *s, unsigned depth) {
 static const char *leaf_of(const struct reel_field *f) {
     size_t size = strlen(f->type);
     bool list = size > 2 && strcmp(f->type + size - 2, "[]") == 0;
-    bool number = strncmp(f->type, "float", 5) == 0 || strncmp(f->type, "int", 3) == 0 || strncmp(f->type, "uint", 4) == 0;
+    bool number =
+        strncmp(f->type, "float", 5) == 0 || strncmp(f->type, "int", 3) == 0 || strncmp(f->type, "uint", 4) == 0;
     if (list) {
         bool bytes = strncmp(f->type, "uint8", 5) == 0;
         return bytes    ? "{\"type\":\"object\"}"
                : number ? "{\"type\":\"array\",\"items\":{\"type\":\"number\"}}"
                         : "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}";
     }
-    return strncmp(f->type, "bool", 4) == 0 ? "{\"type\":\"boolean\"}" : f->numeric ? "{\"type\":\"number\"}" : "{\"type\":\"string\"}";
+    return strncmp(f->type, "bool", 4) == 0 ? "{\"type\":\"boolean\"}"
+           : f->numeric                     ? "{\"type\":\"number\"}"
+                                            : "{\"type\":\"string\"}";
 }
 
 /* One property, inside of the objects that its path names. Elements of arrays of fixed length are left out. */
@@ -121,7 +125,8 @@ static bool make_schema(struct plain *v, struct reel_decoder *decoder, struct re
 /* ---- messages */
 
 /* The payload of `m`, a message of `below`, as JSON in v->text. */
-static bool make_text(struct plain *v, const struct reel_message *m, const struct reel_decoder *decoder, struct reel_error *err) {
+static bool make_text(struct plain *v, const struct reel_message *m, const struct reel_decoder *decoder,
+                      struct reel_error *err) {
     struct reel_error why = {0};
     struct reel_bytes payload;
     if (!stream_decodable(v->below, m, &payload, &why)) {
@@ -184,7 +189,8 @@ static bool same(const struct reel_mark *a, const struct reel_mark *b) {
     return view_compare(a, b) == 0 && a->again == b->again && a->front == b->front;
 }
 
-static bool plain_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+static bool plain_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
+                          struct reel_error *err) {
     struct plain *v = (struct plain *)base;
     struct reel_message below = *m;
     struct reel_mark mark = reel_mark_of(m);
@@ -262,7 +268,8 @@ static bool add_channel(struct plain *v, uint32_t theirs, struct reel_error *err
 }
 
 struct reel_stream *view_plain(struct reel_stream *below, struct reel_error *err) {
-    static const struct reel_stream_ops ops = {.next = plain_next, .seek = plain_seek, .free = plain_free, .payload = plain_payload};
+    static const struct reel_stream_ops ops = {
+        .next = plain_next, .seek = plain_seek, .free = plain_free, .payload = plain_payload};
     struct plain *v = calloc(1, sizeof *v);
     if (!v) {
         reel_stream_free(below);

@@ -1,5 +1,5 @@
-/* Memory that is freed all at once. Small requests are cut from the first block; a request too large to share a block gets its own block,
- * inserted after the first. */
+/* Memory that is freed all at once. Small requests are cut from the first block; a request too large to share a block
+ * gets its own block, inserted after the first. */
 #include "wire/arena.h"
 
 #include "wire/hex.h"

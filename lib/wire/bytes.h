@@ -54,7 +54,8 @@ static inline uint64_t f64_bits(double value) {
     return bits;
 }
 
-/* Unaligned little-endian loads and stores; the caller has checked the bounds (wire/cursor.h does that for bytes of files). */
+/* Unaligned little-endian loads and stores; the caller has checked the bounds (wire/cursor.h does that for bytes of
+ * files). */
 static inline uint16_t load_u16le(const uint8_t *p) {
     return (uint16_t)(p[0] | p[1] << 8);
 }

@@ -1,5 +1,5 @@
-/* How CARLA recorder files lie on disk, as tables. All integers are little-endian, nothing is aligned, strings are u16 length + bytes
- * without a terminator; there is no index, no checksum and no footer.
+/* How CARLA recorder files lie on disk, as tables. All integers are little-endian, nothing is aligned, strings are u16
+ * length + bytes without a terminator; there is no index, no checksum and no footer.
  *
  * Header
  *   u16      version         1; 2 since March 2025 (attribute types count from 1)
@@ -43,11 +43,11 @@
  *   others: unknown, from 100 on the user's own
  *
  * Actor (packet 2)
- *   u32 id, u8 type, vec location, vec rotation, u32 uid, string description, u16 n, n x { u8 type, string id, string value }
- *   A location is the world's, but for an actor with a parent it is relative to that.
- * Physics control (packet 15)
+ *   u32 id, u8 type, vec location, vec rotation, u32 uid, string description, u16 n, n x { u8 type, string id, string
+ * value } A location is the world's, but for an actor with a parent it is relative to that. Physics control (packet 15)
  *   u32 actor, f32 x 5, u8 gear autobox, f32 x 4, f32 x 3 centre of mass,
- *   u32 n, n x f32 x 2 torque · u32 n, n x f32 x 3 gears · u32 n, n x f32 x 2 steering · u32 n, n wheels of 36 (0.9.10, 0.9.11) or 48 bytes
+ *   u32 n, n x f32 x 2 torque · u32 n, n x f32 x 3 gears · u32 n, n x f32 x 2 steering · u32 n, n wheels of 36 (0.9.10,
+ * 0.9.11) or 48 bytes
  */
 #ifndef REEL_WIRE_CARLA_H
 #define REEL_WIRE_CARLA_H
@@ -76,10 +76,12 @@ enum {
 };
 
 #define CARLA_ENCODING "carla"
-/* reel_format.contract of CARLA logs: part 0 is the file. In entries, head is the 5-byte packet header, extra[0] the position of the frame
- * in the file, from 1 (0: before the first frame), extra[1] the distance in bytes from that frame's start packet to the packet. */
+/* reel_format.contract of CARLA logs: part 0 is the file. In entries, head is the 5-byte packet header, extra[0] the
+ * position of the frame in the file, from 1 (0: before the first frame), extra[1] the distance in bytes from that
+ * frame's start packet to the packet. */
 #define CARLA_CONTRACT "carla"
-/* Metadata of the channel of frame starts: the file's header as hex digits, so that a log can be written again from any container. */
+/* Metadata of the channel of frame starts: the file's header as hex digits, so that a log can be written again from any
+ * container. */
 #define CARLA_HEADER_KEY "header"
 
 #define CARLA_NS_PER_SEC 1000000000
@@ -121,11 +123,15 @@ enum carla_kind {
 
 /* Properties of a file that only its packets reveal. */
 struct carla_layout {
-    uint8_t vec;                                                        /* bytes of a vec; 0 = not known yet */
-    uint8_t wheel;                                                      /* bytes of a wheel in packet 15; 0 = none seen */
-    uint8_t attributes_from;                                            /* whether attribute types count from 0 or 1 */
-    enum { CARLA_IDS_OPEN, CARLA_IDS_0915, CARLA_IDS_UE5 } ids;         /* the numbering of 21…23 */
-    enum { CARLA_TYPES_0912, CARLA_TYPES_0910, CARLA_TYPES_094 } types; /* the types of actors: "invalid" was 4, then 5, is 6 */
+    uint8_t vec;                                                /* bytes of a vec; 0 = not known yet */
+    uint8_t wheel;                                              /* bytes of a wheel in packet 15; 0 = none seen */
+    uint8_t attributes_from;                                    /* whether attribute types count from 0 or 1 */
+    enum { CARLA_IDS_OPEN, CARLA_IDS_0915, CARLA_IDS_UE5 } ids; /* the numbering of 21…23 */
+    enum {
+        CARLA_TYPES_0912,
+        CARLA_TYPES_0910,
+        CARLA_TYPES_094
+    } types; /* the types of actors: "invalid" was 4, then 5, is 6 */
 };
 
 struct carla_header {
@@ -149,8 +155,17 @@ enum carla_front {
 struct carla_facts {
     const char *topic, *type;
     uint8_t id; /* in the numbering of 0.9.16 */
-    enum { CARLA_PLAIN, CARLA_LIST, CARLA_LIST_ADD, CARLA_LIST_PHYSICS, CARLA_LIST_BONES, CARLA_LIST_WHEELS, CARLA_OPAQUE } body;
-    uint8_t fixed, vecs; /* bytes of the data (CARLA_PLAIN) or of a record (CARLA_LIST), without its vecs, and the number of vecs */
+    enum {
+        CARLA_PLAIN,
+        CARLA_LIST,
+        CARLA_LIST_ADD,
+        CARLA_LIST_PHYSICS,
+        CARLA_LIST_BONES,
+        CARLA_LIST_WHEELS,
+        CARLA_OPAQUE
+    } body;
+    uint8_t fixed, vecs; /* bytes of the data (CARLA_PLAIN) or of a record (CARLA_LIST), without its vecs, and the
+                            number of vecs */
     enum carla_front front;
     uint8_t key; /* bytes of the key at the start of a record; 0 = none */
 };
@@ -162,8 +177,8 @@ static inline bool carla_is_list(enum carla_kind kind) {
 }
 /* Packets that the recorder first writes with size 0. */
 static inline bool carla_is_patched(enum carla_kind kind) {
-    return (carla_is_list(kind) && carla_facts[kind].body != CARLA_LIST) || kind == CARLA_EVENT_DEL || kind == CARLA_EVENT_PARENT ||
-           kind == CARLA_VEHICLE_ANIMATION;
+    return (carla_is_list(kind) && carla_facts[kind].body != CARLA_LIST) || kind == CARLA_EVENT_DEL ||
+           kind == CARLA_EVENT_PARENT || kind == CARLA_VEHICLE_ANIMATION;
 }
 /* Bytes of a record of a CARLA_LIST. */
 static inline uint32_t carla_record_size(enum carla_kind kind, const struct carla_layout *layout) {
@@ -175,22 +190,26 @@ static inline bool carla_has_records(enum carla_kind kind, const struct carla_la
 }
 /* Steps over one record of a list; false when it does not fit. */
 bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct reel_bytes *record);
-/* At the first record of a list. Its total has 16 bits; 32 in an event del as a document of CARLA shows it, of 4 + 4 n bytes. */
+/* At the first record of a list. Its total has 16 bits; 32 in an event del as a document of CARLA shows it, of 4 + 4 n
+ * bytes. */
 static inline struct cursor carla_records(enum carla_kind kind, struct reel_bytes data) {
     struct cursor c = cursor_of(data);
-    bool wide = kind == CARLA_EVENT_DEL && data.size % 4 == 0 && data.size > 0 && load_u32le(data.data) == (data.size - 4) / 4;
+    bool wide =
+        kind == CARLA_EVENT_DEL && data.size % 4 == 0 && data.size > 0 && load_u32le(data.data) == (data.size - 4) / 4;
     cursor_take(&c, wide ? 4 : 2);
     return c;
 }
-/* Counts the records of a list, even when its total has wrapped at 65536; false: they do not end exactly at the packet's end, or cannot be
- * walked. */
+/* Counts the records of a list, even when its total has wrapped at 65536; false: they do not end exactly at the
+ * packet's end, or cannot be walked. */
 bool carla_count(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data, uint32_t *count);
-/* True when the records of the packet end exactly at its end. Physics are tried only with the wheel size of `layout`. */
+/* True when the records of the packet end exactly at its end. Physics are tried only with the wheel size of `layout`.
+ */
 bool carla_fits(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data);
 
-bool carla_header_read(struct reel_bytes head, struct carla_header *header); /* false: REEL_NOT_MINE, or the file is cut off */
-/* Of a log, or of a recording that it was converted to: REEL_UNSUPPORTED for others. *head is malloc'd, also on failure; `header` points
- * into it. */
+bool carla_header_read(struct reel_bytes head,
+                       struct carla_header *header); /* false: REEL_NOT_MINE, or the file is cut off */
+/* Of a log, or of a recording that it was converted to: REEL_UNSUPPORTED for others. *head is malloc'd, also on
+ * failure; `header` points into it. */
 bool carla_header_load(struct reel_reader *reader, uint8_t **head, struct carla_header *header, struct reel_error *err);
 struct carla_frame carla_frame_read(const uint8_t data[CARLA_START_SIZE]);
 static inline bool carla_date_believed(int64_t date) {
@@ -206,6 +225,7 @@ struct carla_channel {
 };
 void carla_channel_make(struct carla_channel *c, uint8_t id, enum carla_kind kind, const struct carla_layout *layout);
 /* The reverse; false for a channel of another kind. */
-bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum carla_kind *kind, struct carla_layout *layout);
+bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum carla_kind *kind,
+                        struct carla_layout *layout);
 
 #endif

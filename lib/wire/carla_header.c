@@ -15,14 +15,15 @@ static bool of_channel(const struct reel_channel *channel, uint8_t *head, struct
         const struct reel_pair *pair = &channel->metadata.items[i];
         size_t size = strlen(pair->value) / 2;
         if (strcmp(pair->key, CARLA_HEADER_KEY) == 0) {
-            return size <= CARLA_HEADER_MAX && hex_read(pair->value, size, head) && carla_header_read(bytes_of(head, size), header) &&
-                   header->size == size;
+            return size <= CARLA_HEADER_MAX && hex_read(pair->value, size, head) &&
+                   carla_header_read(bytes_of(head, size), header) && header->size == size;
         }
     }
     return false;
 }
 
-bool carla_header_load(struct reel_reader *reader, uint8_t **head, struct carla_header *header, struct reel_error *err) {
+bool carla_header_load(struct reel_reader *reader, uint8_t **head, struct carla_header *header,
+                       struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     const struct reel_index_info *info = reel_index_info(index);
     if (!(*head = malloc(CARLA_HEADER_MAX))) {

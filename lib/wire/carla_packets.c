@@ -14,9 +14,12 @@ const struct carla_facts carla_facts[CARLA_KINDS] = {
     [CARLA_COLLISION] = {"/collision", "carla/Collision", 5, CARLA_LIST, 14, 0, CARLA_FRONT_NONE, 0},
     [CARLA_DOOR] = {"/vehicle/door", "carla/VehicleDoor", 23, CARLA_LIST, 6, 0, CARLA_FRONT_KEYED, 5},
     [CARLA_POSITION] = {"/position", "carla/Position", 6, CARLA_LIST, 4, 2, CARLA_FRONT_LATEST, 4},
-    [CARLA_TRAFFIC_LIGHT] = {"/traffic_light/state", "carla/TrafficLightState", 7, CARLA_LIST, 10, 0, CARLA_FRONT_LATEST, 4},
-    [CARLA_VEHICLE_ANIMATION] = {"/vehicle/animation", "carla/VehicleAnimation", 8, CARLA_LIST, 21, 0, CARLA_FRONT_LATEST, 4},
-    [CARLA_WALKER_ANIMATION] = {"/walker/animation", "carla/WalkerAnimation", 9, CARLA_LIST, 8, 0, CARLA_FRONT_LATEST, 4},
+    [CARLA_TRAFFIC_LIGHT] = {"/traffic_light/state", "carla/TrafficLightState", 7, CARLA_LIST, 10, 0,
+                             CARLA_FRONT_LATEST, 4},
+    [CARLA_VEHICLE_ANIMATION] = {"/vehicle/animation", "carla/VehicleAnimation", 8, CARLA_LIST, 21, 0,
+                                 CARLA_FRONT_LATEST, 4},
+    [CARLA_WALKER_ANIMATION] = {"/walker/animation", "carla/WalkerAnimation", 9, CARLA_LIST, 8, 0, CARLA_FRONT_LATEST,
+                                4},
     [CARLA_VEHICLE_LIGHT] = {"/vehicle/light", "carla/VehicleLight", 10, CARLA_LIST, 8, 0, CARLA_FRONT_LATEST, 4},
     [CARLA_SCENE_LIGHT] = {"/scene_light", "carla/SceneLight", 11, CARLA_LIST, 26, 0, CARLA_FRONT_KEYED, 4},
     [CARLA_WHEELS] = {"/vehicle/wheels", "carla/VehicleWheels", 21, CARLA_LIST_WHEELS, 0, 0, CARLA_FRONT_LATEST, 4},
@@ -27,7 +30,8 @@ const struct carla_facts carla_facts[CARLA_KINDS] = {
     [CARLA_TRIGGER_VOLUME] = {"/trigger_volume", "carla/TriggerVolume", 17, CARLA_LIST, 4, 2, CARLA_FRONT_KEYED, 4},
     [CARLA_PLATFORM_TIME] = {"/platform_time", "carla/PlatformTime", 14, CARLA_PLAIN, 8, 0, CARLA_FRONT_NONE, 0},
     [CARLA_PHYSICS] = {"/physics_control", "carla/PhysicsControl", 15, CARLA_LIST_PHYSICS, 0, 0, CARLA_FRONT_KEYED, 4},
-    [CARLA_TRAFFIC_LIGHT_TIME] = {"/traffic_light/time", "carla/TrafficLightTime", 16, CARLA_LIST, 16, 0, CARLA_FRONT_KEYED, 4},
+    [CARLA_TRAFFIC_LIGHT_TIME] = {"/traffic_light/time", "carla/TrafficLightTime", 16, CARLA_LIST, 16, 0,
+                                  CARLA_FRONT_KEYED, 4},
     [CARLA_BONES] = {"/walker/bones", "carla/WalkerBones", 19, CARLA_LIST_BONES, 0, 2, CARLA_FRONT_LATEST, 4},
     [CARLA_UNKNOWN] = {"/packet", "carla/packet", 255, CARLA_OPAQUE, 0, 0, CARLA_FRONT_NONE, 0},
     [CARLA_FRAME_END] = {"/frame_end", "carla/FrameEnd", 1, CARLA_PLAIN, 0, 0, CARLA_FRONT_NONE, 0},
@@ -87,7 +91,8 @@ static void take_wheels(struct cursor *c) {
     cursor_take(c, n * 9);
 }
 
-bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c, struct reel_bytes *record) {
+bool carla_record(enum carla_kind kind, const struct carla_layout *layout, struct cursor *c,
+                  struct reel_bytes *record) {
     const uint8_t *begin = c->at;
     uint32_t vec = layout->vec ? layout->vec : CARLA_VEC_FLOAT;
     switch (carla_facts[kind].body) {
@@ -151,7 +156,8 @@ bool carla_header_read(struct reel_bytes head, struct carla_header *header) {
 }
 
 struct carla_frame carla_frame_read(const uint8_t data[CARLA_START_SIZE]) {
-    return (struct carla_frame){.id = load_u64le(data), .duration = load_f64le(data + 8), .elapsed = load_f64le(data + 16)};
+    return (struct carla_frame){
+        .id = load_u64le(data), .duration = load_f64le(data + 8), .elapsed = load_f64le(data + 16)};
 }
 
 /* --- channels --- */
@@ -208,7 +214,8 @@ static bool read_id(const char *text, uint8_t *id) {
     return n >= 1 && n <= 3 && text[n] == '\0' && value <= UINT8_MAX;
 }
 
-bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum carla_kind *kind, struct carla_layout *layout) {
+bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum carla_kind *kind,
+                        struct carla_layout *layout) {
     if (strcmp(channel->encoding, CARLA_ENCODING) != 0 || !read_id(pair_of(channel, "packet"), id)) {
         return false;
     }
@@ -216,7 +223,9 @@ bool carla_channel_read(const struct reel_channel *channel, uint8_t *id, enum ca
     layout->wheel = strcmp(pair_of(channel, "wheel_bytes"), "36") == 0 ? CARLA_WHEEL_OLD : CARLA_WHEEL_NEW;
     layout->attributes_from = strcmp(pair_of(channel, "attribute_types_from"), "1") == 0;
     const char *types = pair_of(channel, "actor_types");
-    layout->types = strcmp(types, "0.9.4") == 0 ? CARLA_TYPES_094 : strcmp(types, "0.9.10") == 0 ? CARLA_TYPES_0910 : CARLA_TYPES_0912;
+    layout->types = strcmp(types, "0.9.4") == 0    ? CARLA_TYPES_094
+                    : strcmp(types, "0.9.10") == 0 ? CARLA_TYPES_0910
+                                                   : CARLA_TYPES_0912;
     layout->ids = strcmp(pair_of(channel, "numbering"), "ue5") == 0 ? CARLA_IDS_UE5 : CARLA_IDS_0915;
     *kind = carla_kind_of(*id, layout);
     return true;

@@ -10,11 +10,11 @@
 #define AUTO(free_fn) __attribute__((cleanup(reel_auto_##free_fn)))
 #define AUTO_STRUCT(done_fn) __attribute__((cleanup(done_fn))) /* for a struct itself: done_fn(&it) */
 
-#define TAKE(pointer)                                                                                                                      \
-    ({                                                                                                                                     \
-        __typeof__(pointer) taken_ = (pointer);                                                                                            \
-        (pointer) = NULL;                                                                                                                  \
-        taken_;                                                                                                                            \
+#define TAKE(pointer)                                                                                                  \
+    ({                                                                                                                 \
+        __typeof__(pointer) taken_ = (pointer);                                                                        \
+        (pointer) = NULL;                                                                                              \
+        taken_;                                                                                                        \
     })
 
 static inline void reel_auto_mem(void *p) {

@@ -1,5 +1,6 @@
-/* The only code that reads bytes of files: a bounded cursor with sticky failure. After a failed read everything reads as zero and `failed`
- * stays set, so a record is read field by field and checked once. A sub-cursor cannot read past its own record. */
+/* The only code that reads bytes of files: a bounded cursor with sticky failure. After a failed read everything reads
+ * as zero and `failed` stays set, so a record is read field by field and checked once. A sub-cursor cannot read past
+ * its own record. */
 #ifndef REEL_WIRE_CURSOR_H
 #define REEL_WIRE_CURSOR_H
 

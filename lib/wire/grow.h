@@ -67,7 +67,8 @@ static inline void grow_done(struct grow *g) {
 }
 
 /* Makes room for one more item in `array`, whose capacity is in a second variable; false: no memory. */
-#define GROW_ARRAY(array, count, capacity) ((count) < (capacity) || grow_array_((void **)&(array), &(capacity), sizeof *(array)))
+#define GROW_ARRAY(array, count, capacity)                                                                             \
+    ((count) < (capacity) || grow_array_((void **)&(array), &(capacity), sizeof *(array)))
 static inline bool grow_array_(void **array, size_t *capacity, size_t item) {
     size_t new_capacity = *capacity ? *capacity * 2 : 16;
     void *p = new_capacity > SIZE_MAX / item ? NULL : realloc(*array, new_capacity * item);

@@ -17,7 +17,8 @@ struct hash_slot {
 
 uint64_t hash_seed(void) {
     uint64_t seed = 0;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) { /* no entropy early at boot: still better than a constant */
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) !=
+        (ssize_t)sizeof seed) { /* no entropy early at boot: still better than a constant */
         seed = mix_pair((uint64_t)clock_ns(), (uintptr_t)&seed);
     }
     return seed;

@@ -1,5 +1,5 @@
-/* A hash table from keys to numbers or pointers. A key is a number, a run of bytes, or both; keys are compared whole, never by their
- * hash alone. Hashes are seeded per table, so that no file can choose keys that collide. */
+/* A hash table from keys to numbers or pointers. A key is a number, a run of bytes, or both; keys are compared whole,
+ * never by their hash alone. Hashes are seeded per table, so that no file can choose keys that collide. */
 #ifndef REEL_WIRE_HASH_TABLE_H
 #define REEL_WIRE_HASH_TABLE_H
 

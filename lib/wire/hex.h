@@ -24,7 +24,10 @@ static inline void hex_write(const void *data, size_t size, char *out) {
 
 /* The value of a digit of either case; -1: not a digit. */
 static inline int hex_digit(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* Reads 2 * size lower-case digits. False: not such digits. */

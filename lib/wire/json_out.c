@@ -17,8 +17,8 @@ static void put_text(struct grow *to, const char *text) {
     grow_put(to, text, strlen(text));
 }
 
-/* A byte that must be escaped in a JSON string: a control character, a quote, a backslash, or one that is not UTF-8 (shown as \xNN, as in
- * the model). */
+/* A byte that must be escaped in a JSON string: a control character, a quote, a backslash, or one that is not UTF-8
+ * (shown as \xNN, as in the model). */
 static void put_escaped(struct grow *to, uint8_t c) {
     char hex[2];
     hex_byte(c, hex);

@@ -1,5 +1,5 @@
-/* Values as JSON text. Integers beyond 2^53 and numbers that are not finite are written as strings, bytes as {"$base64":"…"}, bytes of text
- * that are not UTF-8 as \xNN; duplicate keys are all written. */
+/* Values as JSON text. Integers beyond 2^53 and numbers that are not finite are written as strings, bytes as
+ * {"$base64":"…"}, bytes of text that are not UTF-8 as \xNN; duplicate keys are all written. */
 #ifndef REEL_WIRE_JSON_OUT_H
 #define REEL_WIRE_JSON_OUT_H
 

@@ -1,5 +1,5 @@
-/* Finds the members of a JSON object and the elements of an array without parsing the values inside: their extents only. What the values
- * hold is checked by whoever parses them. */
+/* Finds the members of a JSON object and the elements of an array without parsing the values inside: their extents
+ * only. What the values hold is checked by whoever parses them. */
 #ifndef REEL_WIRE_JSON_SPANS_H
 #define REEL_WIRE_JSON_SPANS_H
 
@@ -59,7 +59,8 @@ static inline bool json_spans_value(struct json_spans *s) {
     return depth == 0;
 }
 static inline struct json_spans json_spans_of(struct reel_bytes text, char open, char close) {
-    struct json_spans s = {.at = text.data, .end = text.size > 0 ? text.data + text.size : text.data, .close = (uint8_t)close};
+    struct json_spans s = {
+        .at = text.data, .end = text.size > 0 ? text.data + text.size : text.data, .close = (uint8_t)close};
     json_spans_white(&s);
     s.failed = s.at == s.end || *s.at != (uint8_t)open;
     s.at += !s.failed;

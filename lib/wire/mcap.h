@@ -15,8 +15,8 @@ enum {
 };
 
 /* describe() of MCAP's messages. */
-static inline void mcap_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
-                                 struct reel_description *out) {
+static inline void mcap_describe(struct reel_bytes head, const struct reel_entry *entry,
+                                 const struct reel_channel *channel, struct reel_description *out) {
     (void)channel;
     (void)entry;
     if (head.size == MCAP_MESSAGE_HEAD) {

@@ -1,5 +1,5 @@
-/* MessagePack read item by item, without building a tree: an object is skipped with a small stack of counts, in time linear in its bytes,
- * so a huge count costs no more than the bytes that exist. */
+/* MessagePack read item by item, without building a tree: an object is skipped with a small stack of counts, in time
+ * linear in its bytes, so a huge count costs no more than the bytes that exist. */
 #include "wire/msgpack.h"
 #include "wire/bytes.h"
 #include "wire/utf8.h"
@@ -137,7 +137,8 @@ static void note_text(const struct msgpack_item *item, struct msgpack_faults *fa
 }
 
 /* Skips the contents of the container whose header was just read. */
-static enum msgpack_result skip_inside(struct cursor *c, const struct msgpack_item *outer, unsigned depth, struct msgpack_faults *faults) {
+static enum msgpack_result skip_inside(struct cursor *c, const struct msgpack_item *outer, unsigned depth,
+                                       struct msgpack_faults *faults) {
     struct {
         uint64_t left; /* remaining items; those of a map are key, value, key … */
         bool map;
@@ -170,7 +171,8 @@ static enum msgpack_result skip_inside(struct cursor *c, const struct msgpack_it
     }
 }
 
-enum msgpack_result msgpack_take(struct cursor *c, struct msgpack_item *item, unsigned depth, struct msgpack_faults *faults) {
+enum msgpack_result msgpack_take(struct cursor *c, struct msgpack_item *item, unsigned depth,
+                                 struct msgpack_faults *faults) {
     enum msgpack_result r = msgpack_read(c, item);
     if (r != MSGPACK_OK) {
         return r;
@@ -184,7 +186,8 @@ enum msgpack_result msgpack_skip(struct cursor *c, unsigned depth, struct msgpac
     return msgpack_take(c, &item, depth, faults);
 }
 
-enum msgpack_result msgpack_key(struct cursor *c, struct reel_bytes *text, unsigned depth, struct msgpack_faults *faults) {
+enum msgpack_result msgpack_key(struct cursor *c, struct reel_bytes *text, unsigned depth,
+                                struct msgpack_faults *faults) {
     struct msgpack_item item;
     enum msgpack_result r = msgpack_take(c, &item, depth, faults);
     bool is_text = r == MSGPACK_OK && item.kind == MSGPACK_STR;

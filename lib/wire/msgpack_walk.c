@@ -35,7 +35,8 @@ static bool fits_time(int64_t seconds, uint32_t ns) {
     return ns < NS_PER_S && seconds > INT64_MIN / NS_PER_S && seconds < INT64_MAX / NS_PER_S;
 }
 
-/* The three forms of a timestamp: 32 bits of seconds; 30 of nanoseconds and 34 of seconds; 32 of nanoseconds and 64 of seconds. */
+/* The three forms of a timestamp: 32 bits of seconds; 30 of nanoseconds and 34 of seconds; 32 of nanoseconds and 64 of
+ * seconds. */
 static bool read_time(struct reel_bytes data, int64_t *ns) {
     struct cursor c = cursor_of(data);
     uint64_t seconds = 0;

@@ -51,7 +51,11 @@ enum nal_role nal_role(struct reel_bytes unit, bool h265) {
                : type < 16               ? NAL_PICTURE
                                          : NAL_OTHER;
     }
-    return type == 7 ? NAL_SPS : type == 8 ? NAL_PPS : type == 5 ? NAL_KEY_PICTURE : type > 0 && type < 5 ? NAL_PICTURE : NAL_OTHER;
+    return type == 7              ? NAL_SPS
+           : type == 8            ? NAL_PPS
+           : type == 5            ? NAL_KEY_PICTURE
+           : type > 0 && type < 5 ? NAL_PICTURE
+                                  : NAL_OTHER;
 }
 
 /* ---- parameter sets */
@@ -188,8 +192,10 @@ static bool read_h264(struct bits *b, struct nal_size *out) {
     for (unsigned i = 0; crops && i < 4; i++) {
         cut[i] = bits_exp(b);
     }
-    uint64_t unit_x = out->chroma == 1 || out->chroma == 2 ? 2 : 1, unit_y = (out->chroma == 1 ? 2 : 1) * (frames ? 1 : 2);
-    return !b->failed && set_sides(out, width, height * (frames ? 1 : 2), (cut[0] + cut[1]) * unit_x, (cut[2] + cut[3]) * unit_y);
+    uint64_t unit_x = out->chroma == 1 || out->chroma == 2 ? 2 : 1,
+             unit_y = (out->chroma == 1 ? 2 : 1) * (frames ? 1 : 2);
+    return !b->failed &&
+           set_sides(out, width, height * (frames ? 1 : 2), (cut[0] + cut[1]) * unit_x, (cut[2] + cut[3]) * unit_y);
 }
 
 static void skip_layers(struct bits *b, unsigned layers) {

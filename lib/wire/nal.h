@@ -1,4 +1,5 @@
-/* H.264 and H.265 as byte streams (Annex B): units behind start codes 00 00 01, and what their parameter sets say of the picture. */
+/* H.264 and H.265 as byte streams (Annex B): units behind start codes 00 00 01, and what their parameter sets say of
+ * the picture. */
 #ifndef REEL_WIRE_NAL_H
 #define REEL_WIRE_NAL_H
 

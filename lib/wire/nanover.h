@@ -1,4 +1,5 @@
-/* NanoVer messages, for code that reads or writes them: contents of a message, its channel, and its data in the index pack. */
+/* NanoVer messages, for code that reads or writes them: contents of a message, its channel, and its data in the index
+ * pack. */
 #ifndef REEL_WIRE_NANOVER_H
 #define REEL_WIRE_NANOVER_H
 
@@ -11,14 +12,12 @@
 
 /* What the entries of NanoVer's own files keep in their extra columns (reel_format.contract):
  *   extra[0]  bit 0       the frame is a reset (frame.index 0)
- *             bits 1-16   id of the set of keys that the message touches (0 = unknown): of two messages with one id the later wholly
- *                         overrides the other
- *             bit 17      the index lies compressed, as chunk 1; else chunk 0 is the file
- *             bits 18-63  where, in that chunk, the entry's metadata map begins, when it holds keys of its own
- *   extra[1]  bits 0-47   frame.index + 1; 0 = the message has none
- *             bits 48-63  size of that metadata map; 0 = nothing but types, frame.index and timestamp
- * Recordings of the older form (wire/nanover_legacy.h) keep the same, but in bits 18-63 of extra[0] the size that the message has as
- * MessagePack. */
+ *             bits 1-16   id of the set of keys that the message touches (0 = unknown): of two messages with one id the
+ * later wholly overrides the other bit 17      the index lies compressed, as chunk 1; else chunk 0 is the file bits
+ * 18-63  where, in that chunk, the entry's metadata map begins, when it holds keys of its own extra[1]  bits 0-47
+ * frame.index + 1; 0 = the message has none bits 48-63  size of that metadata map; 0 = nothing but types, frame.index
+ * and timestamp Recordings of the older form (wire/nanover_legacy.h) keep the same, but in bits 18-63 of extra[0] the
+ * size that the message has as MessagePack. */
 #define NANOVER_CONTRACT "nanover"
 enum { NANOVER_SETS_MAX = 65535, NANOVER_KEPT_MAX = 65535 };
 #define NANOVER_FRAME_INDEX_MAX ((UINT64_C(1) << 48) - 2)
@@ -86,8 +85,8 @@ struct nanover_message {
     bool has_frame, has_state;
     bool has_frame_index, has_positions;
     uint64_t frame_index;
-    uint32_t quirks;                /* bits 1 << enum nanover_quirk */
-    uint64_t rows;                  /* number of particles, from the length of the per-particle values; 0 = no such values */
+    uint32_t quirks; /* bits 1 << enum nanover_quirk */
+    uint64_t rows;   /* number of particles, from the length of the per-particle values; 0 = no such values */
     uint64_t particles, residues;   /* particle.count, residue.count; 0 = missing */
     uint64_t bond_end, residue_end; /* largest particle in a bond, largest residue of a particle, each + 1 */
     bool has_server_time, has_simulation_time;
@@ -96,8 +95,10 @@ struct nanover_message {
 };
 
 struct nanover_keys; /* nanover_keys.h */
-/* Walks exactly one message. On MSGPACK_BAD *why holds the reason. `keys` (may be NULL) receives the keys that the message touches. */
-enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys, const char **why);
+/* Walks exactly one message. On MSGPACK_BAD *why holds the reason. `keys` (may be NULL) receives the keys that the
+ * message touches. */
+enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys,
+                                         const char **why);
 
 /* The keys of a frame and of a state, for folding; each cursor is before the header of the map or array. */
 struct nanover_body {

@@ -58,7 +58,8 @@ static bool sort_keys(const struct nanover_keys *keys, struct nanover_keys *sort
 }
 
 /* *kept is false when the limits leave no room for it. */
-static bool remember(struct nanover_key_sets *sets, struct reel_bytes packed, uint32_t id, bool *kept, struct reel_error *err) {
+static bool remember(struct nanover_key_sets *sets, struct reel_bytes packed, uint32_t id, bool *kept,
+                     struct reel_error *err) {
     sets->arena.max = SETS_BYTES_MAX;
     void *copy = arena_copy(&sets->arena, packed.data, packed.size);
     *kept = copy != NULL;
@@ -66,7 +67,8 @@ static bool remember(struct nanover_key_sets *sets, struct reel_bytes packed, ui
                 : !sets->arena.no_memory || reel_fail_memory(err);
 }
 
-bool nanover_key_sets_id(struct nanover_key_sets *sets, const struct nanover_keys *keys, uint32_t *id, struct reel_error *err) {
+bool nanover_key_sets_id(struct nanover_key_sets *sets, const struct nanover_keys *keys, uint32_t *id,
+                         struct reel_error *err) {
     if (keys->packed.failed) {
         return reel_fail_memory(err);
     }

@@ -1,4 +1,5 @@
-/* The keys that a message touches, and a number for each set of them: of two messages with the same number the later overrides the earlier.
+/* The keys that a message touches, and a number for each set of them: of two messages with the same number the later
+ * overrides the earlier.
  */
 #ifndef REEL_WIRE_NANOVER_KEYS_H
 #define REEL_WIRE_NANOVER_KEYS_H
@@ -25,8 +26,10 @@ struct nanover_key_sets {    /* zeroed = empty */
     uint32_t count;
     struct nanover_keys sorted; /* scratch */
 };
-/* The number of a set, from 1, independent of the order of its keys; 0 = unknown: too many sets, or too many keys. False: no memory. */
-bool nanover_key_sets_id(struct nanover_key_sets *sets, const struct nanover_keys *keys, uint32_t *id, struct reel_error *err);
+/* The number of a set, from 1, independent of the order of its keys; 0 = unknown: too many sets, or too many keys.
+ * False: no memory. */
+bool nanover_key_sets_id(struct nanover_key_sets *sets, const struct nanover_keys *keys, uint32_t *id,
+                         struct reel_error *err);
 void nanover_key_sets_free(struct nanover_key_sets *sets);
 
 #endif

@@ -1,6 +1,6 @@
-/* Converts one message of the older NanoVer form to MessagePack, with the meaning that the official converter gives it. Protobuf's rules
- * apply (the last of equal keys and of alternatives, unknown fields are skipped); each byte is visited a constant number of times and the
- * nesting depth is limited. */
+/* Converts one message of the older NanoVer form to MessagePack, with the meaning that the official converter gives it.
+ * Protobuf's rules apply (the last of equal keys and of alternatives, unknown fields are skipped); each byte is visited
+ * a constant number of times and the nesting depth is limited. */
 #include "wire/nanover_legacy.h"
 #include "wire/bytes.h"
 #include "wire/protobuf.h"
@@ -272,7 +272,8 @@ static bool numbers_next(struct numbers *n, double *out) {
     return !n->run.failed;
 }
 
-/* Counts them, and checks that each fits an unsigned integer up to `most` (fractions are truncated, as in the official converter). */
+/* Counts them, and checks that each fits an unsigned integer up to `most` (fractions are truncated, as in the official
+ * converter). */
 static size_t count_numbers(struct legacy_converter *c, struct reel_bytes array, bool floats, double most, bool *fits) {
     struct numbers n = numbers_of(array, floats);
     size_t count = 0;
@@ -297,7 +298,8 @@ static void put_numbers(struct legacy_converter *c, struct reel_bytes array, boo
     }
 }
 
-static void put_packed(struct legacy_converter *c, struct reel_bytes array, bool floats, size_t count, enum nanover_packed type) {
+static void put_packed(struct legacy_converter *c, struct reel_bytes array, bool floats, size_t count,
+                       enum nanover_packed type) {
     struct numbers n = numbers_of(array, floats);
     msgpack_packer pk = packer(c);
     size_t element = type == NANOVER_U8 ? 1 : 4;
@@ -326,7 +328,8 @@ static void put_strings(struct legacy_converter *c, struct reel_bytes array) {
     }
 }
 
-/* When a number does not fit the packed type of its key, the array becomes a list: nothing is lost, and readers accept both. */
+/* When a number does not fit the packed type of its key, the array becomes a list: nothing is lost, and readers accept
+ * both. */
 static void put_value_array(struct legacy_converter *c, struct reel_bytes key, struct reel_bytes bytes) {
     struct cursor at = cursor_of(bytes);
     struct proto_field f, array = {.number = 0};
@@ -466,8 +469,8 @@ static void convert_state(struct legacy_converter *c, struct reel_bytes message)
     }
 }
 
-bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct reel_bytes message, struct reel_bytes *out,
-                    struct reel_error *err) {
+bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct reel_bytes message,
+                    struct reel_bytes *out, struct reel_error *err) {
     c->out.size = 0;
     c->n_pairs = 0;
     c->why = NULL;

@@ -8,8 +8,8 @@
  *         Struct           { 1 fields: map<string, Value> }       a null in changed_keys: the key is removed
  *         ListValue        { 1 values: repeated Value }
  *         Value            { one of: 1 null (varint), 2 double, 3 string, 4 bool (varint), 5 Struct, 6 ListValue }
- * A map is a repeated message { 1: key, 2: value }; of equal keys the last counts. Repeated numbers come packed (one run of bytes) or one
- * by one. */
+ * A map is a repeated message { 1: key, 2: value }; of equal keys the last counts. Repeated numbers come packed (one
+ * run of bytes) or one by one. */
 #ifndef REEL_WIRE_NANOVER_LEGACY_H
 #define REEL_WIRE_NANOVER_LEGACY_H
 
@@ -54,8 +54,8 @@ struct legacy_converter { /* zero-initialised; its memory is reused for the next
 };
 
 /* {"frame": …} or {"state": …}, valid until the next call. REEL_DAMAGED with "is …", REEL_NO_MEMORY. */
-bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct reel_bytes message, struct reel_bytes *out,
-                    struct reel_error *err);
+bool legacy_convert(struct legacy_converter *c, enum legacy_kind kind, struct reel_bytes message,
+                    struct reel_bytes *out, struct reel_error *err);
 void legacy_converter_done(struct legacy_converter *c);
 
 /* --- channels and entries --- */

@@ -1,5 +1,6 @@
-/* One NanoVer message: its contents and oddities, collected in one walk over its bytes; and the channel for a list of message types. Only
- * data that are not a MessagePack map of named types are damage; everything else is an oddity, and the message is kept. */
+/* One NanoVer message: its contents and oddities, collected in one walk over its bytes; and the channel for a list of
+ * message types. Only data that are not a MessagePack map of named types are damage; everything else is an oddity, and
+ * the message is kept. */
 #include "wire/bytes.h"
 #include "wire/nanover.h"
 #include "wire/nanover_keys.h"
@@ -13,8 +14,11 @@ struct packed {
     enum nanover_packed type;
     enum packed_rows rows;
 };
-#define PACKED(name, bytes, across, element, kind)                                                                                         \
-    { .key = (name), .key_size = sizeof(name) - 1, .row_bytes = (bytes), .columns = (across), .type = (element), .rows = (kind) }
+#define PACKED(name, bytes, across, element, kind)                                                                     \
+    {                                                                                                                  \
+        .key = (name), .key_size = sizeof(name) - 1, .row_bytes = (bytes), .columns = (across), .type = (element),     \
+        .rows = (kind)                                                                                                 \
+    }
 static const struct packed packed_keys[] = {
     PACKED("particle.positions", 12, 3, NANOVER_F32, ROWS_PARTICLE),
     PACKED("particle.velocities", 12, 3, NANOVER_F32, ROWS_PARTICLE),
@@ -214,7 +218,8 @@ static void check_frame(struct nanover_message *m) {
     }
 }
 
-enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys, const char **why) {
+enum msgpack_result nanover_message_read(struct cursor *c, struct nanover_message *m, struct nanover_keys *keys,
+                                         const char **why) {
     if (keys) {
         nanover_keys_clear(keys);
     }
@@ -357,5 +362,7 @@ bool nanover_channel(struct arena *arena, const struct reel_bytes *types, unsign
 }
 
 uint32_t nanover_channel_types(const struct reel_channel *channel) {
-    return strcmp(channel->type, "nanover/") == 0 && channel->n_topics == 1 && channel->topics[0][0] != '\0' ? 0 : channel->n_topics;
+    return strcmp(channel->type, "nanover/") == 0 && channel->n_topics == 1 && channel->topics[0][0] != '\0'
+               ? 0
+               : channel->n_topics;
 }

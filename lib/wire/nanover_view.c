@@ -1,5 +1,5 @@
-/* See nanover_view.h. The index of a .traj or .state has the converted sizes, so a message is converted only when its bytes are read;
- * messages from a container of another format are read to determine their size. */
+/* See nanover_view.h. The index of a .traj or .state has the converted sizes, so a message is converted only when its
+ * bytes are read; messages from a container of another format are read to determine their size. */
 #include "wire/nanover_view.h"
 
 #include "wire/bytes.h"
@@ -44,7 +44,8 @@ static bool load_message(struct view *v, const struct reel_message *m, struct re
         struct reel_bytes bytes;
         raw.size = m->entry.size;
         v->holds = false;
-        if (!reel_stream_payload(v->below, &raw, &bytes, err) || !legacy_convert(&v->converter, kind, bytes, &v->held, err)) {
+        if (!reel_stream_payload(v->below, &raw, &bytes, err) ||
+            !legacy_convert(&v->converter, kind, bytes, &v->held, err)) {
             return reel_error_at(err, "message at %llu", (unsigned long long)m->entry.offset);
         }
         v->holds = true;
@@ -83,10 +84,11 @@ static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, st
     return reel_stream_seek(((struct view *)base)->below, mark, err);
 }
 
-static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+static bool view_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
+                         struct reel_error *err) {
     return load_message((struct view *)base, m, out, err) &&
-           (out->size == m->size ||
-            reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned", (unsigned long long)m->entry.offset));
+           (out->size == m->size || reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned",
+                                              (unsigned long long)m->entry.offset));
 }
 
 static void view_free(struct reel_stream *base) {
@@ -99,7 +101,8 @@ static void view_free(struct reel_stream *base) {
     free(v);
 }
 
-static const struct reel_stream_ops view_ops = {.next = view_next, .seek = view_seek, .free = view_free, .payload = view_payload};
+static const struct reel_stream_ops view_ops = {
+    .next = view_next, .seek = view_seek, .free = view_free, .payload = view_payload};
 
 /* --- channels --- */
 
@@ -107,7 +110,8 @@ bool nanover_holds(const struct reel_channel *channel) {
     return strcmp(channel->encoding, NANOVER_ENCODING) == 0 || legacy_channel_kind(channel) != LEGACY_NONE;
 }
 static struct mapping mapping_of(const struct reel_stream *stream, uint32_t channel) {
-    const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[stream->channel_source[channel]]));
+    const struct reel_index *index =
+        reel_recording_index(reel_reader_recording(stream->readers[stream->channel_source[channel]]));
     const struct reel_channel *c = stream->channels[channel];
     return (struct mapping){.kind = legacy_channel_kind(c), .foreign = nanover_holds(c) && !nanover_is_own(index)};
 }

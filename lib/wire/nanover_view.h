@@ -1,5 +1,5 @@
-/* A stream of NanoVer messages in today's form: messages of the older form are converted, and entries of messages in a file of another
- * format get the columns of NanoVer's contract (nanover.h). */
+/* A stream of NanoVer messages in today's form: messages of the older form are converted, and entries of messages in a
+ * file of another format get the columns of NanoVer's contract (nanover.h). */
 #ifndef REEL_WIRE_NANOVER_VIEW_H
 #define REEL_WIRE_NANOVER_VIEW_H
 

@@ -1,4 +1,5 @@
-/* Integers in text from clients: digits, and a "-" where negative numbers are allowed; no blanks, no "+", no overflow. */
+/* Integers in text from clients: digits, and a "-" where negative numbers are allowed; no blanks, no "+", no overflow.
+ */
 #ifndef REEL_WIRE_NUMBER_H
 #define REEL_WIRE_NUMBER_H
 

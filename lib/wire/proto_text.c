@@ -1,9 +1,10 @@
-/* The text of protobuf definitions, as RSB and others write it into a log, compiled into a FileDescriptorSet. Rule: two passes over the
- * same grammar, the first learns the names of messages and enums, the second emits with every type resolved; what is not understood is an
- * error, never a guess.
+/* The text of protobuf definitions, as RSB and others write it into a log, compiled into a FileDescriptorSet. Rule: two
+ * passes over the same grammar, the first learns the names of messages and enums, the second emits with every type
+ * resolved; what is not understood is an error, never a guess.
  *
- * Emitted: FileDescriptorSet {1 file*} · file {2 package, 4 message*, 5 enum*} · message {1 name, 2 field*, 3 message*, 4 enum*} · field {1
- * name, 3 number, 4 label, 5 type, 6 type name, 8 options {2 packed}} · enum {1 name, 2 value* {1 name, 2 number}}. */
+ * Emitted: FileDescriptorSet {1 file*} · file {2 package, 4 message*, 5 enum*} · message {1 name, 2 field*, 3 message*,
+ * 4 enum*} · field {1 name, 3 number, 4 label, 5 type, 6 type name, 8 options {2 packed}} · enum {1 name, 2 value* {1
+ * name, 2 number}}. */
 #include <stdio.h>
 
 #include "wire/arena.h"
@@ -40,8 +41,8 @@ static bool enter(struct parse *p, struct reel_bytes name, size_t *outer) {
     if (p->scope_size + name.size + 2 > sizeof p->scope) {
         return reel_fail(p->err, REEL_LIMIT, "proto text: a name longer than %d bytes", PROTO_TEXT_NAME_MAX);
     }
-    p->scope_size += (size_t)snprintf(p->scope + p->scope_size, sizeof p->scope - p->scope_size, "%s%.*s", p->scope_size > 0 ? "." : "",
-                                      (int)name.size, (const char *)name.data);
+    p->scope_size += (size_t)snprintf(p->scope + p->scope_size, sizeof p->scope - p->scope_size, "%s%.*s",
+                                      p->scope_size > 0 ? "." : "", (int)name.size, (const char *)name.data);
     return true;
 }
 
@@ -95,8 +96,8 @@ static const struct name *resolve(const struct parse *p, struct reel_bytes type)
     bool whole = type.data[0] == '.';
     for (size_t scope = whole ? 0 : p->scope_size;; scope--) {
         if (scope == 0 || scope == p->scope_size || p->scope[scope] == '.') {
-            snprintf(full, sizeof full, "%.*s%s%.*s", (int)scope, p->scope, scope > 0 ? "." : "", (int)(type.size - whole),
-                     (const char *)type.data + whole);
+            snprintf(full, sizeof full, "%.*s%s%.*s", (int)scope, p->scope, scope > 0 ? "." : "",
+                     (int)(type.size - whole), (const char *)type.data + whole);
             const struct name *found = find(p, full);
             if (found || scope == 0) {
                 return found;
@@ -156,8 +157,9 @@ static bool parse_options(struct parse *p, bool *packed) {
 }
 
 static uint32_t scalar_type(struct reel_bytes type) {
-    static const char *const scalars[] = {"", "double", "float", "int64",  "uint64", "int32",    "fixed64",  "fixed32", "bool",  "string",
-                                          "", "",       "bytes", "uint32", "",       "sfixed32", "sfixed64", "sint32",  "sint64"};
+    static const char *const scalars[] = {"",        "double",   "float",    "int64",  "uint64", "int32", "fixed64",
+                                          "fixed32", "bool",     "string",   "",       "",       "bytes", "uint32",
+                                          "",        "sfixed32", "sfixed64", "sint32", "sint64"};
     for (uint32_t i = 1; i < sizeof scalars / sizeof *scalars; i++) {
         if (scalars[i][0] && bytes_is(type, scalars[i])) {
             return i;
@@ -166,12 +168,14 @@ static uint32_t scalar_type(struct reel_bytes type) {
     return 0;
 }
 
-static bool emit_field(struct parse *p, int label, struct reel_bytes type, struct reel_bytes name, int64_t number, bool packed) {
+static bool emit_field(struct parse *p, int label, struct reel_bytes type, struct reel_bytes name, int64_t number,
+                       bool packed) {
     uint32_t scalar = scalar_type(type);
     const struct name *named = scalar ? NULL : resolve(p, type);
     if (!scalar && !named) {
         char what[128];
-        snprintf(what, sizeof what, "the type \"%.*s\" is not defined", (int)(type.size < 64 ? type.size : 64), (const char *)type.data);
+        snprintf(what, sizeof what, "the type \"%.*s\" is not defined", (int)(type.size < 64 ? type.size : 64),
+                 (const char *)type.data);
         return words_wrong(p->w, what);
     }
     size_t field = begin_part(p, 2);
@@ -195,7 +199,9 @@ static bool emit_field(struct parse *p, int label, struct reel_bytes type, struc
 
 /* [label] type name = number [options]; */
 static bool parse_field(struct parse *p, bool emit) {
-    int label = words_is(p->w, "repeated") ? LABEL_REPEATED : words_is(p->w, "required") ? LABEL_REQUIRED : LABEL_OPTIONAL;
+    int label = words_is(p->w, "repeated")   ? LABEL_REPEATED
+                : words_is(p->w, "required") ? LABEL_REQUIRED
+                                             : LABEL_OPTIONAL;
     if (label != LABEL_OPTIONAL || words_is(p->w, "optional")) {
         words_next(p->w);
     }
@@ -205,8 +211,8 @@ static bool parse_field(struct parse *p, bool emit) {
     struct reel_bytes type, name;
     int64_t number;
     bool packed = false;
-    if (!words_take(p->w, &type) || !words_take(p->w, &name) || !words_expect(p->w, "=") || !words_number(p->w, &number) ||
-        !parse_options(p, &packed)) {
+    if (!words_take(p->w, &type) || !words_take(p->w, &name) || !words_expect(p->w, "=") ||
+        !words_number(p->w, &number) || !parse_options(p, &packed)) {
         return false;
     }
     if (number < 1 || number >= 1 << 29) {
@@ -227,8 +233,8 @@ static bool parse_enum_values(struct parse *p, bool emit) {
                 return false;
             }
         } else {
-            if (!words_take(p->w, &name) || !words_expect(p->w, "=") || !words_number(p->w, &number) || !parse_options(p, &unheard) ||
-                !words_expect(p->w, ";")) {
+            if (!words_take(p->w, &name) || !words_expect(p->w, "=") || !words_number(p->w, &number) ||
+                !parse_options(p, &unheard) || !words_expect(p->w, ";")) {
                 return false;
             }
             size_t value = emit ? begin_part(p, 2) : 0;
@@ -254,7 +260,8 @@ static bool parse_type(struct parse *p, uint32_t type, uint32_t field, bool emit
         return false;
     }
     if (++p->depth > PROTO_TEXT_DEPTH_MAX) {
-        return reel_fail(p->err, REEL_LIMIT, "proto text: messages in messages, more than %d deep", PROTO_TEXT_DEPTH_MAX);
+        return reel_fail(p->err, REEL_LIMIT, "proto text: messages in messages, more than %d deep",
+                         PROTO_TEXT_DEPTH_MAX);
     }
     if (!p->emit && !define(p, at, type)) {
         return false;
@@ -298,8 +305,8 @@ static bool parse_member(struct parse *p, bool emit) {
     if (words_is(p->w, "oneof")) {
         return parse_oneof(p, emit);
     }
-    bool passed_over = words_is(p->w, ";") || words_is(p->w, "option") || words_is(p->w, "extensions") || words_is(p->w, "reserved") ||
-                       words_is(p->w, "extend");
+    bool passed_over = words_is(p->w, ";") || words_is(p->w, "option") || words_is(p->w, "extensions") ||
+                       words_is(p->w, "reserved") || words_is(p->w, "extend");
     return passed_over ? words_skip_statement(p->w) : parse_field(p, emit);
 }
 
@@ -389,7 +396,8 @@ static bool is_text(const struct reel_schema *s) {
     return strncmp(s->encoding, "proto", 5) == 0 && strcmp(s->encoding, "protobuf") != 0;
 }
 
-bool proto_text_compile_channel(const struct reel_channel *channel, uint32_t first, struct grow *out, struct reel_error *err) {
+bool proto_text_compile_channel(const struct reel_channel *channel, uint32_t first, struct grow *out,
+                                struct reel_error *err) {
     struct grow text = {0};
     for (uint32_t i = first; i < channel->n_schemas; i++) {
         if (is_text(&channel->schemas[i])) {

@@ -6,7 +6,8 @@
 #include "reel/model.h"
 #include "wire/grow.h"
 
-/* Supported: packages, messages, enums, labels, scalar types, oneof; imports and options are skipped. No groups, no map<>. */
+/* Supported: packages, messages, enums, labels, scalar types, oneof; imports and options are skipped. No groups, no
+ * map<>. */
 
 enum {
     PROTO_TEXT_MAX = 1 << 20,
@@ -15,11 +16,13 @@ enum {
     PROTO_TEXT_DEPTH_MAX = 32,    /* nesting of messages */
 };
 
-/* Compiles concatenated files, each beginning with its package, to a protobuf FileDescriptorSet (appended to `out`). The first of several
- * definitions of a name is used. */
+/* Compiles concatenated files, each beginning with its package, to a protobuf FileDescriptorSet (appended to `out`).
+ * The first of several definitions of a name is used. */
 bool proto_text_compile(struct reel_bytes text, struct grow *out, struct reel_error *err);
 
-/* The same for all texts among a channel's schemas from `first` on, which may refer to each other. REEL_UNSUPPORTED: there are none. */
-bool proto_text_compile_channel(const struct reel_channel *channel, uint32_t first, struct grow *out, struct reel_error *err);
+/* The same for all texts among a channel's schemas from `first` on, which may refer to each other. REEL_UNSUPPORTED:
+ * there are none. */
+bool proto_text_compile_channel(const struct reel_channel *channel, uint32_t first, struct grow *out,
+                                struct reel_error *err);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 bool words_wrong(const struct words *w, const char *what) {
-    return reel_fail(w->err, REEL_DAMAGED, "proto text, byte %zu of %zu: %s", (size_t)(w->token_at - w->text.data), w->text.size, what);
+    return reel_fail(w->err, REEL_DAMAGED, "proto text, byte %zu of %zu: %s", (size_t)(w->token_at - w->text.data),
+                     w->text.size, what);
 }
 
 static bool is_word(uint8_t c) {

@@ -1,5 +1,6 @@
 /* Protobuf's wire form read field by field from a cursor: no schema, no tree, nothing copied.
- * A field is a varint tag (number << 3 | wire type) and its value; wire 0: varint, 1: 8 bytes, 2: varint length + bytes, 5: 4 bytes. */
+ * A field is a varint tag (number << 3 | wire type) and its value; wire 0: varint, 1: 8 bytes, 2: varint length +
+ * bytes, 5: 4 bytes. */
 #ifndef REEL_WIRE_PROTOBUF_H
 #define REEL_WIRE_PROTOBUF_H
 

@@ -40,7 +40,8 @@ bool rosrecord_head(struct window *window, uint64_t at, const struct rosrecord_b
 
 bool rosrecord_fits(struct rosrecord *r, const struct rosrecord_bounds *bounds, struct reel_error *err) {
     r->cut = r->size > bounds->end - r->at - r->head;
-    return !r->cut || reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds %s", (ull)r->at, r->size, bounds->of);
+    return !r->cut ||
+           reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds %s", (ull)r->at, r->size, bounds->of);
 }
 
 bool rosrecord_field(struct cursor *c, struct reel_bytes *name, struct reel_bytes *value) {
@@ -58,7 +59,8 @@ bool rosrecord_field(struct cursor *c, struct reel_bytes *name, struct reel_byte
     return true;
 }
 
-bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct reel_bytes name, struct reel_bytes value) {
+bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct reel_bytes name,
+                    struct reel_bytes value) {
     for (size_t i = 0; i < n; i++) {
         if (known[i].size == name.size && memcmp(known[i].name, name.data, name.size) == 0) {
             memcpy((uint8_t *)fields + known[i].at, &value, sizeof value);
@@ -104,13 +106,15 @@ bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct 
     return true;
 }
 
-void rosrecord_no_index(struct reel_scan *scan, bool has_header, uint64_t index_pos, bool has_messages, const char *index) {
+void rosrecord_no_index(struct reel_scan *scan, bool has_header, uint64_t index_pos, bool has_messages,
+                        const char *index) {
     uint64_t size = scan->parts[0]->size;
     if (index_pos > size) {
-        reel_scan_finding(scan, REEL_LOSS, 0, size, 0, "truncated at byte %llu: the %s should begin at %llu", (ull)size, index,
-                          (ull)index_pos);
+        reel_scan_finding(scan, REEL_LOSS, 0, size, 0, "truncated at byte %llu: the %s should begin at %llu", (ull)size,
+                          index, (ull)index_pos);
     } else if (index_pos != 0 && (index_pos < size || has_messages)) {
-        reel_scan_finding(scan, REEL_WARNING, 0, index_pos, 0, "no %s at %llu, where the file header says it is", index, (ull)index_pos);
+        reel_scan_finding(scan, REEL_WARNING, 0, index_pos, 0, "no %s at %llu, where the file header says it is", index,
+                          (ull)index_pos);
     } else if (has_header && index_pos == 0) {
         reel_scan_finding(scan, REEL_NOTE, 0, 0, 0, "the recording was not closed: it has no %s", index);
     }

@@ -1,5 +1,5 @@
-/* Common to the framed ROS bags 1.2 and 2.0: a record is a header of named fields, and data. Reads one, and searches for the next one after
- * damage. Layouts: rosbag1_wire.h, rosbag2_0.h. */
+/* Common to the framed ROS bags 1.2 and 2.0: a record is a header of named fields, and data. Reads one, and searches
+ * for the next one after damage. Layouts: rosbag1_wire.h, rosbag2_0.h. */
 #ifndef REEL_WIRE_ROS_RECORD_H
 #define REEL_WIRE_ROS_RECORD_H
 
@@ -26,11 +26,13 @@ struct rosrecord {
 };
 
 /* Reads header and data length without parsing the header. REEL_DAMAGED: they are cut off. */
-bool rosrecord_head(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosrecord *r, struct reel_error *err);
+bool rosrecord_head(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosrecord *r,
+                    struct reel_error *err);
 /* Checks that the data end within the bounds; if not, sets r->cut. */
 bool rosrecord_fits(struct rosrecord *r, const struct rosrecord_bounds *bounds, struct reel_error *err);
 
-/* The next "name=value" of a header; the first '=' is the separator. False: at the end, or (c->failed) the bytes are not a field. */
+/* The next "name=value" of a header; the first '=' is the separator. False: at the end, or (c->failed) the bytes are
+ * not a field. */
 bool rosrecord_field(struct cursor *c, struct reel_bytes *name, struct reel_bytes *value);
 
 /* Parsing into a struct of `struct reel_bytes` members, one per known name. */
@@ -38,7 +40,7 @@ struct rosrecord_name {
     const char *name;
     size_t size, at; /* size of the name; offset of the member in the struct */
 };
-#define ROSRECORD_NAME(type, member)                                                                                                       \
+#define ROSRECORD_NAME(type, member)                                                                                   \
     { #member, sizeof #member - 1, offsetof(type, member) }
 bool rosrecord_keep(const struct rosrecord_name *known, size_t n, void *fields, struct reel_bytes name,
                     struct reel_bytes value); /* false: unknown field */
@@ -47,7 +49,8 @@ bool rosrecord_printable(struct reel_bytes name);
 typedef unsigned long long ull; /* for printf */
 
 /* Reports that nothing is at `index_pos`, where the file header (if there was one) says that the index begins. */
-void rosrecord_no_index(struct reel_scan *scan, bool has_header, uint64_t index_pos, bool has_messages, const char *index);
+void rosrecord_no_index(struct reel_scan *scan, bool has_header, uint64_t index_pos, bool has_messages,
+                        const char *index);
 
 /* --- writing --- */
 
@@ -69,6 +72,7 @@ struct rosrecord_search {
     void *context;
 };
 #define ROSRECORD_NOWHERE UINT64_MAX
-bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found, struct reel_error *err); /* ROSRECORD_NOWHERE: none */
+bool rosrecord_search(const struct rosrecord_search *s, uint64_t *found,
+                      struct reel_error *err); /* ROSRECORD_NOWHERE: none */
 
 #endif

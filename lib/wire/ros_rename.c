@@ -1,5 +1,5 @@
-/* Rewrites old ROS definitions. Only type names change (in `MSG:` lines and as the first word of a field line), never comments, field names
- * or constants. */
+/* Rewrites old ROS definitions. Only type names change (in `MSG:` lines and as the first word of a field line), never
+ * comments, field names or constants. */
 #include "wire/ros_rename.h"
 #include "wire/bytes.h"
 
@@ -36,7 +36,8 @@ static void put(struct rewrite *r, const void *data, size_t size) {
     r->size += size;
 }
 
-/* A bare `Header` means std_msgs/Header to every reader, so only the other two need a package once they are no longer in a roslib type. */
+/* A bare `Header` means std_msgs/Header to every reader, so only the other two need a package once they are no longer
+ * in a roslib type. */
 static const char *later_name(const struct rewrite *r, struct reel_bytes word) {
     for (size_t i = 0; i < RENAMED; i++) {
         bool bare = r->in_roslib && strcmp(renamed[i].old, "roslib/Header") != 0;
@@ -102,7 +103,8 @@ bool ros_rename_changes(const char *type, struct reel_bytes text) {
     return r.changed;
 }
 
-bool ros_rename_definition(struct arena *arena, const char *type, struct reel_bytes text, struct reel_bytes *out, struct reel_error *err) {
+bool ros_rename_definition(struct arena *arena, const char *type, struct reel_bytes text, struct reel_bytes *out,
+                           struct reel_error *err) {
     *out = text;
     if (!mentions_roslib(type, text)) {
         return true;

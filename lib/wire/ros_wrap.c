@@ -1,4 +1,5 @@
-/* See ros_wrap.h. A channel that is written and read back is equal; a number in a field name is checked against the number of such fields.
+/* See ros_wrap.h. A channel that is written and read back is equal; a number in a field name is checked against the
+ * number of such fields.
  */
 #include "wire/ros_wrap.h"
 
@@ -9,20 +10,21 @@
 
 #include <stdio.h>
 
-const char ros_wrap_definition[] = "# Messages in another encoding, stored unchanged: the reel.* fields give their type and schema.\n"
-                                   "MultiArrayLayout layout\n"
-                                   "uint8[] data\n"
-                                   "\n"
-                                   "================================================================================\n"
-                                   "MSG: std_msgs/MultiArrayLayout\n"
-                                   "MultiArrayDimension[] dim\n"
-                                   "uint32 data_offset\n"
-                                   "\n"
-                                   "================================================================================\n"
-                                   "MSG: std_msgs/MultiArrayDimension\n"
-                                   "string label\n"
-                                   "uint32 size\n"
-                                   "uint32 stride\n";
+const char ros_wrap_definition[] =
+    "# Messages in another encoding, stored unchanged: the reel.* fields give their type and schema.\n"
+    "MultiArrayLayout layout\n"
+    "uint8[] data\n"
+    "\n"
+    "================================================================================\n"
+    "MSG: std_msgs/MultiArrayLayout\n"
+    "MultiArrayDimension[] dim\n"
+    "uint32 data_offset\n"
+    "\n"
+    "================================================================================\n"
+    "MSG: std_msgs/MultiArrayDimension\n"
+    "string label\n"
+    "uint32 size\n"
+    "uint32 stride\n";
 
 /* ---- writing ---- */
 
@@ -36,7 +38,8 @@ void ros_wrap_put_head(struct reel_sink *out, uint32_t payload_size) {
     reel_sink_put(out, head, sizeof head);
 }
 
-static void put_numbered(struct reel_sink *out, const char *kind, size_t number, const char *part, struct reel_bytes value) {
+static void put_numbered(struct reel_sink *out, const char *kind, size_t number, const char *part,
+                         struct reel_bytes value) {
     char name[64];
     snprintf(name, sizeof name, "reel.%s.%zu%s", kind, number, part);
     ros_put_field(out, name, value);
@@ -156,7 +159,8 @@ static const char **text_member(const struct parts *p, struct reel_channel *c, s
     return bytes_is(name, "reel.type") ? &c->type : bytes_is(name, "reel.encoding") ? &c->encoding : NULL;
 }
 
-bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct reel_bytes header, struct reel_channel *c, struct reel_error *err) {
+bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct reel_bytes header, struct reel_channel *c,
+                   struct reel_error *err) {
     struct parts p = {0};
     count_parts(header, &p);
     if (!make_parts(arena, &p)) {

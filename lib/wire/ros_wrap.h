@@ -1,6 +1,6 @@
-/* Messages that are not in ROS 1 encoding travel through ROS bags as std_msgs/UInt8MultiArray, so that every ROS tool can pass them on and
- * print them. Their real type and encoding are stored with them, as further fields of the connection record (2.0) or of the definition
- * (1.2):
+/* Messages that are not in ROS 1 encoding travel through ROS bags as std_msgs/UInt8MultiArray, so that every ROS tool
+ * can pass them on and print them. Their real type and encoding are stored with them, as further fields of the
+ * connection record (2.0) or of the definition (1.2):
  *
  *   reel.encoding                        of the payload
  *   reel.type                            message type
@@ -33,10 +33,12 @@ void ros_wrap_put_fields(struct reel_sink *out, const struct reel_channel *c); /
 bool ros_wrap_is_field(struct reel_bytes name);
 /* True when `header` (a list of fields) describes a wrapped channel. */
 bool ros_wrap_is(struct reel_bytes header);
-/* Fills type, encoding, schemas, metadata and topics of *c from such a header; the caller sets name and `latched`. Tables come from the
- * arena. */
-bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct reel_bytes header, struct reel_channel *c, struct reel_error *err);
-/* True when a payload of `size` bytes that begins with these is a wrapper whose single run of bytes fills the payload exactly. */
+/* Fills type, encoding, schemas, metadata and topics of *c from such a header; the caller sets name and `latched`.
+ * Tables come from the arena. */
+bool ros_wrap_read(struct reel_scan *scan, struct arena *arena, struct reel_bytes header, struct reel_channel *c,
+                   struct reel_error *err);
+/* True when a payload of `size` bytes that begins with these is a wrapper whose single run of bytes fills the payload
+ * exactly. */
 static inline bool ros_wrap_fits(const uint8_t head[ROS_WRAP_HEAD], uint32_t size) {
     return size >= ROS_WRAP_HEAD && load_u64le(head) == 0 && load_u32le(head + 8) == size - ROS_WRAP_HEAD;
 }

@@ -25,8 +25,8 @@ static bool fields_read(struct reel_bytes header, struct rosbag2_0_fields *f) {
     return !c.failed;
 }
 
-bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosbag2_0_record *record,
-                           struct reel_error *err) {
+bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds,
+                           struct rosbag2_0_record *record, struct reel_error *err) {
     struct rosrecord r;
     bool good = rosrecord_head(window, at, bounds, &r, err);
     *record = (struct rosbag2_0_record){.at = at, .head = r.head, .size = r.size, .cut = r.cut};
@@ -35,12 +35,13 @@ bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosr
     }
     struct rosbag2_0_fields *f = &record->fields;
     if (!fields_read(r.header, f) || f->op.size != 1) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is not a list of fields with an op", (unsigned long long)at);
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is not a list of fields with an op",
+                         (unsigned long long)at);
     }
     record->op = f->op.data[0];
     if (record->op == ROSBAG2_0_INDEX && f->count.size == 4 && rosbag2_0_u32(f->ver, 0) == ROSBAG2_0_VERSION_1) {
-        uint64_t size =
-            (uint64_t)load_u32le(f->count.data) * ROSBAG2_0_INDEX_ENTRY; /* recorders of early 2010 wrote a different data length */
+        uint64_t size = (uint64_t)load_u32le(f->count.data) *
+                        ROSBAG2_0_INDEX_ENTRY; /* recorders of early 2010 wrote a different data length */
         if (size <= bounds->end - at - r.head) {
             return true; /* rosbag2_0_index_record() determines which one */
         }
@@ -78,7 +79,8 @@ bool rosbag2_0_info_row(struct window *window, const struct rosbag2_0_record *r,
     return p != NULL;
 }
 
-bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r, struct rosbag2_0_info *info, struct reel_error *err) {
+bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r, struct rosbag2_0_info *info,
+                         struct reel_error *err) {
     const struct rosbag2_0_fields *f = &r->fields;
     uint32_t count = rosbag2_0_u32(f->count, 0), rows = r->size / ROSBAG2_0_INFO_ROW;
     *info = (struct rosbag2_0_info){.chunk_pos = f->chunk_pos.size == 8 ? load_u64le(f->chunk_pos.data) : 0,
@@ -86,7 +88,8 @@ bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r
                                     .end = f->end_time.size == 8 ? rosbag2_0_stamp(f->end_time.data) : 0,
                                     .rows = count < rows ? count : rows};
     size_t all = (size_t)info->rows * ROSBAG2_0_INFO_ROW;
-    if (all <= ROWS_WINDOW && !window_at(window, r->at + r->head, all, err)) { /* already in the window: reading them again is cheap */
+    if (all <= ROWS_WINDOW &&
+        !window_at(window, r->at + r->head, all, err)) { /* already in the window: reading them again is cheap */
         return false;
     }
     for (uint32_t i = 0; i < info->rows; i++) {

@@ -1,5 +1,6 @@
-/* How a ROS bag 2.0 lies in the file, as tables, and reading single records of it. All integers are little-endian, nothing is aligned.
- * Records are framed as in 1.2 (rosbag1_wire.h): u32 header_len, header of "name=value" fields in any order, u32 data_len, data.
+/* How a ROS bag 2.0 lies in the file, as tables, and reading single records of it. All integers are little-endian,
+ * nothing is aligned. Records are framed as in 1.2 (rosbag1_wire.h): u32 header_len, header of "name=value" fields in
+ * any order, u32 data_len, data.
  *
  * File
  *   "#ROSBAG V2.0\n"
@@ -9,10 +10,9 @@
  *
  *   op=3 file header   index_pos u64 (0: never closed), conn_count u32,       data = spaces
  *                      chunk_count u32; encryptor, gpg_user, … when encrypted
- *   op=5 chunk         compression ("none", "bz2", "lz4"), size u32 (raw)     data = connection and message records, compressed
- *   op=7 connection    conn u32, topic                                        data = fields: topic, type, md5sum, message_definition,
- *                                                                             perhaps callerid, latching ("1"), others
- *   op=2 message       conn u32, time                                         data = payload
+ *   op=5 chunk         compression ("none", "bz2", "lz4"), size u32 (raw)     data = connection and message records,
+ * compressed op=7 connection    conn u32, topic                                        data = fields: topic, type,
+ * md5sum, message_definition, perhaps callerid, latching ("1"), others op=2 message       conn u32, time data = payload
  *   op=4 index data    ver u32 (1), conn u32, count u32                       data = count entries (12 bytes each)
  *   op=6 chunk info    ver u32 (1), chunk_pos u64, start_time, end_time,      data = count rows (8 bytes each)
  *                      count u32
@@ -22,7 +22,8 @@
  *   0   8 bytes  time of the message                  0   u32  conn
  *   8   u32      its offset in the raw chunk          4   u32  messages of it in the chunk
  *
- * Encrypted: chunk data and both halves of the connection records at the end are a 16-byte vector and AES-CBC; the framing stays.
+ * Encrypted: chunk data and both halves of the connection records at the end are a 16-byte vector and AES-CBC; the
+ * framing stays.
  */
 #ifndef REEL_WIRE_ROSBAG2_0_H
 #define REEL_WIRE_ROSBAG2_0_H
@@ -100,10 +101,11 @@ static inline uint32_t rosbag2_0_u32(struct reel_bytes field, uint32_t other) {
     return field.size == 4 ? load_u32le(field.data) : other;
 }
 
-bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds, struct rosbag2_0_record *r,
-                           struct reel_error *err);
+bool rosbag2_0_record_read(struct window *window, uint64_t at, const struct rosrecord_bounds *bounds,
+                           struct rosbag2_0_record *r, struct reel_error *err);
 bool rosbag2_0_is_record(const struct rosbag2_0_record *r); /* true when all fields of its op are present */
-bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r, struct rosbag2_0_info *info, struct reel_error *err);
+bool rosbag2_0_info_read(struct window *window, const struct rosbag2_0_record *r, struct rosbag2_0_info *info,
+                         struct reel_error *err);
 bool rosbag2_0_info_row(struct window *window, const struct rosbag2_0_record *r, uint32_t i, struct rosbag2_0_row *row,
                         struct reel_error *err);
 

@@ -1,4 +1,5 @@
-/* SHA-1 (FIPS 180-4) of bytes in memory: identifies definitions in TIDE 2.0 and events of RSB; not used for security. */
+/* SHA-1 (FIPS 180-4) of bytes in memory: identifies definitions in TIDE 2.0 and events of RSB; not used for security.
+ */
 #ifndef REEL_WIRE_SHA1_H
 #define REEL_WIRE_SHA1_H
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-void sha_run(struct reel_bytes data, void (*take_block)(uint32_t *h, const uint8_t *p), uint32_t *h, uint8_t *out, size_t size) {
+void sha_run(struct reel_bytes data, void (*take_block)(uint32_t *h, const uint8_t *p), uint32_t *h, uint8_t *out,
+             size_t size) {
     size_t at = 0;
     for (; data.size - at >= 64; at += 64) {
         take_block(h, data.data + at);

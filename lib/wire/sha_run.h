@@ -4,7 +4,9 @@
 
 #include "reel/bytes.h"
 
-/* `h`: the initial hash value, which take_block() updates by the 64 bytes at `p`. `size`: bytes of the digest, four for each word. */
-void sha_run(struct reel_bytes data, void (*take_block)(uint32_t *h, const uint8_t *p), uint32_t *h, uint8_t *out, size_t size);
+/* `h`: the initial hash value, which take_block() updates by the 64 bytes at `p`. `size`: bytes of the digest, four for
+ * each word. */
+void sha_run(struct reel_bytes data, void (*take_block)(uint32_t *h, const uint8_t *p), uint32_t *h, uint8_t *out,
+             size_t size);
 
 #endif

@@ -107,10 +107,11 @@ static bool read_pax(struct tar *tar, struct reel_bytes text, struct extension *
     return true;
 }
 
-static bool read_extension(struct tar *tar, uint8_t kind, uint64_t at, uint64_t size, struct extension *x, struct reel_error *err) {
+static bool read_extension(struct tar *tar, uint8_t kind, uint64_t at, uint64_t size, struct extension *x,
+                           struct reel_error *err) {
     if (size > EXTENSION_MAX) {
-        return reel_fail(err, REEL_LIMIT, "tar header at %llu: %llu bytes of names, at most %d are taken", (unsigned long long)at,
-                         (unsigned long long)size, EXTENSION_MAX);
+        return reel_fail(err, REEL_LIMIT, "tar header at %llu: %llu bytes of names, at most %d are taken",
+                         (unsigned long long)at, (unsigned long long)size, EXTENSION_MAX);
     }
     AUTO_MEM uint8_t *text = malloc((size_t)size + 1);
     if (!text) {
@@ -143,10 +144,12 @@ bool tar_next(struct tar *tar, struct tar_member *member, bool *more, struct ree
             return true;
         }
         if (!sum_holds(header)) {
-            return reel_fail(err, REEL_DAMAGED, "tar header at %llu: its checksum does not hold", (unsigned long long)at);
+            return reel_fail(err, REEL_DAMAGED, "tar header at %llu: its checksum does not hold",
+                             (unsigned long long)at);
         }
         uint8_t kind = header[KIND_AT];
-        uint64_t size = x.sized ? x.size : number(header + SIZE_AT, SIZE_SIZE), begin = at + BLOCK, room = total - begin;
+        uint64_t size = x.sized ? x.size : number(header + SIZE_AT, SIZE_SIZE), begin = at + BLOCK,
+                 room = total - begin;
         uint64_t padded = size > room ? room : (size + BLOCK - 1) / BLOCK * BLOCK;
         tar->at = begin + (padded > room ? room : padded);
         if (kind == 'x' || kind == 'L') {
@@ -155,8 +158,10 @@ bool tar_next(struct tar *tar, struct tar_member *member, bool *more, struct ree
             }
         } else if (kind == '0' || kind == '\0' || kind == '7') {
             uint64_t held = size > room ? room : size;
-            *member = (struct tar_member){
-                .name = x.name ? x.name : header_name(tar, header), .offset = begin, .size = held, .missing = size - held};
+            *member = (struct tar_member){.name = x.name ? x.name : header_name(tar, header),
+                                          .offset = begin,
+                                          .size = held,
+                                          .missing = size - held};
             return member->name || reel_fail_memory(err);
         } else if (kind != 'g') {
             x = (struct extension){0};

@@ -3,7 +3,8 @@
  *   header, 512 bytes; numbers are octal text, or big-endian with the first bit set
  *   0    100  name            124  12  size         148  8   sum of the header's bytes, itself taken as spaces
  *   156  1    kind            257  6   "ustar"      345  155 folders before the name
- *   kinds: '0' NUL '7' file · 'x' pax fields of the next member · 'g' of all · 'L' name of the next member (GNU) · others: no file
+ *   kinds: '0' NUL '7' file · 'x' pax fields of the next member · 'g' of all · 'L' name of the next member (GNU) ·
+ * others: no file
  */
 #ifndef REEL_WIRE_TAR_H
 #define REEL_WIRE_TAR_H

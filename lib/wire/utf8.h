@@ -50,11 +50,12 @@ static inline bool utf8_has_control(const char *text) {
     return false;
 }
 
-/* Writes a character of UTF-16, of which each unit is a number of its own, as UTF-8; returns its size (1 … 4). `low` is the unit after it
- * (0: none), which a character of two units takes: *used is 1 or 2. What is no character becomes U+FFFD. */
+/* Writes a character of UTF-16, of which each unit is a number of its own, as UTF-8; returns its size (1 … 4). `low` is
+ * the unit after it (0: none), which a character of two units takes: *used is 1 or 2. What is no character becomes
+ * U+FFFD. */
 static inline size_t utf8_put_units(uint32_t unit, uint32_t low, uint32_t *used, uint8_t *out) {
     bool pair = unit >= 0xd800 && unit < 0xdc00 && low >= 0xdc00 && low < 0xe000;
-    uint32_t c = pair                                                   ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)
+    uint32_t c = pair ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)
                  : unit > 0x10ffff || (unit >= 0xd800 && unit < 0xe000) ? 0xfffd
                                                                         : unit;
     *used = pair ? 2 : 1;

@@ -48,7 +48,8 @@ static inline bool visit_text(struct reel_visitor *v, struct reel_bytes value) {
 static inline bool visit_binary(struct reel_visitor *v, struct reel_bytes value) {
     return REEL_VISIT_(v, binary, , value);
 }
-static inline bool visit_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static inline bool visit_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data,
+                                 unsigned columns) {
     return v->ops->numbers ? v->ops->numbers(v, type, data, columns) : reel_numbers_expand(v, type, data, columns);
 }
 static inline bool visit_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
@@ -56,7 +57,8 @@ static inline bool visit_stamp(struct reel_visitor *v, const struct reel_stamp *
 }
 
 /* Of a visitor that ignores all values; without `numbers`, arrays would be walked value by value. */
-static inline bool visit_no_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data, unsigned columns) {
+static inline bool visit_no_numbers(struct reel_visitor *v, enum reel_number type, struct reel_bytes data,
+                                    unsigned columns) {
     (void)v, (void)type, (void)data, (void)columns;
     return true;
 }

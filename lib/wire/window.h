@@ -1,5 +1,5 @@
-/* A moving window on a source, for walking a file from front to back (or jumping): bytes are read in runs of REEL_WINDOW_BYTES, so
- * peeking at the next few hundred costs a compare. */
+/* A moving window on a source, for walking a file from front to back (or jumping): bytes are read in runs of
+ * REEL_WINDOW_BYTES, so peeking at the next few hundred costs a compare. */
 #ifndef REEL_WIRE_WINDOW_H
 #define REEL_WIRE_WINDOW_H
 
@@ -18,8 +18,8 @@ bool window_open(struct window *w, struct reel_source *source, size_t capacity, 
 void window_close(struct window *w);
 bool window_fill(struct window *w, uint64_t offset, size_t size, struct reel_error *err); /* slow path of window_at */
 
-/* Bytes [offset, offset + size), valid until the next call; NULL with err when they exceed the source (REEL_DAMAGED) or the read fails. A
- * size above the capacity makes the buffer grow: the caller has checked it against a limit. */
+/* Bytes [offset, offset + size), valid until the next call; NULL with err when they exceed the source (REEL_DAMAGED) or
+ * the read fails. A size above the capacity makes the buffer grow: the caller has checked it against a limit. */
 static inline const uint8_t *window_at(struct window *w, uint64_t offset, size_t size, struct reel_error *err) {
     if (offset >= w->offset && offset - w->offset <= w->size && size <= w->size - (size_t)(offset - w->offset)) {
         return w->buffer + (offset - w->offset);

@@ -1,6 +1,6 @@
-/* The directory of a ZIP archive over a source. libzip reads and validates the directory; the bytes of members are read straight from the
- * file, at the offset where libzip would read them. A file without a directory (recorder killed, end cut off) is read by its local headers
- * from the front. */
+/* The directory of a ZIP archive over a source. libzip reads and validates the directory; the bytes of members are read
+ * straight from the file, at the offset where libzip would read them. A file without a directory (recorder killed, end
+ * cut off) is read by its local headers from the front. */
 #include "wire/zip.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -76,8 +76,9 @@ static zip_int64_t feed_call(void *user, void *data, zip_uint64_t size, zip_sour
     case ZIP_SOURCE_TELL:
         return (zip_int64_t)f->at;
     case ZIP_SOURCE_SUPPORTS:
-        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
-                                              ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS, -1);
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
+                                              ZIP_SOURCE_SUPPORTS, -1);
     default:
         zip_error_set(&f->error, ZIP_ER_OPNOTSUPP, 0);
         return -1;
@@ -105,7 +106,8 @@ static bool feed_fail(const struct feed *f, zip_error_t *error, struct reel_erro
     return reel_fail(err, REEL_DAMAGED, "ZIP directory: %s", zip_error_strerror(error));
 }
 
-/* Checks that every end record that libzip might choose has an acceptable number of members, before libzip allocates anything by it. */
+/* Checks that every end record that libzip might choose has an acceptable number of members, before libzip allocates
+ * anything by it. */
 static bool check_counts(struct reel_source *source, uint64_t *prefix, struct reel_error *err) {
     size_t size = source->size < ZIP_END_REACH ? (size_t)source->size : ZIP_END_REACH;
     uint64_t start = source->size - size;
@@ -136,8 +138,8 @@ static bool check_counts(struct reel_source *source, uint64_t *prefix, struct re
             count = wide > wide_here ? wide : wide_here;
         }
         if (count > ZIP_MEMBERS_MAX) {
-            return reel_fail(err, REEL_LIMIT, "ZIP directory: %llu members, at most %d are taken", (unsigned long long)count,
-                             ZIP_MEMBERS_MAX);
+            return reel_fail(err, REEL_LIMIT, "ZIP directory: %llu members, at most %d are taken",
+                             (unsigned long long)count, ZIP_MEMBERS_MAX);
         }
         uint64_t reach = (uint64_t)load_u32le(tail + at + 12) + load_u32le(tail + at + 16);
         *prefix = end64 == 0 && reach < start + at ? start + at - reach : 0;
@@ -216,7 +218,8 @@ static bool read_member(struct zip_contents *contents, zip_t *zip, struct feed *
 }
 
 /* Directory of `source`, whose first byte is byte `prefix` of the file. */
-static bool open_directory(struct zip_contents *contents, struct reel_source *source, uint64_t prefix, struct reel_error *err) {
+static bool open_directory(struct zip_contents *contents, struct reel_source *source, uint64_t prefix,
+                           struct reel_error *err) {
     struct feed f = {.source = source};
     zip_error_init(&f.error);
     zip_error_t error;
@@ -236,7 +239,8 @@ static bool open_directory(struct zip_contents *contents, struct reel_source *so
     }
     zip_int64_t count = zip_get_num_entries(zip, 0);
     if (count > ZIP_MEMBERS_MAX) {
-        return reel_fail(err, REEL_LIMIT, "ZIP directory: %lld members, at most %d are taken", (long long)count, ZIP_MEMBERS_MAX);
+        return reel_fail(err, REEL_LIMIT, "ZIP directory: %lld members, at most %d are taken", (long long)count,
+                         ZIP_MEMBERS_MAX);
     }
     contents->members = arena_alloc(&contents->arena, (size_t)(count > 0 ? count : 1) * sizeof *contents->members);
     if (!contents->members) {
@@ -265,8 +269,10 @@ static void local_zip64(struct cursor extra, struct zip_member *m) {
     }
 }
 
-/* The member whose local header is at `at`. An unpatched header (size 0) and one with a descriptor reach to the end of the file. */
-static bool local_member(struct zip_contents *contents, struct reel_source *source, uint64_t at, uint64_t *next, struct reel_error *err) {
+/* The member whose local header is at `at`. An unpatched header (size 0) and one with a descriptor reach to the end of
+ * the file. */
+static bool local_member(struct zip_contents *contents, struct reel_source *source, uint64_t at, uint64_t *next,
+                         struct reel_error *err) {
     uint8_t head[ZIP_LOCAL_SIZE];
     if (at > source->size || source->size - at < ZIP_LOCAL_SIZE) {
         return reel_fail(err, REEL_NOT_MINE, "no ZIP member at %llu", (unsigned long long)at);
@@ -286,8 +292,10 @@ static bool local_member(struct zip_contents *contents, struct reel_source *sour
         return false;
     }
     uint16_t flags = load_u16le(head + 6);
-    struct zip_member m = {
-        .name = bytes_of(rest, name_size), .crc = load_u32le(head + 14), .stored = load_u32le(head + 18), .raw = load_u32le(head + 22)};
+    struct zip_member m = {.name = bytes_of(rest, name_size),
+                           .crc = load_u32le(head + 14),
+                           .stored = load_u32le(head + 18),
+                           .raw = load_u32le(head + 22)};
     m.offset = at + ZIP_LOCAL_SIZE + name_size + extra_size;
     local_zip64(cursor_of(bytes_of(rest + name_size, extra_size)), &m);
     bool stored = load_u16le(head + 8) == ZIP_STORED;
@@ -330,7 +338,8 @@ bool zip_contents_walk(struct zip_contents *contents, struct reel_source *source
 /* --- the contents --- */
 
 /* Offsets of members in an archive with something before it count from the start of the archive. */
-static bool open_prefixed(struct zip_contents *contents, struct reel_source *source, uint64_t prefix, struct reel_error *err) {
+static bool open_prefixed(struct zip_contents *contents, struct reel_source *source, uint64_t prefix,
+                          struct reel_error *err) {
     if (prefix == 0) {
         return open_directory(contents, source, 0, err);
     }

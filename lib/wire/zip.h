@@ -75,10 +75,11 @@ struct zip_contents {
     size_t count;
 };
 
-/* Reads the members in the directory. Free the contents after a failure too. REEL_DAMAGED: no directory, or a damaged one; REEL_LIMIT. */
+/* Reads the members in the directory. Free the contents after a failure too. REEL_DAMAGED: no directory, or a damaged
+ * one; REEL_LIMIT. */
 bool zip_contents_read(struct zip_contents *contents, struct reel_source *source, struct reel_error *err);
-/* For a file without a directory: the first `most` members by their local headers, from the start of the file. Replaces the members, keeps
- * the arena. REEL_NOT_MINE: the file does not begin with a local header. */
+/* For a file without a directory: the first `most` members by their local headers, from the start of the file. Replaces
+ * the members, keeps the arena. REEL_NOT_MINE: the file does not begin with a local header. */
 bool zip_contents_walk(struct zip_contents *contents, struct reel_source *source, size_t most, struct reel_error *err);
 void zip_contents_free(struct zip_contents *contents);
 

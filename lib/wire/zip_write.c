@@ -46,7 +46,8 @@ void zip_put_local(struct reel_sink *out, const char *name, uint32_t crc, uint64
     }
 }
 
-void zip_put_central(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, uint64_t header_at, bool wide_local) {
+void zip_put_central(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, uint64_t header_at,
+                     bool wide_local) {
     bool wide_size = size > ZIP_PLAIN_MAX, wide_at = header_at > ZIP_PLAIN_MAX;
     uint16_t version = wide_local || wide_size || wide_at ? ZIP_VERSION_64 : ZIP_VERSION;
     uint16_t fields = (uint16_t)((wide_size ? 16 : 0) + (wide_at ? 8 : 0));

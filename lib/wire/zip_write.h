@@ -1,4 +1,5 @@
-/* The records of a ZIP archive whose members are stored, for writers (reel/write.h) that know sizes and CRCs before they emit a byte. */
+/* The records of a ZIP archive whose members are stored, for writers (reel/write.h) that know sizes and CRCs before
+ * they emit a byte. */
 #ifndef REEL_WIRE_ZIP_WRITE_H
 #define REEL_WIRE_ZIP_WRITE_H
 
@@ -15,7 +16,8 @@ void zip_crc_join(const struct reel_sink *out, const struct zip_crc *begin, uint
 
 /* `wide`: the sizes are in a ZIP64 extra field, whatever their value. */
 void zip_put_local(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, bool wide);
-void zip_put_central(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, uint64_t header_at, bool wide_local);
+void zip_put_central(struct reel_sink *out, const char *name, uint32_t crc, uint64_t size, uint64_t header_at,
+                     bool wide_local);
 /* The end of the directory, which began at `directory_at` and has `count` entries. */
 void zip_put_end(struct reel_sink *out, uint64_t directory_at, uint64_t count);
 

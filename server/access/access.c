@@ -1,4 +1,5 @@
-/* See access.h. Unauthenticated callers get 401 without details; for authenticated ones the 403 names what is missing. */
+/* See access.h. Unauthenticated callers get 401 without details; for authenticated ones the 403 names what is missing.
+ */
 #include "access/access.h"
 
 #include <openssl/crypto.h>
@@ -18,7 +19,8 @@
 enum {
     FAILURES_AT_ONCE = 10, /* failed log-ins of one address */
     FAILURES_EVERY_MS = 6000,
-    DENIALS_AT_ONCE = 60, /* denied requests of one address in the audit log; a limit, so that they cannot displace older rows */
+    DENIALS_AT_ONCE =
+        60, /* denied requests of one address in the audit log; a limit, so that they cannot displace older rows */
     DENIALS_EVERY_MS = 1000,
     OPENINGS_AT_ONCE = 60, /* recordings opened by links; the same, as who has a link may be anybody */
     OPENINGS_EVERY_MS = 1000,
@@ -27,7 +29,8 @@ enum {
     PATH_MAX_KEPT = 512,
     LOGIN_S = 30 * 86400,
     COOKIE_NAME = 24,
-    LINK_HOURS = 12, /* validity of links in responses; it ends on a full hour, so that links stay the same for a while */
+    LINK_HOURS =
+        12, /* validity of links in responses; it ends on a full hour, so that links stay the same for a while */
 };
 static const int64_t SECOND_NS = 1000000000;
 
@@ -63,7 +66,8 @@ static bool read_options(struct access *a, struct reel_error *err) {
         }
     }
     if (o->user_header && a->n_trusted == 0) {
-        return reel_fail(err, REEL_ARGUMENT, "--proxy-user-header needs --trust-proxy, the address of the proxy that sets it");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "--proxy-user-header needs --trust-proxy, the address of the proxy that sets it");
     }
     a->proxy_role = ROLE_READ;
     return !o->role || token_role_parse(o->role, &a->proxy_role) ||
@@ -83,7 +87,8 @@ struct access *access_open(const struct access_options *options, struct reel_err
         (options->shared && !links_share(a->links, a->catalog, err)) || !(a->audit = audit_open(a->catalog, err)) ||
         !(a->failures = limiter_new(FAILURES_AT_ONCE, FAILURES_EVERY_MS, err)) ||
         !(a->denials = limiter_new(DENIALS_AT_ONCE, DENIALS_EVERY_MS, err)) ||
-        !(a->openings = limiter_new(OPENINGS_AT_ONCE, OPENINGS_EVERY_MS, err)) || !catalog_tokens_exist(a->catalog, &closed, err)) {
+        !(a->openings = limiter_new(OPENINGS_AT_ONCE, OPENINGS_EVERY_MS, err)) ||
+        !catalog_tokens_exist(a->catalog, &closed, err)) {
         return NULL;
     }
     atomic_store(&a->closed, closed || options->user_header);
@@ -123,7 +128,8 @@ static bool access_is_open(struct access *a) {
 
 bool access_is_proxy(const struct app *app, const char *text) {
     struct address address;
-    return app->access && address_parse(text, &address) && network_holds(app->access->trusted, app->access->n_trusted, &address);
+    return app->access && address_parse(text, &address) &&
+           network_holds(app->access->trusted, app->access->n_trusted, &address);
 }
 
 /* ---- authentication */
@@ -148,19 +154,22 @@ static enum http_verdict refuse(struct http_grant *out, enum http_verdict verdic
     return verdict;
 }
 
-/* A failed log-in. Only failures are limited: 256 bits cannot be guessed, and others behind the same address must not lock out a caller
- * with a valid token. */
-static enum http_verdict failed(struct access *a, const struct address *peer, struct http_grant *out, const char *detail) {
+/* A failed log-in. Only failures are limited: 256 bits cannot be guessed, and others behind the same address must not
+ * lock out a caller with a valid token. */
+static enum http_verdict failed(struct access *a, const struct address *peer, struct http_grant *out,
+                                const char *detail) {
     out->retry_after_s = limiter_take(a->failures, peer, reel_now_ns() / 1000000);
     return out->retry_after_s ? refuse(out, HTTP_TOO_OFTEN, "Too many failed log-ins from this address.")
                               : refuse(out, HTTP_UNKNOWN, detail);
 }
 
 static enum http_verdict by_token(const struct token *t, const char *how, struct http_grant *out) {
-    return token_caller(t, how, &out->caller, &out->memory) ? HTTP_GRANTED : refuse(out, HTTP_NOT_NOW, "Out of memory.");
+    return token_caller(t, how, &out->caller, &out->memory) ? HTTP_GRANTED
+                                                            : refuse(out, HTTP_NOT_NOW, "Out of memory.");
 }
 
-static enum http_verdict by_credentials(struct access *a, const char *header, const struct address *peer, struct http_grant *out) {
+static enum http_verdict by_credentials(struct access *a, const char *header, const struct address *peer,
+                                        struct http_grant *out) {
     static const char unknown[] = "The token is unknown, expired or revoked.";
     char text[TOKEN_TEXT];
     uint8_t hash[TOKEN_HASH];
@@ -168,11 +177,13 @@ static enum http_verdict by_credentials(struct access *a, const char *header, co
     AUTO_STRUCT(token_done) struct token token = {0};
     enum credentials kind = credentials_read(header, text);
     if (kind == CREDENTIALS_WRONG) {
-        return failed(a, peer, out, "Send the token as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
+        return failed(a, peer, out,
+                      "Send the token as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
     }
     token_hash(text, hash);
     if (!catalog_token_by_hash(a->catalog, hash, &token, &err)) {
-        return err.code == REEL_NOT_FOUND ? failed(a, peer, out, unknown) : refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
+        return err.code == REEL_NOT_FOUND ? failed(a, peer, out, unknown)
+                                          : refuse(out, HTTP_NOT_NOW, "The catalog is not available.");
     }
     if (token_state(&token, reel_now_ns()) != TOKEN_GOOD) {
         return failed(a, peer, out, unknown);
@@ -181,9 +192,10 @@ static enum http_verdict by_credentials(struct access *a, const char *header, co
     return by_token(&token, kind == CREDENTIALS_BASIC ? "basic" : "bearer", out);
 }
 
-/* SameSite keeps the cookie from other sites, http/guard.c refuses writes of other origins; a write without either header comes from
- * no browser of today. */
-static enum http_verdict by_login(struct access *a, const struct http_request *r, const char *cookie, struct http_grant *out) {
+/* SameSite keeps the cookie from other sites, http/guard.c refuses writes of other origins; a write without either
+ * header comes from no browser of today. */
+static enum http_verdict by_login(struct access *a, const struct http_request *r, const char *cookie,
+                                  struct http_grant *out) {
     struct reel_error err = {0};
     AUTO_STRUCT(token_done) struct token token = {0};
     uint8_t hash[TOKEN_HASH];
@@ -237,7 +249,8 @@ static enum http_verdict by_verdict(struct access *a, enum link_verdict verdict,
     return failed(a, peer, out, wrong);
 }
 
-static enum http_verdict by_link(struct access *a, const struct http_request *r, const struct address *peer, struct http_grant *out) {
+static enum http_verdict by_link(struct access *a, const struct http_request *r, const struct address *peer,
+                                 struct http_grant *out) {
     struct link_claim claim = {0};
     if (http_writes(r)) {
         return refuse(out, HTTP_UNKNOWN, "Signed links are for reading only.");
@@ -250,15 +263,17 @@ static enum http_verdict by_link(struct access *a, const struct http_request *r,
 static bool is_of_recording(const struct http_request *r, const char *recording) {
     static const char base[] = "/api/v1/recordings/";
     const char *path = http_path(r), *id = http_segment(r, "id");
-    return strcmp(path, "/api/v1") == 0 || (strncmp(path, base, sizeof base - 1) == 0 && id && strcmp(id, recording) == 0);
+    return strcmp(path, "/api/v1") == 0 ||
+           (strncmp(path, base, sizeof base - 1) == 0 && id && strcmp(id, recording) == 0);
 }
 
-static enum http_verdict by_link_key(struct access *a, const struct http_request *r, const char *key, const struct address *peer,
-                                     struct http_grant *out) {
+static enum http_verdict by_link_key(struct access *a, const struct http_request *r, const char *key,
+                                     const struct address *peer, struct http_grant *out) {
     struct link_claim claim = {0};
     char recording[LINK_RECORDING];
     enum link_verdict link = links_verify_recording(a->links, key, reel_now_ns() / SECOND_NS, recording, &claim);
-    enum http_verdict verdict = by_verdict(a, link, claim.token, "The link is incomplete, or its key has been replaced.", peer, out);
+    enum http_verdict verdict =
+        by_verdict(a, link, claim.token, "The link is incomplete, or its key has been replaced.", peer, out);
     if (verdict != HTTP_GRANTED) {
         return verdict;
     }
@@ -267,7 +282,8 @@ static enum http_verdict by_link_key(struct access *a, const struct http_request
     if (http_writes(r)) {
         return refuse(out, HTTP_FORBIDDEN, "Signed links are for reading only.");
     }
-    return is_of_recording(r, recording) ? HTTP_GRANTED : refuse(out, HTTP_FORBIDDEN, "This link is for one recording only.");
+    return is_of_recording(r, recording) ? HTTP_GRANTED
+                                         : refuse(out, HTTP_FORBIDDEN, "This link is for one recording only.");
 }
 
 /* User names may contain any character except control characters, which would break the log. */
@@ -302,7 +318,8 @@ static enum http_verdict without_credentials(struct access *a, struct http_grant
     }
     if (!access_is_open(a)) {
         return refuse(out, HTTP_UNKNOWN,
-                      "This server requires a token: send it as \"Authorization: Bearer TOKEN\", or as the password of any user name.");
+                      "This server requires a token: send it as \"Authorization: Bearer TOKEN\", or as the password of "
+                      "any user name.");
     }
     out->caller = (struct http_caller){.name = "anonymous", .how = "open", .role = ROLE_ADMIN};
     return HTTP_GRANTED;
@@ -319,7 +336,8 @@ static enum http_verdict identify(struct access *a, const struct http_request *r
             address_parse(out->peer, &peer);
         }
         if (user && http_header_count(r, user_header) > 1) { /* the proxy added its own after the client's */
-            return failed(a, &peer, out, "The proxy passed on a user name of the client's; it must remove that header.");
+            return failed(a, &peer, out,
+                          "The proxy passed on a user name of the client's; it must remove that header.");
         }
         if (user && *user) {
             return by_proxy(a, user, out);
@@ -406,8 +424,8 @@ void access_finished(const struct http_request *r) {
 static void set_cookie(struct http_request *r, const char *value, int64_t seconds) {
     char name[COOKIE_NAME], text[256];
     cookie_name(r, name);
-    snprintf(text, sizeof text, "%s=%s; Path=%s/; Max-Age=%lld; HttpOnly; SameSite=Strict%s", name, value, http_prefix(r),
-             (long long)seconds, http_is_secure(r) ? "; Secure" : "");
+    snprintf(text, sizeof text, "%s=%s; Path=%s/; Max-Age=%lld; HttpOnly; SameSite=Strict%s", name, value,
+             http_prefix(r), (long long)seconds, http_is_secure(r) ? "; Secure" : "");
     http_add_header(r, "Set-Cookie", text);
     http_add_header(r, "Cache-Control", "no-store");
 }
@@ -449,8 +467,9 @@ bool access_log_out(struct access *a, struct http_request *r, struct reel_error 
 /* A link signed without a token cannot be revoked with one, so it needs the role admin. */
 static bool may_sign(const struct http_caller *caller, struct reel_error *err) {
     if (strcmp(caller->how, "open") == 0) {
-        return reel_fail(err, REEL_CONFLICT,
-                         "signed links require tokens: without tokens this server answers every path without a signature");
+        return reel_fail(
+            err, REEL_CONFLICT,
+            "signed links require tokens: without tokens this server answers every path without a signature");
     }
     return caller->token || caller->role == ROLE_ADMIN ||
            reel_fail(err, REEL_CONFLICT, "links are signed by a token, or by a user with the role admin; use a token");

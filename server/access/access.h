@@ -1,4 +1,5 @@
-/* Access control: who calls, what a caller may do, and the audit log. The HTTP layer calls it; handlers only use http_caller(). */
+/* Access control: who calls, what a caller may do, and the audit log. The HTTP layer calls it; handlers only use
+ * http_caller(). */
 #ifndef SERVER_ACCESS_ACCESS_H
 #define SERVER_ACCESS_ACCESS_H
 
@@ -35,7 +36,8 @@ void access_finished(const struct http_request *r);
 bool access_seal(struct access *a, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);
 bool access_sealed(struct access *a, const char *text, size_t size, const char *seal);
 
-/* Logs the browser in with the token of the request: sets a cookie that stands for it. REEL_CONFLICT: the caller has no token. */
+/* Logs the browser in with the token of the request: sets a cookie that stands for it. REEL_CONFLICT: the caller has no
+ * token. */
 bool access_log_in(struct access *a, struct http_request *r, struct reel_error *err);
 /* Ends the login and clears the cookie. Fine without one. */
 bool access_log_out(struct access *a, struct http_request *r, struct reel_error *err);
@@ -46,8 +48,8 @@ bool access_sign(struct access *a, const struct http_caller *caller, const char 
 /* The key of a link to a recording, by its id. */
 bool access_sign_recording(struct access *a, const struct http_caller *caller, const char *recording, int64_t expires_s,
                            char out[LINK_KEY_TEXT], struct reel_error *err);
-/* access_sign() for a link in a response, valid as long as such links are. `target` itself (a copy) when links need no signature, or when
- * the caller came by a signed link, whose rights must expire. NULL: no memory. */
+/* access_sign() for a link in a response, valid as long as such links are. `target` itself (a copy) when links need no
+ * signature, or when the caller came by a signed link, whose rights must expire. NULL: no memory. */
 char *access_link(const struct http_request *r, const char *target);
 
 #endif

@@ -1,4 +1,5 @@
-/* See audit.h. A full queue or a failing disk never stops a request; the next row that is written has the number of lost rows. */
+/* See audit.h. A full queue or a failing disk never stops a request; the next row that is written has the number of
+ * lost rows. */
 #include "access/audit.h"
 
 #include <pthread.h>
@@ -79,7 +80,8 @@ struct batch {
     uint64_t missing;
 };
 
-/* Waits for rows and moves them to the batch, after rows that could not be written before; false: no rows are left and the thread must end.
+/* Waits for rows and moves them to the batch, after rows that could not be written before; false: no rows are left and
+ * the thread must end.
  */
 static bool take(struct audit *a, struct batch *b) {
     pthread_mutex_lock(&a->mutex);
@@ -113,8 +115,13 @@ static bool write_batch(struct audit *a, struct batch *b) {
     b->n = 0;
     if (b->missing > 0) {
         snprintf(what, sizeof what, "%llu rows could not be kept", (unsigned long long)b->missing);
-        const struct audit_row row = {
-            .time_ns = reel_now_ns(), .caller = "reel", .how = "", .peer = "", .method = "", .path = what, .request = ""};
+        const struct audit_row row = {.time_ns = reel_now_ns(),
+                                      .caller = "reel",
+                                      .how = "",
+                                      .peer = "",
+                                      .method = "",
+                                      .path = what,
+                                      .request = ""};
         if (!catalog_audit_add(a->catalog, &row, 1, &err)) {
             return false;
         }
@@ -122,7 +129,8 @@ static bool write_batch(struct audit *a, struct batch *b) {
     }
     for (unsigned i = 0; i < USES_MAX; i++) {
         if (b->uses[i].due) {
-            catalog_token_used(a->catalog, b->uses[i].token, b->uses[i].reported_ns, &err); /* the next use records it again */
+            catalog_token_used(a->catalog, b->uses[i].token, b->uses[i].reported_ns,
+                               &err); /* the next use records it again */
         }
     }
     return true;

@@ -1,5 +1,5 @@
-/* The audit log: rows are queued and written by a thread of their own, so that no request waits for the disk. The queue is bounded; lost
- * rows are counted and reported. */
+/* The audit log: rows are queued and written by a thread of their own, so that no request waits for the disk. The queue
+ * is bounded; lost rows are counted and reported. */
 #ifndef SERVER_ACCESS_AUDIT_H
 #define SERVER_ACCESS_AUDIT_H
 

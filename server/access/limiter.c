@@ -1,5 +1,5 @@
-/* See limiter.h. A row of the table is a leaky bucket, kept as the time when it will be empty; the table's rows are in small sets, and a
- * full set replaces the bucket that will be empty first. */
+/* See limiter.h. A row of the table is a leaky bucket, kept as the time when it will be empty; the table's rows are in
+ * small sets, and a full set replaces the bucket that will be empty first. */
 #include "access/limiter.h"
 
 #include <pthread.h>

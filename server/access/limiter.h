@@ -1,5 +1,5 @@
-/* A rate limit for each address (IPv6: its /64): a burst, then one per interval. Memory is bounded: the addresses idle longest are
- * forgotten. Thread-safe. */
+/* A rate limit for each address (IPv6: its /64): a burst, then one per interval. Memory is bounded: the addresses idle
+ * longest are forgotten. Thread-safe. */
 #ifndef SERVER_ACCESS_LIMITER_H
 #define SERVER_ACCESS_LIMITER_H
 
@@ -11,7 +11,8 @@ struct limiter *limiter_new(unsigned at_once, unsigned every_ms, struct reel_err
 void limiter_free(struct limiter *l);
 REEL_DEFINE_AUTO(struct limiter, limiter_free);
 
-/* Counts one event and returns 0; over the limit, counts nothing and returns the seconds until the next event is allowed. */
+/* Counts one event and returns 0; over the limit, counts nothing and returns the seconds until the next event is
+ * allowed. */
 unsigned limiter_take(struct limiter *l, const struct address *address, int64_t now_ms);
 
 #endif

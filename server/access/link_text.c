@@ -90,7 +90,8 @@ static bool read_query(char *query, struct pair *pairs, size_t *n, const char *c
         if (value) {
             *value++ = '\0';
         }
-        if (!http_decode(pair, strlen(pair), true, &size) || (value && !http_decode(value, strlen(value), true, &size))) {
+        if (!http_decode(pair, strlen(pair), true, &size) ||
+            (value && !http_decode(value, strlen(value), true, &size))) {
             return false;
         }
         int claimed = strcmp(pair, names[0]) == 0 ? 0 : strcmp(pair, names[1]) == 0 ? 1 : -1;

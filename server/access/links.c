@@ -78,14 +78,17 @@ static bool read_keys(const char *path, struct keys *out, struct stat *st, struc
         return reel_fail_errno(err, "signing keys (" FILE_NAME " in the archive folder)");
     }
     if (!S_ISREG(st->st_mode) || (st->st_mode & 077)) {
-        return reel_fail(err, REEL_IO,
-                         FILE_NAME " in the data folder may be read by others than its owner: chmod 600 it, or remove it for a new key");
+        return reel_fail(
+            err, REEL_IO,
+            FILE_NAME
+            " in the data folder may be read by others than its owner: chmod 600 it, or remove it for a new key");
     }
     ssize_t n = read(fd, text, FILE_MAX);
     text[n > 0 ? n : 0] = '\0';
     bool good = n > 0 && parse_keys(text, out);
     OPENSSL_cleanse(text, sizeof text);
-    return good || reel_fail(err, REEL_DAMAGED, FILE_NAME " in the data folder is not a list of keys; remove it to create a new key");
+    return good || reel_fail(err, REEL_DAMAGED,
+                             FILE_NAME " in the data folder is not a list of keys; remove it to create a new key");
 }
 
 static size_t format_keys(const struct keys *keys, char text[FILE_MAX]) {
@@ -118,8 +121,9 @@ static bool write_keys(const char *data, const struct keys *keys, bool first, st
         return reel_fail_errno(err, "cannot write the signing keys (" FILE_NAME ")");
     }
     reel_own_by_folder(fd, temporary);
-    bool good = write_text(fd, keys) &&
-                (first ? link(temporary, path) == 0 || errno == EEXIST || rename(temporary, path) == 0 : rename(temporary, path) == 0);
+    bool good =
+        write_text(fd, keys) && (first ? link(temporary, path) == 0 || errno == EEXIST || rename(temporary, path) == 0
+                                       : rename(temporary, path) == 0);
     good = good || reel_fail_errno(err, "cannot write the signing keys (" FILE_NAME ")");
     if (!good || first) {
         unlink(temporary);
@@ -186,7 +190,8 @@ static bool follow_catalog(struct links *links, struct reel_error *err) {
     if (!text[0]) {
         return links_publish(data, links->catalog, err);
     }
-    bool good = parse_keys(text, &keys) || reel_fail(err, REEL_CATALOG, "the signing keys in the catalog make no sense");
+    bool good =
+        parse_keys(text, &keys) || reel_fail(err, REEL_CATALOG, "the signing keys in the catalog make no sense");
     if (good) {
         format_keys(&keys, its);
         format_keys(&links->keys, have);
@@ -280,8 +285,8 @@ static const char of_path[] = "reel-link", of_recording[] = "reel-recording";
 static void sign(const struct key *key, const char *what, const struct link_claim *claim, const char *text, size_t size,
                  char out[LINK_MAC_TEXT]) {
     char head[96];
-    snprintf(head, sizeof head, "%s\n%llu\n%lld\n%lld\n", what, (unsigned long long)claim->version, (long long)claim->token,
-             (long long)claim->expires_s);
+    snprintf(head, sizeof head, "%s\n%llu\n%lld\n%lld\n", what, (unsigned long long)claim->version,
+             (long long)claim->token, (long long)claim->expires_s);
     sign_text(key, head, text, size, out);
 }
 
@@ -299,13 +304,15 @@ static bool sign_newest(struct links *links, const char *what, const char *text,
     return claim->mac[0] || reel_fail_memory(err);
 }
 
-bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err) {
+bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out,
+                struct reel_error *err) {
     struct link_claim claim = {.token = token, .expires_s = expires_s};
     AUTO_MEM char *text = NULL;
     size_t size;
     if (!link_text(target, NULL, &text, &size)) {
         return reel_fail(err, REEL_ARGUMENT,
-                         "only a path of this server can be signed, with its parameters but without sig and exp, of at most %d bytes",
+                         "only a path of this server can be signed, with its parameters but without sig and exp, of at "
+                         "most %d bytes",
                          LINK_TARGET_MAX);
     }
     if (!sign_newest(links, of_path, text, size, &claim, err)) {
@@ -319,19 +326,19 @@ bool links_sign(struct links *links, const char *target, int64_t token, int64_t 
     return true;
 }
 
-bool links_sign_recording(struct links *links, const char *recording, int64_t token, int64_t expires_s, char out[LINK_KEY_TEXT],
-                          struct reel_error *err) {
+bool links_sign_recording(struct links *links, const char *recording, int64_t token, int64_t expires_s,
+                          char out[LINK_KEY_TEXT], struct reel_error *err) {
     struct link_claim claim = {.token = token, .expires_s = expires_s};
     if (!sign_newest(links, of_recording, recording, strlen(recording), &claim, err)) {
         return false;
     }
-    snprintf(out, LINK_KEY_TEXT, "%s.%lld.%llu.%lld.%s", recording, (long long)expires_s, (unsigned long long)claim.version,
-             (long long)token, claim.mac);
+    snprintf(out, LINK_KEY_TEXT, "%s.%lld.%llu.%lld.%s", recording, (long long)expires_s,
+             (unsigned long long)claim.version, (long long)token, claim.mac);
     return true;
 }
 
-static enum link_verdict verify(struct links *links, const char *what, const struct link_claim *claim, const char *text, size_t size,
-                                int64_t now_s) {
+static enum link_verdict verify(struct links *links, const char *what, const struct link_claim *claim, const char *text,
+                                size_t size, int64_t now_s) {
     struct keys keys;
     struct reel_error ignored;
     char mac[LINK_MAC_TEXT];
@@ -355,9 +362,11 @@ enum link_verdict links_verify(struct links *links, const char *target, int64_t 
     return link_text(target, claim, &text, &size) ? verify(links, of_path, claim, text, size, now_s) : LINK_WRONG;
 }
 
-enum link_verdict links_verify_recording(struct links *links, const char *key, int64_t now_s, char recording[LINK_RECORDING],
-                                         struct link_claim *claim) {
-    return link_key_read(key, recording, claim) ? verify(links, of_recording, claim, recording, strlen(recording), now_s) : LINK_WRONG;
+enum link_verdict links_verify_recording(struct links *links, const char *key, int64_t now_s,
+                                         char recording[LINK_RECORDING], struct link_claim *claim) {
+    return link_key_read(key, recording, claim)
+               ? verify(links, of_recording, claim, recording, strlen(recording), now_s)
+               : LINK_WRONG;
 }
 
 /* ---- requests between servers */
@@ -369,7 +378,8 @@ bool links_seal(struct links *links, const char *text, size_t size, char out[LIN
     if (!current_keys(links, &keys, err)) {
         return false;
     }
-    sign_text(&keys.items[0], seal_head, text, size, out); /* the oldest, which the other servers have had for longest */
+    sign_text(&keys.items[0], seal_head, text, size,
+              out); /* the oldest, which the other servers have had for longest */
     OPENSSL_cleanse(&keys, sizeof keys);
     return out[0] || reel_fail_memory(err);
 }

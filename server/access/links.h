@@ -1,5 +1,5 @@
-/* Signed links: a path with all its parameters, or a key for one recording and what is below it. Anybody with the link may GET that until
- * it expires, with the rights of the token that signed it. */
+/* Signed links: a path with all its parameters, or a key for one recording and what is below it. Anybody with the link
+ * may GET that until it expires, with the rights of the token that signed it. */
 #ifndef SERVER_ACCESS_LINKS_H
 #define SERVER_ACCESS_LINKS_H
 
@@ -9,8 +9,8 @@
 #include "reel/cleanup.h"
 #include "reel/error.h"
 
-/* The keys, in a file of the data folder that only its owner may read. The newest signs, all of them verify; `reel token rotate`
- * takes effect at once. Thread-safe. */
+/* The keys, in a file of the data folder that only its owner may read. The newest signs, all of them verify; `reel
+ * token rotate` takes effect at once. Thread-safe. */
 struct links;
 struct links *links_open(const char *data, struct reel_error *err); /* creates the first key if there is none */
 void links_close(struct links *links);
@@ -19,23 +19,24 @@ REEL_DEFINE_AUTO(struct links, links_close);
 /* Creates a new signing key. The previous key still verifies; with `forget`, no old key does. */
 bool links_rotate(const char *data, bool forget, struct reel_error *err);
 
-/* Among several servers the catalog has the keys, and the file is a copy, which is brought up to date every few seconds. The first server
- * gives its keys. The catalog must outlive the links. */
+/* Among several servers the catalog has the keys, and the file is a copy, which is brought up to date every few
+ * seconds. The first server gives its keys. The catalog must outlive the links. */
 struct catalog;
 bool links_share(struct links *links, struct catalog *catalog, struct reel_error *err);
 bool links_publish(const char *data, struct catalog *catalog, struct reel_error *err); /* after links_rotate() */
 
 /* `target` is a path with its query, without sig and exp; out: the same with them, malloc'd. */
-bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out, struct reel_error *err);
+bool links_sign(struct links *links, const char *target, int64_t token, int64_t expires_s, char **out,
+                struct reel_error *err);
 
 enum link_verdict { LINK_GOOD, LINK_WRONG, LINK_EXPIRED, LINK_NO_KEYS };
 enum link_verdict links_verify(struct links *links, const char *target, int64_t now_s, struct link_claim *claim);
 
 /* The same for a key of one recording, by its id. */
-bool links_sign_recording(struct links *links, const char *recording, int64_t token, int64_t expires_s, char out[LINK_KEY_TEXT],
-                          struct reel_error *err);
-enum link_verdict links_verify_recording(struct links *links, const char *key, int64_t now_s, char recording[LINK_RECORDING],
-                                         struct link_claim *claim);
+bool links_sign_recording(struct links *links, const char *recording, int64_t token, int64_t expires_s,
+                          char out[LINK_KEY_TEXT], struct reel_error *err);
+enum link_verdict links_verify_recording(struct links *links, const char *key, int64_t now_s,
+                                         char recording[LINK_RECORDING], struct link_claim *claim);
 
 /* For what the servers of one catalog send each other: a signature by the keys that they share. */
 bool links_seal(struct links *links, const char *text, size_t size, char out[LINK_MAC_TEXT], struct reel_error *err);

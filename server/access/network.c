@@ -38,12 +38,14 @@ bool network_parse(const char *text, struct network *out, struct reel_error *err
         good = n >= 1 && n <= 3 && strspn(digits, "0123456789") == n && out->bits <= most;
     }
     out->bits += 128 - most;
-    return good || reel_fail(err, REEL_ARGUMENT, "\"%.60s\" is not an address or network such as 10.0.0.7, 10.0.0.0/8 or fd00::/8", text);
+    return good || reel_fail(err, REEL_ARGUMENT,
+                             "\"%.60s\" is not an address or network such as 10.0.0.7, 10.0.0.0/8 or fd00::/8", text);
 }
 
 static bool same_bits(const struct address *a, const struct address *b, unsigned bits) {
     unsigned whole = bits / 8, rest = bits % 8;
-    return memcmp(a->bytes, b->bytes, whole) == 0 && (rest == 0 || (a->bytes[whole] ^ b->bytes[whole]) >> (8 - rest) == 0);
+    return memcmp(a->bytes, b->bytes, whole) == 0 &&
+           (rest == 0 || (a->bytes[whole] ^ b->bytes[whole]) >> (8 - rest) == 0);
 }
 
 bool network_holds(const struct network *networks, size_t n, const struct address *address) {

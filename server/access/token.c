@@ -31,7 +31,8 @@ bool token_role_parse(const char *name, enum http_role *out) {
 }
 
 bool token_well_formed(const char *text, size_t size) {
-    return size == TOKEN_TEXT - 1 && memcmp(text, PREFIX, PREFIX_SIZE) == 0 && base64url_only(text + PREFIX_SIZE, size - PREFIX_SIZE);
+    return size == TOKEN_TEXT - 1 && memcmp(text, PREFIX, PREFIX_SIZE) == 0 &&
+           base64url_only(text + PREFIX_SIZE, size - PREFIX_SIZE);
 }
 
 void token_hash(const char *text, uint8_t hash[TOKEN_HASH]) {
@@ -53,10 +54,11 @@ static bool is_plain(const char *text, size_t max) {
 
 /* Tokens can also be selected by number, so a name must not be a number. */
 static bool check_name(const char *name, struct reel_error *err) {
-    bool good =
-        name && is_plain(name, TOKEN_NAME_MAX) && name[strspn(name, "0123456789")] != '\0' && !strstr(name, PREFIX) && !strchr(name, '/');
+    bool good = name && is_plain(name, TOKEN_NAME_MAX) && name[strspn(name, "0123456789")] != '\0' &&
+                !strstr(name, PREFIX) && !strchr(name, '/');
     return good ||
-           reel_fail(err, REEL_ARGUMENT, "a token needs a name of 1 to %d bytes that is not a number and has no \"/\"", TOKEN_NAME_MAX);
+           reel_fail(err, REEL_ARGUMENT, "a token needs a name of 1 to %d bytes that is not a number and has no \"/\"",
+                     TOKEN_NAME_MAX);
 }
 
 static bool read_role(const char *text, int *role, struct reel_error *err) {
@@ -80,7 +82,8 @@ static bool read_expires(const char *text, int64_t now_ns, int64_t *out, struct 
         return true;
     }
     if (!reel_time_parse(text, 1, &t, NULL) || t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END) {
-        return reel_fail(err, REEL_ARGUMENT, "expires must be a duration such as 30d or a time such as 2030-01-01T00:00:00Z");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "expires must be a duration such as 30d or a time such as 2030-01-01T00:00:00Z");
     }
     *out = reel_time_resolve(&t, 0, 0, now_ns);
     return *out > now_ns || reel_fail(err, REEL_ARGUMENT, "the expiry time has passed");
@@ -89,7 +92,8 @@ static bool read_expires(const char *text, int64_t now_ns, int64_t *out, struct 
 static bool write_collections(const struct token_options *options, char **out, struct reel_error *err) {
     json_auto_t *array = json_array();
     if (options->n_collections > TOKEN_COLLECTIONS_MAX) {
-        return reel_fail(err, REEL_ARGUMENT, "a token can be limited to at most %d collections; a glob can match several",
+        return reel_fail(err, REEL_ARGUMENT,
+                         "a token can be limited to at most %d collections; a glob can match several",
                          TOKEN_COLLECTIONS_MAX);
     }
     for (uint32_t i = 0; i < options->n_collections; i++) {
@@ -118,8 +122,8 @@ bool token_create(struct catalog *c, const struct token_options *options, char t
     uint8_t hash[TOKEN_HASH];
     *out = (struct token){0};
     if (!check_name(options->name, err) || !read_role(options->role, &out->role, err) ||
-        !read_expires(options->expires, reel_now_ns(), &out->expires_ns, err) || !write_collections(options, &out->collections, err) ||
-        !token_generate(text, err)) {
+        !read_expires(options->expires, reel_now_ns(), &out->expires_ns, err) ||
+        !write_collections(options, &out->collections, err) || !token_generate(text, err)) {
         token_done(out);
         return false;
     }
@@ -140,7 +144,8 @@ enum token_state token_state(const struct token *t, int64_t now_ns) {
 }
 
 const char *token_state_name(enum token_state state) {
-    static const char *const names[] = {[TOKEN_GOOD] = "good", [TOKEN_EXPIRED] = "expired", [TOKEN_REVOKED] = "revoked"};
+    static const char *const names[] = {
+        [TOKEN_GOOD] = "good", [TOKEN_EXPIRED] = "expired", [TOKEN_REVOKED] = "revoked"};
     return names[state];
 }
 
@@ -157,7 +162,8 @@ bool token_caller(const struct token *t, const char *how, struct http_caller *ou
         return false;
     }
     char *at = (char *)(list + n + 1);
-    *out = (struct http_caller){.name = at, .how = how, .role = (enum http_role)t->role, .collections = all ? NULL : list, .token = t->row};
+    *out = (struct http_caller){
+        .name = at, .how = how, .role = (enum http_role)t->role, .collections = all ? NULL : list, .token = t->row};
     at = stpcpy(at, t->name) + 1;
     for (size_t i = 0; i < n; i++) {
         const char *glob = json_string_value(json_array_get(globs, i));

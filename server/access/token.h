@@ -1,5 +1,5 @@
-/* Tokens: 256 random bits as "reel_" and 43 characters, shown once; only the SHA-256 is stored. A token has a role, limited to its
- * collections, until it expires or is revoked. */
+/* Tokens: 256 random bits as "reel_" and 43 characters, shown once; only the SHA-256 is stored. A token has a role,
+ * limited to its collections, until it expires or is revoked. */
 #ifndef SERVER_ACCESS_TOKEN_H
 #define SERVER_ACCESS_TOKEN_H
 
@@ -24,7 +24,8 @@ struct token_options {
     const char *expires; /* "30d", or a time; NULL: never */
 };
 /* Creates and stores a token; `text` is the only copy of the secret. REEL_ARGUMENT, REEL_CONFLICT, REEL_LIMIT. */
-bool token_create(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out, struct reel_error *err);
+bool token_create(struct catalog *c, const struct token_options *options, char text[TOKEN_TEXT], struct token *out,
+                  struct reel_error *err);
 
 enum token_state { TOKEN_GOOD, TOKEN_EXPIRED, TOKEN_REVOKED };
 enum token_state token_state(const struct token *t, int64_t now_ns);

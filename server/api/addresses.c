@@ -9,8 +9,8 @@
 
 static void put_escaped(FILE *f, const char *text, const char *marks) {
     for (; *text; text++) {
-        bool plain =
-            (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') || strchr(marks, *text);
+        bool plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+                     (*text >= '0' && *text <= '9') || strchr(marks, *text);
         fprintf(f, plain ? "%c" : "%%%02X", (unsigned char)*text);
     }
 }
@@ -43,7 +43,8 @@ void address_put_base(FILE *f, const struct http_request *r) {
 }
 
 /* BASE/PATH/ID/REST, and the last part of `name` if there is one. NULL: no memory. */
-static json_t *link_of(const struct http_request *r, const char *path, const char *id, const char *rest, const char *name) {
+static json_t *link_of(const struct http_request *r, const char *path, const char *id, const char *rest,
+                       const char *name) {
     const char *url = http_app(r)->config.public_url, *slash = name ? strrchr(name, '/') : NULL;
     AUTO_MEM char *text = NULL;
     size_t size;
@@ -61,7 +62,8 @@ json_t *address_links(const struct http_request *r, const struct catalog_recordi
     static const char api[] = "/api/v1/recordings";
     json_t *links = json_object();
     json_object_set_new(links, "self", link_of(r, api, row->id, "", NULL));
-    json_object_set_new(links, "file", link_of(r, api, row->id, "/file/", row->n_parts > 0 ? row->parts[0].file_name : row->name));
+    json_object_set_new(links, "file",
+                        link_of(r, api, row->id, "/file/", row->n_parts > 0 ? row->parts[0].file_name : row->name));
     json_object_set_new(links, "topics", link_of(r, api, row->id, "/topics", NULL));
     json_object_set_new(links, "messages", link_of(r, api, row->id, "/messages", NULL));
     json_object_set_new(links, "page", link_of(r, "/recordings", row->id, "", NULL));

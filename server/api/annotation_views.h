@@ -7,8 +7,8 @@
 #include "catalog/catalog.h"
 #include "catalog/notes.h"
 
-/* Adds epoch, calendar_start, calendar_end, tags, description, custom, notes, events. In a list long members are shortened;
- * "cut" then has their names. */
+/* Adds epoch, calendar_start, calendar_end, tags, description, custom, notes, events. In a list long members are
+ * shortened; "cut" then has their names. */
 bool view_add_annotations(json_t *recording, const struct catalog_recording *r);
 json_t *view_note(const struct catalog_note *note);
 json_t *view_event(const struct catalog_event *event);

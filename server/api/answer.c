@@ -98,7 +98,8 @@ static void once_free(void *context) {
 }
 
 void api_answer_once(struct http_request *r, struct reel_recording *recording, int form, const char *media_type,
-                     bool (*run)(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err)) {
+                     bool (*run)(struct reel_recording *recording, const struct reel_table *to,
+                                 struct reel_error *err)) {
     struct reel_error err = {0};
     struct api_answer *answer = api_answer_new(form, &err);
     struct once *o = answer ? malloc(sizeof *o) : NULL;
@@ -111,14 +112,17 @@ void api_answer_once(struct http_request *r, struct reel_recording *recording, i
     api_answer_reply(r, answer, &(struct api_pass){.pass = o, .step = once_step, .free = once_free}, media_type);
 }
 
-void api_answer_reply(struct http_request *r, struct api_answer *a, const struct api_pass *pass, const char *media_type) {
+void api_answer_reply(struct http_request *r, struct api_answer *a, const struct api_pass *pass,
+                      const char *media_type) {
     struct reel_error err = {0};
     a->pass = *pass;
-    /* One step more than the names of the columns take, so that what fails at the first row is answered with its status. */
+    /* One step more than the names of the columns take, so that what fails at the first row is answered with its
+     * status. */
     if (!advance(a, &err) || (!a->done && !step(a, &err))) {
         api_answer_free(a);
         http_reply_error(r, &err);
         return;
     }
-    http_reply_stream(r, &(struct http_stream){.media_type = media_type, .next = next, .free = free_answer, .context = a});
+    http_reply_stream(r,
+                      &(struct http_stream){.media_type = media_type, .next = next, .free = free_answer, .context = a});
 }

@@ -22,8 +22,10 @@ const struct reel_table *api_answer_rows(const struct api_answer *answer);
 const struct reel_text_sink *api_answer_text(const struct api_answer *answer);
 /* Replies with a table that `run` writes in one go. */
 void api_answer_once(struct http_request *r, struct reel_recording *recording, int form, const char *media_type,
-                     bool (*run)(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err));
+                     bool (*run)(struct reel_recording *recording, const struct reel_table *to,
+                                 struct reel_error *err));
 /* Replies; owns the answer and the pass from then on. An error before the first byte becomes a problem document. */
-void api_answer_reply(struct http_request *r, struct api_answer *answer, const struct api_pass *pass, const char *media_type);
+void api_answer_reply(struct http_request *r, struct api_answer *answer, const struct api_pass *pass,
+                      const char *media_type);
 
 #endif

@@ -52,7 +52,8 @@ static unsigned slot_of(const char *id) {
 }
 
 static bool is_of(const struct slot *slot, const struct catalog_recording *row) {
-    return slot->text && slot->updated_ns == row->updated_ns && slot->state == row->state && strcmp(slot->id, row->id) == 0;
+    return slot->text && slot->updated_ns == row->updated_ns && slot->state == row->state &&
+           strcmp(slot->id, row->id) == 0;
 }
 
 char *answer_cache_find(struct answer_cache *cache, const struct catalog_recording *row) {

@@ -1,4 +1,5 @@
-/* Answers about recordings, kept as bytes by the recording's version: most requests ask for what has not changed. Bounded. */
+/* Answers about recordings, kept as bytes by the recording's version: most requests ask for what has not changed.
+ * Bounded. */
 #ifndef SERVER_API_ANSWER_CACHE_H
 #define SERVER_API_ANSWER_CACHE_H
 
@@ -10,6 +11,7 @@ void answer_cache_free(struct answer_cache *cache); /* NULL is fine */
 
 /* A copy from malloc of the answer that was kept for this row; NULL: none. */
 char *answer_cache_find(struct answer_cache *cache, const struct catalog_recording *row);
-void answer_cache_keep(struct answer_cache *cache, const struct catalog_recording *row, const char *text); /* copies; not if it is long */
+void answer_cache_keep(struct answer_cache *cache, const struct catalog_recording *row,
+                       const char *text); /* copies; not if it is long */
 
 #endif

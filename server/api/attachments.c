@@ -1,5 +1,5 @@
-/* Attachments and metadata stored in a recording's file: /attachments, /attachments/{n}, /metadata. Attachments are read from the file by
- * range. */
+/* Attachments and metadata stored in a recording's file: /attachments, /attachments/{n}, /metadata. Attachments are
+ * read from the file by range. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 
 /* ---- the lists */
 
-static json_t *view_attachment(const struct http_request *r, const struct reel_attachment *a, size_t number, const char *id,
-                               enum reel_clock clock) {
-    return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "index", (json_int_t)number, "name", a->name, "media_type", a->media_type,
-                     "size", view_u64(a->size), "time", view_time(a->time_ns, clock), "time_ns",
+static json_t *view_attachment(const struct http_request *r, const struct reel_attachment *a, size_t number,
+                               const char *id, enum reel_clock clock) {
+    return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "index", (json_int_t)number, "name", a->name, "media_type",
+                     a->media_type, "size", view_u64(a->size), "time", view_time(a->time_ns, clock), "time_ns",
                      json_sprintf("%lld", (long long)a->time_ns), "url",
                      json_sprintf("%s/api/v1/recordings/%s/attachments/%zu", http_prefix(r), id, number));
 }
@@ -54,7 +54,8 @@ void api_metadata(struct http_request *r) {
     size_t i = slice.from, text = 0;
     json_t *list = json_array();
     for (; i < pairs->count && i - slice.from < slice.limit && text < VIEW_TEXT_MAX; i++) {
-        json_array_append_new(list, json_pack("{s:s, s:s}", "key", pairs->items[i].key, "value", pairs->items[i].value));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s}", "key", pairs->items[i].key, "value", pairs->items[i].value));
         text += 30 + strlen(pairs->items[i].key) + strlen(pairs->items[i].value);
     }
     slice.next = i < pairs->count ? i : 0;
@@ -90,7 +91,8 @@ static const char *media_type_of(const struct reel_attachment *a) {
     return good ? a->media_type : "application/octet-stream";
 }
 
-static void reply_attachment(struct http_request *r, const struct api_recording *a, const struct reel_attachment *attachment) {
+static void reply_attachment(struct http_request *r, const struct api_recording *a,
+                             const struct reel_attachment *attachment) {
     struct reel_error err = {0};
     struct reading *reading = calloc(1, sizeof *reading);
     if (!reading || !(reading->reader = reel_reader_new(a->recording, &err))) {
@@ -124,7 +126,8 @@ void api_attachment(struct http_request *r) {
     const char *number = http_segment(r, "n");
     uint64_t n;
     if (!number_u64(number, &n) || n >= count) {
-        http_reply_problem(r, 404, "not-found", "this recording has no attachment %s; it has %zu, numbered from 0", number, count);
+        http_reply_problem(r, 404, "not-found", "this recording has no attachment %s; it has %zu, numbered from 0",
+                           number, count);
     } else {
         reply_attachment(r, &a, &all[n]);
     }

@@ -13,9 +13,9 @@
 #include "wire/number.h"
 
 static json_t *view_audit(const struct audit_row *a) {
-    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "time", view_time(a->time_ns, REEL_CLOCK_WALL), "caller", a->caller, "how",
-                     a->how, "peer", a->peer, "method", a->method, "path", a->path, "status", (json_int_t)a->status, "request_id",
-                     a->request);
+    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "time", view_time(a->time_ns, REEL_CLOCK_WALL),
+                     "caller", a->caller, "how", a->how, "peer", a->peer, "method", a->method, "path", a->path,
+                     "status", (json_int_t)a->status, "request_id", a->request);
 }
 
 /* "403", "4xx", or 0: no answer. */
@@ -65,7 +65,8 @@ static bool read_filter(struct http_request *r, struct audit_filter *out) {
 }
 
 void api_audit(struct http_request *r) {
-    static const char *const columns[] = {"time", "caller", "how", "peer", "method", "path", "status", "request_id", NULL};
+    static const char *const columns[] = {"time", "caller", "how",        "peer", "method",
+                                          "path", "status", "request_id", NULL};
     struct reel_error err = {0};
     uint32_t limit, n = 0;
     int64_t before = INT64_MAX;
@@ -73,8 +74,10 @@ void api_audit(struct http_request *r) {
     if (!read_filter(r, &filter) || !paging_limit(r, &limit) || !paging_after_row(r, &before)) {
         return;
     }
-    AUTO_MEM struct audit_row *rows = calloc((size_t)limit + 1, sizeof *rows); /* one more, to see if there is a next page */
-    if (!(rows || reel_fail_memory(&err)) || !catalog_audit(http_app(r)->catalog, &filter, before, rows, limit + 1, &n, &err)) {
+    AUTO_MEM struct audit_row *rows =
+        calloc((size_t)limit + 1, sizeof *rows); /* one more, to see if there is a next page */
+    if (!(rows || reel_fail_memory(&err)) ||
+        !catalog_audit(http_app(r)->catalog, &filter, before, rows, limit + 1, &n, &err)) {
         http_reply_error(r, &err);
         return;
     }

@@ -1,4 +1,5 @@
-/* /recordings:batch changes many recordings: what would change at first, with dry_run, then a job with a result for each
+/* /recordings:batch changes many recordings: what would change at first, with dry_run, then a job with a result for
+ * each
  * (/jobs/{id}/results). New names are made here, so that they do not depend on how often the job runs. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,10 +90,13 @@ static bool read_change(struct batch *b, const json_t *body) {
     }
     b->pattern = json_string_value(name);
     if (name && (!b->pattern || !is_pattern(b->pattern))) {
-        body_refuse(b->r, "name", "must be a text with {name}, {stem}, {ending}, {collection}, {id} or {n} in it, such as day1/{name}");
+        body_refuse(
+            b->r, "name",
+            "must be a text with {name}, {stem}, {ending}, {collection}, {id} or {n} in it, such as day1/{name}");
         return false;
     }
-    if ((tags && !json_is_object(tags)) || !change_read_tags(b->r, tags, items, 2 * TAGS_MAX, &n) || !change_read_epoch(b->r, epoch, &c)) {
+    if ((tags && !json_is_object(tags)) || !change_read_tags(b->r, tags, items, 2 * TAGS_MAX, &n) ||
+        !change_read_epoch(b->r, epoch, &c)) {
         if (tags && !json_is_object(tags)) {
             body_refuse(b->r, "tags", "must be an object; null takes a tag away");
         }
@@ -163,8 +167,8 @@ static char *new_name(const struct batch *b, const struct catalog_recording *row
 }
 
 /* Whether another recording has the place it would get: in the catalog, or by this batch. */
-static bool is_taken(struct batch *b, const struct catalog_recording *row, const char *collection, const char *name, bool *taken,
-                     struct reel_error *err) {
+static bool is_taken(struct batch *b, const struct catalog_recording *row, const char *collection, const char *name,
+                     bool *taken, struct reel_error *err) {
     AUTO_STRUCT(catalog_recording_done) struct catalog_recording other = {0};
     struct reel_error why = {0};
     AUTO_MEM char *target = NULL;
@@ -182,8 +186,8 @@ static bool is_taken(struct batch *b, const struct catalog_recording *row, const
 
 /* What the action would do with it: changes and problem. */
 static bool foresee(struct batch *b, struct planned *p, const struct catalog_recording *row, struct reel_error *err) {
-    const char *to = json_string_value(json_object_get(b->change, "collection")), *collection = to ? to : row->collection,
-               *name = p->item.new_name[0] ? p->item.new_name : row->name;
+    const char *to = json_string_value(json_object_get(b->change, "collection")),
+               *collection = to ? to : row->collection, *name = p->item.new_name[0] ? p->item.new_name : row->name;
     struct reel_error why = {0};
     bool moves = strcmp(collection, row->collection) != 0 || strcmp(name, row->name) != 0, taken = false;
     p->changes = strcmp(b->action, "restore") == 0 ? row->state == STATE_TRASHED : row->state != STATE_TRASHED;
@@ -209,7 +213,8 @@ static bool foresee(struct batch *b, struct planned *p, const struct catalog_rec
 static bool add_row(struct batch *b, const struct catalog_recording *row) {
     struct reel_error err = {0};
     if (b->n == BATCH_ITEMS_MAX) {
-        http_reply_problem(b->r, 413, "too-many", "at most %d recordings are changed at a time; narrow the search", BATCH_ITEMS_MAX);
+        http_reply_problem(b->r, 413, "too-many", "at most %d recordings are changed at a time; narrow the search",
+                           BATCH_ITEMS_MAX);
         return false;
     }
     if (b->n == b->room) {
@@ -222,10 +227,12 @@ static bool add_row(struct batch *b, const struct catalog_recording *row) {
         b->room = b->room ? 2 * b->room : 64;
     }
     struct planned *p = &b->items[b->n];
-    *p = (struct planned){.item = {.collection = strdup(row->collection), .name = strdup(row->name), .new_name = new_name(b, row)}};
+    *p = (struct planned){
+        .item = {.collection = strdup(row->collection), .name = strdup(row->name), .new_name = new_name(b, row)}};
     memcpy(p->item.recording, row->id, sizeof p->item.recording);
     b->n++;
-    bool good = p->item.collection && p->item.name && p->item.new_name ? foresee(b, p, row, &err) : reel_fail_memory(&err);
+    bool good =
+        p->item.collection && p->item.name && p->item.new_name ? foresee(b, p, row, &err) : reel_fail_memory(&err);
     if (!good) {
         http_reply_error(b->r, &err);
     }
@@ -289,8 +296,8 @@ static bool add_found(struct batch *b, const char *words) {
 
 static json_t *view_planned(const struct batch *b, const struct planned *p) {
     const char *to = json_string_value(json_object_get(b->change, "collection"));
-    json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "recording", p->item.recording, "collection", p->item.collection, "name", p->item.name,
-                          "changes", p->changes && !p->problem);
+    json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "recording", p->item.recording, "collection", p->item.collection,
+                          "name", p->item.name, "changes", p->changes && !p->problem);
     if (to) {
         json_object_set_new(o, "new_collection", json_string(to));
     }
@@ -318,14 +325,15 @@ static void reply_dry_run(const struct batch *b) {
         }
     }
     http_reply_json(b->r, 200,
-                    json_pack("{s:i, s:i, s:i, s:O, s:o}", "matched", (int)b->n, "changes", changes, "problems", problems, "not_found",
-                              b->missing, "items", items));
+                    json_pack("{s:i, s:i, s:i, s:O, s:o}", "matched", (int)b->n, "changes", changes, "problems",
+                              problems, "not_found", b->missing, "items", items));
 }
 
 /* Malloc'd; NULL: no memory. */
 static char *job_options(const struct batch *b) {
     const char *const *globs = http_caller(b->r)->collections;
-    json_t *options = json_pack("{s:s, s:O}", "action", b->action, "change", b->change), *allowed = globs ? json_array() : NULL;
+    json_t *options = json_pack("{s:s, s:O}", "action", b->action, "change", b->change),
+           *allowed = globs ? json_array() : NULL;
     for (; globs && *globs; globs++) {
         json_array_append_new(allowed, json_string(*globs));
     }
@@ -347,14 +355,15 @@ static void start(const struct batch *b) {
         items[i] = b->items[i].item; /* lent */
     }
     snprintf(subject, sizeof subject, "%s %u recordings", b->action, b->n);
-    bool good =
-        options && items ? catalog_make_id(key, &err) && catalog_batch_add(app->catalog, key, items, b->n, &err) : reel_fail_memory(&err);
-    if (good &&
-        jobs_add(
-            app->jobs,
-            &(struct job_spec){
-                .kind = "batch", .key = key, .collection = b->n > 0 ? items[0].collection : "", .subject = subject, .options = options},
-            id, &err)) {
+    bool good = options && items ? catalog_make_id(key, &err) && catalog_batch_add(app->catalog, key, items, b->n, &err)
+                                 : reel_fail_memory(&err);
+    if (good && jobs_add(app->jobs,
+                         &(struct job_spec){.kind = "batch",
+                                            .key = key,
+                                            .collection = b->n > 0 ? items[0].collection : "",
+                                            .subject = subject,
+                                            .options = options},
+                         id, &err)) {
         api_reply_job(b->r, id);
     } else {
         http_reply_error(b->r, &err);
@@ -364,7 +373,8 @@ static void start(const struct batch *b) {
 void api_recordings_batch(struct http_request *r) {
     static const char *const known[] = {"ids", "q", "action", "collection", "name", "tags", "epoch", NULL};
     const json_t *body = body_json(r), *ids = json_object_get(body, "ids"), *q = json_object_get(body, "q");
-    AUTO_STRUCT(batch_done) struct batch b = {.r = r, .change = json_object(), .missing = json_array(), .targets = json_object()};
+    AUTO_STRUCT(batch_done)
+    struct batch b = {.r = r, .change = json_object(), .missing = json_array(), .targets = json_object()};
     bool dry = false;
     http_param_bool(r, "dry_run", &dry);
     if (!body || !body_knows(r, body, known)) {
@@ -400,10 +410,10 @@ void api_job_results(struct http_request *r) {
     for (uint32_t i = 0; i < page.n; i++) {
         const struct catalog_batch_item *item = &page.items[i];
         if (http_caller_sees(http_caller(r), item->collection)) {
-            json_array_append_new(items,
-                                  json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "recording", item->recording, "collection", item->collection,
-                                            "name", item->name, "new_name", item->new_name[0] ? item->new_name : item->name, "result",
-                                            batch_state_name(item->state), "problem", item->problem));
+            json_array_append_new(items, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "recording", item->recording,
+                                                   "collection", item->collection, "name", item->name, "new_name",
+                                                   item->new_name[0] ? item->new_name : item->name, "result",
+                                                   batch_state_name(item->state), "problem", item->problem));
         }
     }
     if (page.more) {

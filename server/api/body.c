@@ -1,4 +1,5 @@
-/* See body.h. Bytes beyond the limit are dropped, and JSON nested too deep for the recursive parser is rejected before it is parsed. */
+/* See body.h. Bytes beyond the limit are dropped, and JSON nested too deep for the recursive parser is rejected before
+ * it is parsed. */
 #include "api/body.h"
 
 #include <stdarg.h>
@@ -91,7 +92,8 @@ json_t *body_json(struct http_request *r) {
     }
     b->json = b->size > 0 ? json_loadb(b->text, b->size, JSON_REJECT_DUPLICATES, &why) : json_object();
     if (!json_is_object(b->json)) {
-        http_reply_problem(r, 400, "bad-body", "the body must be a JSON object%s%s", b->json ? "" : ": ", b->json ? "" : why.text);
+        http_reply_problem(r, 400, "bad-body", "the body must be a JSON object%s%s", b->json ? "" : ": ",
+                           b->json ? "" : why.text);
         return NULL;
     }
     return b->json;
@@ -104,7 +106,8 @@ void body_refuse(struct http_request *r, const char *member, const char *detail,
     vsnprintf(text, sizeof text, detail, args);
     va_end(args);
     snprintf(whole, sizeof whole, "\"%.128s\" %s", member, text);
-    http_reply_problem_with(r, 400, "bad-body", whole, json_pack("{s:[{s:s, s:s}]}", "errors", "member", member, "detail", text));
+    http_reply_problem_with(r, 400, "bad-body", whole,
+                            json_pack("{s:[{s:s, s:s}]}", "errors", "member", member, "detail", text));
 }
 
 bool body_knows(struct http_request *r, const json_t *object, const char *const *known) {

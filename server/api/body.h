@@ -1,5 +1,5 @@
-/* Small request bodies (JSON or text), collected up to a limit before the handler runs. A route names body_begin and body_piece; its
- * handler then calls body_json() or body_text(). */
+/* Small request bodies (JSON or text), collected up to a limit before the handler runs. A route names body_begin and
+ * body_piece; its handler then calls body_json() or body_text(). */
 #ifndef SERVER_API_BODY_H
 #define SERVER_API_BODY_H
 
@@ -18,8 +18,10 @@ json_t *body_json(struct http_request *r);
 /* The body, with a terminating NUL that `size` does not count; never NULL. */
 const char *body_text(struct http_request *r, size_t *size);
 /* Replies 400 and names the member. */
-__attribute__((format(printf, 3, 4))) void body_refuse(struct http_request *r, const char *member, const char *detail, ...);
-/* Whether all members of the object are among `known` (NULL-terminated). False: replied (400), naming the first that is not. */
+__attribute__((format(printf, 3, 4))) void body_refuse(struct http_request *r, const char *member, const char *detail,
+                                                       ...);
+/* Whether all members of the object are among `known` (NULL-terminated). False: replied (400), naming the first that is
+ * not. */
 bool body_knows(struct http_request *r, const json_t *object, const char *const *known);
 
 #endif

@@ -48,17 +48,19 @@ static void free_pass(void *pass) {
     reel_carla_free(pass);
 }
 
-static void answer(struct http_request *r, const struct reel_carla_question *q, struct reel_recording *recording, int form,
-                   const char *media) {
+static void answer(struct http_request *r, const struct reel_carla_question *q, struct reel_recording *recording,
+                   int form, const char *media) {
     struct reel_error err = {0};
     AUTO(api_answer_free) struct api_answer *out = api_answer_new(form, &err);
-    struct reel_carla *pass = out ? reel_carla_open(recording, q, api_answer_text(out), api_answer_rows(out), &err) : NULL;
+    struct reel_carla *pass =
+        out ? reel_carla_open(recording, q, api_answer_text(out), api_answer_rows(out), &err) : NULL;
     if (!pass) {
         http_reply_error(r, &err);
         return;
     }
     if (reel_index_info(reel_recording_index(recording))->damaged) {
-        http_add_header(r, "X-Recording-Damaged", "true"); /* the answer covers what could be read; /scan lists the rest */
+        http_add_header(r, "X-Recording-Damaged",
+                        "true"); /* the answer covers what could be read; /scan lists the rest */
     }
     api_answer_reply(r, TAKE(out), &(struct api_pass){.pass = pass, .step = step, .free = free_pass}, media);
 }

@@ -1,5 +1,5 @@
-/* PATCH /recordings/{id}: changes annotations, name and collection by a merge patch, and checks If-Match. The entity tag is the row's
- * version, which is checked again inside the transaction that changes the row. */
+/* PATCH /recordings/{id}: changes annotations, name and collection by a merge patch, and checks If-Match. The entity
+ * tag is the row's version, which is checked again inside the transaction that changes the row. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };
 
 void change_etag(const struct catalog_recording *row, bool topics, char out[CHANGE_ETAG]) {
     uint64_t grown = row->state == STATE_RECORDING && topics ? row->size : 0;
-    snprintf(out, CHANGE_ETAG, "\"%.8s-%llx-%llx%s\"", row->id, (unsigned long long)row->updated_ns, (unsigned long long)grown,
-             topics ? "-topics" : "");
+    snprintf(out, CHANGE_ETAG, "\"%.8s-%llx-%llx%s\"", row->id, (unsigned long long)row->updated_ns,
+             (unsigned long long)grown, topics ? "-topics" : "");
 }
 
 bool change_if_match(struct http_request *r, const struct catalog_recording *row) {
@@ -29,7 +29,8 @@ bool change_if_match(struct http_request *r, const struct catalog_recording *row
     if (http_if_match(r, with) || http_if_match(r, without)) {
         return true;
     }
-    http_reply_problem(r, 412, "precondition-failed", "the recording is not the one of that If-Match any more; get it again");
+    http_reply_problem(r, 412, "precondition-failed",
+                       "the recording is not the one of that If-Match any more; get it again");
     return false;
 }
 
@@ -55,7 +56,8 @@ struct patch {
 };
 
 /* A text; with `empty` set, null means that text. False: replied. */
-static bool read_text(struct http_request *r, const json_t *body, const char *member, const char *empty, const char **out) {
+static bool read_text(struct http_request *r, const json_t *body, const char *member, const char *empty,
+                      const char **out) {
     const json_t *value = json_object_get(body, member);
     if (!value) {
         return true;
@@ -80,9 +82,10 @@ bool change_read_epoch(struct http_request *r, const json_t *value, struct catal
         return true;
     }
     const char *text = json_string_value(value);
-    if (!text || !reel_time_parse(text, 1, &t, &err) || t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END) {
-        body_refuse(r, "epoch", "must be an instant of the calendar, in RFC 3339 or as nanoseconds since 1970%s%s", err.text[0] ? ": " : "",
-                    err.text);
+    if (!text || !reel_time_parse(text, 1, &t, &err) || t.kind == REEL_TIME_FROM_START ||
+        t.kind == REEL_TIME_FROM_END) {
+        body_refuse(r, "epoch", "must be an instant of the calendar, in RFC 3339 or as nanoseconds since 1970%s%s",
+                    err.text[0] ? ": " : "", err.text);
         return false;
     }
     out->epoch_ns = reel_time_resolve(&t, 0, 0, reel_now_ns());
@@ -111,11 +114,13 @@ static bool read_patch(struct http_request *r, const json_t *body, struct patch 
     struct catalog_change *c = &p->change;
     const json_t *custom = json_object_get(body, "custom"), *tags = json_object_get(body, "tags");
     if (!body_knows(r, body, known) || !read_text(r, body, "name", NULL, &c->name) ||
-        !read_text(r, body, "collection", NULL, &c->collection) || !read_text(r, body, "description", "", &c->description) ||
+        !read_text(r, body, "collection", NULL, &c->collection) ||
+        !read_text(r, body, "description", "", &c->description) ||
         !change_read_epoch(r, json_object_get(body, "epoch"), c)) {
         return false;
     }
-    if ((custom && !json_is_object(custom) && !json_is_null(custom)) || (tags && !json_is_object(tags) && !json_is_null(tags))) {
+    if ((custom && !json_is_object(custom) && !json_is_null(custom)) ||
+        (tags && !json_is_object(tags) && !json_is_null(tags))) {
         bool of_custom = custom && !json_is_object(custom) && !json_is_null(custom);
         body_refuse(r, of_custom ? "custom" : "tags", "must be an object, or null to empty it");
         return false;

@@ -1,5 +1,5 @@
-/* /changes: the change feed, as pages or as a stream of events. The token is checked again before each event and heartbeat of a stream;
- * after a while the stream ends and the client has to reconnect. */
+/* /changes: the change feed, as pages or as a stream of events. The token is checked again before each event and
+ * heartbeat of a stream; after a while the stream ends and the client has to reconnect. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,8 @@ static bool read_kinds(struct http_request *r, const char *kinds[KINDS_MAX + 1],
         return false;
     }
     kinds[n] = NULL;
-    *out = (struct change_filter){.kinds = n > 0 ? kinds : NULL, .collections = http_caller(r)->collections, .prefix = http_prefix(r)};
+    *out = (struct change_filter){
+        .kinds = n > 0 ? kinds : NULL, .collections = http_caller(r)->collections, .prefix = http_prefix(r)};
     return true;
 }
 
@@ -72,8 +73,9 @@ static bool is_still_allowed(const struct stream *s) {
     const struct http_caller *caller = http_caller(s->request);
     struct token token = {0};
     int64_t now = reel_now_ns();
-    bool good = now < s->until_ns && (caller->token == 0 || (catalog_token_by_row(s->catalog, caller->token, &token, NULL) &&
-                                                             token.revoked_ns == 0 && (token.expires_ns == 0 || now < token.expires_ns)));
+    bool good = now < s->until_ns &&
+                (caller->token == 0 || (catalog_token_by_row(s->catalog, caller->token, &token, NULL) &&
+                                        token.revoked_ns == 0 && (token.expires_ns == 0 || now < token.expires_ns)));
     token_done(&token);
     return good;
 }
@@ -93,7 +95,8 @@ static bool put_events(struct stream *s, const json_t *items, struct text *t, st
         if (!data) {
             return reel_fail_memory(err);
         }
-        if (!put(t, "id: %lld\nevent: %s\ndata: %s\n\n", (long long)seq, json_string_value(json_object_get(item, "kind")), data)) {
+        if (!put(t, "id: %lld\nevent: %s\ndata: %s\n\n", (long long)seq,
+                 json_string_value(json_object_get(item, "kind")), data)) {
             return i > 0 || reel_fail(err, REEL_LIMIT, "a change is too long to be sent");
         }
         s->seq = seq;
@@ -118,7 +121,8 @@ static bool put_news(struct stream *s, struct text *t, struct reel_error *err) {
     return true;
 }
 
-/* The changes after the client's last one have been trimmed, or it was of another catalog: the client has to reload its state. */
+/* The changes after the client's last one have been trimmed, or it was of another catalog: the client has to reload its
+ * state. */
 static bool put_begin(struct stream *s, struct text *t, struct reel_error *err) {
     int64_t first = 0, last = 0;
     s->begun = true;
@@ -130,8 +134,8 @@ static bool put_begin(struct stream *s, struct text *t, struct reel_error *err) 
         s->seq = last;
     } else if (s->seq > last || (s->seq > 0 && s->seq < first - 1)) {
         s->seq = s->seq > last ? last : first - 1;
-        put(t, "id: %lld\nevent: gap\ndata: {\"first_seq\":%lld,\"last_seq\":%lld}\n\n", (long long)s->seq, (long long)first,
-            (long long)last);
+        put(t, "id: %lld\nevent: gap\ndata: {\"first_seq\":%lld,\"last_seq\":%lld}\n\n", (long long)s->seq,
+            (long long)first, (long long)last);
     }
     return true;
 }
@@ -182,14 +186,17 @@ static void stream(struct http_request *r) {
         http_reply_problem(r, 503, "busy", "there are enough streams of changes already");
         return;
     }
-    *s = (struct stream){.request = r, .feed = app->feed, .catalog = app->catalog, .seq = -1, .until_ns = reel_now_ns() + LIFE_NS};
+    *s = (struct stream){
+        .request = r, .feed = app->feed, .catalog = app->catalog, .seq = -1, .until_ns = reel_now_ns() + LIFE_NS};
     if ((from && !read_seq(r, what, from, &s->seq)) || !read_kinds(r, s->kinds, &s->filter)) {
         free_stream(s);
         return;
     }
     http_add_header(r, "Cache-Control", "no-store");
     http_add_header(r, "X-Accel-Buffering", "no"); /* so that proxies pass events on at once */
-    http_reply_stream(r, &(struct http_stream){.media_type = "text/event-stream", .next = next_events, .free = free_stream, .context = s});
+    http_reply_stream(r,
+                      &(struct http_stream){
+                          .media_type = "text/event-stream", .next = next_events, .free = free_stream, .context = s});
 }
 
 /* ---- pages */
@@ -206,7 +213,8 @@ static bool read_page(struct http_request *r, int64_t *seq, uint32_t limit, json
     *gap = *seq > *last || (*seq > 0 && *seq < first - 1);
     for (int64_t before = -1; good && before != *seq && json_array_size(items) < limit;) {
         before = *seq;
-        good = catalog_changes(http_app(r)->catalog, &filter, seq, limit - (uint32_t)json_array_size(items), items, &err);
+        good =
+            catalog_changes(http_app(r)->catalog, &filter, seq, limit - (uint32_t)json_array_size(items), items, &err);
     }
     if (!good) {
         http_reply_error(r, &err);
@@ -215,7 +223,8 @@ static bool read_page(struct http_request *r, int64_t *seq, uint32_t limit, json
 }
 
 static void page(struct http_request *r) {
-    static const char *const columns[] = {"seq", "time", "kind", "recording", "job", "collection", "name", "detail", NULL};
+    static const char *const columns[] = {"seq",        "time", "kind",   "recording", "job",
+                                          "collection", "name", "detail", NULL};
     const char *cursor = http_param(r, "cursor"), *since = cursor ? cursor : http_param(r, "since");
     int64_t seq = 0, last = 0;
     uint32_t limit;
@@ -236,13 +245,14 @@ static void page(struct http_request *r) {
     if (more) {
         api_add_next_link(r, next);
     }
-    json_t *body =
-        json_pack("{s:O, s:o, s:s, s:b}", "items", items, "next", more ? json_string(next) : json_null(), "since", next, "gap", gap);
+    json_t *body = json_pack("{s:O, s:o, s:s, s:b}", "items", items, "next", more ? json_string(next) : json_null(),
+                             "since", next, "gap", gap);
     rows_reply(r, &form, body, items, columns);
 }
 
 void api_changes(struct http_request *r) {
-    static const char *const offers[] = {"application/json", "application/x-ndjson", "text/csv", "text/event-stream", NULL};
+    static const char *const offers[] = {"application/json", "application/x-ndjson", "text/csv", "text/event-stream",
+                                         NULL};
     const char *media = http_param(r, "output") ? NULL : http_negotiate(r, offers);
     http_add_header(r, "Vary", "Accept");
     if (media && strcmp(media, offers[3]) == 0) {

@@ -16,7 +16,8 @@
 void api_collections_list(struct http_request *r) {
     struct catalog_collections page;
     struct reel_error err = {0};
-    static const char *const columns[] = {"name", "recordings", "size", "messages", "duration_s", "start", "end", "description", NULL};
+    static const char *const columns[] = {"name",  "recordings", "size",        "messages", "duration_s",
+                                          "start", "end",        "description", NULL};
     uint32_t limit;
     char *after = NULL;
     if (!paging_limit(r, &limit) || !paging_after(r, &after)) {
@@ -80,7 +81,8 @@ static bool rename_to(struct http_request *r, const struct catalog_collection *c
         return true;
     }
     if (http_caller(r)->role < ROLE_ADMIN) {
-        http_reply_problem(r, 403, "forbidden", "To rename a collection needs the role admin: rules and tokens that name it change too.");
+        http_reply_problem(r, 403, "forbidden",
+                           "To rename a collection needs the role admin: rules and tokens that name it change too.");
         return false;
     }
     if (!api_may_use(r, name)) {
@@ -98,7 +100,8 @@ static bool rename_to(struct http_request *r, const struct catalog_collection *c
 
 void api_collection_patch(struct http_request *r) {
     static const char *const known[] = {"description", "name", NULL};
-    const json_t *body = body_json(r), *value = json_object_get(body, "description"), *name = json_object_get(body, "name");
+    const json_t *body = body_json(r), *value = json_object_get(body, "description"),
+                 *name = json_object_get(body, "name");
     AUTO_STRUCT(catalog_collection_done) struct catalog_collection c = {0};
     struct reel_error err = {0};
     if (!body || !body_knows(r, body, known)) {
@@ -112,8 +115,8 @@ void api_collection_patch(struct http_request *r) {
     if (!find(r, &c)) {
         return;
     }
-    if (value &&
-        !(catalog_collection_describe(http_app(r)->catalog, c.name, text, &err) && manifests_write_collections(http_app(r), &err))) {
+    if (value && !(catalog_collection_describe(http_app(r)->catalog, c.name, text, &err) &&
+                   manifests_write_collections(http_app(r), &err))) {
         http_reply_error(r, &err);
     } else if (!name || rename_to(r, &c, json_string_value(name))) {
         reply_now(r, name ? json_string_value(name) : c.name);

@@ -38,7 +38,8 @@ void api_recording_done(struct api_recording *a) {
     *a = (struct api_recording){0};
 }
 
-/* What the caller may not see is not found, so that its existence is not disclosed. A link does not reach a recording in the trash. */
+/* What the caller may not see is not found, so that its existence is not disclosed. A link does not reach a recording
+ * in the trash. */
 static bool is_visible(const struct http_caller *caller, const struct catalog_recording *row) {
     bool linked = !caller->recording[0] || (strcmp(caller->recording, row->id) == 0 && row->state != STATE_TRASHED);
     return linked && http_caller_sees(caller, row->collection);
@@ -134,7 +135,8 @@ static bool state_allows(struct http_request *r, const struct catalog_recording 
         return false;
     case STATE_MISSING:
         http_reply_problem(r, 410, "missing", "%s",
-                           row->n_parts == 0 ? row->problem : "the stored file of this recording is gone or changed; upload it again");
+                           row->n_parts == 0 ? row->problem
+                                             : "the stored file of this recording is gone or changed; upload it again");
         return false;
     case STATE_CHANGED:
         http_reply_problem(r, 410, "missing", "the file that this recording refers to is not what it was");
@@ -146,10 +148,11 @@ static bool state_allows(struct http_request *r, const struct catalog_recording 
     return false;
 }
 
-struct reel_recording *api_recording_open(struct app *app, const struct catalog_recording *row, int64_t wait_ns, char job[33],
-                                          struct reel_error *err) {
+struct reel_recording *api_recording_open(struct app *app, const struct catalog_recording *row, int64_t wait_ns,
+                                          char job[33], struct reel_error *err) {
     job[0] = '\0';
-    return row->state == STATE_RECORDING ? live_get(app->live, row, err) : recordings_get(app->recordings, row, wait_ns, job, err);
+    return row->state == STATE_RECORDING ? live_get(app->live, row, err)
+                                         : recordings_get(app->recordings, row, wait_ns, job, err);
 }
 
 bool api_open(struct http_request *r, struct api_recording *out) {
@@ -210,8 +213,9 @@ bool api_reserve_stream(struct http_request *r, struct reel_recording *const *re
     return http_reserve(r, stream_memory(recordings, n, decodes));
 }
 
-struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer, struct reel_recording *const *recordings,
-                                       uint32_t n, const struct reel_selection *selection, const struct reel_write_options *options,
+struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,
+                                       struct reel_recording *const *recordings, uint32_t n,
+                                       const struct reel_selection *selection, const struct reel_write_options *options,
                                        struct reel_error *err) {
     char client[CLIENT_ROOM];
     snprintf(client, sizeof client, "%.80s %.80s", http_peer(r), http_caller(r)->name);
@@ -219,8 +223,10 @@ struct reel_conversion *api_conversion(struct http_request *r, const struct reel
 }
 
 bool api_reserve_threads(struct http_request *r, struct reel_conversion *c) {
-    bool decodes = c->writer->needs & (REEL_STREAMED | REEL_DECODES), table = decodes && !(c->writer->needs & REEL_STREAMED);
-    uint64_t each = stream_memory(c->recordings, c->n_recordings, decodes) + THREAD_MEMORY + (table ? 3 * REEL_ROW_GROUP_BYTES : 0);
+    bool decodes = c->writer->needs & (REEL_STREAMED | REEL_DECODES),
+         table = decodes && !(c->writer->needs & REEL_STREAMED);
+    uint64_t each =
+        stream_memory(c->recordings, c->n_recordings, decodes) + THREAD_MEMORY + (table ? 3 * REEL_ROW_GROUP_BYTES : 0);
     uint64_t most = http_app(r)->config.memory_bytes / (table ? 2 : 8) / each; /* others need memory, too */
     unsigned threads = reel_conversion_threads(c);
     c->max_threads = threads < most ? threads : most > 1 ? (unsigned)most : 1;
@@ -277,7 +283,8 @@ static bool read_renames(struct http_request *r, const char **out, uint32_t *n) 
 }
 
 /* One end of the time range, by either of its names. Sets *given when it was sent. */
-static bool read_time(struct http_request *r, const int64_t span[2], const char *name, const char *alias, int64_t *ns, bool *given) {
+static bool read_time(struct http_request *r, const int64_t span[2], const char *name, const char *alias, int64_t *ns,
+                      bool *given) {
     struct reel_time t, u;
     bool has = http_param_time(r, name, &t), has_alias = http_param_time(r, alias, &u);
     if (has && has_alias) {
@@ -317,9 +324,11 @@ bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struc
     *out = (struct api_selection){.selection = reel_select_all};
     struct reel_selection *s = &out->selection;
     bool has_end;
-    if (!read_globs(r, "topic", out->topics, &s->n_topics) || !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||
+    if (!read_globs(r, "topic", out->topics, &s->n_topics) ||
+        !read_globs(r, "exclude_topic", out->exclude, &s->n_exclude) ||
         !api_read_channels(r, out->channels, &s->n_channels) || !read_renames(r, out->renames, &s->n_renames) ||
-        !read_globs(r, "where", out->where, &s->n_where) || !read_time(r, span, "start", "from", &s->start_ns, &out->has_start) ||
+        !read_globs(r, "where", out->where, &s->n_where) ||
+        !read_time(r, span, "start", "from", &s->start_ns, &out->has_start) ||
         !read_time(r, span, "end", "to", &s->end_ns, &has_end) || !read_every(r, s)) {
         return false;
     }
@@ -432,7 +441,8 @@ void api_add_next_link(struct http_request *r, const char *cursor) {
         }
         p += n + (p[n] == '&');
     }
-    if (used < sizeof link && (size_t)snprintf(link + used, sizeof link - used, "cursor=%s>; rel=\"next\"", cursor) < sizeof link - used) {
+    if (used < sizeof link &&
+        (size_t)snprintf(link + used, sizeof link - used, "cursor=%s>; rel=\"next\"", cursor) < sizeof link - used) {
         http_add_header(r, "Link", link);
     }
 }

@@ -12,34 +12,39 @@ struct api_recording {
 };
 void api_recording_done(struct api_recording *a);
 
-/* The row of path segment {id}; false: replied: 404, or it is a live recording of another server, and the request was passed on to that
- * one. While that server is silent the row is as it was saved last. */
+/* The row of path segment {id}; false: replied: 404, or it is a live recording of another server, and the request was
+ * passed on to that one. While that server is silent the row is as it was saved last. */
 bool api_find(struct http_request *r, struct api_recording *out);
-bool api_find_growing(struct http_request *r, struct api_recording *out);              /* the same for what needs the file: 503 then */
-bool api_find_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */
+bool api_find_growing(struct http_request *r,
+                      struct api_recording *out); /* the same for what needs the file: 503 then */
+bool api_find_key(struct http_request *r, const char *key,
+                  struct api_recording *out); /* `key` as catalog_get() takes it */
 /* The recording of a row, as recordings_get(), also one that grows. */
-struct reel_recording *api_recording_open(struct app *app, const struct catalog_recording *row, int64_t wait_ns, char job[33],
-                                          struct reel_error *err);
+struct reel_recording *api_recording_open(struct app *app, const struct catalog_recording *row, int64_t wait_ns,
+                                          char job[33], struct reel_error *err);
 /* The same, opened for its messages; replies 503, 410 or 422 when its state does not allow that. */
 bool api_open(struct http_request *r, struct api_recording *out);
-bool api_open_key(struct http_request *r, const char *key, struct api_recording *out); /* `key` as catalog_get() takes it */
+bool api_open_key(struct http_request *r, const char *key,
+                  struct api_recording *out); /* `key` as catalog_get() takes it */
 /* The same as api_open(), with the memory to decode its messages. */
 bool api_open_messages(struct http_request *r, struct api_recording *out);
 /* Reserves the memory of these open recordings. False: replied. */
 bool api_reserve_open(struct http_request *r, struct reel_recording *const *recordings, uint32_t n);
-/* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values. False: replied. */
+/* Reserves the memory of a stream of these recordings (http_reserve()); `decodes`: also of their messages' values.
+ * False: replied. */
 bool api_reserve_stream(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, bool decodes);
 /* A conversion on the server's threads, whose turns are those of the request's client. NULL with err. */
-struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer, struct reel_recording *const *recordings,
-                                       uint32_t n, const struct reel_selection *selection, const struct reel_write_options *options,
+struct reel_conversion *api_conversion(struct http_request *r, const struct reel_writer *writer,
+                                       struct reel_recording *const *recordings, uint32_t n,
+                                       const struct reel_selection *selection, const struct reel_write_options *options,
                                        struct reel_error *err);
 /* The memory of the threads that render it; where there is little, it is on fewer of them. False: replied. */
 bool api_reserve_threads(struct http_request *r, struct reel_conversion *conversion);
 
 enum { API_GLOBS_MAX = 64 };
 
-/* Whether the caller may write to this collection, which need not exist. False: replied (403). Every route that reads a collection's name
- * from a request calls this before ingest_check(); lists use catalog_query.allowed. */
+/* Whether the caller may write to this collection, which need not exist. False: replied (403). Every route that reads a
+ * collection's name from a request calls this before ingest_check(); lists use catalog_query.allowed. */
 bool api_may_use(struct http_request *r, const char *collection);
 
 /* A selection; its texts are owned by the request. */
@@ -49,12 +54,12 @@ struct api_selection {
     uint32_t channels[API_GLOBS_MAX];
     bool has_start;
 };
-/* topic, exclude_topic, channel, rename, where, start/from, end/to, every, last, lookback for a recording that spans [first_ns, last_ns].
- * False: replied (400). */
+/* topic, exclude_topic, channel, rename, where, start/from, end/to, every, last, lookback for a recording that spans
+ * [first_ns, last_ns]. False: replied (400). */
 bool api_select(struct http_request *r, int64_t first_ns, int64_t last_ns, struct api_selection *out);
 
-/* The parameters of row writers: decode, fields, time_format, end_record. `out->fields` points into `*text`, which must stay valid until
- * the render is open. False: replied. */
+/* The parameters of row writers: decode, fields, time_format, end_record. `out->fields` points into `*text`, which must
+ * stay valid until the render is open. False: replied. */
 enum { API_FIELDS_MAX = 256 };
 struct api_text {
     const char *fields[API_FIELDS_MAX];
@@ -75,10 +80,12 @@ bool api_digest_from_base64(const char *text, size_t size, uint8_t digest[32]);
 
 /* Adds Link: rel="next": the same request with another cursor. */
 /* X-Matched: 0, and X-Warning with the reason, when the selection has no message. False: replied. */
-bool api_note_matches(struct http_request *r, struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *selection);
+bool api_note_matches(struct http_request *r, struct reel_recording *const *recordings, uint32_t n,
+                      const struct reel_selection *selection);
 void api_add_next_link(struct http_request *r, const char *cursor);
 
-/* How long the client waits for a job: Prefer: wait=N (seconds, at most a minute); respond-async: not at all; else default_ns. */
+/* How long the client waits for a job: Prefer: wait=N (seconds, at most a minute); respond-async: not at all; else
+ * default_ns. */
 int64_t api_wait_ns(const struct http_request *r, int64_t default_ns);
 
 /* {"id", "href"} of a job, as every answer names one. */

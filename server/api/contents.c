@@ -11,8 +11,9 @@
 #include "wire/number.h"
 
 void api_topics(struct http_request *r) {
-    static const char *const columns[] = {"name",    "type",  "encoding", "schema_id", "messages", "payload_bytes", "rate",
-                                          "max_gap", "start", "end",      "start_ns",  "end_ns",   "latched",       NULL};
+    static const char *const columns[] = {"name",          "type",   "encoding", "schema_id", "messages",
+                                          "payload_bytes", "rate",   "max_gap",  "start",     "end",
+                                          "start_ns",      "end_ns", "latched",  NULL};
     struct rows_form form;
     struct view_slice slice;
     struct api_recording a;
@@ -72,7 +73,8 @@ void api_schema(struct http_request *r) {
     struct api_recording a;
     const char *media = http_negotiate(r, offers);
     if (!media) {
-        http_reply_problem(r, 406, "not-acceptable", "a schema is available as text/plain, application/json or application/octet-stream");
+        http_reply_problem(r, 406, "not-acceptable",
+                           "a schema is available as text/plain, application/json or application/octet-stream");
         return;
     }
     if (!api_open(r, &a)) {
@@ -82,12 +84,13 @@ void api_schema(struct http_request *r) {
     if (!s) {
         http_reply_problem(r, 404, "not-found", "there is no schema %s; see /topics", http_segment(r, "sid"));
     } else if (strcmp(media, "application/json") == 0) {
-        http_reply_json(
-            r, 200,
-            json_pack("{s:s, s:s, s:s, s:o}", "name", s->name, "encoding", s->encoding, "hash", s->hash, "data", schema_text(s->data)));
+        http_reply_json(r, 200,
+                        json_pack("{s:s, s:s, s:s, s:o}", "name", s->name, "encoding", s->encoding, "hash", s->hash,
+                                  "data", schema_text(s->data)));
     } else {
         char *text = strndup(s->data.data ? (const char *)s->data.data : "", s->data.size);
-        http_reply_text(r, 200, strcmp(media, "text/plain") == 0 ? "text/plain; charset=utf-8" : media, text ? text : "");
+        http_reply_text(r, 200, strcmp(media, "text/plain") == 0 ? "text/plain; charset=utf-8" : media,
+                        text ? text : "");
         free(text);
     }
     api_recording_done(&a);

@@ -29,11 +29,11 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
         return false;
     }
     print_inputs(f, c->in);
-    fprintf(f, "%s %s/%u/%u %s\n", c->writer->name, c->writer->variant ? c->writer->variant : "", c->writer->version, view_version,
-            c->options.compression);
-    fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns, (long long)s->end_ns,
-            (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic, (long long)s->lookback_ns, s->state_at_cut,
-            s->sources ? (int)s->prefixing : -1);
+    fprintf(f, "%s %s/%u/%u %s\n", c->writer->name, c->writer->variant ? c->writer->variant : "", c->writer->version,
+            view_version, c->options.compression);
+    fprintf(f, "%lld %lld %lld %llu %lld %d %lld %d %d\n", (long long)c->options.start_ns, (long long)s->start_ns,
+            (long long)s->end_ns, (unsigned long long)s->every_n, (long long)s->every_ns, s->last_per_topic,
+            (long long)s->lookback_ns, s->state_at_cut, s->sources ? (int)s->prefixing : -1);
     if (c->options.width > 0) {
         fprintf(f, "width %u\n", c->options.width);
     }
@@ -62,7 +62,8 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
         fprintf(f, "=%zu:%s\n", strlen(s->renames[i]), s->renames[i]);
     }
     if (c->options.block_bytes > 0 || c->options.compress_from > 0 || c->options.n_compress_topics > 0) {
-        fprintf(f, "blocks %llu %llu\n", (unsigned long long)c->options.block_bytes, (unsigned long long)c->options.compress_from);
+        fprintf(f, "blocks %llu %llu\n", (unsigned long long)c->options.block_bytes,
+                (unsigned long long)c->options.compress_from);
     }
     for (uint32_t i = 0; i < c->options.n_compress_topics; i++) {
         fprintf(f, "*%zu:%s\n", strlen(c->options.compress_topics[i]), c->options.compress_topics[i]);
@@ -80,8 +81,8 @@ bool conversion_tag(struct conversion *c, uint32_t view_version) {
         }
     }
     if (c->writer->needs & REEL_STREAMED) {
-        fprintf(f, "text %d %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated, c->options.channels,
-                reel_encodings_version());
+        fprintf(f, "text %d %d %d %d %u\n", (int)c->options.time_format, c->options.raw, c->options.separated,
+                c->options.channels, reel_encodings_version());
         for (uint32_t i = 0; i < c->options.n_fields; i++) {
             fprintf(f, ".%s\n", c->options.fields[i]);
         }

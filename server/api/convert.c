@@ -1,5 +1,5 @@
-/* Recordings in another format: one, or several as one file (inputs.h). File formats are planned first, so they have a length, an ETag and
- * ranges; rows are streamed. Nothing is stored. */
+/* Recordings in another format: one, or several as one file (inputs.h). File formats are planned first, so they have a
+ * length, an ETag and ranges; rows are streamed. Nothing is stored. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +200,8 @@ static bool reserve(struct http_request *r, const struct inputs *in, const struc
     for (uint32_t i = 0; i < in->n; i++) {
         payloads += reel_index_info(reel_recording_index(in->recordings[i]))->payload_bytes;
     }
-    uint64_t group = payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many encoded bytes */
+    uint64_t group =
+        payloads < REEL_ROW_GROUP_BYTES ? payloads : REEL_ROW_GROUP_BYTES; /* its values, and as many encoded bytes */
     bool table = (writer->needs & REEL_DECODES) && !(writer->needs & REEL_STREAMED);
     return api_reserve_stream(r, in->recordings, in->n, writer->needs & (REEL_STREAMED | REEL_DECODES)) &&
            (!table || http_reserve(r, 2 * group));
@@ -224,7 +225,8 @@ static void free_render(void *context) {
     reel_render_free(context);
 }
 
-static struct reel_conversion *conversion_of(struct http_request *r, const struct conversion *c, struct reel_error *err) {
+static struct reel_conversion *conversion_of(struct http_request *r, const struct conversion *c,
+                                             struct reel_error *err) {
     return api_conversion(r, c->writer, c->in->recordings, c->in->n, &c->q.selection, &c->options, err);
 }
 
@@ -236,7 +238,8 @@ static void reply_streamed(struct http_request *r, struct conversion *c, struct 
         return;
     }
     http_reply_stream(
-        r, &(struct http_stream){.media_type = c->writer->media_type, .next = next_streamed, .free = free_render, .context = render});
+        r, &(struct http_stream){
+               .media_type = c->writer->media_type, .next = next_streamed, .free = free_render, .context = render});
 }
 
 static int64_t modified_ns(const struct inputs *in) {
@@ -250,7 +253,8 @@ static int64_t modified_ns(const struct inputs *in) {
 static void reply_parts(struct http_request *r, struct conversion *c, const struct plan_request *q) {
     struct reel_error err = {0};
     char job[33] = "";
-    AUTO(parts_free) struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    AUTO(parts_free)
+    struct parts *parts = parts_get(http_app(r)->derived, q, &c->rule, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
     if (!parts && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
@@ -283,7 +287,8 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
         reply_parts(r, c, &q);
         return;
     }
-    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    AUTO(reel_plan_free)
+    struct reel_plan *plan = plans_get(http_app(r)->derived, &q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "this conversion is being planned; try again");
         return;
@@ -310,7 +315,8 @@ static void reply_planned(struct http_request *r, struct conversion *c, struct r
 static bool count_left_out(struct http_request *r, const struct plan_request *q, struct reel_loss *loss) {
     struct reel_error err = {0};
     char job[33] = "";
-    AUTO(reel_plan_free) struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
+    AUTO(reel_plan_free)
+    struct reel_plan *plan = plans_get(http_app(r)->derived, q, api_wait_ns(r, PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(r, job, "the messages are being checked; try again");
     } else if (!plan) {
@@ -321,10 +327,10 @@ static bool count_left_out(struct http_request *r, const struct plan_request *q,
     return plan;
 }
 
-static void reply_report(struct http_request *r, const struct conversion *c, bool accepted, const struct reel_loss *loss,
-                         const struct reel_error *err) {
-    json_t *body = json_pack("{s:s, s:s, s:b, s:o}", "target", c->writer->name, "media_type", c->writer->media_type, "accepted", accepted,
-                             "report", view_loss(loss));
+static void reply_report(struct http_request *r, const struct conversion *c, bool accepted,
+                         const struct reel_loss *loss, const struct reel_error *err) {
+    json_t *body = json_pack("{s:s, s:s, s:b, s:o}", "target", c->writer->name, "media_type", c->writer->media_type,
+                             "accepted", accepted, "report", view_loss(loss));
     if (!accepted) {
         json_object_set_new(body, "reason", json_string(err->text));
     }
@@ -340,7 +346,8 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     }
     struct reel_selection plain = without_front(&c);
     bool streamed = c.writer->needs & REEL_STREAMED;
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, in->n, &plain, &err);
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &err);
     if (!stream || !loss || !conversion || !conversion_tag(&c, stream->view_version)) {
@@ -354,7 +361,8 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     if (http_param_bool(r, "report", &report) && report) {
         bool leaves_out = stream->left_out || c.writer->leaves_out;
         bool counts = http_param_bool(r, "check", &check) && check && leaves_out && !streamed && !c.split;
-        if (accepted && counts && !count_left_out(r, &(struct plan_request){.key = c.etag, .conversion = conversion}, loss)) {
+        if (accepted && counts &&
+            !count_left_out(r, &(struct plan_request){.key = c.etag, .conversion = conversion}, loss)) {
             return;
         }
         reply_report(r, &c, accepted, loss, &err);
@@ -363,14 +371,15 @@ void api_convert_inputs(struct http_request *r, struct inputs *in) {
     } else if (!api_note_matches(r, in->recordings, in->n, &plain)) {
         return;
     } else if (streamed && c.split) {
-        http_reply_bad_param(r, "split", "%s exports are not split: their length is not known before they are written", c.writer->name);
+        http_reply_bad_param(r, "split", "%s exports are not split: their length is not known before they are written",
+                             c.writer->name);
     } else if (api_reserve_threads(r, conversion)) {
         (streamed ? reply_streamed : reply_planned)(r, &c, conversion);
     }
 }
 
-bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns, uint64_t *size,
-                     char etag[64]) {
+bool api_export_size(struct http_request *r, const struct api_recording *a, const char *name, int64_t wait_ns,
+                     uint64_t *size, char etag[64]) {
     struct api_recording item = *a; /* lent */
     struct inputs inputs = {.items = &item, .recordings = &item.recording, .n = 1, .name = name}, *in = &inputs;
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
@@ -379,8 +388,10 @@ bool api_export_size(struct http_request *r, const struct api_recording *a, cons
     if (!read_conversion(r, in, &c) || (c.writer->needs & REEL_STREAMED)) {
         return false;
     }
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, 1, &c.q.selection, &ignored);
-    if (!stream || !conversion_tag(&c, stream->view_version) || !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = reel_writer_stream(c.writer, in->recordings, 1, &c.q.selection, &ignored);
+    if (!stream || !conversion_tag(&c, stream->view_version) ||
+        !reel_writer_accepts(c.writer, stream, NULL, &ignored)) {
         return false;
     }
     AUTO(reel_conversion_free) struct reel_conversion *conversion = conversion_of(r, &c, &ignored);
@@ -404,8 +415,8 @@ static void set_cut(struct conversion *c, const int64_t cut[2]) {
     c->options.start_ns = cut[0];
 }
 
-struct reel_conversion *api_member(struct http_request *r, const struct api_recording *a, const char *name, const int64_t *cut,
-                                   char etag[64], struct reel_error *err) {
+struct reel_conversion *api_member(struct http_request *r, const struct api_recording *a, const char *name,
+                                   const int64_t *cut, char etag[64], struct reel_error *err) {
     struct api_recording item = *a; /* lent */
     struct inputs in = {.items = &item, .recordings = &item.recording, .n = 1, .name = name};
     AUTO_STRUCT(conversion_done) struct conversion c = {0};
@@ -417,7 +428,8 @@ struct reel_conversion *api_member(struct http_request *r, const struct api_reco
         return NULL;
     }
     if (c.writer->needs & REEL_STREAMED) {
-        http_reply_bad_param(r, "as", "%s has no length before it is written; ask for a file format, for example mcap", c.writer->name);
+        http_reply_bad_param(r, "as", "%s has no length before it is written; ask for a file format, for example mcap",
+                             c.writer->name);
         return NULL;
     }
     if (cut) {

@@ -36,11 +36,14 @@ static json_t *view_spans(const struct coverage *c) {
         if (s->count == 0) {
             continue;
         }
-        bool joins = now.count > 0 && (s->first_ns <= now.last_ns || (uint64_t)s->first_ns - (uint64_t)now.last_ns <= c->tolerance_ns);
+        bool joins = now.count > 0 &&
+                     (s->first_ns <= now.last_ns || (uint64_t)s->first_ns - (uint64_t)now.last_ns <= c->tolerance_ns);
         if (now.count > 0 && !joins) {
             json_array_append_new(out, view_span(c, &now));
         }
-        now = joins ? (struct reel_span){now.first_ns, s->last_ns > now.last_ns ? s->last_ns : now.last_ns, now.count + s->count} : *s;
+        now = joins ? (struct reel_span){now.first_ns, s->last_ns > now.last_ns ? s->last_ns : now.last_ns,
+                                         now.count + s->count}
+                    : *s;
     }
     if (now.count > 0) {
         json_array_append_new(out, view_span(c, &now));
@@ -69,7 +72,8 @@ static json_t *view_topic(const struct coverage *c, uint32_t *at, struct reel_er
     bool wanted = is_wanted(c, name);
     memset(c->spans, 0, c->n_bins * sizeof *c->spans);
     for (; *at < info->n_channels && strcmp(c->channels[*at]->name, name) == 0; ++*at) {
-        if (wanted && !reel_index_coverage(c->index, c->channels[*at]->id, info->start_ns, c->width_ns, c->spans, c->n_bins, err)) {
+        if (wanted && !reel_index_coverage(c->index, c->channels[*at]->id, info->start_ns, c->width_ns, c->spans,
+                                           c->n_bins, err)) {
             return NULL;
         }
     }
@@ -102,15 +106,16 @@ static json_t *rows_of(const json_t *topics) {
     size_t i, k;
     json_array_foreach((json_t *)topics, i, topic) {
         json_array_foreach(json_object_get(topic, "spans"), k, span) {
-            json_array_append_new(rows,
-                                  json_pack("{s:O, s:O, s:O, s:O}", "topic", json_object_get(topic, "topic"), "start",
-                                            json_array_get(span, 0), "end", json_array_get(span, 1), "messages", json_array_get(span, 2)));
+            json_array_append_new(rows, json_pack("{s:O, s:O, s:O, s:O}", "topic", json_object_get(topic, "topic"),
+                                                  "start", json_array_get(span, 0), "end", json_array_get(span, 1),
+                                                  "messages", json_array_get(span, 2)));
         }
     }
     return rows;
 }
 
-static void reply(struct http_request *r, const struct rows_form *form, const struct coverage *c, struct view_slice *slice) {
+static void reply(struct http_request *r, const struct rows_form *form, const struct coverage *c,
+                  struct view_slice *slice) {
     static const char *const columns[] = {"topic", "start", "end", "messages", NULL};
     struct reel_error err = {0};
     json_t *topics = view_topics_covered(c, slice, &err);
@@ -120,8 +125,9 @@ static void reply(struct http_request *r, const struct rows_form *form, const st
     }
     json_t *rows = form->form == REEL_TABLE_JSON ? json_array() : rows_of(topics);
     rows_reply(r, form,
-               json_pack("{s:s, s:f, s:f, s:o, s:o}", "interval", "[]", "bin_s", (double)c->width_ns / 1e9, "tolerance_s",
-                         (double)c->tolerance_ns / 1e9, "topics", topics, "next", paging_next_link(r, slice)),
+               json_pack("{s:s, s:f, s:f, s:o, s:o}", "interval", "[]", "bin_s", (double)c->width_ns / 1e9,
+                         "tolerance_s", (double)c->tolerance_ns / 1e9, "topics", topics, "next",
+                         paging_next_link(r, slice)),
                rows, columns);
 }
 

@@ -31,15 +31,16 @@ static char *path_of(const struct app *app, const struct dav_node *node, const c
     return fclose(out) == 0 ? text : (free(text), NULL);
 }
 
-static void put_folder(FILE *out, const struct app *app, const struct dav_node *node, const char *name, int64_t time_ns) {
+static void put_folder(FILE *out, const struct app *app, const struct dav_node *node, const char *name,
+                       int64_t time_ns) {
     AUTO_MEM char *path = path_of(app, node, name, true);
     if (path) {
         dav_put_entry(out, &(struct dav_entry){.path = path, .created_ns = time_ns, .modified_ns = time_ns});
     }
 }
 
-static void put_part(FILE *out, const struct app *app, const struct dav_node *node, const char *name, const struct catalog_recording *row,
-                     const struct catalog_part *part) {
+static void put_part(FILE *out, const struct app *app, const struct dav_node *node, const char *name,
+                     const struct catalog_recording *row, const struct catalog_part *part) {
     AUTO_MEM char *path = path_of(app, node, name, false);
     char etag[64], digest[72];
     api_digest_texts(part->sha256, etag, digest);
@@ -69,8 +70,8 @@ static void stem_of(const struct catalog_recording *row, char out[NAME_BYTES_MAX
     snprintf(out, NAME_BYTES_MAX + 1, "%.*s", (int)size, name);
 }
 
-static void put_export(FILE *out, struct http_request *r, const struct dav_node *node, const struct api_recording *a, const char *name,
-                       const struct reel_writer *writer, int64_t until_ns) {
+static void put_export(FILE *out, struct http_request *r, const struct dav_node *node, const struct api_recording *a,
+                       const char *name, const struct reel_writer *writer, int64_t until_ns) {
     uint64_t size;
     char etag[64];
     int64_t now = reel_now_ns();
@@ -155,7 +156,8 @@ static bool put_collections(FILE *out, struct listing *l, bool *more, struct ree
     return true;
 }
 
-static void put_in_folder(FILE *out, const struct app *app, const struct dav_node *node, const struct catalog_folder_entry *entry) {
+static void put_in_folder(FILE *out, const struct app *app, const struct dav_node *node,
+                          const struct catalog_folder_entry *entry) {
     const struct catalog_recording *row = &entry->recording;
     const char *name = names_file(entry->folder ? entry->folder : row->name);
     char exports[NAME_BYTES_MAX + 4];
@@ -237,9 +239,11 @@ static void reply_listing(struct http_request *r, struct dav_node *node) {
     l->request = r;
     l->node = *node; /* which it frees */
     *node = (struct dav_node){0};
-    http_reply_stream(
-        r, &(struct http_stream){
-               .status = 207, .media_type = "application/xml; charset=utf-8", .next = next_piece, .free = listing_free, .context = l});
+    http_reply_stream(r, &(struct http_stream){.status = 207,
+                                               .media_type = "application/xml; charset=utf-8",
+                                               .next = next_piece,
+                                               .free = listing_free,
+                                               .context = l});
 }
 
 /* ---- methods */

@@ -19,7 +19,8 @@ bool dav_is_shown(const struct catalog_recording *row) {
 }
 
 /* *found: there is such a recording, in out->row. */
-static bool find_recording(struct app *app, struct dav_node *out, const char *path, size_t size, bool *found, struct reel_error *err) {
+static bool find_recording(struct app *app, struct dav_node *out, const char *path, size_t size, bool *found,
+                           struct reel_error *err) {
     AUTO_MEM char *name = strndup(path, size);
     struct reel_error why = {0};
     *found = false;
@@ -46,8 +47,8 @@ static const struct catalog_part *part_named(const struct catalog_recording *row
 }
 
 /* path[0, size) is "NAME.as"; `file`: what is behind its slash, NULL: nothing. */
-static bool find_exports(struct app *app, struct dav_node *out, const char *path, size_t size, const char *file, bool *found,
-                         struct reel_error *err) {
+static bool find_exports(struct app *app, struct dav_node *out, const char *path, size_t size, const char *file,
+                         bool *found, struct reel_error *err) {
     *found = false;
     if (size < 4 || strncmp(path + size - 3, ".as", 3) != 0) {
         return true;
@@ -58,7 +59,8 @@ static bool find_exports(struct app *app, struct dav_node *out, const char *path
 }
 
 /* A file in what path[0, size) is. */
-static bool find_inside(struct app *app, struct dav_node *out, const char *path, size_t size, bool *found, struct reel_error *err) {
+static bool find_inside(struct app *app, struct dav_node *out, const char *path, size_t size, bool *found,
+                        struct reel_error *err) {
     const char *file = path + size + 1;
     if (!find_exports(app, out, path, size, file, found, err) || *found) {
         return *found;

@@ -192,8 +192,12 @@ static struct job *start(struct derived_cache *cache, struct lookup *q, struct r
     computation->kind = k->kind = q->kind;
     computation->context = q->context;
     q->context = NULL;
-    const struct job_work work = {
-        .kind = q->kind->job, .lane = LANE_PLANS, .subject = q->subject, .run = run, .free = free_computation, .context = computation};
+    const struct job_work work = {.kind = q->kind->job,
+                                  .lane = LANE_PLANS,
+                                  .subject = q->subject,
+                                  .run = run,
+                                  .free = free_computation,
+                                  .context = computation};
     if (!(k->job = job_start(cache->options.jobs, &work, err))) {
         free_entry(k);
         return NULL;
@@ -212,7 +216,8 @@ void *derived_find(struct derived_cache *cache, const char *key) {
 }
 
 /* The object, or the job that computes it, started if necessary; each with a new reference. */
-static bool find_or_start(struct derived_cache *cache, struct lookup *q, void **object, struct job **job, struct reel_error *err) {
+static bool find_or_start(struct derived_cache *cache, struct lookup *q, void **object, struct job **job,
+                          struct reel_error *err) {
     pthread_mutex_lock(&cache->lock);
     struct entry **at = find(cache, q->key);
     if (*at && (*at)->object) {
@@ -245,8 +250,8 @@ static void *collect(struct derived_cache *cache, const struct lookup *q, struct
     return object;
 }
 
-void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const char *key, const char *subject, void *context,
-                  int64_t wait_ns, char job_id[33], struct reel_error *err) {
+void *derived_get(struct derived_cache *cache, const struct derived_kind *kind, const char *key, const char *subject,
+                  void *context, int64_t wait_ns, char job_id[33], struct reel_error *err) {
     struct lookup q = {.kind = kind, .key = key, .subject = subject, .context = context};
     void *object = NULL;
     struct job *job = NULL;

@@ -1,5 +1,5 @@
-/* /events: marked intervals of recordings. Events are stored in the recording's own time, so they keep their position when its epoch
- * changes. */
+/* /events: marked intervals of recordings. Events are stored in the recording's own time, so they keep their position
+ * when its epoch changes. */
 #include "api/events.h"
 
 #include <stdio.h>
@@ -21,7 +21,8 @@ static bool is_calendar(const char *text) {
 }
 
 /* Parses a time and converts it to the recording's own time. `bare_ns`: the unit of a number without one. */
-static bool recording_time(const struct catalog_recording *row, const char *text, int64_t bare_ns, int64_t *ns, struct reel_error *err) {
+static bool recording_time(const struct catalog_recording *row, const char *text, int64_t bare_ns, int64_t *ns,
+                           struct reel_error *err) {
     struct reel_time t;
     if (!reel_time_parse(text, bare_ns, &t, err)) {
         return false;
@@ -36,14 +37,16 @@ static bool recording_time(const struct catalog_recording *row, const char *text
         return true;
     }
     if (!row->annotations.has_epoch) {
-        return reel_fail(err, REEL_ARGUMENT, "this recording has a relative clock and no epoch, so it has no calendar time");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "this recording has a relative clock and no epoch, so it has no calendar time");
     }
-    return !__builtin_sub_overflow(*ns, row->annotations.epoch_ns, ns) || reel_fail(err, REEL_ARGUMENT, "the time is out of reach");
+    return !__builtin_sub_overflow(*ns, row->annotations.epoch_ns, ns) ||
+           reel_fail(err, REEL_ARGUMENT, "the time is out of reach");
 }
 
 /* A time in the body: a number of nanoseconds, or a text. False: replied. */
-static bool read_time(struct http_request *r, const json_t *body, const char *member, const struct catalog_recording *row, bool *there,
-                      int64_t *ns) {
+static bool read_time(struct http_request *r, const json_t *body, const char *member,
+                      const struct catalog_recording *row, bool *there, int64_t *ns) {
     const json_t *value = json_object_get(body, member);
     struct reel_error err = {0};
     *there = value && !json_is_null(value);
@@ -179,7 +182,8 @@ static char *tags_of(struct http_request *r, const json_t *body) {
     return text;
 }
 
-static void add_event(struct http_request *r, const json_t *body, const struct catalog_recording *row, const char *tags) {
+static void add_event(struct http_request *r, const json_t *body, const struct catalog_recording *row,
+                      const char *tags) {
     struct app *app = http_app(r);
     const char *title = json_string_value(json_object_get(body, "title")), *author = http_caller(r)->name;
     struct catalog_event e = {0};
@@ -189,7 +193,8 @@ static void add_event(struct http_request *r, const json_t *body, const struct c
         body_refuse(r, "title", "must be there, and a text");
         return;
     }
-    if (!read_time(r, body, "start", row, &has_start, &e.start_ns) || !read_time(r, body, "end", row, &has_end, &e.end_ns)) {
+    if (!read_time(r, body, "start", row, &has_start, &e.start_ns) ||
+        !read_time(r, body, "end", row, &has_end, &e.end_ns)) {
         return;
     }
     if (!has_start) {
@@ -200,7 +205,8 @@ static void add_event(struct http_request *r, const json_t *body, const struct c
     e.title = strdup(title);
     e.author = strdup(author ? author : "");
     e.tags = strdup(strcmp(tags, "null") == 0 || strcmp(tags, "{}") == 0 ? "" : tags);
-    bool good = e.title && e.author && e.tags ? catalog_event_add(app->catalog, row->id, &e, &err) : reel_fail_memory(&err);
+    bool good =
+        e.title && e.author && e.tags ? catalog_event_add(app->catalog, row->id, &e, &err) : reel_fail_memory(&err);
     if (good) {
         char address[96];
         snprintf(address, sizeof address, "/api/v1/events/%s", e.id);
@@ -262,7 +268,8 @@ void api_event_get(struct http_request *r) {
     }
 }
 
-static bool read_change(struct http_request *r, const json_t *body, const struct catalog_recording *row, struct catalog_event_change *out) {
+static bool read_change(struct http_request *r, const json_t *body, const struct catalog_recording *row,
+                        struct catalog_event_change *out) {
     static const char *const known[] = {"start", "end", "title", "tags", NULL};
     const json_t *title = json_object_get(body, "title");
     if (!body_knows(r, body, known) || !read_time(r, body, "start", row, &out->has_start, &out->start_ns) ||

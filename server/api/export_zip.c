@@ -1,4 +1,5 @@
-/* /search/export.zip: the recordings that a search finds, each converted, or the cuts around their events, in one ZIP archive. */
+/* /search/export.zip: the recordings that a search finds, each converted, or the cuts around their events, in one ZIP
+ * archive. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,8 @@ static bool read_params(struct export *e) {
         return false;
     }
     e->event = around ? around + 6 : NULL;
-    bool before = http_param_duration(e->r, "before", &e->before_ns), after = http_param_duration(e->r, "after", &e->after_ns);
+    bool before = http_param_duration(e->r, "before", &e->before_ns),
+         after = http_param_duration(e->r, "after", &e->after_ns);
     if (!around && (before || after)) {
         http_reply_bad_param(e->r, before ? "before" : "after", "it needs around");
         return false;
@@ -87,7 +89,8 @@ static struct zip_item *add_item(struct export *e, char *name) {
         return NULL;
     }
     if (e->items->n >= e->items->room) {
-        http_reply_problem(e->r, 413, "too-many", "the archive would have more than %d members; narrow the search", MEMBERS_MAX);
+        http_reply_problem(e->r, 413, "too-many", "the archive would have more than %d members; narrow the search",
+                           MEMBERS_MAX);
         free(name);
         return NULL;
     }
@@ -127,7 +130,8 @@ static bool add_member(struct export *e, uint32_t i, const char *label, const in
 
 /* A cut around one event. False: replied. */
 static bool add_cut(struct export *e, uint32_t i, const struct catalog_event *event, uint32_t number) {
-    int64_t cut[2], end = event->end_ns + (event->end_ns == event->start_ns && event->end_ns < INT64_MAX); /* an instant is in */
+    int64_t cut[2],
+        end = event->end_ns + (event->end_ns == event->start_ns && event->end_ns < INT64_MAX); /* an instant is in */
     char label[TITLE_MAX + 16];
     if (__builtin_sub_overflow(event->start_ns, e->before_ns, &cut[0])) {
         cut[0] = REEL_TIME_MIN + 1;
@@ -250,7 +254,8 @@ static void reply(struct export *e) {
     }
     api_etag(e->all_text, etag);
     AUTO(zip_plan_free)
-    struct zip_plan *plan = zip_plan_get(http_app(e->r)->derived, e->items, etag, api_wait_ns(e->r, PLAN_WAIT_NS), job, &err);
+    struct zip_plan *plan =
+        zip_plan_get(http_app(e->r)->derived, e->items, etag, api_wait_ns(e->r, PLAN_WAIT_NS), job, &err);
     if (!plan && job[0]) {
         api_reply_busy(e->r, job, "the archive is being planned; try again");
         return;

@@ -1,4 +1,5 @@
-/* /failures: files that could not be imported and recordings that could not be scanned. Files are named by their path below an import root.
+/* /failures: files that could not be imported and recordings that could not be scanned. Files are named by their path
+ * below an import root.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +20,9 @@ enum { TRIES_MAX = 16 }; /* pages read per answer, as the caller may be allowed 
 static const char *const columns[] = {"id",     "path",  "recording",    "name",        "collection", "code",
                                       "reason", "tries", "first_failed", "last_failed", NULL};
 static const char *code_name(enum reel_code code) {
-    static const char *const names[] = {"unreadable", "not_recognised", "damaged", "unsupported", "too_large", "refused",
-                                        "gone",       "conflict",       "io",      "no_space",    "no_memory", "cancelled",
-                                        "changed",    "read_only",      "catalog", "busy"};
+    static const char *const names[] = {
+        "unreadable", "not_recognised", "damaged",   "unsupported", "too_large", "refused",   "gone",    "conflict",
+        "io",         "no_space",       "no_memory", "cancelled",   "changed",   "read_only", "catalog", "busy"};
     return (size_t)code < sizeof names / sizeof *names ? names[code] : "unknown";
 }
 
@@ -40,14 +41,16 @@ static json_t *view_failure(const struct roots *roots, const struct catalog_fail
     AUTO_MEM char *path = path_of(roots, f);
     const char *name = strrchr(path ? path : "", '/');
     name = f->recording[0] ? f->recording_name : name ? name + 1 : path;
-    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:o, s:o}", "id", (json_int_t)f->row, "path", view_text(path), "recording",
-                     view_text(f->recording), "name", view_text(name), "collection", view_text(f->collection), "code", code_name(f->code),
-                     "reason", view_text(f->reason), "tries", (json_int_t)f->tries, "first_failed", view_time(f->first_ns, REEL_CLOCK_WALL),
-                     "last_failed", view_time(f->last_ns, REEL_CLOCK_WALL));
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:o, s:o}", "id", (json_int_t)f->row, "path",
+                     view_text(path), "recording", view_text(f->recording), "name", view_text(name), "collection",
+                     view_text(f->collection), "code", code_name(f->code), "reason", view_text(f->reason), "tries",
+                     (json_int_t)f->tries, "first_failed", view_time(f->first_ns, REEL_CLOCK_WALL), "last_failed",
+                     view_time(f->last_ns, REEL_CLOCK_WALL));
 }
 
 /* A page of the failures that the caller may see. *more: the row where the next page begins, 0 at the end. */
-static bool fill(struct http_request *r, json_t *items, int64_t after, uint32_t limit, int64_t *more, struct reel_error *err) {
+static bool fill(struct http_request *r, json_t *items, int64_t after, uint32_t limit, int64_t *more,
+                 struct reel_error *err) {
     AUTO_MEM struct catalog_failure *page = calloc(limit, sizeof *page);
     uint32_t n = limit;
     *more = 0;

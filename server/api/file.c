@@ -10,7 +10,8 @@
 #include "ingest/references.h"
 #include "wire/cleanup.h"
 
-/* The part named in the path. For a recording of one file any name is accepted, so that links may end in a name of their own. */
+/* The part named in the path. For a recording of one file any name is accepted, so that links may end in a name of
+ * their own. */
 static const struct catalog_part *find_part(const struct catalog_recording *row, const char *name) {
     for (uint32_t i = 0; i < row->n_parts; i++) {
         if (strcmp(row->parts[i].file_name, name) == 0) {
@@ -38,7 +39,8 @@ static struct reel_source *open_part(struct store *store, const struct catalog_p
 
 /* With --redirect-originals. A condition names the entity tag of this server, which S3 does not know. */
 static bool is_redirected(const struct http_request *r) {
-    static const char *const conditions[] = {"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"};
+    static const char *const conditions[] = {"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+                                             "If-Range"};
     bool plain = http_app(r)->config.redirect_originals && !http_is_head(r);
     for (unsigned i = 0; plain && i < sizeof conditions / sizeof *conditions; i++) {
         plain = !http_header(r, conditions[i]);
@@ -50,7 +52,8 @@ static bool is_redirected(const struct http_request *r) {
 static bool redirect(struct http_request *r, const struct catalog_part *part, const char *file_name) {
     struct reel_error ignored;
     AUTO_MEM char *address = malloc(STORE_ADDRESS_MAX);
-    if (!address || !store_sign_address(http_app(r)->store, part->sha256, file_name, address, STORE_ADDRESS_MAX, &ignored)) {
+    if (!address ||
+        !store_sign_address(http_app(r)->store, part->sha256, file_name, address, STORE_ADDRESS_MAX, &ignored)) {
         return false;
     }
     http_add_header(r, "Location", address);

@@ -1,5 +1,6 @@
-/* /messages?follow=true: the messages that there are, then those that come, until the recording is finished or the client leaves. Each
- * round is a stream over the recording as it is then, of the messages in chunks that the rounds before had not. */
+/* /messages?follow=true: the messages that there are, then those that come, until the recording is finished or the
+ * client leaves. Each round is a stream over the recording as it is then, of the messages in chunks that the rounds
+ * before had not. */
 #include "api/follow.h"
 
 #include <stdlib.h>
@@ -138,5 +139,6 @@ void follow_reply(struct http_request *r, struct api_recording *a, const char *m
         return;
     }
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(r, &(struct http_stream){.media_type = media_type, .next = next_rows, .free = free_follower, .context = f});
+    http_reply_stream(
+        r, &(struct http_stream){.media_type = media_type, .next = next_rows, .free = free_follower, .context = f});
 }

@@ -11,13 +11,15 @@
 enum {
     WIDTH_MAX = 16384,
     RENDER_SLOTS = 4,
-    IMAGE_MEMORY = 3, /* times the size of a payload: it and a JPEG, or a PNG of a mosaic, which has three values for each of its bytes */
+    IMAGE_MEMORY = 3, /* times the size of a payload: it and a JPEG, or a PNG of a mosaic, which has three values for
+                         each of its bytes */
 };
 
 static const char *const media_types[] = {[REEL_PICTURE_JPEG] = "image/jpeg", [REEL_PICTURE_PNG] = "image/png"};
 
 /* The message: the last at or before ?at, or the topic's first. False: replied. */
-static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream, struct reel_message *m) {
+static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream,
+                 struct reel_message *m) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     const char *topics[1];
     struct reel_selection q = reel_select_all;
@@ -48,8 +50,10 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
 
 /* The media type the client prefers; without a preference the message's own, or JPEG for raw pixels. */
 static bool choose_form(struct http_request *r, const struct reel_image *image, enum reel_picture_form *form) {
-    static const char *const jpeg_first[] = {"image/jpeg", "image/png", NULL}, *const png_first[] = {"image/png", "image/jpeg", NULL};
-    const char *media = http_negotiate(r, image->compressed && image->form == REEL_PICTURE_PNG ? png_first : jpeg_first);
+    static const char *const jpeg_first[] = {"image/jpeg", "image/png", NULL}, *const png_first[] = {
+                                                                                   "image/png", "image/jpeg", NULL};
+    const char *media =
+        http_negotiate(r, image->compressed && image->form == REEL_PICTURE_PNG ? png_first : jpeg_first);
     if (!media) {
         http_reply_problem(r, 406, "not-acceptable", "a frame is available as image/jpeg or image/png");
         return false;
@@ -118,10 +122,13 @@ void frame_reply(struct http_request *r, struct reel_picture *picture, const cha
     }
     *own = *picture;
     *picture = (struct reel_picture){0};
-    http_reply_file(
-        r,
-        &(struct http_file){
-            .length = own->size, .etag = etag, .media_type = media_type, .fd = -1, .read = read_bytes, .free = free_bytes, .context = own});
+    http_reply_file(r, &(struct http_file){.length = own->size,
+                                           .etag = etag,
+                                           .media_type = media_type,
+                                           .fd = -1,
+                                           .read = read_bytes,
+                                           .free = free_bytes,
+                                           .context = own});
 }
 
 bool frame_copy(struct reel_bytes from, struct reel_picture *out, struct reel_error *err) {
@@ -143,8 +150,8 @@ bool frame_make(const struct reel_image *image, enum reel_picture_form form, uin
     return frame_copy(image->data, out, err);
 }
 
-static void reply(struct http_request *r, const struct api_recording *a, const struct reel_message *m, const struct reel_image *image,
-                  uint32_t width) {
+static void reply(struct http_request *r, const struct api_recording *a, const struct reel_message *m,
+                  const struct reel_image *image, uint32_t width) {
     enum reel_picture_form form;
     struct reel_error err = {0};
     if (!choose_form(r, image, &form)) {
@@ -156,8 +163,8 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
         return;
     }
     char text[200], etag[64], time[REEL_TIME_TEXT];
-    snprintf(text, sizeof text, "frame %u %u %s %u %llu %s %u", REEL_PICTURE_VERSION, reel_encodings_version(), a->row.content,
-             m->entry.chunk, (unsigned long long)m->entry.offset, media_types[form], width);
+    snprintf(text, sizeof text, "frame %u %u %s %u %llu %s %u", REEL_PICTURE_VERSION, reel_encodings_version(),
+             a->row.content, m->entry.chunk, (unsigned long long)m->entry.offset, media_types[form], width);
     api_etag(text, etag);
     bool relative = reel_index_info(reel_recording_index(a->recording))->clock == REEL_CLOCK_RELATIVE;
     (relative ? reel_time_seconds : reel_time_rfc3339)(m->time_ns, time);
@@ -166,14 +173,16 @@ static void reply(struct http_request *r, const struct api_recording *a, const s
     frame_reply(r, &picture, media_types[form], etag);
 }
 
-static void draw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m,
-                 uint32_t width) {
+static void draw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream,
+                 const struct reel_message *m, uint32_t width) {
     struct reel_error err = {0};
     struct reel_bytes payload;
     struct reel_image image = {0};
-    bool good = m->size <= FRAME_PAYLOAD_MAX ||
-                reel_fail(&err, REEL_LIMIT, "this message has %u bytes: no more than %d are drawn", m->size, FRAME_PAYLOAD_MAX);
-    AUTO(reel_decoder_free) struct reel_decoder *decoder = good ? reel_decoder_open(stream->channels[m->channel], &err) : NULL;
+    bool good =
+        m->size <= FRAME_PAYLOAD_MAX ||
+        reel_fail(&err, REEL_LIMIT, "this message has %u bytes: no more than %d are drawn", m->size, FRAME_PAYLOAD_MAX);
+    AUTO(reel_decoder_free)
+    struct reel_decoder *decoder = good ? reel_decoder_open(stream->channels[m->channel], &err) : NULL;
     if (decoder && reel_stream_payload(stream, m, &payload, &err) && reel_image_read(decoder, payload, &image, &err)) {
         reply(r, a, m, &image, width);
     } else {

@@ -1,5 +1,5 @@
-/* /frames: the images of a range as one response, multipart/mixed, so that a player needs one request for a second of them and not one for
- * each. One image is in memory at a time. */
+/* /frames: the images of a range as one response, multipart/mixed, so that a player needs one request for a second of
+ * them and not one for each. One image is in memory at a time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,19 +34,22 @@ static void frames_free(void *context) {
 }
 
 /* The message as a file: `*type` is its media type, `size` the header with the sides of the whole image. */
-static bool make_body(struct frames *f, const struct reel_message *m, const char **type, char size[48], struct reel_error *err) {
+static bool make_body(struct frames *f, const struct reel_message *m, const char **type, char size[48],
+                      struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_bytes payload;
     uint32_t width, height;
     if (m->size > FRAME_PAYLOAD_MAX) {
-        return reel_fail(err, REEL_LIMIT, "this message has %u bytes: no more than %d are drawn", m->size, FRAME_PAYLOAD_MAX);
+        return reel_fail(err, REEL_LIMIT, "this message has %u bytes: no more than %d are drawn", m->size,
+                         FRAME_PAYLOAD_MAX);
     }
     if (!f->decoder || f->channel != m->channel) {
         reel_decoder_free(TAKE(f->decoder));
         f->decoder = reel_decoder_open(f->stream->channels[m->channel], err);
         f->channel = m->channel;
     }
-    if (!f->decoder || !reel_stream_payload(f->stream, m, &payload, err) || !reel_image_read(f->decoder, payload, &image, err)) {
+    if (!f->decoder || !reel_stream_payload(f->stream, m, &payload, err) ||
+        !reel_image_read(f->decoder, payload, &image, err)) {
         return false;
     }
     if (image.compressed && (image.form == REEL_PICTURE_H264 || image.form == REEL_PICTURE_H265)) {
@@ -77,8 +80,9 @@ static bool make_part(struct frames *f, const struct reel_message *m, struct ree
     }
     (f->relative ? reel_time_seconds : reel_time_rfc3339)(m->time_ns, time);
     f->head_size =
-        (size_t)snprintf(f->head, sizeof f->head, "--" BOUNDARY "\r\nContent-Type: %s\r\nContent-Length: %zu\r\nX-Log-Time: %s\r\n%s\r\n",
-                         type, f->body.size, time, size);
+        (size_t)snprintf(f->head, sizeof f->head,
+                         "--" BOUNDARY "\r\nContent-Type: %s\r\nContent-Length: %zu\r\nX-Log-Time: %s\r\n%s\r\n", type,
+                         f->body.size, time, size);
     return true;
 }
 
@@ -122,7 +126,9 @@ static bool next_bytes(void *context, void *buffer, size_t size, size_t *got, st
     const struct {
         size_t begin, size;
         const void *data;
-    } pieces[] = {{0, f->head_size, f->head}, {f->head_size, f->body.size, f->body.data}, {f->head_size + f->body.size, LINE_END, "\r\n"}};
+    } pieces[] = {{0, f->head_size, f->head},
+                  {f->head_size, f->body.size, f->body.data},
+                  {f->head_size + f->body.size, LINE_END, "\r\n"}};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         size_t n = take(f, pieces[i].begin, pieces[i].data, pieces[i].size, (char *)buffer + *got, size - *got);
         f->at += n;
@@ -131,7 +137,8 @@ static bool next_bytes(void *context, void *buffer, size_t size, size_t *got, st
     return true;
 }
 
-static bool open_stream(struct http_request *r, const struct api_recording *a, struct frames *f, struct reel_error *err) {
+static bool open_stream(struct http_request *r, const struct api_recording *a, struct frames *f,
+                        struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     struct api_selection q;
     bool latch = false;
@@ -167,9 +174,10 @@ void api_frames(struct http_request *r) {
     }
     f->at = LINE_END; /* behind an empty part */
     if (open_stream(r, &a, f, &err)) {
-        http_reply_stream(r,
-                          &(struct http_stream){
-                              .media_type = "multipart/mixed; boundary=" BOUNDARY, .next = next_bytes, .free = frames_free, .context = f});
+        http_reply_stream(r, &(struct http_stream){.media_type = "multipart/mixed; boundary=" BOUNDARY,
+                                                   .next = next_bytes,
+                                                   .free = frames_free,
+                                                   .context = f});
     } else {
         frames_free(f);
     }

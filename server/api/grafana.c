@@ -132,7 +132,8 @@ static void begin_table(struct panel *p, const struct drawing *d) {
           p->out);
 }
 
-/* What is wrong with a target, as a frame without points: the panel shows the notice at its corner and draws the other targets. */
+/* What is wrong with a target, as a frame without points: the panel shows the notice at its corner and draws the other
+ * targets. */
 static void put_notice(struct panel *p, const char *given, const char *ref_id, const char *why) {
     begin_object(p, "target", given, ref_id);
     fputs(",\"datapoints\":[],\"meta\":{\"notices\":[{\"severity\":\"error\",\"text\":", p->out);
@@ -146,7 +147,8 @@ static int64_t span_of(const struct panel *p) {
 }
 
 /* False: replied. */
-static bool draw_field(struct http_request *r, struct panel *p, const struct api_recording *a, const char *field, struct drawing *d) {
+static bool draw_field(struct http_request *r, struct panel *p, const struct api_recording *a, const char *field,
+                       struct drawing *d) {
     bool relative = a->row.clock == REEL_CLOCK_RELATIVE && p->has_range;
     struct series_request q = {.start_ns = p->has_range && !relative ? p->from_ns : REEL_TIME_MIN,
                                .end_ns = !p->has_range ? REEL_TIME_MAX
@@ -170,13 +172,15 @@ static bool draw_field(struct http_request *r, struct panel *p, const struct api
 }
 
 /* The fields that the builder's payload names: a text, or several. False: replied, or too many. */
-static bool draw_fields(struct http_request *r, struct panel *p, const struct api_recording *a, const json_t *fields, struct drawing *d) {
+static bool draw_fields(struct http_request *r, struct panel *p, const struct api_recording *a, const json_t *fields,
+                        struct drawing *d) {
     char text[GRAFANA_TEXT_MAX];
     size_t n = json_is_array(fields) ? json_array_size(fields) : 1;
     for (size_t i = 0; i < n; i++) {
         const char *field = json_string_value(json_is_array(fields) ? json_array_get(fields, i) : fields);
         if (!field || !grafana_plain_text(field, text)) {
-            http_reply_problem(r, 400, "bad-target", "a field is a text such as /topic.field, of less than %d bytes", GRAFANA_TEXT_MAX);
+            http_reply_problem(r, 400, "bad-target", "a field is a text such as /topic.field, of less than %d bytes",
+                               GRAFANA_TEXT_MAX);
             return false;
         }
         const char *values[GRAFANA_VALUES_MAX];
@@ -191,7 +195,8 @@ static bool draw_fields(struct http_request *r, struct panel *p, const struct ap
     return true;
 }
 
-/* The editor sends a recording before a field is selected: without a payload, with an empty one, or with an empty field. */
+/* The editor sends a recording before a field is selected: without a payload, with an empty one, or with an empty
+ * field. */
 static bool is_unfinished(const json_t *payload) {
     const json_t *field = json_is_object(payload) ? json_object_get(payload, "field") : payload;
     const char *text = json_string_value(field);
@@ -213,7 +218,8 @@ static void find_recordings(struct http_request *r, char *text) {
 }
 
 /* False: replied, or too many. */
-static bool draw_recordings(struct http_request *r, struct panel *p, char *text, const json_t *fields, struct drawing *d) {
+static bool draw_recordings(struct http_request *r, struct panel *p, char *text, const json_t *fields,
+                            struct drawing *d) {
     const char *keys[GRAFANA_VALUES_MAX];
     size_t count = grafana_split_values(text, keys);
     bool good = true;
@@ -232,11 +238,13 @@ static bool is_word(const json_t *value, const char *word) {
     return json_is_string(value) && strcmp(json_string_value(value), word) == 0;
 }
 
-static void draw_target(struct http_request *r, struct panel *p, const json_t *target, const char *given, const char *ref_id) {
+static void draw_target(struct http_request *r, struct panel *p, const json_t *target, const char *given,
+                        const char *ref_id) {
     const json_t *payload = json_object_get(target, "payload");
     struct drawing d = {.ref_id = ref_id,
                         .how = p->how,
-                        .table = is_word(json_object_get(payload, "type"), "table") || is_word(json_object_get(target, "type"), "table")};
+                        .table = is_word(json_object_get(payload, "type"), "table") ||
+                                 is_word(json_object_get(target, "type"), "table")};
     char text[GRAFANA_TEXT_MAX];
     const char *agg = json_string_value(json_object_get(payload, "agg"));
     bool plain = grafana_plain_text(given, text);
@@ -249,7 +257,8 @@ static void draw_target(struct http_request *r, struct panel *p, const json_t *t
     const json_t *fields = one ? one : json_object_get(payload, "field");
     if (!plain || !fields || (agg && *agg && !series_how(agg, &d.how))) {
         http_reply_problem(r, 400, "bad-target",
-                           "\"%.200s\": a target is RECORDING:/topic.field, a recording with the fields in its payload, or events; agg is "
+                           "\"%.200s\": a target is RECORDING:/topic.field, a recording with the fields in its "
+                           "payload, or events; agg is "
                            "minmax, mean, lttb or last",
                            given);
         return;
@@ -265,7 +274,8 @@ static void draw_target(struct http_request *r, struct panel *p, const json_t *t
 
 /* A target that fails is answered by a notice, so that the others are drawn. */
 static void answer_target(struct http_request *r, struct panel *p, const json_t *target) {
-    const char *given = json_string_value(json_object_get(target, "target")), *ref_id = json_string_value(json_object_get(target, "refId"));
+    const char *given = json_string_value(json_object_get(target, "target")),
+               *ref_id = json_string_value(json_object_get(target, "refId"));
     if (!given || !*given || json_is_true(json_object_get(target, "hide"))) {
         return; /* an editor row that is still empty */
     }
@@ -316,12 +326,14 @@ static bool read_filters(struct http_request *r, const json_t *filters, struct p
     const json_t *filter;
     size_t i;
     json_array_foreach(filters, i, filter) {
-        const char *key = json_string_value(json_object_get(filter, "key")), *value = json_string_value(json_object_get(filter, "value"));
+        const char *key = json_string_value(json_object_get(filter, "key")),
+                   *value = json_string_value(json_object_get(filter, "value"));
         if (!key || !*key || !value || !*value) {
             continue; /* a row that is still being filled in */
         }
         if (strcmp(key, "agg") != 0 || !series_how(value, &p->how)) {
-            http_reply_problem(r, 400, "bad-filter", "\"%.100s\": the filter is agg, and its value minmax, mean, lttb or last", key);
+            http_reply_problem(r, 400, "bad-filter",
+                               "\"%.100s\": the filter is agg, and its value minmax, mean, lttb or last", key);
             return false;
         }
     }
@@ -336,7 +348,8 @@ static bool read_panel(struct http_request *r, const json_t *body, struct panel 
     }
     double selected = json_is_number(points) ? json_number_value(points) : POINTS_DEFAULT;
     p->max_points = selected < 2 ? 2 : selected > POINTS_MAX ? POINTS_MAX : (uint64_t)selected;
-    return read_filters(r, json_object_get(body, "adhocFilters"), p) && read_filters(r, json_object_get(body, "filters"), p); /* old, new */
+    return read_filters(r, json_object_get(body, "adhocFilters"), p) &&
+           read_filters(r, json_object_get(body, "filters"), p); /* old, new */
 }
 
 void api_grafana_query(struct http_request *r) {
@@ -371,7 +384,7 @@ void api_grafana_query(struct http_request *r) {
 }
 
 void api_grafana(struct http_request *r) {
-    http_reply_json(
-        r, 200,
-        json_pack("{s:s, s:s}", "name", "reel", "help", "this is the address for Grafana's JSON data source (simpod-json-datasource)"));
+    http_reply_json(r, 200,
+                    json_pack("{s:s, s:s}", "name", "reel", "help",
+                              "this is the address for Grafana's JSON data source (simpod-json-datasource)"));
 }

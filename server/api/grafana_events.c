@@ -1,5 +1,5 @@
-/* /grafana/annotations: events as Grafana's annotations, at the times at which panels draw their recording: calendar time, or, for a
- * recording with a relative clock that is requested by name, relative to the start of the panel. */
+/* /grafana/annotations: events as Grafana's annotations, at the times at which panels draw their recording: calendar
+ * time, or, for a recording with a relative clock that is requested by name, relative to the start of the panel. */
 #include <stdio.h>
 
 #include "api/body.h"
@@ -31,7 +31,8 @@ struct listing {
 };
 
 /* `key` NULL or "": of all recordings. False: replied. */
-static bool listing_begin(struct http_request *r, const char *key, bool has_range, int64_t from_ns, int64_t to_ns, struct listing *out) {
+static bool listing_begin(struct http_request *r, const char *key, bool has_range, int64_t from_ns, int64_t to_ns,
+                          struct listing *out) {
     *out = (struct listing){.query = {.limit = ANNOTATIONS_MAX,
                                       .has_start = has_range,
                                       .has_end = has_range,
@@ -57,7 +58,9 @@ static bool listing_begin(struct http_request *r, const char *key, bool has_rang
 
 /* Calls put() for each event. False: replied. */
 static bool listing_read(struct http_request *r, const struct listing *l,
-                         void (*put)(void *context, const struct catalog_event *e, long long start_ms, long long end_ms), void *context) {
+                         void (*put)(void *context, const struct catalog_event *e, long long start_ms,
+                                     long long end_ms),
+                         void *context) {
     struct catalog_events events;
     struct reel_error err = {0};
     if (!catalog_events_list(http_app(r)->catalog, &l->query, &events, &err)) {
@@ -83,8 +86,8 @@ struct annotations {
 
 static void put_annotation(void *context, const struct catalog_event *e, long long start_ms, long long end_ms) {
     const struct annotations *to = context;
-    json_t *o = json_pack("{s:I, s:I, s:b, s:s, s:s, s:o}", "time", (json_int_t)start_ms, "timeEnd", (json_int_t)end_ms, "isRegion",
-                          e->end_ns > e->start_ns, "title", e->title, "text", e->name, "tags", tags_of(e));
+    json_t *o = json_pack("{s:I, s:I, s:b, s:s, s:s, s:o}", "time", (json_int_t)start_ms, "timeEnd", (json_int_t)end_ms,
+                          "isRegion", e->end_ns > e->start_ns, "title", e->title, "text", e->name, "tags", tags_of(e));
     if (to->annotation) {
         json_object_set(o, "annotation", (json_t *)to->annotation);
     }
@@ -132,17 +135,21 @@ static void put_row(void *context, const struct catalog_event *e, long long star
     fputc(']', to->out);
 }
 
-void grafana_put_events(struct http_request *r, FILE *out, const json_t *payload, bool has_range, int64_t from_ns, int64_t to_ns) {
+void grafana_put_events(struct http_request *r, FILE *out, const json_t *payload, bool has_range, int64_t from_ns,
+                        int64_t to_ns) {
     struct event_rows to = {.out = out};
     const char *given = json_string_value(json_object_get(payload, "recording")), *keys[GRAFANA_VALUES_MAX];
     char text[GRAFANA_TEXT_MAX];
     bool good = grafana_plain_text(given ? given : "", text);
     size_t count = grafana_split_values(text, keys);
     if (!good) {
-        http_reply_problem(r, 400, "bad-target", "recording is an id or name:COLLECTION/NAME, of less than %d bytes", GRAFANA_TEXT_MAX);
+        http_reply_problem(r, 400, "bad-target", "recording is an id or name:COLLECTION/NAME, of less than %d bytes",
+                           GRAFANA_TEXT_MAX);
     }
-    fputs(",\"columns\":[{\"text\":\"time\",\"type\":\"time\"},{\"text\":\"timeEnd\",\"type\":\"time\"},{\"text\":\"title\","
-          "\"type\":\"string\"},{\"text\":\"text\",\"type\":\"string\"},{\"text\":\"tags\",\"type\":\"other\"},{\"text\":\"recording\","
+    fputs(",\"columns\":[{\"text\":\"time\",\"type\":\"time\"},{\"text\":\"timeEnd\",\"type\":\"time\"},{\"text\":"
+          "\"title\","
+          "\"type\":\"string\"},{\"text\":\"text\",\"type\":\"string\"},{\"text\":\"tags\",\"type\":\"other\"},{"
+          "\"text\":\"recording\","
           "\"type\":\"string\"}],\"rows\":[",
           out);
     for (size_t i = 0; i < count && good; i++) {

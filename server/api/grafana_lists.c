@@ -1,5 +1,5 @@
-/* The choices in Grafana's editors: recordings, their topics and numeric fields. The lists are limited: the newest recordings, the first
- * thousands of topics and fields. */
+/* The choices in Grafana's editors: recordings, their topics and numeric fields. The lists are limited: the newest
+ * recordings, the first thousands of topics and fields. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,13 @@
 #include "reel/series.h"
 #include "wire/order.h"
 
-enum { RECORDINGS_MAX = 200, SEARCHED_MAX = 5, FIELDS_MAX = 2000, TOPICS_MAX = 1000 /* whose fields are listed */, TEXT_MAX = 2048 };
+enum {
+    RECORDINGS_MAX = 200,
+    SEARCHED_MAX = 5,
+    FIELDS_MAX = 2000,
+    TOPICS_MAX = 1000 /* whose fields are listed */,
+    TEXT_MAX = 2048
+};
 
 /* --- lists --- */
 
@@ -25,8 +31,12 @@ struct list {
 
 static struct list list_new(const char *label_key, const char *value_key) {
     json_t *items = json_array();
-    return (struct list){
-        .items = items, .label_key = label_key, .value_key = value_key, .label_prefix = "", .value_prefix = "", .failed = !items};
+    return (struct list){.items = items,
+                         .label_key = label_key,
+                         .value_key = value_key,
+                         .label_prefix = "",
+                         .value_prefix = "",
+                         .failed = !items};
 }
 
 static bool add(struct list *l, const char *label, const char *value) {
@@ -143,7 +153,8 @@ static bool list_recordings(struct http_request *r, const char *words, uint32_t 
 /* The options of the query builder once a recording is chosen. */
 static json_t *payloads_of_metric(void) {
     static const char text[] =
-        "[{\"label\":\"Fields\",\"name\":\"field\",\"type\":\"multi-select\",\"placeholder\":\"/topic.field\",\"width\":40},"
+        "[{\"label\":\"Fields\",\"name\":\"field\",\"type\":\"multi-select\",\"placeholder\":\"/"
+        "topic.field\",\"width\":40},"
         "{\"label\":\"Drawn by\",\"name\":\"agg\",\"type\":\"select\",\"options\":["
         "{\"label\":\"smallest and largest\",\"value\":\"minmax\"},{\"label\":\"mean\",\"value\":\"mean\"},"
         "{\"label\":\"shape (lttb)\",\"value\":\"lttb\"},{\"label\":\"last\",\"value\":\"last\"}]},"
@@ -152,8 +163,8 @@ static json_t *payloads_of_metric(void) {
     return json_loads(text, 0, NULL);
 }
 static json_t *payloads_of_events(void) {
-    static const char text[] =
-        "[{\"label\":\"Recording\",\"name\":\"recording\",\"type\":\"select\",\"placeholder\":\"all recordings\",\"width\":40}]";
+    static const char text[] = "[{\"label\":\"Recording\",\"name\":\"recording\",\"type\":\"select\",\"placeholder\":"
+                               "\"all recordings\",\"width\":40}]";
     return json_loads(text, 0, NULL);
 }
 
@@ -167,8 +178,8 @@ static void add_metric(struct list *l, const char *label, const char *value, jso
     }
 }
 
-/* The editor shows nothing for a metric that is not listed: one that a dashboard has saved is, also when its recording is an older one, is
- * gone or is a variable. */
+/* The editor shows nothing for a metric that is not listed: one that a dashboard has saved is, also when its recording
+ * is an older one, is gone or is a variable. */
 static void add_asked(struct http_request *r, struct list *l, const char *metric) {
     bool listed = !metric || !*metric;
     size_t i;
@@ -238,7 +249,8 @@ static void reply_contents(struct http_request *r, const char *key, bool fields,
 
 void api_grafana_payload_options(struct http_request *r) {
     json_t *body = body_json(r);
-    const char *metric = json_string_value(json_object_get(body, "metric")), *name = json_string_value(json_object_get(body, "name"));
+    const char *metric = json_string_value(json_object_get(body, "metric")),
+               *name = json_string_value(json_object_get(body, "name"));
     bool events = metric && strcmp(metric, GRAFANA_EVENTS) == 0;
     struct list l = list_new("label", "value");
     if (!body) {
@@ -252,7 +264,8 @@ void api_grafana_payload_options(struct http_request *r) {
     }
 }
 
-/* payload: {"target": "recordings", "q": "words"}, {"target": "topics", "recording": …} or {"target": "fields", "recording": …, "topic": …}
+/* payload: {"target": "recordings", "q": "words"}, {"target": "topics", "recording": …} or {"target": "fields",
+ * "recording": …, "topic": …}
  */
 void api_grafana_variable(struct http_request *r) {
     json_t *body = body_json(r), *payload = json_object_get(body, "payload");
@@ -266,7 +279,8 @@ void api_grafana_variable(struct http_request *r) {
     }
     bool known = !what || !*what || strcmp(what, "recordings") == 0;
     if (body && (contents || !known)) {
-        http_reply_problem(r, 400, "bad-variable", "target must be \"recordings\", or \"topics\" or \"fields\" with a \"recording\"");
+        http_reply_problem(r, 400, "bad-variable",
+                           "target must be \"recordings\", or \"topics\" or \"fields\" with a \"recording\"");
     }
     if (body && known) {
         reply_recordings(r, json_string_value(json_object_get(payload, "q")), &l);
@@ -288,7 +302,8 @@ void api_grafana_search(struct http_request *r) {
     }
     for (uint32_t i = 0; i < (colon ? 1 : page.n_items); i++) {
         struct api_recording a;
-        snprintf(key, sizeof key, "%.*s", colon ? (int)(colon - text) : RECORDING_ID_TEXT, colon ? text : page.items[i].id);
+        snprintf(key, sizeof key, "%.*s", colon ? (int)(colon - text) : RECORDING_ID_TEXT,
+                 colon ? text : page.items[i].id);
         if (!api_open_key(r, key, &a)) {
             json_decref(l.items);
             catalog_page_done(&page);
@@ -313,5 +328,7 @@ void api_grafana_tag_keys(struct http_request *r) {
 }
 
 void api_grafana_tag_values(struct http_request *r) {
-    http_reply_json(r, 200, json_pack("[{s:s}, {s:s}, {s:s}, {s:s}]", "text", "minmax", "text", "mean", "text", "lttb", "text", "last"));
+    http_reply_json(
+        r, 200,
+        json_pack("[{s:s}, {s:s}, {s:s}, {s:s}]", "text", "minmax", "text", "mean", "text", "lttb", "text", "last"));
 }

@@ -61,7 +61,8 @@ static bool read_url(struct http_request *r, const json_t *body, struct import_r
     if (q->mode != IMPORT_REFERENCE) {
         return refuse_member(r, "mode", "must be reference: the objects stay where they are");
     }
-    if (json_object_get(body, "path") || json_object_get(body, "paths") || json_is_true(json_object_get(body, "dry_run"))) {
+    if (json_object_get(body, "path") || json_object_get(body, "paths") ||
+        json_is_true(json_object_get(body, "dry_run"))) {
         return refuse_member(r, "url", "excludes path, paths and dry_run");
     }
     if (!is_glob(glob)) {
@@ -82,7 +83,8 @@ static bool read_url(struct http_request *r, const json_t *body, struct import_r
 }
 
 static bool read_paths(struct http_request *r, const json_t *body, struct import_request *q) {
-    const json_t *one = json_object_get(body, "path"), *many = json_object_get(body, "paths"), *glob = json_object_get(body, "glob");
+    const json_t *one = json_object_get(body, "path"), *many = json_object_get(body, "paths"),
+                 *glob = json_object_get(body, "glob");
     const struct roots *roots = http_app(r)->roots;
     size_t n = json_array_size(many), i;
     json_t *value;
@@ -97,7 +99,8 @@ static bool read_paths(struct http_request *r, const json_t *body, struct import
     if (!one && !many && !glob) {
         return refuse_member(r, "path", "one of path, paths, url and glob is needed");
     }
-    if (!(q->paths = calloc(n + roots_count(roots) + 1, sizeof *q->paths)) || !(q->glob = strdup(glob ? json_string_value(glob) : ""))) {
+    if (!(q->paths = calloc(n + roots_count(roots) + 1, sizeof *q->paths)) ||
+        !(q->glob = strdup(glob ? json_string_value(glob) : ""))) {
         http_reply_no_memory(r);
         return false;
     }
@@ -143,7 +146,8 @@ static bool read_request(struct http_request *r, const json_t *body, struct impo
     struct reel_error err = {0};
     bool known = true;
     if ((collection && !json_is_string(collection)) || (replace && !json_is_boolean(replace))) {
-        return refuse_member(r, collection && !json_is_string(collection) ? "collection" : "replace", "is not of its type");
+        return refuse_member(r, collection && !json_is_string(collection) ? "collection" : "replace",
+                             "is not of its type");
     }
     q->mode = mode ? import_mode_named(json_is_string(mode) ? json_string_value(mode) : "", &known) : IMPORT_COPY;
     if (!known) {
@@ -175,15 +179,16 @@ static void add_item(void *context, const struct import_report *report) {
     const char *folder = roots_below(l->app->roots, report->folder);
     json_t *files = json_array();
     for (uint32_t i = 0; i < report->n; i++) {
-        json_t *path = strcmp(folder, ".") == 0 ? json_string(report->names[i]) : json_sprintf("%s/%s", folder, report->names[i]);
+        json_t *path =
+            strcmp(folder, ".") == 0 ? json_string(report->names[i]) : json_sprintf("%s/%s", folder, report->names[i]);
         json_array_append_new(files, path ? path : json_string("(no UTF-8)"));
     }
-    json_t *item =
-        json_pack("{s:s, s:o, s:o}", "outcome", import_outcome_name(report->outcome), "files", files, "size", view_u64(report->size));
+    json_t *item = json_pack("{s:s, s:o, s:o}", "outcome", import_outcome_name(report->outcome), "files", files, "size",
+                             view_u64(report->size));
     if (report->name) {
         struct catalog_recording there;
-        bool taken =
-            report->outcome == IMPORT_WOULD && catalog_get_named(l->app->catalog, l->options.collection, report->name, &there, NULL);
+        bool taken = report->outcome == IMPORT_WOULD &&
+                     catalog_get_named(l->app->catalog, l->options.collection, report->name, &there, NULL);
         json_object_set_new(item, "name", json_string(report->name));
         json_object_set_new(item, "name_taken", json_boolean(taken));
         if (taken) {
@@ -222,7 +227,8 @@ static void reply_dry(struct http_request *r, const struct import_request *q) {
 }
 
 void api_import(struct http_request *r) {
-    static const char *const known[] = {"path", "paths", "url", "glob", "mode", "dry_run", "collection", "tags", "replace", NULL};
+    static const char *const known[] = {"path",    "paths",      "url",  "glob",    "mode",
+                                        "dry_run", "collection", "tags", "replace", NULL};
     AUTO_STRUCT(import_request_done) struct import_request q = {0};
     struct reel_error err = {0};
     const json_t *body = body_json(r);
@@ -254,20 +260,24 @@ static json_t *view_watch(const struct watch_view *w, unsigned number) {
     for (unsigned i = IMPORT_CREATED; i < IMPORT_OUTCOMES; i++) {
         json_object_set_new(outcomes, import_outcome_name((enum import_outcome)i), view_u64(w->outcomes[i]));
     }
-    json_t *scan =
-        json_pack("{s:o?, s:o?, s:o, s:o}", "started", w->scan_started_ns ? view_time(w->scan_started_ns, REEL_CLOCK_WALL) : NULL, "ended",
-                  w->scan_ended_ns >= w->scan_started_ns && w->scan_ended_ns ? view_time(w->scan_ended_ns, REEL_CLOCK_WALL) : NULL, "files",
-                  view_u64(w->scan_files), "folders", view_u64(w->scan_folders));
-    json_t *o = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "id", (int)number, "folder", w->name, "collection",
-                          w->collection, "mode", import_mode_name(w->mode), "state", watch_state_name(w->state), "note", w->note,
-                          "watched_folders", view_u64(w->folders), "waiting", view_u64(w->waiting), "queue", view_u64(w->queue),
-                          "last_scan", scan, "counts", outcomes);
+    json_t *scan = json_pack("{s:o?, s:o?, s:o, s:o}", "started",
+                             w->scan_started_ns ? view_time(w->scan_started_ns, REEL_CLOCK_WALL) : NULL, "ended",
+                             w->scan_ended_ns >= w->scan_started_ns && w->scan_ended_ns
+                                 ? view_time(w->scan_ended_ns, REEL_CLOCK_WALL)
+                                 : NULL,
+                             "files", view_u64(w->scan_files), "folders", view_u64(w->scan_folders));
+    json_t *o =
+        json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "id", (int)number, "folder", w->name,
+                  "collection", w->collection, "mode", import_mode_name(w->mode), "state", watch_state_name(w->state),
+                  "note", w->note, "watched_folders", view_u64(w->folders), "waiting", view_u64(w->waiting), "queue",
+                  view_u64(w->queue), "last_scan", scan, "counts", outcomes);
     return o;
 }
 
 void api_watches(struct http_request *r) {
-    static const char *const columns[] = {"id",      "folder", "collection", "mode",   "state", "note", "watched_folders",
-                                          "waiting", "queue",  "last_scan",  "counts", NULL};
+    static const char *const columns[] = {"id",    "folder",    "collection",      "mode",
+                                          "state", "note",      "watched_folders", "waiting",
+                                          "queue", "last_scan", "counts",          NULL};
     json_t *items = json_array();
     struct watch_view w;
     for (unsigned i = 0; watches_view(http_app(r)->watches, i, &w); i++) {

@@ -1,5 +1,5 @@
-/* /recordings/{id}/as/{name} converts one recording, /merge/as/{name} those that the request names, /search/as/{name} those that a search
- * finds. */
+/* /recordings/{id}/as/{name} converts one recording, /merge/as/{name} those that the request names, /search/as/{name}
+ * those that a search finds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,8 @@ void inputs_free(struct inputs *in) {
 /* With room for `room` recordings. NULL: replied. */
 static struct inputs *inputs_new(struct http_request *r, const char *name, uint32_t room) {
     AUTO(inputs_free) struct inputs *in = calloc(1, sizeof *in);
-    if (!in || !(in->items = calloc(room, sizeof *in->items)) || !(in->recordings = calloc(room, sizeof(struct reel_recording *))) ||
+    if (!in || !(in->items = calloc(room, sizeof *in->items)) ||
+        !(in->recordings = calloc(room, sizeof(struct reel_recording *))) ||
         !(in->sources = calloc(room, sizeof *in->sources)) || !(in->ids = calloc(room, sizeof(const char *)))) {
         http_reply_no_memory(r);
         return NULL;
@@ -118,7 +119,8 @@ void api_merge(struct http_request *r) {
         return;
     }
     http_params(r, "recording", keys, MERGE_MAX);
-    if (n > 0 && !reel_merge_shift(in->recordings, in->n, keys, shifts, n < MERGE_MAX ? n : MERGE_MAX, in->sources, &err)) {
+    if (n > 0 &&
+        !reel_merge_shift(in->recordings, in->n, keys, shifts, n < MERGE_MAX ? n : MERGE_MAX, in->sources, &err)) {
         http_reply_bad_param(r, "shift", "%s", err.text);
         return;
     }
@@ -143,7 +145,8 @@ static bool search(struct http_request *r, struct catalog_page *page) {
         return false;
     }
     if (page->next) {
-        http_reply_problem(r, 413, "too-many", "the search finds %s%llu recordings; at most %d are exported as one: narrow the search",
+        http_reply_problem(r, 413, "too-many",
+                           "the search finds %s%llu recordings; at most %d are exported as one: narrow the search",
                            page->total_capped ? "more than " : "", (unsigned long long)page->total, SEARCH_MAX);
         return false;
     }
@@ -204,7 +207,8 @@ static void apply_epochs(struct inputs *in) {
     for (uint32_t i = 0; i < in->n; i++) {
         const struct catalog_recording *row = &in->items[i].row;
         int64_t epoch_ns = row->annotations.epoch_ns, end;
-        if (row->clock == REEL_CLOCK_RELATIVE && row->annotations.has_epoch && !__builtin_add_overflow(row->start_ns, epoch_ns, &end) &&
+        if (row->clock == REEL_CLOCK_RELATIVE && row->annotations.has_epoch &&
+            !__builtin_add_overflow(row->start_ns, epoch_ns, &end) &&
             !__builtin_add_overflow(row->end_ns, epoch_ns, &end)) {
             in->sources[i].shift_ns = epoch_ns;
             in->sources[i].wall = true;

@@ -21,9 +21,9 @@ static const int64_t POLL_NS = 250000000;
 
 static json_t *view_job(const struct jobs *jobs, const char *prefix, const struct catalog_job *j) {
     const struct job_kind *kind = jobs_kind(jobs, j->kind);
-    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "id", j->id, "kind", j->kind, "subject", j->subject, "state",
-                          job_state_name(j->state), "done", view_u64(j->done), "total", view_u64(j->total), "created",
-                          view_time(j->created_ns, REEL_CLOCK_WALL));
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "id", j->id, "kind", j->kind, "subject", j->subject,
+                          "state", job_state_name(j->state), "done", view_u64(j->done), "total", view_u64(j->total),
+                          "created", view_time(j->created_ns, REEL_CLOCK_WALL));
     if (j->ended_ns) {
         json_object_set_new(o, "ended", view_time(j->ended_ns, REEL_CLOCK_WALL));
     }
@@ -46,8 +46,8 @@ static bool is_shown(const struct http_request *r, const struct catalog_job *j) 
     return !caller->collections || (j->collection[0] && http_caller_sees(caller, j->collection));
 }
 
-/* A plan belongs to no collection, and several requests may wait for it. Its unguessable id is returned to each of them; they may read
- * the job but not cancel it. */
+/* A plan belongs to no collection, and several requests may wait for it. Its unguessable id is returned to each of
+ * them; they may read the job but not cancel it. */
 static bool is_waited_for(const struct catalog_job *j) {
     return strcmp(j->kind, "plan") == 0;
 }
@@ -68,7 +68,8 @@ static bool is_wanted(const struct http_request *r, const struct catalog_job *j)
 }
 
 /* A page of the jobs that the caller may see. *more: the row where the next page begins, 0 at the end. */
-static bool fill(struct http_request *r, json_t *items, int64_t before, uint32_t limit, int64_t *more, struct reel_error *err) {
+static bool fill(struct http_request *r, json_t *items, int64_t before, uint32_t limit, int64_t *more,
+                 struct reel_error *err) {
     struct jobs *jobs = http_app(r)->jobs;
     AUTO_MEM struct catalog_job *page = calloc(limit, sizeof *page);
     uint32_t n = limit;
@@ -114,7 +115,8 @@ void api_jobs_list(struct http_request *r) {
 }
 
 static void reply_no_job(struct http_request *r) {
-    http_reply_problem(r, 404, "not-found", "there is no job %s; ended ones are kept for a week", http_segment(r, "id"));
+    http_reply_problem(r, 404, "not-found", "there is no job %s; ended ones are kept for a week",
+                       http_segment(r, "id"));
 }
 
 /* The job in the path, if the caller may see it; the caller frees it. */
@@ -153,8 +155,8 @@ static bool is_over(const struct catalog_job *j) {
 }
 
 static bool is_news(const struct follow *f, const struct catalog_job *now) {
-    return !f->begun || is_over(now) || now->state != f->sent.state || now->done != f->sent.done || now->total != f->sent.total ||
-           strcmp(now->outcome, f->sent.outcome) != 0;
+    return !f->begun || is_over(now) || now->state != f->sent.state || now->done != f->sent.done ||
+           now->total != f->sent.total || strcmp(now->outcome, f->sent.outcome) != 0;
 }
 
 /* The state of the job now; one that has left no row has succeeded. */
@@ -229,7 +231,8 @@ static void follow(struct http_request *r) {
     f->sent = now;
     f->sent.options = NULL;
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(r, &(struct http_stream){.media_type = "text/event-stream", .next = next_event, .free = free, .context = f});
+    http_reply_stream(
+        r, &(struct http_stream){.media_type = "text/event-stream", .next = next_event, .free = free, .context = f});
 }
 
 void api_job_get(struct http_request *r) {
@@ -251,7 +254,8 @@ void api_job_cancel(struct http_request *r) {
     if (!find(r, &job)) {
         reply_no_job(r);
     } else if (!is_shown(r, &job)) {
-        http_reply_problem(r, 403, "forbidden", "others may wait for this job too, and %s is limited to some collections",
+        http_reply_problem(r, 403, "forbidden",
+                           "others may wait for this job too, and %s is limited to some collections",
                            http_caller(r)->name);
     } else if (jobs_cancel(http_app(r)->jobs, job.id, &err) || err.code == REEL_NOT_FOUND) { /* it has just ended */
         http_reply_empty(r, 204);

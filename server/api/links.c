@@ -17,13 +17,15 @@ static bool read_expires(struct http_request *r, const json_t *value, int64_t *e
     struct reel_time t;
     const char *text = json_string_value(value);
     bool good = !value || (text && reel_duration_parse(text, &ns, NULL));
-    if (!good && text && reel_time_parse(text, 1, &t, NULL) && (t.kind == REEL_TIME_ABSOLUTE || t.kind == REEL_TIME_FROM_NOW)) {
+    if (!good && text && reel_time_parse(text, 1, &t, NULL) &&
+        (t.kind == REEL_TIME_ABSOLUTE || t.kind == REEL_TIME_FROM_NOW)) {
         int64_t at = reel_time_resolve(&t, 0, 0, now);
         good = at > now;
         ns = good ? at - now : 0;
     }
     if (!good || ns > LINK_DAYS_MAX * LINK_DEFAULT_NS) {
-        http_reply_problem(r, 400, "bad-body", "expires is a duration such as \"12h\", or a future time, at most %d days from now",
+        http_reply_problem(r, 400, "bad-body",
+                           "expires is a duration such as \"12h\", or a future time, at most %d days from now",
                            LINK_DAYS_MAX);
         return false;
     }
@@ -42,7 +44,8 @@ void api_link_create(struct http_request *r) {
     }
     const char *path = json_string_value(json_object_get(body, "path"));
     AUTO_MEM char *signed_path = NULL;
-    if (!path || !access_sign(http_app(r)->access, http_caller(r), http_without_prefix(r, path), expires_s, &signed_path, &err)) {
+    if (!path || !access_sign(http_app(r)->access, http_caller(r), http_without_prefix(r, path), expires_s,
+                              &signed_path, &err)) {
         if (!path) {
             reel_fail(&err, REEL_ARGUMENT, "path is the path of the link, such as /api/v1/recordings/ID/as/run.mcap");
         }
@@ -76,7 +79,8 @@ void api_recording_link(struct http_request *r) {
     char key[LINK_KEY_TEXT];
     json_t *body = body_json(r);
     http_audit(r);
-    if (!body || !body_knows(r, body, known) || !read_expires(r, json_object_get(body, "expires"), &expires_s) || !api_find(r, &a)) {
+    if (!body || !body_knows(r, body, known) || !read_expires(r, json_object_get(body, "expires"), &expires_s) ||
+        !api_find(r, &a)) {
         return;
     }
     if (!access_sign_recording(http_app(r)->access, http_caller(r), a.row.id, expires_s, key, &err)) {

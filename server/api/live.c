@@ -49,9 +49,10 @@ static bool read_type(struct http_request *r, struct batch *b) {
         }
     }
     if (type) {
-        http_reply_problem(r, 415, "unsupported-media-type",
-                           "messages are rows of JSON (application/x-ndjson), of MessagePack (application/msgpack) or MCAP records "
-                           "(application/vnd.mcap)");
+        http_reply_problem(
+            r, 415, "unsupported-media-type",
+            "messages are rows of JSON (application/x-ndjson), of MessagePack (application/msgpack) or MCAP records "
+            "(application/vnd.mcap)");
     }
     return !type;
 }
@@ -69,7 +70,8 @@ void api_append_begin(struct http_request *r) {
         return;
     }
     if (http_has_body_length(r, &length) && length > LIVE_BODY_MAX) {
-        http_reply_problem(r, 413, "too-large", "one request may append at most %d MiB; send several", LIVE_BODY_MAX >> 20);
+        http_reply_problem(r, 413, "too-large", "one request may append at most %d MiB; send several",
+                           LIVE_BODY_MAX >> 20);
         return;
     }
     http_reserve(r, COPIES * length);
@@ -78,7 +80,8 @@ void api_append_begin(struct http_request *r) {
 bool api_append_piece(struct http_request *r, const void *data, size_t size) {
     struct batch *b = http_state(r);
     if (size > LIVE_BODY_MAX - b->size) {
-        http_reply_problem(r, 413, "too-large", "one request may append at most %d MiB; send several", LIVE_BODY_MAX >> 20);
+        http_reply_problem(r, 413, "too-large", "one request may append at most %d MiB; send several",
+                           LIVE_BODY_MAX >> 20);
         return false;
     }
     if (size > b->room - b->size) {
@@ -100,7 +103,8 @@ bool api_append_piece(struct http_request *r, const void *data, size_t size) {
 static json_t *view_appended(const struct live_appended *a) {
     char last[REEL_TIME_TEXT];
     reel_time_rfc3339(a->last_ns, last);
-    json_t *body = json_pack("{s:I, s:o}", "appended", (json_int_t)a->messages, "last", a->messages > 0 ? json_string(last) : json_null());
+    json_t *body = json_pack("{s:I, s:o}", "appended", (json_int_t)a->messages, "last",
+                             a->messages > 0 ? json_string(last) : json_null());
     if (a->repeated) {
         json_object_set_new(body, "repeated", json_true());
     }
@@ -109,7 +113,8 @@ static json_t *view_appended(const struct live_appended *a) {
 
 static void refuse_batch(struct http_request *r, const struct batch *b, const struct reel_error *err) {
     if (err->code == REEL_ARGUMENT && b->is_form && !memchr(b->bytes, '\n', b->size)) {
-        http_reply_problem(r, 400, "bad-body", "%s (curl -d removes the line ends of a file: send it with --data-binary @FILE)", err->text);
+        http_reply_problem(r, 400, "bad-body",
+                           "%s (curl -d removes the line ends of a file: send it with --data-binary @FILE)", err->text);
     } else if (err->code == REEL_ARGUMENT) {
         http_reply_problem(r, 400, "bad-body", "%s", err->text);
     } else {
@@ -128,7 +133,8 @@ void api_append(struct http_request *r) {
         return;
     }
     http_param_bool(r, "durable", &durable);
-    const struct live_batch batch = {.media = b->media, .body = {.data = b->bytes, .size = b->size}, .key = key, .durable = durable};
+    const struct live_batch batch = {
+        .media = b->media, .body = {.data = b->bytes, .size = b->size}, .key = key, .durable = durable};
     if (!http_caller_sees(http_caller(r), a.row.collection)) {
         http_reply_problem(r, 404, "not-found", "there is no such recording");
     } else if (live_append(http_app(r)->live, &a.row, &batch, &done, &err)) {
@@ -172,14 +178,18 @@ void api_finish(struct http_request *r) {
     api_recording_done(&a);
 }
 
-void api_live_create(struct http_request *r, const struct ingest_request *q, struct ingest_result *out, struct reel_error *err) {
+void api_live_create(struct http_request *r, const struct ingest_request *q, struct ingest_result *out,
+                     struct reel_error *err) {
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     if (q->format || q->part_of || q->keep) {
         reel_fail(err, REEL_ARGUMENT, "format, part_of and keep mean nothing for a live recording");
         return;
     }
-    const struct live_request request = {
-        .collection = q->collection, .name = q->name, .group = q->group, .annotations = q->annotations, .replace = q->replace};
+    const struct live_request request = {.collection = q->collection,
+                                         .name = q->name,
+                                         .group = q->group,
+                                         .annotations = q->annotations,
+                                         .replace = q->replace};
     if (names_check(q->collection, q->name, err) && live_create(http_app(r)->live, &request, &out->recording, err)) {
         out->outcome = INGEST_CREATED;
     }

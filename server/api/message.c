@@ -24,7 +24,8 @@ static void free_payload(void *context) {
     free(p);
 }
 
-static void reply_raw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m) {
+static void reply_raw(struct http_request *r, const struct api_recording *a, struct reel_stream *stream,
+                      const struct reel_message *m) {
     struct payload *p = malloc(sizeof *p);
     if (!p) {
         reel_stream_free(stream);
@@ -33,7 +34,8 @@ static void reply_raw(struct http_request *r, const struct api_recording *a, str
     }
     *p = (struct payload){.stream = stream, .message = *m};
     char text[160], etag[64];
-    snprintf(text, sizeof text, "message %s %u %llu %u", a->row.content, m->entry.chunk, (unsigned long long)m->entry.offset, m->size);
+    snprintf(text, sizeof text, "message %s %u %llu %u", a->row.content, m->entry.chunk,
+             (unsigned long long)m->entry.offset, m->size);
     api_etag(text, etag);
     http_reply_file(r, &(struct http_file){.length = m->size,
                                            .etag = etag,
@@ -45,7 +47,8 @@ static void reply_raw(struct http_request *r, const struct api_recording *a, str
 }
 
 /* The row by the same writer that streams rows. */
-static void reply_row(struct http_request *r, const struct api_recording *a, struct reel_stream *stream, const struct reel_message *m) {
+static void reply_row(struct http_request *r, const struct api_recording *a, struct reel_stream *stream,
+                      const struct reel_message *m) {
     struct reel_error err = {0};
     struct reel_mark mark = reel_mark_of(m);
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
@@ -85,7 +88,8 @@ static void reply_row(struct http_request *r, const struct api_recording *a, str
 }
 
 /* Finds the requested message. False: replied. */
-static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream, struct reel_message *m) {
+static bool find(struct http_request *r, const struct api_recording *a, struct reel_stream **stream,
+                 struct reel_message *m) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a->recording));
     const char *topics[API_GLOBS_MAX];
     uint32_t channels[API_GLOBS_MAX];
@@ -123,7 +127,8 @@ static bool find(struct http_request *r, const struct api_recording *a, struct r
     return good;
 }
 
-/* X-Index: where the message is among those of the topic, for a list that follows a time. Counted from the index alone. */
+/* X-Index: where the message is among those of the topic, for a list that follows a time. Counted from the index alone.
+ */
 static void add_index(struct http_request *r, const struct api_recording *a, const struct reel_message *m) {
     const char *topic;
     char text[32];
@@ -141,7 +146,8 @@ void api_message(struct http_request *r) {
     struct api_recording a;
     const char *media = http_negotiate(r, offers);
     if (!media) {
-        http_reply_problem(r, 406, "not-acceptable", "a message is available as application/json or application/octet-stream");
+        http_reply_problem(r, 406, "not-acceptable",
+                           "a message is available as application/json or application/octet-stream");
         return;
     }
     if (!api_open_messages(r, &a)) {

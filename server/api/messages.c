@@ -48,10 +48,10 @@ static const struct row_media *choose_media(struct http_request *r) {
             return &medias[i];
         }
     }
-    http_reply_problem(
-        r, 406, "not-acceptable",
-        "messages are available as application/x-ndjson, application/json, application/json-seq, text/csv, application/msgpack, "
-        "text/event-stream, " PARQUET " or " ARROW);
+    http_reply_problem(r, 406, "not-acceptable",
+                       "messages are available as application/x-ndjson, application/json, application/json-seq, "
+                       "text/csv, application/msgpack, "
+                       "text/event-stream, " PARQUET " or " ARROW);
     return NULL;
 }
 
@@ -62,7 +62,8 @@ static void free_rows(void *context) {
     reel_render_free(context);
 }
 
-/* With a limit the position of the first message left out is found in advance, from the index, so that a header can link to the next page.
+/* With a limit the position of the first message left out is found in advance, from the index, so that a header can
+ * link to the next page.
  */
 static bool add_next(struct http_request *r, struct reel_stream *stream, uint64_t limit, const struct reel_mark *from,
                      struct reel_error *err) {
@@ -147,7 +148,8 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
         http_reply_error(r, &err);
         return;
     }
-    struct reel_write_options options = {.is_cut = q.has_start, .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
+    struct reel_write_options options = {.is_cut = q.has_start,
+                                         .start_ns = q.has_start ? q.selection.start_ns : info->start_ns};
     AUTO_STRUCT(api_text_done) struct api_text text = {0};
     if (!api_read_text(r, &text, &options) || !position(r, stream, &options)) {
         return;
@@ -167,7 +169,8 @@ static void reply_rows(struct http_request *r, struct api_recording *a, const st
         http_reply_error(r, &err);
         return;
     }
-    http_reply_stream(r, &(struct http_stream){.media_type = media->media_type, .next = next_rows, .free = free_rows, .context = render});
+    http_reply_stream(r, &(struct http_stream){
+                             .media_type = media->media_type, .next = next_rows, .free = free_rows, .context = render});
 }
 
 /* A table is the export of the same name, with a length and ranges. */
@@ -176,7 +179,8 @@ static void reply_table(struct http_request *r, const struct row_media *media) {
     char name[32];
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (http_param(r, others[i])) {
-            http_reply_bad_param(r, others[i], "does not go with a table, which is a whole file; start and end select a part");
+            http_reply_bad_param(r, others[i],
+                                 "does not go with a table, which is a whole file; start and end select a part");
             return;
         }
     }
@@ -193,9 +197,11 @@ void api_messages(struct http_request *r) {
     }
     bool follow = false;
     http_param_bool(r, "follow", &follow);
-    bool whole = media && (strcmp(media->output, "json") == 0 || strcmp(media->output, "csv") == 0); /* has a beginning or an end */
+    bool whole = media && (strcmp(media->output, "json") == 0 ||
+                           strcmp(media->output, "csv") == 0); /* has a beginning or an end */
     if (follow && media && (whole || http_param(r, "limit") || http_param(r, "cursor") || http_param(r, "offset"))) {
-        http_reply_bad_param(r, "follow", "goes with output=ndjson, json-seq, msgpack or events, without limit, cursor and offset");
+        http_reply_bad_param(r, "follow",
+                             "goes with output=ndjson, json-seq, msgpack or events, without limit, cursor and offset");
         return;
     }
     if (media && api_open_messages(r, &a)) {

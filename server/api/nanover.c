@@ -1,4 +1,5 @@
-/* /nanover: the queries of NanoVer's own tools: the full frame or state at a time, frames, resets, state changes, energies. */
+/* /nanover: the queries of NanoVer's own tools: the full frame or state at a time, frames, resets, state changes,
+ * energies. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +37,8 @@ static void free_moment(void *context) {
 }
 REEL_DEFINE_AUTO(struct moment, free_moment);
 
-static struct moment *make_moment(struct reel_recording *recording, enum reel_nanover_part part, int64_t time_ns, bool packed,
-                                  struct reel_error *err) {
+static struct moment *make_moment(struct reel_recording *recording, enum reel_nanover_part part, int64_t time_ns,
+                                  bool packed, struct reel_error *err) {
     AUTO(free_moment) struct moment *m = calloc(1, sizeof *m);
     if (!m) {
         reel_fail_memory(err);
@@ -78,15 +79,20 @@ static void reply_moment(struct http_request *r, enum reel_nanover_part part) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));
     int64_t time_ns = info->end_ns;
     bool good = !http_param_time(r, "at", &at) || reel_time_within(&at, info->start_ns, info->end_ns, &time_ns, &err);
-    struct moment *m = !good ? NULL : make_moment(a.recording, part, time_ns, strcmp(type, "application/msgpack") == 0, &err);
+    struct moment *m =
+        !good ? NULL : make_moment(a.recording, part, time_ns, strcmp(type, "application/msgpack") == 0, &err);
     if (m) {
         char text[256], etag[64];
-        snprintf(text, sizeof text, "nanover %d %s %u %lld %s %u.%u", (int)part, a.row.content, info->format->version, (long long)time_ns,
-                 type, MOMENT_VERSION, reel_encodings_version());
+        snprintf(text, sizeof text, "nanover %d %s %u %lld %s %u.%u", (int)part, a.row.content, info->format->version,
+                 (long long)time_ns, type, MOMENT_VERSION, reel_encodings_version());
         api_etag(text, etag);
-        http_reply_file(
-            r, &(struct http_file){
-                   .length = m->size, .etag = etag, .media_type = type, .fd = -1, .read = read_moment, .free = free_moment, .context = m});
+        http_reply_file(r, &(struct http_file){.length = m->size,
+                                               .etag = etag,
+                                               .media_type = type,
+                                               .fd = -1,
+                                               .read = read_moment,
+                                               .free = free_moment,
+                                               .context = m});
     } else {
         http_reply_error(r, &err);
     }
@@ -109,8 +115,8 @@ static void free_pass(void *pass) {
     reel_nanover_free(pass);
 }
 
-static void reply_rows(struct http_request *r, const struct reel_nanover_question *q, struct reel_recording *recording, int form,
-                       const char *media) {
+static void reply_rows(struct http_request *r, const struct reel_nanover_question *q, struct reel_recording *recording,
+                       int form, const char *media) {
     struct reel_error err = {0};
     AUTO(api_answer_free) struct api_answer *answer = api_answer_new(form, &err);
     struct reel_nanover *pass = answer ? reel_nanover_open(recording, q, api_answer_rows(answer), &err) : NULL;
@@ -142,7 +148,8 @@ static void answer(struct http_request *r, enum reel_nanover_topic topic) {
     }
     const struct reel_index_info *info = reel_index_info(reel_recording_index(a.recording));
     if (api_select(r, info->start_ns, info->end_ns, &selection)) {
-        const struct reel_nanover_question q = {.topic = topic, .keys = keys, .n_keys = (uint32_t)n, .selection = &selection.selection};
+        const struct reel_nanover_question q = {
+            .topic = topic, .keys = keys, .n_keys = (uint32_t)n, .selection = &selection.selection};
         reply_rows(r, &q, a.recording, form, media);
     }
     api_recording_done(&a);

@@ -19,10 +19,15 @@ static json_t *reference(const char *section, const char *name, size_t size) {
 /* ---- parameters */
 
 static json_t *type_schema(const struct http_param *p) {
-    static const char *const plain[] = {
-        [HTTP_TEXT] = "string", [HTTP_UINT] = "integer", [HTTP_INT] = "integer", [HTTP_BOOL] = "boolean", [HTTP_CHOICE] = "string"};
-    static const char *const named[] = {
-        [HTTP_GLOB] = "GlobText", [HTTP_TIME] = "TimeText", [HTTP_TIME_MS] = "TimeMsText", [HTTP_DURATION] = "DurationText"};
+    static const char *const plain[] = {[HTTP_TEXT] = "string",
+                                        [HTTP_UINT] = "integer",
+                                        [HTTP_INT] = "integer",
+                                        [HTTP_BOOL] = "boolean",
+                                        [HTTP_CHOICE] = "string"};
+    static const char *const named[] = {[HTTP_GLOB] = "GlobText",
+                                        [HTTP_TIME] = "TimeText",
+                                        [HTTP_TIME_MS] = "TimeMsText",
+                                        [HTTP_DURATION] = "DurationText"};
     if ((size_t)p->type < sizeof named / sizeof *named && named[p->type]) {
         return reference("schemas", named[p->type], strlen(named[p->type]));
     }
@@ -60,7 +65,8 @@ static json_t *parameter(const struct http_param *p, const char *in) {
             json_object_set_new(schema, "maxItems", json_integer((json_int_t)p->max));
         }
     }
-    json_t *out = json_pack("{s:s, s:s, s:o, s:s}", "name", p->name, "in", in, "schema", schema, "description", p->help ? p->help : "");
+    json_t *out = json_pack("{s:s, s:s, s:o, s:s}", "name", p->name, "in", in, "schema", schema, "description",
+                            p->help ? p->help : "");
     if (p->required || strcmp(in, "path") == 0) {
         json_object_set_new(out, "required", json_true());
     }
@@ -70,7 +76,8 @@ static json_t *parameter(const struct http_param *p, const char *in) {
     return out;
 }
 
-/* Copies the path without the dots of "{name...}", and adds its parameters to `out`. False: one that api_path_param() does not know. */
+/* Copies the path without the dots of "{name...}", and adds its parameters to `out`. False: one that api_path_param()
+ * does not know. */
 static bool read_path(const char *path, char text[PATH_MAX_BYTES], json_t *out, struct reel_error *err) {
     char segment[NAME_MAX_BYTES] = "", name[NAME_MAX_BYTES];
     size_t n = 0;
@@ -113,7 +120,8 @@ static json_t *responses(const char *answers, const char *id) {
         char status[4] = "";
         memcpy(status, at, strnlen(at, 3));
         size_t size = strcspn(at, " ");
-        json_object_set_new(out, status, size > 4 ? reference("responses", at + 4, size - 4) : reference("responses", id, strlen(id)));
+        json_object_set_new(
+            out, status, size > 4 ? reference("responses", at + 4, size - 4) : reference("responses", id, strlen(id)));
         at += size;
     }
     return out;
@@ -122,8 +130,9 @@ static json_t *responses(const char *answers, const char *id) {
 /* The detail of the row, if it has one, and who may call it. */
 static json_t *description(const struct api_route *row) {
     const char *detail = row->detail ? row->detail : "", *space = row->detail ? " " : "";
-    return row->http.role == ROLE_NONE ? json_sprintf("%s%sNeeds no token.", detail, space)
-                                       : json_sprintf("%s%sNeeds the role %s.", detail, space, token_role_name(row->http.role));
+    return row->http.role == ROLE_NONE
+               ? json_sprintf("%s%sNeeds no token.", detail, space)
+               : json_sprintf("%s%sNeeds the role %s.", detail, space, token_role_name(row->http.role));
 }
 
 static json_t *operation(const struct api_route *row, const struct api_head *head) {
@@ -136,10 +145,10 @@ static json_t *operation(const struct api_route *row, const struct api_head *hea
         }
     }
     add_headers(parameters, row->headers, head != NULL);
-    json_t *out =
-        json_pack("{s:s, s:[s], s:s, s:o, s:s, s:o, s:o}", "operationId", id, "tags", row->tag, "summary",
-                  head ? head->summary : row->http.summary, "description", description(row), "x-role", token_role_name(row->http.role),
-                  "parameters", parameters, "responses", responses(head ? head->answers : row->answers, id));
+    json_t *out = json_pack("{s:s, s:[s], s:s, s:o, s:s, s:o, s:o}", "operationId", id, "tags", row->tag, "summary",
+                            head ? head->summary : row->http.summary, "description", description(row), "x-role",
+                            token_role_name(row->http.role), "parameters", parameters, "responses",
+                            responses(head ? head->answers : row->answers, id));
     if (row->http.piece) {
         json_object_set_new(out, "requestBody", reference("requestBodies", id, strlen(id)));
     }

@@ -1,5 +1,5 @@
-/* The page and the OpenAPI document, which are built into the program. They contain nothing of the archive, so they need no token; the
- * requests that the page then sends do. */
+/* The page and the OpenAPI document, which are built into the program. They contain nothing of the archive, so they
+ * need no token; the requests that the page then sends do. */
 #include "api/page.h"
 
 #include <pthread.h>
@@ -14,10 +14,12 @@
 #include "wire/cleanup.h"
 
 static const char not_built[] =
-    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><base href=\"/\"><title>Reel</title><h1>Reel</h1><p>The server runs. It was "
+    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><base href=\"/\"><title>Reel</title><h1>Reel</h1><p>The "
+    "server runs. It was "
     "built without its "
     "page: "
-    "install Node 18 or newer with npm, and build again (<code>./dev run</code> does both).</p><p>All of the API works: "
+    "install Node 18 or newer with npm, and build again (<code>./dev run</code> does both).</p><p>All of the API "
+    "works: "
     "<a href=\"api/v1/recordings\">recordings</a>, <a href=\"api/v1\">the service document</a>.</p></html>\n";
 
 static const struct page_file *find(const char *name) {
@@ -35,18 +37,21 @@ static bool read_bytes(void *context, uint64_t offset, void *buffer, size_t size
     return true;
 }
 
-/* Only scripts of this server, connections to this server, and its images and those of --map-tiles. The worker that computes checksums
- * may compile WebAssembly; the page may not. */
+/* Only scripts of this server, connections to this server, and its images and those of --map-tiles. The worker that
+ * computes checksums may compile WebAssembly; the page may not. */
 static void add_guards(struct http_request *r, const char *name) {
     bool hashes = strncmp(name, "assets/hash_worker", strlen("assets/hash_worker")) == 0;
     const char *tiles = http_app(r)->config.map_tiles;
-    size_t origin = tiles ? (size_t)(strchr(strstr(tiles, "://") + 3, '/') - tiles) : 0; /* cmd_serve.c has checked it */
+    size_t origin =
+        tiles ? (size_t)(strchr(strstr(tiles, "://") + 3, '/') - tiles) : 0; /* cmd_serve.c has checked it */
     AUTO_MEM char *policy = NULL;
-    int n = asprintf(&policy,
-                     "default-src 'self'; img-src 'self' data: blob:%s%.*s; object-src 'none'; base-uri 'self'; form-action 'self'; "
-                     "frame-ancestors 'none'",
-                     origin ? " " : "", (int)origin, tiles ? tiles : "");
-    http_add_header(r, "Content-Security-Policy", hashes || n < 0 ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" : policy);
+    int n = asprintf(
+        &policy,
+        "default-src 'self'; img-src 'self' data: blob:%s%.*s; object-src 'none'; base-uri 'self'; form-action 'self'; "
+        "frame-ancestors 'none'",
+        origin ? " " : "", (int)origin, tiles ? tiles : "");
+    http_add_header(r, "Content-Security-Policy",
+                    hashes || n < 0 ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" : policy);
     http_add_header(r, "Cross-Origin-Opener-Policy", "same-origin");
     http_add_header(r, "Permissions-Policy", "camera=(), geolocation=(), microphone=()");
     http_add_header(r, "X-Frame-Options", "DENY");
@@ -160,9 +165,9 @@ void api_openapi(struct http_request *r) {
         http_add_header(r, "ETag", document_etag);
         http_reply_json(r, 200, json_incref(whole));
     } else {
-        http_reply_problem(
-            r, 404, "not-found",
-            "This server was built without its page, and the document's components come with it (web/openapi.yaml in the source).");
+        http_reply_problem(r, 404, "not-found",
+                           "This server was built without its page, and the document's components come with it "
+                           "(web/openapi.yaml in the source).");
     }
 }
 

@@ -73,7 +73,8 @@ bool paging_slice(struct http_request *r, struct view_slice *slice) {
     if (!paging_after_row(r, &from)) {
         return false;
     }
-    *slice = (struct view_slice){.from = (size_t)from, .limit = limit < VIEW_ITEMS_MAX ? (size_t)limit : VIEW_ITEMS_MAX};
+    *slice =
+        (struct view_slice){.from = (size_t)from, .limit = limit < VIEW_ITEMS_MAX ? (size_t)limit : VIEW_ITEMS_MAX};
     return from >= 0 || refuse_cursor(r);
 }
 
@@ -97,8 +98,8 @@ json_t *paging_next_link(struct http_request *r, const struct view_slice *slice)
     return paging_next(slice);
 }
 
-void paging_reply_slice(struct http_request *r, const struct rows_form *form, json_t *items, const struct view_slice *slice,
-                        const char *const *columns) {
+void paging_reply_slice(struct http_request *r, const struct rows_form *form, json_t *items,
+                        const struct view_slice *slice, const char *const *columns) {
     rows_reply(r, form, json_pack("{s:O, s:o}", "items", items, "next", paging_next_link(r, slice)), items, columns);
 }
 
@@ -107,14 +108,15 @@ static int put_piece(const char *data, size_t size, void *context) {
     return 0;
 }
 
-char *paging_topics(struct http_request *r, json_t *recording, const struct reel_index *index, struct view_slice *slice) {
+char *paging_topics(struct http_request *r, json_t *recording, const struct reel_index *index,
+                    struct view_slice *slice) {
     struct grow topics = {0}, out = {0};
     json_auto_t *body = recording ? json_incref(recording) : json_object();
     const char *name = recording ? ",\"topics\":" : ",\"items\":";
-    bool good =
-        body && view_topics_text(index, slice, &topics) &&
-        json_object_set_new(body, recording ? "topics_next" : "next", recording ? paging_next(slice) : paging_next_link(r, slice)) == 0 &&
-        json_text_write(body, 0, put_piece, &out);
+    bool good = body && view_topics_text(index, slice, &topics) &&
+                json_object_set_new(body, recording ? "topics_next" : "next",
+                                    recording ? paging_next(slice) : paging_next_link(r, slice)) == 0 &&
+                json_text_write(body, 0, put_piece, &out);
     if (good) {
         out.size--; /* its "}" */
         grow_put(&out, name, strlen(name));
@@ -131,8 +133,8 @@ char *paging_topics(struct http_request *r, json_t *recording, const struct reel
 
 const char *const paging_outputs[] = {"json", "csv", "ndjson", "parquet", "arrows", NULL};
 
-static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form, const char *const *columns,
-                  json_t *members) {
+static void reply(struct http_request *r, json_t *items, const char *next, const struct rows_form *form,
+                  const char *const *columns, json_t *members) {
     char cursor[CURSOR_MAX + 1];
     write_cursor(next, next ? strlen(next) : 0, cursor);
     if (next) {
@@ -155,7 +157,8 @@ void paging_reply(struct http_request *r, json_t *items, const char *next, const
     reply(r, items, next, &form, columns, NULL);
 }
 
-void paging_reply_found(struct http_request *r, json_t *items, const char *next, const char *const *columns, json_t *members) {
+void paging_reply_found(struct http_request *r, json_t *items, const char *next, const char *const *columns,
+                        json_t *members) {
     struct rows_form form;
     if (rows_form(r, &form)) {
         reply(r, items, next, &form, columns, members);

@@ -1,4 +1,5 @@
-/* Paged lists: {"items": […], "next": cursor or null}, and a Link header to the next page. The cursor encodes a text or a row number. */
+/* Paged lists: {"items": […], "next": cursor or null}, and a Link header to the next page. The cursor encodes a text or
+ * a row number. */
 #ifndef SERVER_API_PAGING_H
 #define SERVER_API_PAGING_H
 
@@ -19,41 +20,46 @@ json_t *paging_next(const struct view_slice *slice);
 /* The same, and a Link to it. */
 json_t *paging_next_link(struct http_request *r, const struct view_slice *slice);
 /* Replies with such a part. Takes the reference to `items`. */
-void paging_reply_slice(struct http_request *r, const struct rows_form *form, json_t *items, const struct view_slice *slice,
-                        const char *const *columns);
-/* The JSON text, from malloc, of a page of topics with a Link to the next; or, if not NULL, of `recording` with the members "topics" and
- * "topics_next". NULL: no memory. */
-char *paging_topics(struct http_request *r, json_t *recording, const struct reel_index *index, struct view_slice *slice);
-/* Replies. Takes the reference to `items`; `next` NULL: the last page. `columns` (NULL-terminated): the columns of CSV (api/rows.h); NULL:
- * JSON only. */
+void paging_reply_slice(struct http_request *r, const struct rows_form *form, json_t *items,
+                        const struct view_slice *slice, const char *const *columns);
+/* The JSON text, from malloc, of a page of topics with a Link to the next; or, if not NULL, of `recording` with the
+ * members "topics" and "topics_next". NULL: no memory. */
+char *paging_topics(struct http_request *r, json_t *recording, const struct reel_index *index,
+                    struct view_slice *slice);
+/* Replies. Takes the reference to `items`; `next` NULL: the last page. `columns` (NULL-terminated): the columns of CSV
+ * (api/rows.h); NULL: JSON only. */
 void paging_reply(struct http_request *r, json_t *items, const char *next, const char *const *columns);
 
 /* The same with more members in the JSON document, which it takes (NULL: none), for a search. */
-void paging_reply_found(struct http_request *r, json_t *items, const char *next, const char *const *columns, json_t *members);
+void paging_reply_found(struct http_request *r, json_t *items, const char *next, const char *const *columns,
+                        json_t *members);
 
 extern const char *const paging_outputs[];
-#define PAGING_LIMIT_CURSOR                                                                                                                \
-    {.name = "limit",                                                                                                                      \
-     .type = HTTP_UINT,                                                                                                                    \
-     .min = 1,                                                                                                                             \
-     .max = 1000,                                                                                                                          \
-     .fallback = "100",                                                                                                                    \
-     .help = "The number of items of a page; more than 1000 is taken as 1000."},                                                           \
-    {                                                                                                                                      \
-        .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                                               \
+#define PAGING_LIMIT_CURSOR                                                                                            \
+    {.name = "limit",                                                                                                  \
+     .type = HTTP_UINT,                                                                                                \
+     .min = 1,                                                                                                         \
+     .max = 1000,                                                                                                      \
+     .fallback = "100",                                                                                                \
+     .help = "The number of items of a page; more than 1000 is taken as 1000."},                                       \
+    {                                                                                                                  \
+        .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                           \
     }
-#define PAGING_SLICE                                                                                                                       \
-    {.name = "limit",                                                                                                                      \
-     .type = HTTP_UINT,                                                                                                                    \
-     .min = 1,                                                                                                                             \
-     .max = 1000,                                                                                                                          \
-     .fallback = "1000",                                                                                                                   \
-     .help = "The maximum number of items; a page of long items has fewer."},                                                              \
-    {                                                                                                                                      \
-        .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                                               \
+#define PAGING_SLICE                                                                                                   \
+    {.name = "limit",                                                                                                  \
+     .type = HTTP_UINT,                                                                                                \
+     .min = 1,                                                                                                         \
+     .max = 1000,                                                                                                      \
+     .fallback = "1000",                                                                                               \
+     .help = "The maximum number of items; a page of long items has fewer."},                                          \
+    {                                                                                                                  \
+        .name = "cursor", .type = HTTP_TEXT, .help = "The member next of the previous page."                           \
     }
-#define PAGING_PARAMS                                                                                                                      \
-    {.name = "output", .type = HTTP_CHOICE, .choices = paging_outputs, .help = "The output format; takes precedence over Accept."},        \
+#define PAGING_PARAMS                                                                                                  \
+    {.name = "output",                                                                                                 \
+     .type = HTTP_CHOICE,                                                                                              \
+     .choices = paging_outputs,                                                                                        \
+     .help = "The output format; takes precedence over Accept."},                                                      \
         PAGING_LIMIT_CURSOR
 
 #endif

@@ -45,8 +45,8 @@ static void free_request(void *context) {
 }
 
 /* What a part is rendered from: the selection and options of `m` with its times. */
-static void set_part(const struct reel_conversion *m, const struct reel_split_part *range, struct reel_selection *selection,
-                     struct reel_write_options *options) {
+static void set_part(const struct reel_conversion *m, const struct reel_split_part *range,
+                     struct reel_selection *selection, struct reel_write_options *options) {
     *selection = m->selection;
     selection->start_ns = range->selection.start_ns;
     selection->end_ns = range->selection.end_ns;
@@ -57,13 +57,13 @@ static void set_part(const struct reel_conversion *m, const struct reel_split_pa
     options->start_ns = range->options.start_ns;
 }
 
-static bool plan_parts(struct parts *parts, const struct request *q, const struct reel_progress *progress, uint64_t *memory,
-                       struct reel_error *err) {
+static bool plan_parts(struct parts *parts, const struct request *q, const struct reel_progress *progress,
+                       uint64_t *memory, struct reel_error *err) {
     const struct reel_conversion *m = q->conversion;
     struct reel_selection selection;
     struct reel_write_options options;
-    parts->ranges =
-        reel_split(m->writer, m->recordings, m->n_recordings, &m->selection, &m->options, &q->rule, progress, &parts->count, err);
+    parts->ranges = reel_split(m->writer, m->recordings, m->n_recordings, &m->selection, &m->options, &q->rule,
+                               progress, &parts->count, err);
     parts->plans = parts->ranges ? calloc(parts->count, sizeof(struct reel_plan *)) : NULL;
     if (!parts->plans) {
         return parts->ranges ? reel_fail_memory(err) : false;
@@ -77,14 +77,15 @@ static bool plan_parts(struct parts *parts, const struct request *q, const struc
         }
         *memory += sizeof *parts->ranges + reel_plan_memory(parts->plans[i]);
         if (*memory > PLANS_MEMORY_MAX) {
-            return reel_fail(err, REEL_LIMIT, "the plans of %u of %u parts need more than %u MiB; choose larger parts", i + 1, parts->count,
-                             PLANS_MEMORY_MAX >> 20);
+            return reel_fail(err, REEL_LIMIT, "the plans of %u of %u parts need more than %u MiB; choose larger parts",
+                             i + 1, parts->count, PLANS_MEMORY_MAX >> 20);
         }
     }
     return true;
 }
 
-static bool make_parts(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory, struct reel_error *err) {
+static bool make_parts(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory,
+                       struct reel_error *err) {
     AUTO(parts_free) struct parts *parts = calloc(1, sizeof *parts);
     if (!parts) {
         return reel_fail_memory(err);
@@ -106,8 +107,8 @@ static void unref_parts(void *parts) {
     parts_free(parts);
 }
 
-struct parts *parts_get(struct derived_cache *cache, const struct plan_request *q, const struct reel_split_rule *rule, int64_t wait_ns,
-                        char job[33], struct reel_error *err) {
+struct parts *parts_get(struct derived_cache *cache, const struct plan_request *q, const struct reel_split_rule *rule,
+                        int64_t wait_ns, char job[33], struct reel_error *err) {
     static const struct derived_kind kind = {
         .job = "plan", .make = make_parts, .free_context = free_request, .ref = ref_parts, .unref = unref_parts};
     struct request *request = calloc(1, sizeof *request);
@@ -154,8 +155,8 @@ static size_t put_head(const struct parts_archive *a, uint32_t part, uint8_t out
     return ustar_head(name, reel_plan_length(a->parts->plans[part]), a->modified_s, out);
 }
 
-struct parts_archive *parts_archive_new(struct parts *parts, const struct plan_request *q, const char *stem, int64_t modified_ns,
-                                        struct reel_error *err) {
+struct parts_archive *parts_archive_new(struct parts *parts, const struct plan_request *q, const char *stem,
+                                        int64_t modified_ns, struct reel_error *err) {
     AUTO(parts_archive_free) struct parts_archive *a = calloc(1, sizeof *a);
     uint8_t head[USTAR_HEAD_MAX];
     if (!a || !(a->members = calloc(parts->count, sizeof *a->members)) || !(a->stem = strdup(stem))) {
@@ -192,13 +193,15 @@ static bool open_part(struct parts_archive *a, uint32_t part, struct reel_error 
     set_part(a->conversion, &a->parts->ranges[part], &selection, &options);
     struct reel_plan *plan = a->parts->plans[part];
     selection.front = reel_plan_front(plan);
-    struct reel_stream *stream =
-        reel_writer_stream(a->conversion->writer, a->conversion->recordings, a->conversion->n_recordings, &selection, err);
+    struct reel_stream *stream = reel_writer_stream(a->conversion->writer, a->conversion->recordings,
+                                                    a->conversion->n_recordings, &selection, err);
     return stream && (a->render = reel_render_new(plan, a->conversion->writer, &options, stream, err));
 }
 
-/* Reads up to `size` bytes from `offset` that belong together: of a head, of a part, or of padding. *got is at least 1. */
-static bool read_run(struct parts_archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got, struct reel_error *err) {
+/* Reads up to `size` bytes from `offset` that belong together: of a head, of a part, or of padding. *got is at least 1.
+ */
+static bool read_run(struct parts_archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
+                     struct reel_error *err) {
     uint32_t low = 0, high = a->parts->count;
     while (high - low > 1) { /* the member that it is in */
         uint32_t middle = low + (high - low) / 2;
@@ -206,7 +209,10 @@ static bool read_run(struct parts_archive *a, uint64_t offset, uint8_t *buffer, 
     }
     const struct member *m = &a->members[low];
     uint64_t data_end = m->data_at + reel_plan_length(a->parts->plans[low]);
-    uint64_t end = offset < m->data_at ? m->data_at : offset < data_end ? data_end : low + 1 < a->parts->count ? m[1].at : a->length;
+    uint64_t end = offset < m->data_at         ? m->data_at
+                   : offset < data_end         ? data_end
+                   : low + 1 < a->parts->count ? m[1].at
+                                               : a->length;
     *got = end - offset < size ? (size_t)(end - offset) : size;
     if (offset < m->data_at) {
         uint8_t head[USTAR_HEAD_MAX];

@@ -18,7 +18,8 @@ static void free_request(void *context) {
     }
 }
 
-static bool make_plan(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory, struct reel_error *err) {
+static bool make_plan(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory,
+                      struct reel_error *err) {
     const struct request *q = context;
     struct reel_plan *plan = reel_conversion_plan(q->conversion, &q->keep, progress, err);
     *thing = plan;

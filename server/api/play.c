@@ -21,7 +21,8 @@ static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
 static const int64_t LOOK_NS = 1000000000;       /* how often a silent playback looks after its client */
-static const int64_t BEAT_NS = 15000000000;      /* after this silence a row tells where it is; proxies cut silent connections */
+static const int64_t BEAT_NS =
+    15000000000; /* after this silence a row tells where it is; proxies cut silent connections */
 
 struct play_media {
     const char *output, *media_type, *extension;
@@ -108,10 +109,11 @@ static bool make_row(struct player *p, const char *name, json_t *value, struct r
 static json_t *view_play(const struct play_entry *entry) {
     struct reel_play_state s;
     reel_play_get(entry->play, &s);
-    return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:I, s:f}", "id", entry->id, "recording", entry->recording, "paused",
-                     s.paused, "loop", s.loop, "speed", s.speed > 0 ? json_real(s.speed) : json_string("max"), "start",
-                     view_time(s.start_ns, entry->clock), "end", view_time(s.end_ns, entry->clock), "position",
-                     view_time(s.position_ns, entry->clock), "messages", (json_int_t)s.messages, "late_ms", (double)s.late_ns / 1e6);
+    return json_pack(
+        "{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:I, s:f}", "id", entry->id, "recording", entry->recording, "paused",
+        s.paused, "loop", s.loop, "speed", s.speed > 0 ? json_real(s.speed) : json_string("max"), "start",
+        view_time(s.start_ns, entry->clock), "end", view_time(s.end_ns, entry->clock), "position",
+        view_time(s.position_ns, entry->clock), "messages", (json_int_t)s.messages, "late_ms", (double)s.late_ns / 1e6);
 }
 
 /* ---- the stream */
@@ -125,7 +127,9 @@ static bool tell_late(struct player *p, struct reel_error *err) {
         return true;
     }
     p->told_ns = now;
-    return make_row(p, "$late", json_pack("{s:f, s:I}", "late_ms", (double)s.late_ns / 1e6, "messages", (json_int_t)s.messages), err);
+    return make_row(p, "$late",
+                    json_pack("{s:f, s:I}", "late_ms", (double)s.late_ns / 1e6, "messages", (json_int_t)s.messages),
+                    err);
 }
 
 static void send_row(struct player *p, void *buffer, size_t size, size_t *got) {
@@ -206,7 +210,8 @@ static bool read_options(struct http_request *r, struct reel_play_options *out) 
     out->follow = http_param_u64(r, "follow", &actor);
     out->actor = (uint32_t)actor;
     http_param_duration(r, "max_gap", &out->max_gap_ns);
-    return read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) && read_number(r, "clock", SPEED_MIN, CLOCK_MAX, &out->clock_hz);
+    return read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) &&
+           read_number(r, "clock", SPEED_MIN, CLOCK_MAX, &out->clock_hz);
 }
 
 static const struct play_media *choose_media(struct http_request *r) {
@@ -217,7 +222,8 @@ static const struct play_media *choose_media(struct http_request *r) {
             return &medias[i];
         }
     }
-    http_reply_problem(r, 406, "not-acceptable", "playback is available as application/x-ndjson, text/event-stream or application/msgpack");
+    http_reply_problem(r, 406, "not-acceptable",
+                       "playback is available as application/x-ndjson, text/event-stream or application/msgpack");
     return NULL;
 }
 
@@ -234,14 +240,14 @@ static bool open_stream(struct player *p, const struct api_recording *a, bool la
     return (p->stream = reel_play_stream(p->play, &a->recording, 1, s, start, end > start ? end : start, err));
 }
 
-static bool start(struct player *p, struct api_recording *a, const struct reel_play_options *options, struct reel_write_options *write,
-                  struct reel_error *err) {
+static bool start(struct player *p, struct api_recording *a, const struct reel_play_options *options,
+                  struct reel_write_options *write, struct reel_error *err) {
     const struct reel_writer *writer = reel_writer_named(p->media->extension, NULL, err);
     return writer && (!options->follow || reel_carla_has_actor(a->recording, options->actor, err)) &&
            (p->play = reel_play_new(options, err)) && open_stream(p, a, options->latch, err) &&
            (p->render = reel_render_new(NULL, writer, write, p->stream, err)) &&
-           (p->entry =
-                plays_add(p->plays, http_app(p->r)->id, &a->row, p->play, reel_index_info(reel_recording_index(a->recording))->clock, err));
+           (p->entry = plays_add(p->plays, http_app(p->r)->id, &a->row, p->play,
+                                 reel_index_info(reel_recording_index(a->recording))->clock, err));
 }
 
 static void reply_play(struct http_request *r, struct api_recording *a, const struct play_media *media) {
@@ -275,7 +281,8 @@ static void reply_play(struct http_request *r, struct api_recording *a, const st
     }
     http_add_header(r, "X-Play", p->entry->id);
     http_add_header(r, "Cache-Control", "no-store");
-    http_reply_stream(r, &(struct http_stream){.media_type = media->media_type, .next = next_rows, .free = player_free, .context = p});
+    http_reply_stream(r, &(struct http_stream){
+                             .media_type = media->media_type, .next = next_rows, .free = player_free, .context = p});
 }
 
 void api_play(struct http_request *r) {
@@ -313,7 +320,8 @@ void api_play_get(struct http_request *r) {
     }
 }
 
-static bool read_bool(struct http_request *r, const json_t *body, const char *name, unsigned flag, struct reel_play_change *c, bool *out) {
+static bool read_bool(struct http_request *r, const json_t *body, const char *name, unsigned flag,
+                      struct reel_play_change *c, bool *out) {
     const json_t *value = json_object_get(body, name);
     if (value && !json_is_boolean(value)) {
         body_refuse(r, name, "true or false");
@@ -336,7 +344,8 @@ static bool read_speed(struct http_request *r, const json_t *value, struct reel_
 }
 
 /* Any time that start= takes: RFC 3339, ns, "+2.5s" from the start, "-2.5s" from the end. */
-static bool read_position(struct http_request *r, const json_t *value, const struct reel_play_state *s, struct reel_play_change *c) {
+static bool read_position(struct http_request *r, const json_t *value, const struct reel_play_state *s,
+                          struct reel_play_change *c) {
     struct reel_time time;
     char text[32] = "";
     if (!value) {
@@ -351,7 +360,8 @@ static bool read_position(struct http_request *r, const json_t *value, const str
     c->position_ns = good ? reel_time_resolve(&time, s->start_ns, s->end_ns, reel_now_ns()) : 0;
     if (!good || c->position_ns < s->start_ns || c->position_ns > s->end_ns) {
         body_refuse(r, "position",
-                    "a time between start and end of what is played: RFC 3339, ns, \"+2.5s\" from the start, \"-2.5s\" from the end");
+                    "a time between start and end of what is played: RFC 3339, ns, \"+2.5s\" from the start, \"-2.5s\" "
+                    "from the end");
         return false;
     }
     c->set |= REEL_PLAY_POSITION;
@@ -370,7 +380,8 @@ void api_play_patch(struct http_request *r) {
     }
     reel_play_get(entry.play, &state);
     if (read_bool(r, body, "paused", REEL_PLAY_PAUSED, &change, &change.paused) &&
-        read_bool(r, body, "loop", REEL_PLAY_LOOP, &change, &change.loop) && read_speed(r, json_object_get(body, "speed"), &change) &&
+        read_bool(r, body, "loop", REEL_PLAY_LOOP, &change, &change.loop) &&
+        read_speed(r, json_object_get(body, "speed"), &change) &&
         read_position(r, json_object_get(body, "position"), &state, &change)) {
         if (reel_play_set(entry.play, &change, &err)) {
             http_reply_json(r, 200, view_play(&entry));

@@ -37,8 +37,8 @@ const char *play_home(const char *id) {
     return strlen(id) == PLAY_ID_TEXT - 1 && id[RECORDING_ID_TEXT - 1] == '-' ? id + RECORDING_ID_TEXT : "";
 }
 
-struct play_entry *plays_add(struct plays *plays, const char *home, const struct catalog_recording *row, struct reel_play *play,
-                             enum reel_clock clock, struct reel_error *err) {
+struct play_entry *plays_add(struct plays *plays, const char *home, const struct catalog_recording *row,
+                             struct reel_play *play, enum reel_clock clock, struct reel_error *err) {
     struct play_entry *entry = calloc(1, sizeof *entry);
     if (!entry || !(entry->collection = strdup(row->collection))) {
         free(entry);

@@ -18,9 +18,10 @@ struct play_entry {
 struct plays;
 struct plays *plays_new(struct reel_error *err);
 void plays_free(struct plays *plays); /* NULL is fine */
-/* Adds a playback of the server `home` ("": there is one) and gives it an id. Takes a reference to `play`. NULL: err. */
-struct play_entry *plays_add(struct plays *plays, const char *home, const struct catalog_recording *row, struct reel_play *play,
-                             enum reel_clock clock, struct reel_error *err);
+/* Adds a playback of the server `home` ("": there is one) and gives it an id. Takes a reference to `play`. NULL: err.
+ */
+struct play_entry *plays_add(struct plays *plays, const char *home, const struct catalog_recording *row,
+                             struct reel_play *play, enum reel_clock clock, struct reel_error *err);
 void plays_remove(struct plays *plays, struct play_entry *entry); /* NULL is fine */
 /* A copy of the entry, with a reference to its controls; play_entry_done() releases it. False: there is none. */
 bool plays_find(struct plays *plays, const char *id, struct play_entry *out);

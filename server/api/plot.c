@@ -1,4 +1,5 @@
-/* /plot.svg: fields over time as a picture. The SVG loads nothing and has no scripts; names from recordings are escaped text. */
+/* /plot.svg: fields over time as a picture. The SVG loads nothing and has no scripts; names from recordings are escaped
+ * text. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static unsigned area_bottom(const struct plot *p) {
     return p->height - TIMES - LEGEND * (unsigned)p->n;
 }
 static double x_of(const struct plot *p, int64_t ns) {
-    double span = (double)((uint64_t)p->last_ns - (uint64_t)p->first_ns), at = (double)((uint64_t)ns - (uint64_t)p->first_ns);
+    double span = (double)((uint64_t)p->last_ns - (uint64_t)p->first_ns),
+           at = (double)((uint64_t)ns - (uint64_t)p->first_ns);
     return LEFT + (p->width - LEFT - RIGHT) * (span > 0 ? at / span : 0.5);
 }
 static double y_of(const struct plot *p, double value) {
@@ -61,8 +63,13 @@ static void put_escaped(FILE *f, const char *text) {
     size_t left = strlen(text);
     for (const uint8_t *p = (const uint8_t *)text; left > 0;) {
         size_t size = utf8_length(p, left);
-        bool bad = size == 0 || p[0] < 0x20 || p[0] == 0x7f || (size == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe);
-        const char *entity = p[0] == '&' ? "&amp;" : p[0] == '<' ? "&lt;" : p[0] == '>' ? "&gt;" : p[0] == '"' ? "&quot;" : NULL;
+        bool bad =
+            size == 0 || p[0] < 0x20 || p[0] == 0x7f || (size == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe);
+        const char *entity = p[0] == '&'   ? "&amp;"
+                             : p[0] == '<' ? "&lt;"
+                             : p[0] == '>' ? "&gt;"
+                             : p[0] == '"' ? "&quot;"
+                                           : NULL;
         entity = bad ? "\xef\xbf\xbd" : entity;
         size = size ? size : 1;
         if (entity) {
@@ -90,7 +97,8 @@ static void put_number(FILE *f, const struct plot *p, double value) {
 /* With milliseconds if the range is only seconds long; without the date if two labels do not fit. */
 static void put_time(FILE *f, const struct plot *p, int64_t ns, const char *anchor) {
     char text[REEL_TIME_TEXT], label[REEL_TIME_TEXT + 4];
-    bool fine = (uint64_t)p->last_ns - (uint64_t)p->first_ns < UINT64_C(10000000000), relative = p->all[0].clock == REEL_CLOCK_RELATIVE;
+    bool fine = (uint64_t)p->last_ns - (uint64_t)p->first_ns < UINT64_C(10000000000),
+         relative = p->all[0].clock == REEL_CLOCK_RELATIVE;
     if (relative) {
         reel_time_seconds(ns, text);
     } else {
@@ -106,7 +114,8 @@ static void put_time(FILE *f, const struct plot *p, int64_t ns, const char *anch
 
 static void put_axes(FILE *f, const struct plot *p) {
     unsigned width = p->width - LEFT - RIGHT, height = area_bottom(p) - TOP;
-    fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%u\" height=\"%u\" fill=\"none\" stroke=\"#999\"/>\n", LEFT, TOP, width, height);
+    fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%u\" height=\"%u\" fill=\"none\" stroke=\"#999\"/>\n", LEFT, TOP, width,
+            height);
     if (!p->any) {
         put_text(f, p->width / 2.0, (TOP + area_bottom(p)) / 2.0, "middle", "no values in this interval");
         return;
@@ -132,14 +141,16 @@ static void put_line(FILE *f, const struct plot *p, size_t i) {
     fprintf(f, "<polyline fill=\"none\" stroke=\"%s\" stroke-linejoin=\"round\" points=\"", colours[i]);
     for (size_t k = 0; k < s->count; k++) {
         if (isfinite(s->points[k].value)) {
-            fprintf(f, "%s%.1f,%.1f", drawn++ > 0 ? " " : "", x_of(p, s->points[k].time_ns), y_of(p, s->points[k].value));
+            fprintf(f, "%s%.1f,%.1f", drawn++ > 0 ? " " : "", x_of(p, s->points[k].time_ns),
+                    y_of(p, s->points[k].value));
             last = k;
         }
     }
     fputs("\"/>\n", f);
     if (drawn == 1) { /* a line of one point is invisible */
         struct reel_point one = s->points[last];
-        fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>\n", x_of(p, one.time_ns), y_of(p, one.value), colours[i]);
+        fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>\n", x_of(p, one.time_ns),
+                y_of(p, one.value), colours[i]);
     }
 }
 
@@ -150,8 +161,9 @@ static void put_legend(FILE *f, const struct plot *p, size_t i) {
 }
 
 static void put_plot(FILE *f, const struct plot *p, const char *title) {
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\"", p->width,
-            p->height, p->width, p->height);
+    fprintf(f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\"",
+            p->width, p->height, p->width, p->height);
     fputs(" font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">\n<title>", f);
     put_escaped(f, title);
     fprintf(f, "</title>\n<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n", p->width, p->height);
@@ -186,9 +198,13 @@ static void reply(struct http_request *r, struct plot *p, const char *title) {
         return;
     }
     api_etag(text, etag);
-    http_reply_file(
-        r, &(struct http_file){
-               .length = size, .etag = etag, .media_type = "image/svg+xml", .fd = -1, .read = read_text, .free = free, .context = text});
+    http_reply_file(r, &(struct http_file){.length = size,
+                                           .etag = etag,
+                                           .media_type = "image/svg+xml",
+                                           .fd = -1,
+                                           .read = read_text,
+                                           .free = free,
+                                           .context = text});
 }
 
 static bool read_side(struct http_request *r, const char *name, unsigned low, unsigned *out) {
@@ -204,7 +220,8 @@ static bool read_side(struct http_request *r, const char *name, unsigned low, un
 }
 
 static bool read_plot(struct http_request *r, const char **fields, struct plot *out) {
-    *out = (struct plot){.width = WIDTH_DEFAULT, .height = HEIGHT_DEFAULT, .n = http_params(r, "field", fields, PLOT_FIELDS_MAX)};
+    *out = (struct plot){
+        .width = WIDTH_DEFAULT, .height = HEIGHT_DEFAULT, .n = http_params(r, "field", fields, PLOT_FIELDS_MAX)};
     if (out->n == 0 || out->n > PLOT_FIELDS_MAX) {
         http_reply_bad_param(r, "field", "1 to %d of them, as /topic.field", PLOT_FIELDS_MAX);
         return false;

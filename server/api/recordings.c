@@ -81,7 +81,8 @@ bool recordings_read_query(struct http_request *r, struct recordings_query *out)
                                 .cursor = http_param(r, "cursor")};
     if (!read_list(r, "topic", out->topics, &q->n_topics) || !read_list(r, "type", out->types, &q->n_types) ||
         !read_list(r, "topic_re", out->topic_patterns, &q->n_topic_patterns) ||
-        !read_list(r, "type_re", out->type_patterns, &q->n_type_patterns) || !read_list(r, "tag", out->tags, &q->n_tags)) {
+        !read_list(r, "type_re", out->type_patterns, &q->n_type_patterns) ||
+        !read_list(r, "tag", out->tags, &q->n_tags)) {
         return false;
     }
     read_range(r, "min_size", "max_size", &q->size);
@@ -152,7 +153,8 @@ void api_recording_delete(struct http_request *r) {
     struct reel_error err = {0};
     http_param_bool(r, "purge", &purge);
     if (purge && http_caller(r)->role < ROLE_ADMIN) {
-        http_reply_problem(r, 403, "forbidden", "This needs the role admin; without purge=true the recording goes to the trash.");
+        http_reply_problem(r, 403, "forbidden",
+                           "This needs the role admin; without purge=true the recording goes to the trash.");
         return;
     }
     if (!api_find(r, &a)) {
@@ -163,7 +165,8 @@ void api_recording_delete(struct http_request *r) {
         return;
     }
     int64_t version = change_version(r, &a.row);
-    bool good = purge ? ingest_purge_at(http_app(r), a.row.id, version, &err) : changing_trash(http_app(r), &a.row, version, &err);
+    bool good = purge ? ingest_purge_at(http_app(r), a.row.id, version, &err)
+                      : changing_trash(http_app(r), &a.row, version, &err);
     if (good && purge && a.row.state == STATE_RECORDING) {
         live_drop(http_app(r)->live, a.row.id);
     }

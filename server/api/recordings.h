@@ -7,8 +7,8 @@
 /* The query of LIST_FILTERS. Its texts are owned by the request, its lists by this struct. */
 struct recordings_query {
     struct catalog_query q;
-    const char *topics[API_GLOBS_MAX], *types[API_GLOBS_MAX], *topic_patterns[API_GLOBS_MAX], *type_patterns[API_GLOBS_MAX],
-        *tags[API_GLOBS_MAX];
+    const char *topics[API_GLOBS_MAX], *types[API_GLOBS_MAX], *topic_patterns[API_GLOBS_MAX],
+        *type_patterns[API_GLOBS_MAX], *tags[API_GLOBS_MAX];
 };
 /* False: replied. */
 bool recordings_read_query(struct http_request *r, struct recordings_query *out);

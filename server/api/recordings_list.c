@@ -25,10 +25,10 @@ static void add_number(struct http_request *r, const char *header, uint64_t valu
 }
 
 void api_recordings_list(struct http_request *r) {
-    static const char *const columns[] = {"id",      "collection", "name",   "revision",    "group",    "state",      "problem",
-                                          "created", "updated",    "format", "size",        "messages", "clock",      "start",
-                                          "end",     "start_ns",   "end_ns", "duration_ns", "damaged",  "lost_bytes", "description",
-                                          "epoch",   "tags",       "custom", NULL};
+    static const char *const columns[] = {
+        "id",      "collection", "name",        "revision", "group", "state",  "problem",  "created", "updated",
+        "format",  "size",       "messages",    "clock",    "start", "end",    "start_ns", "end_ns",  "duration_ns",
+        "damaged", "lost_bytes", "description", "epoch",    "tags",  "custom", NULL};
     struct recordings_query query;
     struct rows_form form;
     if (!rows_form(r, &form) || !recordings_read_query(r, &query)) {

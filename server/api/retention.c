@@ -59,15 +59,18 @@ void api_retention_put(struct http_request *r) {
 }
 
 static json_t *view_item(const struct retention_item *item) {
-    static const char *const whys[] = {[RETENTION_AGE] = "age", [RETENTION_BYTES] = "size", [RETENTION_TRASH] = "trash"};
+    static const char *const whys[] = {
+        [RETENTION_AGE] = "age", [RETENTION_BYTES] = "size", [RETENTION_TRASH] = "trash"};
     const struct retention_row *row = &item->row;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o}", "action", item->why == RETENTION_TRASH ? "purge" : "trash", "why",
-                     whys[item->why], "recording", row->id, "collection", row->collection, "name", row->name, "revision",
-                     (int)row->revision, "size", view_u64(row->size), "created", view_time(row->created_ns, REEL_CLOCK_WALL));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o}", "action",
+                     item->why == RETENTION_TRASH ? "purge" : "trash", "why", whys[item->why], "recording", row->id,
+                     "collection", row->collection, "name", row->name, "revision", (int)row->revision, "size",
+                     view_u64(row->size), "created", view_time(row->created_ns, REEL_CLOCK_WALL));
 }
 
 /* Runs the preview until the page is full. */
-static bool fill(struct app *app, const json_t *document, struct retention_walk *w, uint32_t limit, json_t *out, struct reel_error *err) {
+static bool fill(struct app *app, const json_t *document, struct retention_walk *w, uint32_t limit, json_t *out,
+                 struct reel_error *err) {
     AUTO_MEM struct retention_item *items = calloc(RETENTION_STEP, sizeof *items);
     int64_t now_ns = reel_now_ns();
     bool good = items || reel_fail_memory(err);
@@ -97,7 +100,8 @@ static json_t *document_to_try(struct http_request *r, json_t *given) {
 }
 
 static void reply_dry(struct http_request *r, json_t *given) {
-    static const char *const columns[] = {"action", "why", "recording", "collection", "name", "revision", "size", "created", NULL};
+    static const char *const columns[] = {"action",   "why",  "recording", "collection", "name",
+                                          "revision", "size", "created",   NULL};
     struct retention_walk w = {0};
     struct reel_error err = {0};
     uint32_t limit;
@@ -138,7 +142,8 @@ void api_retention_run(struct http_request *r) {
         return;
     }
     if (json_object_size(given) > 0) {
-        http_reply_problem(r, 400, "bad-body", "rules are only tried with dry_run=true; PUT /api/v1/admin/retention saves them");
+        http_reply_problem(r, 400, "bad-body",
+                           "rules are only tried with dry_run=true; PUT /api/v1/admin/retention saves them");
         return;
     }
     char id[JOB_ID_TEXT];

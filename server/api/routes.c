@@ -4,8 +4,9 @@
 #include <pthread.h>
 #include <string.h>
 
-extern const struct api_route api_routes_service[], api_routes_recordings[], api_routes_uploads[], api_routes_annotations[],
-    api_routes_contents[], api_routes_export[], api_routes_reports[], api_routes_admin[], api_routes_saved[], api_routes_grafana[];
+extern const struct api_route api_routes_service[], api_routes_recordings[], api_routes_uploads[],
+    api_routes_annotations[], api_routes_contents[], api_routes_export[], api_routes_reports[], api_routes_admin[],
+    api_routes_saved[], api_routes_grafana[];
 extern const struct http_route api_routes_dav[]; /* whose methods an OpenAPI document cannot describe */
 
 const struct api_route *const api_tables[] = {
@@ -45,7 +46,8 @@ const char *api_hint(const struct http_request *r) {
         return NULL;
     }
     if (uploads && strncmp(path, by_name, sizeof by_name - 1) == 0) {
-        return "Uploads go to /recordings/by-name/COLLECTION/NAME: add a name, or a slash, after which curl -T adds the file's name.";
+        return "Uploads go to /recordings/by-name/COLLECTION/NAME: add a name, or a slash, after which curl -T adds "
+               "the file's name.";
     }
     if (strcmp(method, "PUT") == 0) {
         return "Uploads go to /recordings/by-name/COLLECTION/NAME.";
@@ -62,8 +64,9 @@ const struct http_route *api_routes(void) {
 }
 
 #define RECORDING_ID "The recording: its id, sha256:HEX of its content, or name:COLLECTION/NAME."
-#define EXPORT_NAME                                                                                                                        \
-    "Any name with the extension of the target (.mcap .bag .tide .tape .log .nanover.zip .ndjson .json .json-seq .events .csv .msgpack "   \
+#define EXPORT_NAME                                                                                                    \
+    "Any name with the extension of the target (.mcap .bag .tide .tape .log .nanover.zip .ndjson .json .json-seq "     \
+    ".events .csv .msgpack "                                                                                           \
     ".parquet .arrows .mp4 .images.zip .clouds.zip .ply), followed by .tar with split."
 
 static const struct {
@@ -79,7 +82,8 @@ static const struct {
     {"collections", {.name = "name", .type = HTTP_TEXT, .help = "The name of the collection."}},
     {"layouts", {.name = "layout", .type = HTTP_TEXT, .help = "The name of the layout, slashes included."}},
     {"searches", {.name = "search", .type = HTTP_TEXT, .help = "The name of the search, slashes included."}},
-    {"assets", {.name = "name", .type = HTTP_TEXT, .help = "The name of the file, which contains a hash of its content."}},
+    {"assets",
+     {.name = "name", .type = HTTP_TEXT, .help = "The name of the file, which contains a hash of its content."}},
     {"problems", {.name = "slug", .type = HTTP_TEXT, .help = "The last segment of the type of a problem."}},
     {"tags", {.name = "key", .type = HTTP_TEXT, .help = "The key of the tag."}},
     {"notes", {.name = "note", .type = HTTP_TEXT, .help = "The id of the note."}},
@@ -89,13 +93,21 @@ static const struct {
       .type = HTTP_TEXT,
       .help = "The schema_id of a topic or channel: 3 is the channel's own schema, 3.1 the second of its schemas."}},
     {"attachments", {.name = "n", .type = HTTP_UINT, .help = "The index of the attachment in the list, from 0."}},
-    {"file", {.name = "name", .type = HTTP_TEXT, .help = "The name of the part, slashes included; a recording of one file accepts any."}},
+    {"file",
+     {.name = "name",
+      .type = HTTP_TEXT,
+      .help = "The name of the part, slashes included; a recording of one file accepts any."}},
     {"as", {.name = "name", .type = HTTP_TEXT, .help = EXPORT_NAME}},
-    {"actors", {.name = "actor", .type = HTTP_UINT, .max = UINT32_MAX, .help = "The number of the actor, as listed in …/carla/actors."}},
+    {"actors",
+     {.name = "actor",
+      .type = HTTP_UINT,
+      .max = UINT32_MAX,
+      .help = "The number of the actor, as listed in …/carla/actors."}},
     {"uploads", {.name = "id", .type = HTTP_TEXT, .help = "The id of the upload session."}},
     {"failures", {.name = "id", .type = HTTP_UINT, .min = 1, .help = "The id of the failed import."}},
     {"jobs", {.name = "id", .type = HTTP_TEXT, .help = "The id of the job."}},
-    {"plays", {.name = "id", .type = HTTP_TEXT, .help = "The id of the playback: of its first row and its header X-Play."}},
+    {"plays",
+     {.name = "id", .type = HTTP_TEXT, .help = "The id of the playback: of its first row and its header X-Play."}},
     {"webhooks", {.name = "id", .type = HTTP_UINT, .min = 1, .help = "The id of the webhook."}},
     {"tokens", {.name = "id", .type = HTTP_TEXT, .help = "The number or the name of the token."}},
 };

@@ -1,5 +1,6 @@
-/* The route table and its handlers. To add an endpoint: write its handler, declare it here, add its row to a routes_*.c file, and add its
- * response (and the body it takes) to web/openapi.yaml. The OpenAPI document's paths come from the rows (openapi.h). */
+/* The route table and its handlers. To add an endpoint: write its handler, declare it here, add its row to a routes_*.c
+ * file, and add its response (and the body it takes) to web/openapi.yaml. The OpenAPI document's paths come from the
+ * rows (openapi.h). */
 #ifndef SERVER_API_ROUTES_H
 #define SERVER_API_ROUTES_H
 
@@ -16,8 +17,8 @@ struct api_route {
     const char *id, *tag;   /* the operation id; also names its response and its request body in the components */
     const char *detail;     /* more sentences; NULL: none */
     const char *headers;    /* names of components/parameters, separated by spaces; NULL: none */
-    /* Statuses separated by spaces: "200" is answered by the response component that is called like the operation, "404:NotFound" by that
-     * of this name. */
+    /* Statuses separated by spaces: "200" is answered by the response component that is called like the operation,
+     * "404:NotFound" by that of this name. */
     const char *answers;
     const struct api_head *head;
 };
@@ -27,7 +28,8 @@ extern const struct api_route *const api_tables[]; /* by resource, each ends wit
 /* The rows as the HTTP server takes them; ends with {0}. */
 const struct http_route *api_routes(void);
 const char *api_hint(const struct http_request *r); /* for struct http_options */
-/* What a {name} in a path is, by the literal segment before it ("recordings" of /recordings/{id}); NULL: nothing is known. */
+/* What a {name} in a path is, by the literal segment before it ("recordings" of /recordings/{id}); NULL: nothing is
+ * known. */
 const struct http_param *api_path_param(const char *segment, const char *name);
 
 /* service.c */
@@ -123,7 +125,8 @@ void api_play(struct http_request *r);
 /* live.c */
 struct ingest_request;
 struct ingest_result;
-void api_live_create(struct http_request *r, const struct ingest_request *q, struct ingest_result *out, struct reel_error *err);
+void api_live_create(struct http_request *r, const struct ingest_request *q, struct ingest_result *out,
+                     struct reel_error *err);
 void api_append_begin(struct http_request *r);
 bool api_append_piece(struct http_request *r, const void *data, size_t size);
 void api_append(struct http_request *r);

@@ -10,16 +10,23 @@ static const struct http_param carla_info_params[] = {
     PARAM_TABLE_OUTPUT,
     {0},
 };
-#define COLLISION_TYPE(type_name, text)                                                                                                    \
-    { .name = type_name, .type = HTTP_CHOICE, .choices = CHOICES("h", "v", "w", "t", "o", "a"), .fallback = "a", .help = text }
+#define COLLISION_TYPE(type_name, text)                                                                                \
+    {                                                                                                                  \
+        .name = type_name, .type = HTTP_CHOICE, .choices = CHOICES("h", "v", "w", "t", "o", "a"), .fallback = "a",     \
+        .help = text                                                                                                   \
+    }
 static const struct http_param carla_collisions_params[] = {
-    COLLISION_TYPE("type1", "The type of the first actor: h hero, v vehicle, w walker, t traffic light, o other, a any."),
+    COLLISION_TYPE("type1",
+                   "The type of the first actor: h hero, v vehicle, w walker, t traffic light, o other, a any."),
     COLLISION_TYPE("type2", "The type of the second actor, as type1."),
     PARAM_TABLE_OUTPUT,
     {0},
 };
 static const struct http_param carla_blocked_params[] = {
-    {.name = "min_time", .type = HTTP_TEXT, .fallback = "30", .help = "The minimum time of standing still, in seconds."},
+    {.name = "min_time",
+     .type = HTTP_TEXT,
+     .fallback = "30",
+     .help = "The minimum time of standing still, in seconds."},
     {.name = "min_distance",
      .type = HTTP_TEXT,
      .fallback = "10",
@@ -56,20 +63,28 @@ static const struct http_param bag_info_params[] = {
 static const struct http_param tide_channels_params[] = {PARAM_ROW_OUTPUT, {0}};
 static const struct http_param tide_introspection_params[] = {PARAM_SPAN, PARAM_ROW_OUTPUT, {0}};
 static const struct http_param nanover_moment_params[] = {
-    {.name = "at", .type = HTTP_TIME, .help = "The time; all messages up to it are merged. Without it, the end of the recording."},
+    {.name = "at",
+     .type = HTTP_TIME,
+     .help = "The time; all messages up to it are merged. Without it, the end of the recording."},
     PARAM_OUTPUT("json", "msgpack"),
     {0},
 };
 static const struct http_param nanover_resets_params[] = {PARAM_ROW_OUTPUT, {0}};
 static const struct http_param nanover_changes_params[] = {
-    {.name = "key", .type = HTTP_GLOB, .repeats = true, .max = 64, .help = "Only keys that match one of these globs: avatar.*"},
+    {.name = "key",
+     .type = HTTP_GLOB,
+     .repeats = true,
+     .max = 64,
+     .help = "Only keys that match one of these globs: avatar.*"},
     PARAM_SPAN,
     PARAM_ROW_OUTPUT,
     {0},
 };
 static const struct http_param nanover_rows_params[] = {
     PARAM_SPAN,
-    {.name = "every", .type = HTTP_TEXT, .help = "Fewer frames: 10 selects every tenth frame, 100ms the first in each interval."},
+    {.name = "every",
+     .type = HTTP_TEXT,
+     .help = "Fewer frames: 10 selects every tenth frame, 100ms the first in each interval."},
     PARAM_ROW_OUTPUT,
     {0},
 };
@@ -93,14 +108,15 @@ const struct api_route api_routes_reports[] = {
      .tag = "carla",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
-    {.http = {"GET", BASE "/recordings/{id}/carla/actors", ROLE_READ, carla_actors_params, "Lists the actors of a CARLA log.",
-              api_carla_actors, NULL, NULL, NULL},
+    {.http = {"GET", BASE "/recordings/{id}/carla/actors", ROLE_READ, carla_actors_params,
+              "Lists the actors of a CARLA log.", api_carla_actors, NULL, NULL, NULL},
      .id = "listCarlaActors",
      .tag = "carla",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/recordings/{id}/carla/state", ROLE_READ, carla_state_params,
-              "Returns the actors that live at a time, with interpolated positions.", api_carla_state, NULL, NULL, NULL},
+              "Returns the actors that live at a time, with interpolated positions.", api_carla_state, NULL, NULL,
+              NULL},
      .id = "getCarlaState",
      .tag = "carla",
      .headers = "prefer",
@@ -111,20 +127,22 @@ const struct api_route api_routes_reports[] = {
      .tag = "carla",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
-    {.http = {"GET", BASE "/recordings/{id}/bag/info", ROLE_READ, bag_info_params, "Returns the output of rosbag info.", api_bag_info, NULL,
-              NULL, NULL},
+    {.http = {"GET", BASE "/recordings/{id}/bag/info", ROLE_READ, bag_info_params, "Returns the output of rosbag info.",
+              api_bag_info, NULL, NULL, NULL},
      .id = "getBagInfo",
      .tag = "ros and rsb",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/recordings/{id}/tide/channels", ROLE_READ, tide_channels_params,
-              "Lists the channels of a TIDE log with scope, source, types and rates.", api_tide_channels, NULL, NULL, NULL},
+              "Lists the channels of a TIDE log with scope, source, types and rates.", api_tide_channels, NULL, NULL,
+              NULL},
      .id = "listTideChannels",
      .tag = "ros and rsb",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/recordings/{id}/tide/introspection", ROLE_READ, tide_introspection_params,
-              "Returns the hosts, processes and participants that RSB introspection reported.", api_tide_introspection, NULL, NULL, NULL},
+              "Returns the hosts, processes and participants that RSB introspection reported.", api_tide_introspection,
+              NULL, NULL, NULL},
      .id = "getTideIntrospection",
      .tag = "ros and rsb",
      .headers = "prefer",
@@ -148,13 +166,15 @@ const struct api_route api_routes_reports[] = {
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/recordings/{id}/nanover/resets", ROLE_READ, nanover_resets_params,
-              "Lists the simulation runs of a NanoVer recording, each of which begins with a reset.", api_nanover_resets, NULL, NULL, NULL},
+              "Lists the simulation runs of a NanoVer recording, each of which begins with a reset.",
+              api_nanover_resets, NULL, NULL, NULL},
      .id = "listNanoverResets",
      .tag = "nanover",
      .headers = "prefer",
      .answers = "200" ERRORS_CONTENTS},
     {.http = {"GET", BASE "/recordings/{id}/nanover/frames", ROLE_READ, nanover_rows_params,
-              "Lists the NanoVer frames with index, keys, particle count and energies.", api_nanover_frames, NULL, NULL, NULL},
+              "Lists the NanoVer frames with index, keys, particle count and energies.", api_nanover_frames, NULL, NULL,
+              NULL},
      .id = "listNanoverFrames",
      .tag = "nanover",
      .headers = "prefer",

@@ -64,9 +64,11 @@ static bool put_row(const struct reel_table *to, const json_t *item, const char 
     return good;
 }
 
-static bool write_table(FILE *out, enum reel_table_form form, const json_t *items, const char *const *columns, bool raw) {
+static bool write_table(FILE *out, enum reel_table_form form, const json_t *items, const char *const *columns,
+                        bool raw) {
     AUTO(reel_table_text_free)
-    struct reel_table_text *text = reel_table_text_new(form, &(struct reel_text_sink){.put = put_text, .context = out}, NULL);
+    struct reel_table_text *text =
+        reel_table_text_new(form, &(struct reel_text_sink){.put = put_text, .context = out}, NULL);
     const struct reel_table *to = text ? reel_table_of_text(text) : NULL;
     unsigned n = 0;
     size_t i;
@@ -92,7 +94,8 @@ static bool write_lines(FILE *out, const json_t *items) {
     return true;
 }
 
-void rows_reply(struct http_request *r, const struct rows_form *form, json_t *body, json_t *items, const char *const *columns) {
+void rows_reply(struct http_request *r, const struct rows_form *form, json_t *body, json_t *items,
+                const char *const *columns) {
     if (form->form == REEL_TABLE_JSON) {
         json_decref(items);
         http_reply_json(r, 200, body);
@@ -102,9 +105,10 @@ void rows_reply(struct http_request *r, const struct rows_form *form, json_t *bo
     size_t size;
     FILE *out = open_memstream(&text, &size);
     bool raw = form->form != REEL_TABLE_CSV || http_app(r)->config.csv_raw;
-    bool good = out && items &&
-                (form->form == REEL_TABLE_NDJSON ? write_lines(out, items)
-                                                 : write_table(out, (enum reel_table_form)form->form, items, columns, raw));
+    bool good =
+        out && items &&
+        (form->form == REEL_TABLE_NDJSON ? write_lines(out, items)
+                                         : write_table(out, (enum reel_table_form)form->form, items, columns, raw));
     good = out && fclose(out) == 0 && good;
     if (good) {
         http_reply_bytes(r, 200, form->media_type, text, size);

@@ -10,8 +10,9 @@ struct rows_form {
 };
 /* By ?output=, or else by Accept. False: replied (406). */
 bool rows_form(struct http_request *r, struct rows_form *out);
-/* Replies. Takes the references to `body`, the JSON document, and `items`, its array of rows. `columns` (NULL-terminated) are the members
- * that CSV has; arrays and objects become JSON text there. */
-void rows_reply(struct http_request *r, const struct rows_form *form, json_t *body, json_t *items, const char *const *columns);
+/* Replies. Takes the references to `body`, the JSON document, and `items`, its array of rows. `columns`
+ * (NULL-terminated) are the members that CSV has; arrays and objects become JSON text there. */
+void rows_reply(struct http_request *r, const struct rows_form *form, json_t *body, json_t *items,
+                const char *const *columns);
 
 #endif

@@ -16,8 +16,9 @@
 /* The one in the path, its texts borrowed; in the path of a list it has no name. */
 static struct saved key_of(const struct http_request *r) {
     const char *collection = http_segment(r, "name"), *name = http_segment(r, collection ? "layout" : "search");
-    return (struct saved){
-        .kind = (char *)(collection ? "layout" : "search"), .collection = (char *)(collection ? collection : ""), .name = (char *)name};
+    return (struct saved){.kind = (char *)(collection ? "layout" : "search"),
+                          .collection = (char *)(collection ? collection : ""),
+                          .name = (char *)name};
 }
 
 /* A search may name any collection. False: replied. */
@@ -26,7 +27,8 @@ static bool may_use(struct http_request *r, const struct saved *key) {
         return api_may_use(r, key->collection);
     }
     if (http_caller(r)->collections) {
-        http_reply_problem(r, 403, "forbidden", "searches are of the whole archive, and %s is limited to some collections",
+        http_reply_problem(r, 403, "forbidden",
+                           "searches are of the whole archive, and %s is limited to some collections",
                            http_caller(r)->name);
         return false;
     }
@@ -35,8 +37,9 @@ static bool may_use(struct http_request *r, const struct saved *key) {
 
 static json_t *view(const struct saved *one) {
     return json_pack("{s:s, s:o, s:O, s:s, s:o, s:o}", "name", one->name, "collection",
-                     one->collection[0] ? json_string(one->collection) : json_null(), "value", one->value, "author", one->author, "created",
-                     view_time(one->created_ns, REEL_CLOCK_WALL), "updated", view_time(one->updated_ns, REEL_CLOCK_WALL));
+                     one->collection[0] ? json_string(one->collection) : json_null(), "value", one->value, "author",
+                     one->author, "created", view_time(one->created_ns, REEL_CLOCK_WALL), "updated",
+                     view_time(one->updated_ns, REEL_CLOCK_WALL));
 }
 
 void api_saved_list(struct http_request *r) {
@@ -141,7 +144,8 @@ void api_saved_put(struct http_request *r) {
         return;
     }
     one.author = (char *)http_caller(r)->name;
-    if (has_collection(r, &one, &err) && catalog_saved_put(app->catalog, &one, version, &err) && settings_save(app, &err)) {
+    if (has_collection(r, &one, &err) && catalog_saved_put(app->catalog, &one, version, &err) &&
+        settings_save(app, &err)) {
         reply_saved(r, now.name ? 200 : 201, &one);
     } else {
         change_refuse(r, &err);

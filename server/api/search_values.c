@@ -1,5 +1,6 @@
-/* /search/values, and where= of /recordings. A page visits recordings in the order of the list, until it is full or its time is over. A
- * recording whose statistics are not there yet is read within that time if it is small; else it is pending, and a job makes them. */
+/* /search/values, and where= of /recordings. A page visits recordings in the order of the list, until it is full or its
+ * time is over. A recording whose statistics are not there yet is read within that time if it is small; else it is
+ * pending, and a job makes them. */
 #include "api/search_values.h"
 
 #include <math.h>
@@ -75,12 +76,14 @@ static bool has_time(void *context, uint64_t done, uint64_t total) {
 static void leave(struct search *s, const struct catalog_recording *row, const struct reel_error *why) {
     char id[JOB_ID_TEXT];
     struct reel_error err = {0};
-    bool later = why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED || why->code == REEL_CANCELLED || why->code == REEL_CONFLICT;
+    bool later = why->code == REEL_NOT_FOUND || why->code == REEL_CHANGED || why->code == REEL_CANCELLED ||
+                 why->code == REEL_CONFLICT;
     bool job = later && s->jobs < JOBS_MAX && statistics_make_later(http_app(s->r), row, id, &err);
     s->jobs += job;
-    json_array_append_new(s->pending, json_pack("{s:s, s:s, s:s, s:o, s:o}", "recording", row->id, "collection", row->collection, "name",
-                                                row->name, "job", job ? api_view_job(s->r, id) : json_null(), "problem",
-                                                later ? json_null() : view_text(why->text)));
+    json_array_append_new(s->pending,
+                          json_pack("{s:s, s:s, s:s, s:o, s:o}", "recording", row->id, "collection", row->collection,
+                                    "name", row->name, "job", job ? api_view_job(s->r, id) : json_null(), "problem",
+                                    later ? json_null() : view_text(why->text)));
 }
 
 /* NULL: it is pending. */
@@ -89,8 +92,8 @@ static struct reel_statistics *get_statistics(struct search *s, const struct cat
     struct reel_error err = {0};
     const struct reel_progress progress = {.report = has_time, .context = s};
     struct reel_statistics *statistics = statistics_open(app, row->content, &err);
-    bool quick =
-        !statistics && (err.code == REEL_NOT_FOUND || err.code == REEL_CHANGED) && row->size <= QUICK_BYTES && reel_now_ns() < s->soft_ns;
+    bool quick = !statistics && (err.code == REEL_NOT_FOUND || err.code == REEL_CHANGED) && row->size <= QUICK_BYTES &&
+                 reel_now_ns() < s->soft_ns;
     if (quick && statistics_make(app, row, &progress, &err)) {
         statistics = statistics_open(app, row->content, &err);
     }
@@ -103,8 +106,10 @@ static struct reel_statistics *get_statistics(struct search *s, const struct cat
 static bool visit(struct search *s, const struct catalog_recording *row) {
     struct opening opening = {.s = s, .row = row};
     const struct reel_progress progress = {.report = has_time, .context = s};
-    const struct reel_ask ask = {
-        .intervals_max = (uint32_t)s->intervals_max, .open = open_recording, .context = &opening, .progress = &progress};
+    const struct reel_ask ask = {.intervals_max = (uint32_t)s->intervals_max,
+                                 .open = open_recording,
+                                 .context = &opening,
+                                 .progress = &progress};
     AUTO_STRUCT(reel_answer_done) struct reel_answer answer = {0};
     struct reel_error err = {0};
     s->searched++;
@@ -121,7 +126,8 @@ static bool visit(struct search *s, const struct catalog_recording *row) {
         return true;
     }
     if (answer.total == 0 && !answer.complete) {
-        const struct reel_error late = {.text = "it takes longer than a request may: send Prefer: wait=60, or narrow the search"};
+        const struct reel_error late = {
+            .text = "it takes longer than a request may: send Prefer: wait=60, or narrow the search"};
         leave(s, row, &late);
         return true;
     }
@@ -164,11 +170,12 @@ static bool read_question(struct search *s) {
 }
 
 static bool is_full(const struct search *s, uint32_t limit) {
-    return json_array_size(s->items) >= limit || json_array_size(s->pending) >= PAGE_PENDING || s->kept >= PAGE_INTERVALS;
+    return json_array_size(s->items) >= limit || json_array_size(s->pending) >= PAGE_PENDING ||
+           s->kept >= PAGE_INTERVALS;
 }
 
-/* Visits recordings until the page is full or the time is over. *next: the cursor to go on with, malloc'd; NULL: it was the last
- * page. False: replied. */
+/* Visits recordings until the page is full or the time is over. *next: the cursor to go on with, malloc'd; NULL: it was
+ * the last page. False: replied. */
 static bool run(struct search *s, char **next) {
     struct catalog_query q = s->query->q;
     AUTO_MEM char *cursor = NULL;
@@ -199,8 +206,8 @@ static void reply(struct search *s, const struct rows_form *form, const char *ne
     char pending[24];
     snprintf(pending, sizeof pending, "%zu", json_array_size(s->pending));
     http_add_header(s->r, "X-Pending", pending);
-    json_t *body = json_pack("{s:O, s:o, s:O, s:o}", "items", s->items, "next", next ? json_string(next) : json_null(), "pending",
-                             s->pending, "searched", view_u64(s->searched));
+    json_t *body = json_pack("{s:O, s:o, s:O, s:o}", "items", s->items, "next", next ? json_string(next) : json_null(),
+                             "pending", s->pending, "searched", view_u64(s->searched));
     if (next) {
         api_add_next_link(s->r, next);
     }
@@ -211,7 +218,8 @@ static void reply(struct search *s, const struct rows_form *form, const char *ne
 static void answer(struct search *s, const struct rows_form *form, const char *const *columns) {
     AUTO_MEM char *next = NULL;
     uint64_t most = PAGE_INTERVALS + VISIT_ROWS * s->intervals_max, intervals = s->query->q.limit * s->intervals_max;
-    uint64_t memory = READ_MEMORY + (uint64_t)s->query->q.limit * ROW_MEMORY + (intervals < most ? intervals : most) * INTERVAL_MEMORY;
+    uint64_t memory = READ_MEMORY + (uint64_t)s->query->q.limit * ROW_MEMORY +
+                      (intervals < most ? intervals : most) * INTERVAL_MEMORY;
     if (read_query(s) && read_question(s) && http_reserve(s->r, memory) && run(s, &next)) {
         reply(s, form, next, columns);
     }
@@ -225,9 +233,10 @@ static json_t *view_value(bool has, double value) {
 }
 
 static json_t *view_interval(const struct reel_interval *i, enum reel_clock clock) {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "start", view_time(i->start_ns, clock), "end", view_time(i->end_ns, clock),
-                     "start_ns", view_ns(i->start_ns), "end_ns", view_ns(i->end_ns), "count", view_u64(i->count), "min",
-                     view_value(i->has_values, i->min), "max", view_value(i->has_values, i->max));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "start", view_time(i->start_ns, clock), "end",
+                     view_time(i->end_ns, clock), "start_ns", view_ns(i->start_ns), "end_ns", view_ns(i->end_ns),
+                     "count", view_u64(i->count), "min", view_value(i->has_values, i->min), "max",
+                     view_value(i->has_values, i->max));
 }
 
 static bool add_found(struct search *s, const struct catalog_recording *row, const struct reel_answer *a) {
@@ -236,10 +245,11 @@ static bool add_found(struct search *s, const struct catalog_recording *row, con
     for (uint32_t i = 0; i < a->n; i++) {
         json_array_append_new(intervals, view_interval(&a->intervals[i], row->clock));
     }
-    json_t *item = json_pack("{s:s, s:s, s:s, s:o, s:o, s:f, s:o, s:o, s:b, s:o}", "recording", row->id, "collection", row->collection,
-                             "name", row->name, "intervals_total", view_u64(a->total), "count", view_u64(a->span.count), "held_s",
-                             (double)a->held_ns / 1e9, "min", view_value(a->span.has_values, a->span.min), "max",
-                             view_value(a->span.has_values, a->span.max), "complete", a->complete, "intervals", intervals);
+    json_t *item = json_pack(
+        "{s:s, s:s, s:s, s:o, s:o, s:f, s:o, s:o, s:b, s:o}", "recording", row->id, "collection", row->collection,
+        "name", row->name, "intervals_total", view_u64(a->total), "count", view_u64(a->span.count), "held_s",
+        (double)a->held_ns / 1e9, "min", view_value(a->span.has_values, a->span.min), "max",
+        view_value(a->span.has_values, a->span.max), "complete", a->complete, "intervals", intervals);
     return json_array_append_new(s->items, item) == 0 || (http_reply_no_memory(s->r), false);
 }
 
@@ -265,7 +275,8 @@ static bool add_recording(struct search *s, const struct catalog_recording *row,
 }
 
 void search_values_list(struct http_request *r, struct recordings_query *query, const struct rows_form *form) {
-    static const char *const columns[] = {"id", "collection", "name", "revision", "format", "size", "messages", "start", "end", NULL};
+    static const char *const columns[] = {"id",   "collection", "name",  "revision", "format",
+                                          "size", "messages",   "start", "end",      NULL};
     struct search s = {.r = r, .query = query, .found = add_recording};
     if (query->q.count) {
         http_reply_bad_param(r, "count", "recordings with where= are found page by page, and not counted");
@@ -277,8 +288,8 @@ void search_values_list(struct http_request *r, struct recordings_query *query, 
 /* ---- POST /search/values?save_as=event */
 
 /* The same interval of the same question is the same event, so that asking again adds none. */
-static bool event_id(const struct search *s, const struct catalog_recording *row, const struct reel_interval *i, char out[33],
-                     struct reel_error *err) {
+static bool event_id(const struct search *s, const struct catalog_recording *row, const struct reel_interval *i,
+                     char out[33], struct reel_error *err) {
     const char *where[WHERE_MAX], *duration = http_param(s->r, "for");
     uint8_t digest[SHA256_DIGEST_LENGTH];
     AUTO_STRUCT(grow_done) struct grow text = {0};
@@ -336,10 +347,10 @@ static bool add_events(struct search *s, const struct catalog_recording *row, co
         http_reply_error(s->r, &err);
         return false;
     }
-    json_t *item = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o}", "recording", row->id, "collection", row->collection, "name", row->name,
-                             "events", (json_int_t)done, "added", added, "problem",
-                             err.code == REEL_LIMIT      ? view_text(err.text)
-                             : !a->complete              ? json_string("the search took too long here: nothing was added")
+    json_t *item = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o}", "recording", row->id, "collection", row->collection,
+                             "name", row->name, "events", (json_int_t)done, "added", added, "problem",
+                             err.code == REEL_LIMIT ? view_text(err.text)
+                             : !a->complete         ? json_string("the search took too long here: nothing was added")
                              : a->total > (uint64_t)a->n ? json_string("it has more intervals than intervals= allows")
                                                          : json_null());
     return json_array_append_new(s->items, item) == 0 || (http_reply_no_memory(s->r), false);
@@ -350,8 +361,11 @@ void api_search_values_save(struct http_request *r) {
     const char *title = http_param(r, "title");
     struct recordings_query query;
     struct rows_form form;
-    struct search s = {
-        .r = r, .query = &query, .intervals_max = INTERVALS_DEFAULT, .found = add_events, .title = title ? title : http_param(r, "where")};
+    struct search s = {.r = r,
+                       .query = &query,
+                       .intervals_max = INTERVALS_DEFAULT,
+                       .found = add_events,
+                       .title = title ? title : http_param(r, "where")};
     if (!http_param(r, "save_as")) {
         http_reply_bad_param(r, "save_as", "is needed: event");
         return;

@@ -1,5 +1,6 @@
-/* /series: numeric fields over time, downsampled for drawing, of one recording or several; /topics/fields: the numeric fields. The values
- * of a field are kept as a column in the derived cache, so the next request, for any time range, reads no messages. */
+/* /series: numeric fields over time, downsampled for drawing, of one recording or several; /topics/fields: the numeric
+ * fields. The values of a field are kept as a column in the derived cache, so the next request, for any time range,
+ * reads no messages. */
 #include "api/series.h"
 
 #include <float.h>
@@ -57,9 +58,11 @@ static struct column_request *make_request(struct reel_recording *recording, con
     return q;
 }
 
-static bool make_column(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory, struct reel_error *err) {
+static bool make_column(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory,
+                        struct reel_error *err) {
     const struct column_request *q = context;
-    struct reel_column *c = reel_column_new(q->recording, q->topic, q->path, REEL_TIME_MIN, REEL_TIME_MAX, progress, err);
+    struct reel_column *c =
+        reel_column_new(q->recording, q->topic, q->path, REEL_TIME_MIN, REEL_TIME_MAX, progress, err);
     *thing = c;
     *memory = c ? reel_column_memory(c) : 0;
     return c;
@@ -72,7 +75,8 @@ static void unref_column(void *c) {
 }
 
 /* Whether the messages can be read within the request: they are few, and it has not waited for long yet. */
-static bool few_messages(const struct api_recording *a, const struct series_request *q, const char *topic, uint64_t count) {
+static bool few_messages(const struct api_recording *a, const struct series_request *q, const char *topic,
+                         uint64_t count) {
     const struct reel_index *index = reel_recording_index(a->recording);
     uint64_t largest = 0; /* mean message size among its channels */
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels && count > 0; i++) {
@@ -87,8 +91,9 @@ static bool few_messages(const struct api_recording *a, const struct series_requ
 }
 
 /* The column of the whole recording; for a few messages a column of these only, which is not kept. */
-static struct reel_column *get_column(struct http_request *r, const struct api_recording *a, const struct series_request *q,
-                                      const char *topic, const char *path, struct series_error *trouble) {
+static struct reel_column *get_column(struct http_request *r, const struct api_recording *a,
+                                      const struct series_request *q, const char *topic, const char *path,
+                                      struct series_error *trouble) {
     static const struct derived_kind kind = {
         .job = "plan", .make = make_column, .free_context = free_request, .ref = ref_column, .unref = unref_column};
     char key[512], subject[256];
@@ -106,7 +111,8 @@ static struct reel_column *get_column(struct http_request *r, const struct api_r
     }
     int64_t left = q->wait_until_ns - reel_now_ns();
     struct column_request *request = make_request(a->recording, topic, path);
-    return derived_get(http_app(r)->derived, &kind, key, subject, request, left > 0 ? left : 0, trouble->job, &trouble->error);
+    return derived_get(http_app(r)->derived, &kind, key, subject, request, left > 0 ? left : 0, trouble->job,
+                       &trouble->error);
 }
 
 bool series_value_is_float32(const struct series *s, double value) {
@@ -121,8 +127,8 @@ void series_number(const struct series *s, double value, char out[REEL_NUMBER_TE
     }
 }
 
-bool series_read(struct http_request *r, const struct api_recording *a, const struct series_request *q, const char *field,
-                 struct series *out, struct series_error *trouble) {
+bool series_read(struct http_request *r, const struct api_recording *a, const struct series_request *q,
+                 const char *field, struct series *out, struct series_error *trouble) {
     const char *topic, *path;
     *trouble = (struct series_error){0};
     if (!reel_series_split(a->recording, field, &topic, &path, &trouble->error)) {
@@ -268,7 +274,9 @@ static bool find_listed(struct http_request *r, struct across *x) {
     }
     if (x->page.n_items > ACROSS_MAX) {
         http_reply_bad_param(
-            r, "q", "it finds more than %d recordings: narrow it by q, format, collection or topic, or name them by recording", ACROSS_MAX);
+            r, "q",
+            "it finds more than %d recordings: narrow it by q, format, collection or topic, or name them by recording",
+            ACROSS_MAX);
         return false;
     }
     for (uint32_t i = 0; i < x->page.n_items; i++) {
@@ -308,7 +316,8 @@ static bool read_recording(struct http_request *r, const struct api_recording *a
                              (unsigned long long)most);
         return false;
     }
-    q.wait_until_ns = x->wait_until_ns = x->wait_until_ns ? x->wait_until_ns : q.wait_until_ns; /* one limit for all of them together */
+    q.wait_until_ns = x->wait_until_ns =
+        x->wait_until_ns ? x->wait_until_ns : q.wait_until_ns; /* one limit for all of them together */
     for (size_t i = 0; i < x->n_fields; i++) {
         if (!reel_series_split(a->recording, x->fields[i], &topic, &path, NULL)) {
             continue;
@@ -350,7 +359,8 @@ void api_series_across(struct http_request *r) {
 /* ---- the numeric fields */
 
 static bool add_field(void *context, const struct reel_field *f) {
-    json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "path", f->path, "type", f->type, "unit", f->unit, "numeric", f->numeric);
+    json_t *o =
+        json_pack("{s:s, s:s, s:s, s:b}", "path", f->path, "type", f->type, "unit", f->unit, "numeric", f->numeric);
     return o && json_array_append_new(context, o) == 0;
 }
 

@@ -35,11 +35,12 @@ struct series_error {
     struct reel_error error;
     char job[33]; /* set: this job is still reading the values */
 };
-bool series_read(struct http_request *r, const struct api_recording *a, const struct series_request *q, const char *field,
-                 struct series *out, struct series_error *trouble);
+bool series_read(struct http_request *r, const struct api_recording *a, const struct series_request *q,
+                 const char *field, struct series *out, struct series_error *trouble);
 void series_refuse(struct http_request *r, const struct series_error *trouble); /* replies */
 
 /* Replies with `n` series; with `across` each names its recording. */
-void series_reply(struct http_request *r, const struct series *all, size_t n, bool across, const struct rows_form *form);
+void series_reply(struct http_request *r, const struct series *all, size_t n, bool across,
+                  const struct rows_form *form);
 
 #endif

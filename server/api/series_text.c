@@ -43,14 +43,16 @@ static void put_points(FILE *f, const struct series *s, const char *format) {
     char time[REEL_TIME_TEXT], value[REEL_NUMBER_TEXT];
     fputc('[', f);
     for (size_t i = 0; i < s->count; i++) {
-        const char *quote = time_text(format, s, s->points[i].time_ns, time) ? "\"" : "", *mark = isfinite(s->points[i].value) ? "" : "\"";
+        const char *quote = time_text(format, s, s->points[i].time_ns, time) ? "\"" : "",
+                   *mark = isfinite(s->points[i].value) ? "" : "\"";
         series_number(s, s->points[i].value, value);
         fprintf(f, "%s[%s%s%s,%s%s%s]", i > 0 ? "," : "", quote, time, quote, mark, value, mark);
     }
     fputc(']', f);
 }
 
-/* One field: its points. Several: an object by field name. Several recordings: a list whose items name their recording. */
+/* One field: its points. Several: an object by field name. Several recordings: a list whose items name their recording.
+ */
 static void put_json(FILE *f, const struct series *all, size_t n, bool across, const char *format) {
     const char *open = across ? "{\"items\":[" : n > 1 ? "{" : "", *close = across ? "]}" : n > 1 ? "}" : "";
     fputs(open, f);
@@ -77,7 +79,8 @@ static bool put_text(void *context, const char *text, size_t size) {
     return fwrite(text, 1, size, context) == size;
 }
 
-static bool put_row(const struct reel_table *t, const struct series *s, struct reel_point p, bool across, bool field, const char *format) {
+static bool put_row(const struct reel_table *t, const struct series *s, struct reel_point p, bool across, bool field,
+                    const char *format) {
     char time[REEL_TIME_TEXT];
     struct reel_cell cells[4];
     unsigned n = 0;
@@ -94,13 +97,16 @@ static bool put_row(const struct reel_table *t, const struct series *s, struct r
 }
 
 /* The CSV of a single field has no column for its name. */
-static bool put_rows(FILE *f, const struct series *all, size_t n, bool across, const char *format, enum reel_table_form form) {
-    static const char *const with_field[] = {"recording", "time", "field", "value"}, *const without[] = {"time", "value"};
+static bool put_rows(FILE *f, const struct series *all, size_t n, bool across, const char *format,
+                     enum reel_table_form form) {
+    static const char *const with_field[] = {"recording", "time", "field", "value"}, *const without[] = {"time",
+                                                                                                         "value"};
     bool field = across || n > 1 || form != REEL_TABLE_CSV;
     const struct reel_text_sink sink = {.put = put_text, .context = f};
     AUTO(reel_table_text_free) struct reel_table_text *text = reel_table_text_new(form, &sink, NULL);
     const struct reel_table *t = text ? reel_table_of_text(text) : NULL;
-    bool good = t && (field ? t->columns(t->context, with_field + !across, across ? 4 : 3) : t->columns(t->context, without, 2));
+    bool good = t && (field ? t->columns(t->context, with_field + !across, across ? 4 : 3)
+                            : t->columns(t->context, without, 2));
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; good && k < all[i].count; k++) {
             good = put_row(t, &all[i], all[i].points[k], across, field, format);
@@ -111,7 +117,8 @@ static bool put_rows(FILE *f, const struct series *all, size_t n, bool across, c
 
 /* ---- replies */
 
-void series_reply(struct http_request *r, const struct series *all, size_t n, bool across, const struct rows_form *form) {
+void series_reply(struct http_request *r, const struct series *all, size_t n, bool across,
+                  const struct rows_form *form) {
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);

@@ -34,7 +34,8 @@ void api_tag_get(struct http_request *r) {
 static bool change_tag(struct http_request *r, const struct api_recording *a, const char *key, const char *value) {
     const struct catalog_tag tag = {.key = (char *)key, .value = (char *)value};
     int64_t version = change_version(r, &a->row);
-    const struct catalog_change change = {.has_version = version != CATALOG_ANY_VERSION, .version = version, .tags = &tag, .n_tags = 1};
+    const struct catalog_change change = {
+        .has_version = version != CATALOG_ANY_VERSION, .version = version, .tags = &tag, .n_tags = 1};
     struct reel_error err = {0};
     bool changed;
     if (!change_if_match(r, &a->row)) {
@@ -85,11 +86,13 @@ static const char *value_of(struct http_request *r, char text[TAG_VALUE_MAX + 2]
     }
     size -= size > 0 && body[size - 1] == '\n';
     if (size == 0) {
-        http_reply_problem(r, 400, "bad-body", "the value is missing: send it as the body, as {\"value\": \"…\"}, or as ?value=");
+        http_reply_problem(r, 400, "bad-body",
+                           "the value is missing: send it as the body, as {\"value\": \"…\"}, or as ?value=");
         return NULL;
     }
     if (size > TAG_VALUE_MAX || memchr(body, '\0', size)) {
-        http_reply_problem(r, 400, "bad-argument", "a tag's value has at most %d bytes, without control characters", TAG_VALUE_MAX);
+        http_reply_problem(r, 400, "bad-argument", "a tag's value has at most %d bytes, without control characters",
+                           TAG_VALUE_MAX);
         return NULL;
     }
     memcpy(text, body, size);
@@ -131,8 +134,8 @@ static void reply_counts(struct http_request *r, struct catalog_counts *counts, 
     const char *const columns[] = {member, "recordings", NULL};
     json_t *items = json_array();
     for (uint32_t i = 0; i < counts->n; i++) {
-        json_array_append_new(
-            items, json_pack("{s:s, s:I}", member, counts->items[i].name, "recordings", (json_int_t)counts->items[i].recordings));
+        json_array_append_new(items, json_pack("{s:s, s:I}", member, counts->items[i].name, "recordings",
+                                               (json_int_t)counts->items[i].recordings));
     }
     paging_reply(r, items, counts->more ? counts->items[counts->n - 1].name : NULL, columns);
     catalog_counts_done(counts);
@@ -242,8 +245,8 @@ static bool add_found(struct http_request *r, struct batch *b, const char *words
 
 static bool read_batch(struct http_request *r, const json_t *body, struct batch *b) {
     static const char *const known[] = {"ids", "q", "set", "unset", NULL};
-    const json_t *ids = json_object_get(body, "ids"), *q = json_object_get(body, "q"), *set = json_object_get(body, "set"),
-                 *unset = json_object_get(body, "unset");
+    const json_t *ids = json_object_get(body, "ids"), *q = json_object_get(body, "q"),
+                 *set = json_object_get(body, "set"), *unset = json_object_get(body, "unset");
     size_t i;
     json_t *key;
     if (!body_knows(r, body, known)) {
@@ -253,7 +256,8 @@ static bool read_batch(struct http_request *r, const json_t *body, struct batch 
         body_refuse(r, ids ? "ids" : "q", "either ids, an array, or q, a search that is not empty, is required");
         return false;
     }
-    if ((set && !json_is_object(set)) || (unset && !json_is_array(unset)) || json_object_size(set) + json_array_size(unset) == 0) {
+    if ((set && !json_is_object(set)) || (unset && !json_is_array(unset)) ||
+        json_object_size(set) + json_array_size(unset) == 0) {
         body_refuse(r, unset && !json_is_array(unset) ? "unset" : "set",
                     "set is an object of tags, unset an array of keys; one of them must not be empty");
         return false;
@@ -281,7 +285,9 @@ static void run_batch(struct http_request *r, struct batch *b) {
     if (batch.changed > 0) {
         manifests_changed(http_app(r));
     }
-    http_reply_json(r, 200, json_pack("{s:i, s:i, s:O}", "matched", (int)b->n, "changed", (int)batch.changed, "not_found", b->missing));
+    http_reply_json(
+        r, 200,
+        json_pack("{s:i, s:i, s:O}", "matched", (int)b->n, "changed", (int)batch.changed, "not_found", b->missing));
 }
 
 void api_tags_batch(struct http_request *r) {

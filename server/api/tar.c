@@ -1,5 +1,6 @@
-/* /recordings.tar: the originals that a search finds as one tar archive. A first pass determines the files, their names and order, so the
- * archive has a length, an ETag and ranges. If a file is removed during the download, the connection is closed early. */
+/* /recordings.tar: the originals that a search finds as one tar archive. A first pass determines the files, their names
+ * and order, so the archive has a length, an ETag and ranges. If a file is removed during the download, the connection
+ * is closed early. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +84,8 @@ static bool add_part(struct archive *a, const struct catalog_recording *r, uint3
     memcpy(m->sha256, r->parts[i].sha256, sizeof m->sha256);
     snprintf(m->tag, sizeof m->tag, "%s-%u", r->id, i);
     bool several = r->n_parts > 1;
-    if (asprintf(&m->name, "%s/%s%s%s", r->collection, r->name, several ? "/" : "", several ? r->parts[i].file_name : "") < 0) {
+    if (asprintf(&m->name, "%s/%s%s%s", r->collection, r->name, several ? "/" : "",
+                 several ? r->parts[i].file_name : "") < 0) {
         return reel_fail_memory(err);
     }
     a->n++;
@@ -98,8 +100,9 @@ static bool is_complete(struct archive *a, const struct catalog_recording *r) {
     bool good = true;
     for (uint32_t i = 0; good && i < r->n_parts; i++) {
         uint64_t size;
-        good = store_examine(a->store, r->parts[i].sha256, &size, &err) &&
-               (size == r->parts[i].size || reel_fail(&err, REEL_CHANGED, "the stored file has not the size that it had"));
+        good =
+            store_examine(a->store, r->parts[i].sha256, &size, &err) &&
+            (size == r->parts[i].size || reel_fail(&err, REEL_CHANGED, "the stored file has not the size that it had"));
     }
     if (!good) {
         a->n_missing++;
@@ -197,7 +200,8 @@ static size_t member_at(const struct archive *a, uint64_t offset) {
     return low;
 }
 
-static bool read_content(struct archive *a, size_t i, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool read_content(struct archive *a, size_t i, uint64_t offset, void *buffer, size_t size,
+                         struct reel_error *err) {
     if (a->members[i].text) {
         memcpy(buffer, a->members[i].text + offset, size);
         return true;
@@ -215,7 +219,8 @@ static bool read_content(struct archive *a, size_t i, uint64_t offset, void *buf
 }
 
 /* Reads at most `size` bytes at `offset`, from one member only. */
-static bool read_some(struct archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got, struct reel_error *err) {
+static bool read_some(struct archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
+                      struct reel_error *err) {
     uint8_t head[USTAR_HEAD_MAX];
     size_t i = a->n > 0 ? member_at(a, offset) : 0, n;
     const struct member *m = &a->members[i];

@@ -1,5 +1,6 @@
-/* /recordings/{id}/thumbnail: a small picture of a recording, or a strip of ten, made when it is first asked for and kept among the derived
- * files. /previews: for many recordings at once whether they have one, and how many messages they have over time. */
+/* /recordings/{id}/thumbnail: a small picture of a recording, or a strip of ten, made when it is first asked for and
+ * kept among the derived files. /previews: for many recordings at once whether they have one, and how many messages
+ * they have over time. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@
 #include "work/locks.h"
 
 enum { THUMBNAIL_VERSION = 1, BARS = 40, BUSIEST = 64, PREVIEWS_MAX = 100 };
-static const struct reel_thumbnail single = {.frames = 1, .width = 320, .height = 320}, strip = {.frames = 10, .width = 240, .height = 240};
+static const struct reel_thumbnail single = {.frames = 1, .width = 320, .height = 320},
+                                   strip = {.frames = 10, .width = 240, .height = 240};
 
 /* A finished recording keeps its content under its id. */
 static void add_cache_header(struct http_request *r, const struct catalog_recording *row) {
@@ -19,7 +21,8 @@ static void add_cache_header(struct http_request *r, const struct catalog_record
 }
 
 /* False: it was not kept. */
-static bool reply_kept(struct http_request *r, const struct catalog_recording *row, const char *name, const char *etag) {
+static bool reply_kept(struct http_request *r, const struct catalog_recording *row, const char *name,
+                       const char *etag) {
     uint64_t size;
     int fd = store_open_picture(http_app(r)->store, row->content, name, &size);
     if (fd < 0) {
@@ -30,8 +33,8 @@ static bool reply_kept(struct http_request *r, const struct catalog_recording *r
     return true;
 }
 
-static void make(struct http_request *r, const struct api_recording *a, const struct reel_thumbnail *options, const char *name,
-                 const char *etag) {
+static void make(struct http_request *r, const struct api_recording *a, const struct reel_thumbnail *options,
+                 const char *name, const char *etag) {
     struct app *app = http_app(r);
     struct reel_picture picture = {0};
     struct reel_error err = {0}, ignored = {0};
@@ -48,7 +51,8 @@ static void make(struct http_request *r, const struct api_recording *a, const st
         return;
     }
     if (a->row.state == STATE_READY) {
-        store_keep_picture(app->store, a->row.content, name, picture.data, picture.size, &ignored); /* else it is made again */
+        store_keep_picture(app->store, a->row.content, name, picture.data, picture.size,
+                           &ignored); /* else it is made again */
     }
     add_cache_header(r, &a->row);
     frame_reply(r, &picture, "image/jpeg", etag);
@@ -62,7 +66,8 @@ void api_thumbnail(struct http_request *r) {
     if (!api_find(r, &a)) {
         return;
     }
-    snprintf(name, sizeof name, "%u-%u-%u-%u", THUMBNAIL_VERSION, REEL_PICTURE_VERSION, reel_encodings_version(), options->frames);
+    snprintf(name, sizeof name, "%u-%u-%u-%u", THUMBNAIL_VERSION, REEL_PICTURE_VERSION, reel_encodings_version(),
+             options->frames);
     snprintf(text, sizeof text, "thumbnail %s %s %llu", name, a.row.content, (unsigned long long)a.row.size);
     api_etag(text, etag);
     bool done = a.row.state == STATE_READY && reply_kept(r, &a.row, name, etag);
@@ -103,7 +108,8 @@ static json_t *view_rate(const struct reel_index *index) {
 }
 
 static json_t *preview(struct app *app, const struct catalog_recording *row) {
-    AUTO(reel_index_free) struct reel_index *index = row->state == STATE_READY ? scan_open_pack(app, row->content, NULL) : NULL;
+    AUTO(reel_index_free)
+    struct reel_index *index = row->state == STATE_READY ? scan_open_pack(app, row->content, NULL) : NULL;
     json_t *rate = index && row->messages > 0 ? view_rate(index) : NULL;
     return json_pack("{s:s, s:b, s:o}", "recording", row->id, "picture", index && reel_thumbnail_fits(index), "rate",
                      rate ? rate : json_null());

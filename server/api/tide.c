@@ -32,7 +32,8 @@ static void add_texts(json_t *row, const json_t *of, const char *const *names, c
 
 /* A row for each participant, with its process and host. NULL: no memory. */
 static json_t *participants(const json_t *report) {
-    static const char *const of_host[] = {"id", "hostname", NULL}, *const of_process[] = {"id", "program_name", "start_time", NULL};
+    static const char *const of_host[] = {"id", "hostname", NULL}, *const of_process[] = {"id", "program_name",
+                                                                                          "start_time", NULL};
     json_t *rows = json_array(), *host, *process, *one;
     size_t h, p, i;
     json_array_foreach(json_object_get(report, "hosts"), h, host) {

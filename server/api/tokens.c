@@ -1,5 +1,5 @@
-/* /tokens: lists, creates and revokes access tokens. The secret of a token is only in the answer that creates it; the catalog has its
- * hash. */
+/* /tokens: lists, creates and revokes access tokens. The secret of a token is only in the answer that creates it; the
+ * catalog has its hash. */
 #include <openssl/crypto.h>
 #include <stdio.h>
 
@@ -25,7 +25,8 @@ static json_t *view_token(const struct token *t) {
 }
 
 void api_tokens_list(struct http_request *r) {
-    static const char *const columns[] = {"id", "name", "role", "collections", "state", "created", "expires", "last_used", NULL};
+    static const char *const columns[] = {"id",      "name",    "role",      "collections", "state",
+                                          "created", "expires", "last_used", NULL};
     struct reel_error err = {0};
     struct token page[PAGE];
     uint32_t limit, n = 0;

@@ -6,13 +6,14 @@
 #include "ingest/upload_options.h"
 
 #define TUS_VERSION "1.0.0"
-#define TUS_EXTENSIONS "creation,creation-with-upload,creation-defer-length,termination,checksum,expiration,concatenation"
+#define TUS_EXTENSIONS                                                                                                 \
+    "creation,creation-with-upload,creation-defer-length,termination,checksum,expiration,concatenation"
 #define TUS_ALGORITHMS "sha1,sha256"
 
 /* Digits, below 2^63. */
 bool tus_number(const char *text, int64_t *out);
-/* Upload-Metadata: "key base64,key base64,key". Sets the upload options among them; "filename" becomes the name if there is no other.
- * REEL_ARGUMENT. */
+/* Upload-Metadata: "key base64,key base64,key". Sets the upload options among them; "filename" becomes the name if
+ * there is no other. REEL_ARGUMENT. */
 bool tus_metadata(const char *text, struct upload_options *w, struct reel_error *err);
 /* Upload-Concat: "partial", or "final;" and the URLs of uploads. */
 struct tus_concat {

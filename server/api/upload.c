@@ -1,5 +1,6 @@
-/* Uploads in one request: PUT by name, POST, forms. The body is hashed while it is written to the store; all checks that do not
- * need it are made before. With an Idempotency-Key the first answer is repeated; only answers that stored the file are remembered. */
+/* Uploads in one request: PUT by name, POST, forms. The body is hashed while it is written to the store; all checks
+ * that do not need it are made before. With an Idempotency-Key the first answer is repeated; only answers that stored
+ * the file are remembered. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,8 +26,9 @@ struct upload {
     bool live;                /* no file: creates a recording that grows */
     struct http_form *form;   /* NULL: the body is the file */
     bool has_file;
-    char file_name[UPLOAD_OPTION_TEXT];          /* the name in the form */
-    char *field, field_name[UPLOAD_OPTION_TEXT]; /* the current field that is not the file, as far as received; NULL: none */
+    char file_name[UPLOAD_OPTION_TEXT]; /* the name in the form */
+    char *field,
+        field_name[UPLOAD_OPTION_TEXT]; /* the current field that is not the file, as far as received; NULL: none */
     size_t field_size;
 };
 
@@ -56,7 +58,8 @@ static bool read_digest(struct http_request *r, const char *header, struct uploa
         return false;
     }
     if (u->form) {
-        http_reply_problem(r, 400, "digest-malformed", "in a form the digest of the file goes into meta: {\"sha256\": \"<hex>\"}");
+        http_reply_problem(r, 400, "digest-malformed",
+                           "in a form the digest of the file goes into meta: {\"sha256\": \"<hex>\"}");
         return false;
     }
     memcpy(u->digest, digest, 32);
@@ -72,9 +75,11 @@ static bool read_names(struct http_request *r, struct upload *u) {
         http_reply_bad_param(r, http_param(r, "name") ? "name" : "collection", "it is in the path already");
         return false;
     }
-    const char *name = by_path ? http_segment(r, "name") : "", *collection = by_path ? http_segment(r, "collection") : "";
+    const char *name = by_path ? http_segment(r, "name") : "",
+               *collection = by_path ? http_segment(r, "collection") : "";
     if (strlen(name) >= sizeof w->name || strlen(collection) >= sizeof w->collection) {
-        http_reply_problem(r, 400, "name-too-long", "name and collection may have at most %d bytes", UPLOAD_OPTION_TEXT - 1);
+        http_reply_problem(r, 400, "name-too-long", "name and collection may have at most %d bytes",
+                           UPLOAD_OPTION_TEXT - 1);
         return false;
     }
     strcpy(w->name, name);
@@ -84,7 +89,8 @@ static bool read_names(struct http_request *r, struct upload *u) {
     }
     if (!w->name[0] && !u->form) {
         http_reply_problem(r, 400, "name-missing",
-                           by_path ? "the path must end in the recording's name; curl -T FILE URL/ adds it" : "?name= is required");
+                           by_path ? "the path must end in the recording's name; curl -T FILE URL/ adds it"
+                                   : "?name= is required");
     }
     return w->name[0] || u->form;
 }
@@ -106,7 +112,8 @@ static bool end_field(struct upload *u) {
                       : reel_fail(&u->failed, REEL_ARGUMENT, "the field %.40s is not UTF-8", u->field_name);
     json_decref(value);
     return good && (known || reel_fail(&u->failed, REEL_ARGUMENT,
-                                       "the form's field \"%.40s\" is neither file, nor meta, nor an upload option", u->field_name));
+                                       "the form's field \"%.40s\" is neither file, nor meta, nor an upload option",
+                                       u->field_name));
 }
 
 static bool begin_field(struct upload *u, const char *name, const char *file_name) {
@@ -115,11 +122,12 @@ static bool begin_field(struct upload *u, const char *name, const char *file_nam
         return false;
     }
     if (!is_file && file_name && strcmp(name, "meta") != 0) {
-        return reel_fail(&u->failed, REEL_ARGUMENT, "the file is in the form's field \"%.40s\"; it must be \"file\": curl -F file=@FILE",
-                         name);
+        return reel_fail(&u->failed, REEL_ARGUMENT,
+                         "the file is in the form's field \"%.40s\"; it must be \"file\": curl -F file=@FILE", name);
     }
     if (is_file && u->has_file) {
-        return reel_fail(&u->failed, REEL_ARGUMENT, "only one file per form; upload further parts separately, with part_of");
+        return reel_fail(&u->failed, REEL_ARGUMENT,
+                         "only one file per form; upload further parts separately, with part_of");
     }
     if (is_file) {
         const char *own = names_file(file_name ? file_name : "");
@@ -137,12 +145,14 @@ static bool take_file(struct upload *u, const void *data, size_t size) {
     u->size += size;
     u->is_text = u->is_text && !memchr(data, '\n', size) && !memchr(data, '\r', size) && !memchr(data, '\0', size);
     if (u->size_max > 0 && u->size > u->size_max) {
-        return reel_fail(&u->failed, REEL_LIMIT, "an upload may have at most %llu bytes", (unsigned long long)u->size_max);
+        return reel_fail(&u->failed, REEL_LIMIT, "an upload may have at most %llu bytes",
+                         (unsigned long long)u->size_max);
     }
     return store_upload_write(u->file, data, size, &u->failed);
 }
 
-static bool on_field(void *context, const char *name, const char *file_name, uint64_t at, const void *data, size_t size) {
+static bool on_field(void *context, const char *name, const char *file_name, uint64_t at, const void *data,
+                     size_t size) {
     struct upload *u = context;
     if (at == 0 && !begin_field(u, name, file_name)) {
         return false;
@@ -151,7 +161,8 @@ static bool on_field(void *context, const char *name, const char *file_name, uin
         return take_file(u, data, size);
     }
     if (size > UPLOAD_OPTIONS_JSON_MAX - u->field_size) {
-        return reel_fail(&u->failed, REEL_LIMIT, "the form's field %.40s is longer than %d bytes", u->field_name, UPLOAD_OPTIONS_JSON_MAX);
+        return reel_fail(&u->failed, REEL_LIMIT, "the form's field %.40s is longer than %d bytes", u->field_name,
+                         UPLOAD_OPTIONS_JSON_MAX);
     }
     memcpy(u->field + u->field_size, data, size);
     u->field_size += size;
@@ -184,8 +195,9 @@ static bool check_type(struct http_request *r, struct upload *u) {
     bool multipart = type && strncasecmp(type, "multipart/", 10) == 0;
     u->form = multipart && strcmp(http_method(r), "POST") == 0 ? http_form_new(r, on_field, u) : NULL;
     if (multipart && !u->form) {
-        http_reply_problem(r, 415, "multipart",
-                           "send the file itself as the body (curl -T FILE), or POST multipart/form-data (curl -F file=@FILE)");
+        http_reply_problem(
+            r, 415, "multipart",
+            "send the file itself as the body (curl -T FILE), or POST multipart/form-data (curl -F file=@FILE)");
         return false;
     }
     if (coding && strcasecmp(coding, "identity") != 0) {
@@ -205,15 +217,18 @@ void api_upload_begin(struct http_request *r) {
         return;
     }
     http_set_state(r, u, free_upload);
-    if (!check_type(r, u) || !read_names(r, u) || !read_digest(r, "Content-Digest", u) || !read_digest(r, "Repr-Digest", u) ||
-        !(u->key = upload_key(r))) {
+    if (!check_type(r, u) || !read_names(r, u) || !read_digest(r, "Content-Digest", u) ||
+        !read_digest(r, "Repr-Digest", u) || !(u->key = upload_key(r))) {
         return;
     }
     const char *type = http_header(r, "Content-Type");
-    u->is_text = type && strncasecmp(type, "application/x-www-form-urlencoded", strlen("application/x-www-form-urlencoded")) == 0;
+    u->is_text = type && strncasecmp(type, "application/x-www-form-urlencoded",
+                                     strlen("application/x-www-form-urlencoded")) == 0;
     u->size_max = app->config.upload_max_bytes;
-    if (http_has_body_length(r, &length) && u->size_max > 0 && length > u->size_max + (u->form ? UPLOAD_OPTIONS_JSON_MAX : 0)) {
-        http_reply_problem(r, 413, "too-large", "an upload may have at most %llu bytes", (unsigned long long)u->size_max);
+    if (http_has_body_length(r, &length) && u->size_max > 0 &&
+        length > u->size_max + (u->form ? UPLOAD_OPTIONS_JSON_MAX : 0)) {
+        http_reply_problem(r, 413, "too-large", "an upload may have at most %llu bytes",
+                           (unsigned long long)u->size_max);
         return;
     }
     if (u->form && !store_has_room(app->store, length)) { /* the rest is checked once the form has named it */
@@ -246,7 +261,8 @@ bool api_upload_piece(struct http_request *r, const void *data, size_t size) {
         return take_file(u, data, size);
     }
     return http_form_piece(u->form, data, size) ||
-           (u->failed.code != REEL_OK ? false : reel_fail(&u->failed, REEL_ARGUMENT, "the body is not multipart/form-data"));
+           (u->failed.code != REEL_OK ? false
+                                      : reel_fail(&u->failed, REEL_ARGUMENT, "the body is not multipart/form-data"));
 }
 
 void api_upload_aborted(struct http_request *r) {
@@ -257,8 +273,8 @@ static bool digest_holds(struct http_request *r, const struct upload *u, const c
     char etag[64], got[72], expected[45];
     if (u->options.sha256[0] && strcmp(u->options.sha256, sha256) != 0) {
         http_reply_problem(r, 400, "digest-mismatch",
-                           "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again", sha256,
-                           u->options.sha256);
+                           "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again",
+                           sha256, u->options.sha256);
         return false;
     }
     if (!u->has_digest) {
@@ -269,8 +285,9 @@ static bool digest_holds(struct http_request *r, const struct upload *u, const c
     if (strstr(got, expected)) {
         return true;
     }
-    http_reply_problem(r, 400, "digest-mismatch", "the bytes received have %s, announced was sha-256=:%s:; nothing was kept, send it again",
-                       got, expected);
+    http_reply_problem(r, 400, "digest-mismatch",
+                       "the bytes received have %s, announced was sha-256=:%s:; nothing was kept, send it again", got,
+                       expected);
     return false;
 }
 
@@ -282,7 +299,8 @@ static bool answer_again(struct http_request *r, const struct upload *u, const c
         return false;
     }
     if (strcmp(first.request, request) != 0) {
-        http_reply_problem(r, 422, "key-reused", "this Idempotency-Key was used for another request within the last 24 hours");
+        http_reply_problem(r, 422, "key-reused",
+                           "this Idempotency-Key was used for another request within the last 24 hours");
         return true;
     }
     http_add_header(r, first.header, first.address);
@@ -291,16 +309,19 @@ static bool answer_again(struct http_request *r, const struct upload *u, const c
 }
 
 /* Stores the answer before it is sent. A failure to store it is ignored, as the upload has succeeded. */
-static void answer(struct http_request *r, const struct upload *u, const char *request, const struct ingest_result *result) {
+static void answer(struct http_request *r, const struct upload *u, const char *request,
+                   const struct ingest_result *result) {
     struct upload_answer a;
     json_t *body = upload_view(r, result, &a);
     AUTO_MEM char *text = u->key[0] ? json_text(body) : NULL;
     if (text) {
         struct reel_error ignored;
         char owner[UPLOAD_OWNER_TEXT];
-        struct catalog_response first = {.status = a.status, .header = (char *)a.header, .address = a.address, .body = text};
+        struct catalog_response first = {
+            .status = a.status, .header = (char *)a.header, .address = a.address, .body = text};
         memcpy(first.request, request, sizeof first.request);
-        catalog_response_put(http_app(r)->catalog, upload_owner(r, owner), u->key, &first, reel_now_ns() + ANSWER_LIVES_NS, &ignored);
+        catalog_response_put(http_app(r)->catalog, upload_owner(r, owner), u->key, &first,
+                             reel_now_ns() + ANSWER_LIVES_NS, &ignored);
     }
     http_add_header(r, a.header, a.address);
     http_reply_json(r, a.status, body);
@@ -319,9 +340,9 @@ void api_upload_end(struct http_request *r) {
         return;
     }
     if (u->is_text && u->size > 0) {
-        http_reply_problem(
-            r, 400, "bad-request",
-            "the body has no line ends and no zeros, which curl's -d removes; send the file with --data-binary @FILE, or -T FILE");
+        http_reply_problem(r, 400, "bad-request",
+                           "the body has no line ends and no zeros, which curl's -d removes; send the file with "
+                           "--data-binary @FILE, or -T FILE");
         return;
     }
     AUTO_MEM char *options = upload_options_print(&u->options, &err);

@@ -16,7 +16,8 @@ bool upload_may(struct http_request *r, const struct upload_options *w, uint64_t
 const char *upload_key(struct http_request *r);
 /* SHA-256 in hex of texts, each with its length. */
 void upload_fingerprint(const char *const *texts, size_t n, char out[SHA256_HEX]);
-/* The principal that owns sessions and idempotency keys: "token:7", "proxy:ann", "open:anonymous". A token's name may be given again. */
+/* The principal that owns sessions and idempotency keys: "token:7", "proxy:ann", "open:anonymous". A token's name may
+ * be given again. */
 enum { UPLOAD_OWNER_TEXT = 160 };
 const char *upload_owner(const struct http_request *r, char out[UPLOAD_OWNER_TEXT]);
 

@@ -1,6 +1,6 @@
-/* /uploads: resumable uploads, by tus 1.0 (Tus-Resumable) and by the IETF's draft (Upload-Complete), at the same URLs. Sessions
- * are described in ingest/sessions.h, the headers in tus.h. An answer names an offset only once the bytes before it are durable. The
- * draft's 104 responses are not sent, as the HTTP library does not support them. */
+/* /uploads: resumable uploads, by tus 1.0 (Tus-Resumable) and by the IETF's draft (Upload-Complete), at the same URLs.
+ * Sessions are described in ingest/sessions.h, the headers in tus.h. An answer names an offset only once the bytes
+ * before it are durable. The draft's 104 responses are not sent, as the HTTP library does not support them. */
 #include <inttypes.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@
 static void free_call(void *state) {
     struct call *c = state;
     struct reel_error ignored;
-    if (c->writer && c->hash) { /* the client disconnected: bytes with a checksum are discarded, as it cannot be checked */
+    if (c->writer &&
+        c->hash) { /* the client disconnected: bytes with a checksum are discarded, as it cannot be checked */
         session_drop(c->writer);
     }
     if (c->writer) {
@@ -60,8 +61,8 @@ void uploads_add_state(struct http_request *r, const struct call *c, const struc
 }
 
 static void reply_offset(struct http_request *r, const struct call *c, uint64_t given) {
-    json_t *extra =
-        json_pack("{s:I, s:I}", "expected-offset", (json_int_t)session_acknowledged_offset(&c->now), "provided-offset", (json_int_t)given);
+    json_t *extra = json_pack("{s:I, s:I}", "expected-offset", (json_int_t)session_acknowledged_offset(&c->now),
+                              "provided-offset", (json_int_t)given);
     uploads_add_state(r, c, &c->now);
     http_reply_problem_with(r, 409, "mismatching-upload-offset",
                             "this is not the offset of the upload; send HEAD to get it and continue from there", extra);
@@ -100,7 +101,8 @@ bool uploads_read_sender(struct http_request *r, struct call *c) {
     if (!http_header(r, "Tus-Resumable") && !http_header(r, "Upload-Complete")) {
         http_add_header(r, "Tus-Version", TUS_VERSION);
         http_reply_problem(r, 412, "tus-version",
-                           "the upload protocol is missing: send Tus-Resumable: " TUS_VERSION ", or Upload-Complete: ?0 or ?1");
+                           "the upload protocol is missing: send Tus-Resumable: " TUS_VERSION
+                           ", or Upload-Complete: ?0 or ?1");
         return false;
     }
     return true;
@@ -157,7 +159,8 @@ static bool checksum_holds(struct http_request *r, struct call *c) {
     uint8_t raw[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     struct reel_error ignored;
-    if (!c->hash || (EVP_DigestFinal_ex(c->hash, raw, &n) == 1 && n == c->checksum.size && memcmp(raw, c->checksum.digest, n) == 0)) {
+    if (!c->hash || (EVP_DigestFinal_ex(c->hash, raw, &n) == 1 && n == c->checksum.size &&
+                     memcmp(raw, c->checksum.digest, n) == 0)) {
         return true;
     }
     session_drop(c->writer);
@@ -183,13 +186,15 @@ static void reply_begin(struct http_request *r, const struct call *c, enum sessi
         break;
     case SESSION_ENDED:
         if (strncmp(c->now.concat, "final", 5) == 0) {
-            http_reply_problem(r, 403, "upload-complete", "this upload is a concatenation of others; nothing can be appended to it");
+            http_reply_problem(r, 403, "upload-complete",
+                               "this upload is a concatenation of others; nothing can be appended to it");
         } else if (!uploads_has_body(r) && offset == c->now.offset) { /* the answer was lost */
             uploads_add_state(r, c, &c->now);
             http_reply_empty(r, 204);
         } else {
             uploads_add_state(r, c, &c->now);
-            http_reply_problem(r, c->draft ? 400 : 409, "upload-complete", "this upload is complete, nothing can be added to it");
+            http_reply_problem(r, c->draft ? 400 : 409, "upload-complete",
+                               "this upload is complete, nothing can be added to it");
         }
         break;
     default:
@@ -233,7 +238,8 @@ bool uploads_begin_bytes(struct http_request *r, struct call *c, const char *id,
         return false;
     }
     catalog_upload_done(&c->now);
-    enum session_answer answer = session_begin(http_app(r), upload_owner(r, owner), id, &piece, &c->writer, &c->now, &err);
+    enum session_answer answer =
+        session_begin(http_app(r), upload_owner(r, owner), id, &piece, &c->writer, &c->now, &err);
     if (answer != SESSION_OK) {
         reply_begin(r, c, answer, offset, &err);
     }
@@ -249,7 +255,8 @@ void api_uploads_append_begin(struct http_request *r) {
         return;
     }
     if (strcmp(http_method(r), "POST") == 0 && !(override && strcasecmp(override, "PATCH") == 0)) {
-        http_reply_problem(r, 405, "method-not-allowed", "use PATCH to continue an upload, or POST with X-HTTP-Method-Override: PATCH");
+        http_reply_problem(r, 405, "method-not-allowed",
+                           "use PATCH to continue an upload, or POST with X-HTTP-Method-Override: PATCH");
         return;
     }
     const char *expected_type = c->draft ? "application/partial-upload" : "application/offset+octet-stream";
@@ -268,7 +275,8 @@ void api_uploads_append_begin(struct http_request *r) {
 
 bool api_uploads_piece(struct http_request *r, const void *data, size_t size) {
     struct call *c = http_state(r);
-    return c->writer && (!c->hash || EVP_DigestUpdate(c->hash, data, size) == 1) && session_write(c->writer, data, size, &c->failed);
+    return c->writer && (!c->hash || EVP_DigestUpdate(c->hash, data, size) == 1) &&
+           session_write(c->writer, data, size, &c->failed);
 }
 
 void api_uploads_aborted(struct http_request *r) {
@@ -277,7 +285,8 @@ void api_uploads_aborted(struct http_request *r) {
 
 /* ---- the end of a request */
 
-static void reply_finished(struct http_request *r, struct call *c, const struct session_result *result, const struct reel_error *err) {
+static void reply_finished(struct http_request *r, struct call *c, const struct session_result *result,
+                           const struct reel_error *err) {
     struct upload_answer a;
     char etag[64], digest[72];
     const struct ingest_result *ingest = &result->ingest;
@@ -286,7 +295,8 @@ static void reply_finished(struct http_request *r, struct call *c, const struct 
         return;
     }
     c->now.done = true;
-    memcpy(c->now.recording, result->partial ? "" : ingest->recording.id, result->partial ? 1 : sizeof c->now.recording);
+    memcpy(c->now.recording, result->partial ? "" : ingest->recording.id,
+           result->partial ? 1 : sizeof c->now.recording);
     if (!result->partial) {
         api_digest_texts(result->sha256, etag, digest);
         http_add_header(r, "Repr-Digest", digest);
@@ -299,7 +309,8 @@ static void reply_finished(struct http_request *r, struct call *c, const struct 
     json_t *body = upload_view(r, ingest, &a);
     add_number(r, "Upload-Offset", c->now.offset);
     http_add_header(r, "Upload-Complete", "?1");
-    http_add_address(r, c->creates ? "Content-Location" : a.header, a.address); /* Location is the upload's URL in this answer */
+    http_add_address(r, c->creates ? "Content-Location" : a.header,
+                     a.address); /* Location is the upload's URL in this answer */
     http_reply_json(r, a.status, body);
 }
 

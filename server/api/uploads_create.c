@@ -1,5 +1,5 @@
-/* POST /uploads: a new session, with or without its first bytes, or a concatenation of others; and OPTIONS, HEAD, GET, DELETE of
- * sessions. */
+/* POST /uploads: a new session, with or without its first bytes, or a concatenation of others; and OPTIONS, HEAD, GET,
+ * DELETE of sessions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ static bool read_total(struct http_request *r, const struct call *c, struct sess
 
 /* Metadata and upload options. False: replied. */
 static bool read_options(struct http_request *r, struct call *c, struct creation *n) {
-    const char *metadata = c->draft ? NULL : http_header(r, "Upload-Metadata"), *concat = c->draft ? NULL : http_header(r, "Upload-Concat");
+    const char *metadata = c->draft ? NULL : http_header(r, "Upload-Metadata"),
+               *concat = c->draft ? NULL : http_header(r, "Upload-Concat");
     struct reel_error err = {0};
     n->request.metadata = metadata ? metadata : "";
     n->request.concat = concat ? concat : "";
@@ -88,9 +89,9 @@ static bool may_upload(struct http_request *r, const struct call *c, const struc
 static void name_request(struct session_request *request) {
     char length[24];
     snprintf(length, sizeof length, "%" PRId64, request->length);
-    upload_fingerprint(
-        (const char *const[]){request->options, request->metadata, request->concat, length, request->draft ? "draft" : "tus"}, 5,
-        request->request);
+    upload_fingerprint((const char *const[]){request->options, request->metadata, request->concat, length,
+                                             request->draft ? "draft" : "tus"},
+                       5, request->request);
 }
 
 static void add_location(struct http_request *r, const char *id) {
@@ -138,8 +139,9 @@ void api_uploads_create_begin(struct http_request *r) {
     char owner[UPLOAD_OWNER_TEXT];
     struct call *c = uploads_new_call(r);
     AUTO_STRUCT(creation_done) struct creation n = {.request = {.owner = upload_owner(r, owner), .length = -1}};
-    if (!c || !uploads_read_sender(r, c) || !read_options(r, c, &n) || !read_total(r, c, &n.request) || !check_first_bytes(r, c) ||
-        !(n.request.key = upload_key(r)) || !may_upload(r, c, &n) || !uploads_read_checksum(r, c)) {
+    if (!c || !uploads_read_sender(r, c) || !read_options(r, c, &n) || !read_total(r, c, &n.request) ||
+        !check_first_bytes(r, c) || !(n.request.key = upload_key(r)) || !may_upload(r, c, &n) ||
+        !uploads_read_checksum(r, c)) {
         return;
     }
     c->creates = true;
@@ -200,8 +202,9 @@ void api_uploads_options(struct http_request *r) {
 
 static json_t *view_upload(const struct catalog_upload *u) {
     json_t *options = json_loads(u->options, 0, NULL);
-    json_t *body = json_pack("{s:s, s:o, s:o, s:b, s:o*}", "id", u->id, "offset", view_u64(session_acknowledged_offset(u)), "length",
-                             u->length >= 0 ? view_u64((uint64_t)u->length) : json_null(), "complete", u->done, "options", options);
+    json_t *body = json_pack(
+        "{s:s, s:o, s:o, s:b, s:o*}", "id", u->id, "offset", view_u64(session_acknowledged_offset(u)), "length",
+        u->length >= 0 ? view_u64((uint64_t)u->length) : json_null(), "complete", u->done, "options", options);
     json_object_set_new(body, "recording", u->recording[0] ? json_string(u->recording) : json_null());
     json_object_set_new(body, "created", view_time(u->created_ns, REEL_CLOCK_WALL));
     json_object_set_new(body, "expires", view_time(u->expires_ns, REEL_CLOCK_WALL));

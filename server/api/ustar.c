@@ -1,4 +1,5 @@
-/* See ustar.h. Values that do not fit a field go into the pax header; the field then holds a shortened value for old programs. */
+/* See ustar.h. Values that do not fit a field go into the pax header; the field then holds a shortened value for old
+ * programs. */
 #include "api/ustar.h"
 
 #include <stdio.h>
@@ -117,7 +118,8 @@ bool ustar_part(struct ustar_name *names, size_t n, struct reel_error *err) {
             return true;
         }
     }
-    return reel_fail(err, REEL_CONFLICT, "the names of these recordings collide when unpacked; choose fewer recordings");
+    return reel_fail(err, REEL_CONFLICT,
+                     "the names of these recordings collide when unpacked; choose fewer recordings");
 }
 
 void archive_make_safe(char *name) {

@@ -1,4 +1,5 @@
-/* The blocks of a tar archive (POSIX ustar, with a pax header where a name is long or not ASCII, or a file has 8 GiB or more). No I/O. */
+/* The blocks of a tar archive (POSIX ustar, with a pax header where a name is long or not ASCII, or a file has 8 GiB or
+ * more). No I/O. */
 #ifndef SERVER_API_USTAR_H
 #define SERVER_API_USTAR_H
 
@@ -25,8 +26,8 @@ static inline uint64_t ustar_padding(uint64_t size) {
 
 /* A name may be a path of the client's disk: "..", absolute paths, backslashes and control characters are replaced. */
 void archive_make_safe(char *name);
-/* Makes names unique for unpacking: no two equal, none a folder of another. Sorts `names` and appends "~" and the tag to those that
- * collide; the texts are malloc'd and may be replaced. */
+/* Makes names unique for unpacking: no two equal, none a folder of another. Sorts `names` and appends "~" and the tag
+ * to those that collide; the texts are malloc'd and may be replaced. */
 struct ustar_name {
     char *name;
     const char *tag; /* unique; borrowed */

@@ -22,8 +22,9 @@ static bool read_field(struct http_request *r, struct values_query *q) {
     static const struct {
         const char *name;
         enum values_field field;
-    } fields[] = {{"topic", VALUES_TOPIC},           {"type", VALUES_TYPE},  {"tag", VALUES_TAG}, {"format", VALUES_FORMAT},
-                  {"collection", VALUES_COLLECTION}, {"state", VALUES_STATE}};
+    } fields[] = {
+        {"topic", VALUES_TOPIC},           {"type", VALUES_TYPE},  {"tag", VALUES_TAG}, {"format", VALUES_FORMAT},
+        {"collection", VALUES_COLLECTION}, {"state", VALUES_STATE}};
     const char *field = http_param(r, "field");
     for (size_t i = 0; field && i < sizeof fields / sizeof *fields; i++) {
         if (strcmp(fields[i].name, field) == 0) {
@@ -31,7 +32,8 @@ static bool read_field(struct http_request *r, struct values_query *q) {
             return true;
         }
     }
-    bool tag = field && strncmp(field, "tag:", 4) == 0 && field[4], meta = field && strncmp(field, "meta.", 5) == 0 && field[5];
+    bool tag = field && strncmp(field, "tag:", 4) == 0 && field[4],
+         meta = field && strncmp(field, "meta.", 5) == 0 && field[5];
     if (!tag && !meta) {
         http_reply_bad_param(r, "field", "topic, type, format, collection, state, tag, tag:KEY or meta.KEY");
         return false;
@@ -42,10 +44,10 @@ static bool read_field(struct http_request *r, struct values_query *q) {
 }
 
 static bool has_filters(struct http_request *r, const struct catalog_query *q) {
-    return q->words || q->format || q->collection || q->group || q->n_topics || q->n_types || q->n_topic_patterns || q->n_type_patterns ||
-           q->n_tags || q->has_start || q->has_end || q->has_state || q->damaged_only || q->size.has_min || q->size.has_max ||
-           q->duration.has_min || q->duration.has_max || q->messages.has_min || q->messages.has_max || q->created.has_min ||
-           q->created.has_max || http_caller(r)->collections;
+    return q->words || q->format || q->collection || q->group || q->n_topics || q->n_types || q->n_topic_patterns ||
+           q->n_type_patterns || q->n_tags || q->has_start || q->has_end || q->has_state || q->damaged_only ||
+           q->size.has_min || q->size.has_max || q->duration.has_min || q->duration.has_max || q->messages.has_min ||
+           q->messages.has_max || q->created.has_min || q->created.has_max || http_caller(r)->collections;
 }
 
 static void reply_values(struct http_request *r, const struct values_query *q, struct values_counts *found) {
@@ -58,8 +60,10 @@ static void reply_values(struct http_request *r, const struct values_query *q, s
     if (q->within) { /* is not part of the answer, but applies */
         http_add_header(r, "X-Capped", found->capped ? "true" : "false");
     }
-    json_t *members = q->within ? json_pack("{s:b, s:i}", "capped", found->capped, "counted", (int)found->counted) : NULL;
-    paging_reply_found(r, items, found->counts.more ? found->counts.items[found->counts.n - 1].name : NULL, columns, members);
+    json_t *members =
+        q->within ? json_pack("{s:b, s:i}", "capped", found->capped, "counted", (int)found->counted) : NULL;
+    paging_reply_found(r, items, found->counts.more ? found->counts.items[found->counts.n - 1].name : NULL, columns,
+                       members);
 }
 
 void api_values(struct http_request *r) {
@@ -68,7 +72,8 @@ void api_values(struct http_request *r) {
     struct values_counts found;
     struct reel_error err = {0};
     char *after = NULL;
-    if (!read_field(r, &q) || !recordings_read_query(r, &query) || !paging_limit(r, &q.limit) || !paging_after(r, &after)) {
+    if (!read_field(r, &q) || !recordings_read_query(r, &query) || !paging_limit(r, &q.limit) ||
+        !paging_after(r, &after)) {
         return;
     }
     q.after = after;
@@ -89,13 +94,14 @@ static const char *const by_names[] = {"format", "state", "day", "month"};
 static const char *const stats_columns[] = {"by", "name", "recordings", "size", "messages", "duration_s", NULL};
 
 static json_t *view_total(const struct catalog_total *t) {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:f}", "by", by_names[t->by], "name", t->name[0] ? json_string(t->name) : json_null(),
-                     "recordings", view_u64(t->recordings), "size", view_u64(t->bytes), "messages", view_u64(t->messages), "duration_s",
-                     (double)t->duration_ms / 1e3);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:f}", "by", by_names[t->by], "name",
+                     t->name[0] ? json_string(t->name) : json_null(), "recordings", view_u64(t->recordings), "size",
+                     view_u64(t->bytes), "messages", view_u64(t->messages), "duration_s", (double)t->duration_ms / 1e3);
 }
 
 /* Appends to `rows`; adds everything that is not in the trash to `sum`. */
-static bool add_totals(struct http_request *r, enum totals_by by, json_t *rows, struct catalog_total *sum, struct reel_error *err) {
+static bool add_totals(struct http_request *r, enum totals_by by, json_t *rows, struct catalog_total *sum,
+                       struct reel_error *err) {
     AUTO_MEM struct catalog_total *totals = NULL;
     uint32_t n;
     if (!catalog_totals(http_app(r)->catalog, by, http_caller(r)->collections, &totals, &n, err)) {
@@ -121,9 +127,10 @@ static bool add_collections(struct http_request *r, json_t *rows, struct reel_er
     for (uint32_t i = 0; i < all.n; i++) {
         const struct catalog_collection *c = &all.items[i];
         if (c->recordings > 0 && http_caller_sees(http_caller(r), c->name)) {
-            json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:f}", "by", "collection", "name", c->name, "recordings",
-                                                  view_u64(c->recordings), "size", view_u64(c->bytes), "messages", view_u64(c->messages),
-                                                  "duration_s", (double)c->duration_ms / 1e3));
+            json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:f}", "by", "collection", "name", c->name,
+                                                  "recordings", view_u64(c->recordings), "size", view_u64(c->bytes),
+                                                  "messages", view_u64(c->messages), "duration_s",
+                                                  (double)c->duration_ms / 1e3));
         }
     }
     catalog_collections_done(&all);
@@ -131,7 +138,8 @@ static bool add_collections(struct http_request *r, json_t *rows, struct reel_er
 }
 
 /* `by` NULL: all groupings except days. */
-static bool add_all(struct http_request *r, const char *by, json_t *rows, struct catalog_total *sum, struct reel_error *err) {
+static bool add_all(struct http_request *r, const char *by, json_t *rows, struct catalog_total *sum,
+                    struct reel_error *err) {
     struct catalog_total ignored = {0};
     for (enum totals_by k = TOTALS_FORMAT; k <= TOTALS_MONTH; k++) {
         bool selected = by ? strcmp(by, by_names[k]) == 0 : k != TOTALS_DAY;
@@ -174,11 +182,13 @@ static void reply_spans(struct http_request *r, const struct catalog_spans *span
     for (uint32_t i = 0; i < spans->n; i++) {
         const struct catalog_span *s = &spans->items[i];
         json_array_append_new(items, json_pack("{s:s, s:o, s:o, s:o, s:o}", "collection", s->collection, "start",
-                                               view_time(s->start_ns, REEL_CLOCK_WALL), "end", view_time(s->end_ns, REEL_CLOCK_WALL),
-                                               "recordings", view_u64(s->recordings), "messages", view_u64(s->messages)));
+                                               view_time(s->start_ns, REEL_CLOCK_WALL), "end",
+                                               view_time(s->end_ns, REEL_CLOCK_WALL), "recordings",
+                                               view_u64(s->recordings), "messages", view_u64(s->messages)));
     }
     http_add_header(r, "X-Capped", spans->capped ? "true" : "false");
-    json_t *members = json_pack("{s:s, s:b, s:i}", "interval", "[]", "capped", spans->capped, "counted", (int)spans->counted);
+    json_t *members =
+        json_pack("{s:s, s:b, s:i}", "interval", "[]", "capped", spans->capped, "counted", (int)spans->counted);
     paging_reply_found(r, items, NULL, columns, members);
 }
 
@@ -187,11 +197,13 @@ static void reply_buckets(struct http_request *r, const struct catalog_buckets *
     json_t *items = json_array();
     for (uint32_t i = 0; i < buckets->n; i++) {
         const struct catalog_bucket *b = &buckets->items[i];
-        json_array_append_new(items, json_pack("{s:o, s:o, s:i}", "start", view_time(b->start_ns, REEL_CLOCK_WALL), "end",
-                                               view_time(b->end_ns, REEL_CLOCK_WALL), "recordings", (int)b->recordings));
+        json_array_append_new(items,
+                              json_pack("{s:o, s:o, s:i}", "start", view_time(b->start_ns, REEL_CLOCK_WALL), "end",
+                                        view_time(b->end_ns, REEL_CLOCK_WALL), "recordings", (int)b->recordings));
     }
     http_add_header(r, "X-Capped", buckets->capped ? "true" : "false");
-    json_t *members = json_pack("{s:s, s:b, s:i}", "interval", "[)", "capped", buckets->capped, "counted", (int)buckets->counted);
+    json_t *members =
+        json_pack("{s:s, s:b, s:i}", "interval", "[)", "capped", buckets->capped, "counted", (int)buckets->counted);
     paging_reply_found(r, items, NULL, columns, members);
 }
 
@@ -221,8 +233,9 @@ static json_t *view_covered(const struct catalog_recording *row) {
     int64_t start = row->start_ns, end = row->end_ns;
     catalog_on_calendar(row, row->start_ns, &start);
     catalog_on_calendar(row, row->end_ns, &end);
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "recording", row->id, "collection", row->collection, "name", row->name, "start",
-                     view_time(start, REEL_CLOCK_WALL), "end", view_time(end, REEL_CLOCK_WALL), "messages", view_u64(row->messages));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "recording", row->id, "collection", row->collection, "name",
+                     row->name, "start", view_time(start, REEL_CLOCK_WALL), "end", view_time(end, REEL_CLOCK_WALL),
+                     "messages", view_u64(row->messages));
 }
 
 static void reply_each(struct http_request *r, struct catalog_query *q) {
@@ -242,7 +255,8 @@ static void reply_each(struct http_request *r, struct catalog_query *q) {
     for (uint32_t i = 0; i < page.n_items; i++) {
         json_array_append_new(items, view_covered(&page.items[i]));
     }
-    json_t *body = json_pack("{s:O, s:s, s:o}", "items", items, "interval", "[]", "next", page.next ? json_string(page.next) : json_null());
+    json_t *body = json_pack("{s:O, s:s, s:o}", "items", items, "interval", "[]", "next",
+                             page.next ? json_string(page.next) : json_null());
     if (page.next) {
         api_add_next_link(r, page.next);
     }

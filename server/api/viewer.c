@@ -1,5 +1,5 @@
-/* /recordings/{id}/layout.json: a viewer layout with panels for the recording's channels, and the links that open the recording in the
- * viewer. The layout depends on the channels of /as/x.mcap?view=foxglove, and on its first scene. */
+/* /recordings/{id}/layout.json: a viewer layout with panels for the recording's channels, and the links that open the
+ * recording in the viewer. The layout depends on the channels of /as/x.mcap?view=foxglove, and on its first scene. */
 #include "api/viewer.h"
 
 #include <stdio.h>
@@ -42,7 +42,8 @@ static char *target(const char *id, const char *what, const char *name, const ch
 }
 
 /* Signed if a token is required, as viewers send none. */
-static char *address(const struct http_request *r, const char *id, const char *what, const char *name, const char *after) {
+static char *address(const struct http_request *r, const char *id, const char *what, const char *name,
+                     const char *after) {
     char *text = NULL;
     size_t size;
     AUTO_MEM char *plain = target(id, what, name, after);
@@ -55,7 +56,8 @@ static char *address(const struct http_request *r, const char *id, const char *w
     return closed(f, &text);
 }
 
-static char *viewer_address(const char *viewer, const char *mcap, const char *layout, const struct catalog_recording *row) {
+static char *viewer_address(const char *viewer, const char *mcap, const char *layout,
+                            const struct catalog_recording *row) {
     char *text = NULL, time[REEL_TIME_TEXT];
     size_t size;
     FILE *f = open_memstream(&text, &size);
@@ -170,7 +172,8 @@ struct layout {
     struct viewer_fit fit;
 };
 
-/* Adds one panel per topic, which several channels may share. False: the topic has one, or there are too many panels. */
+/* Adds one panel per topic, which several channels may share. False: the topic has one, or there are too many panels.
+ */
 static bool add_panel(struct layout *l, const char *kind, const char *topic, json_t *config) {
     bool there = l->n == PANELS_MAX;
     for (unsigned i = 0; i < l->n; i++) {
@@ -216,7 +219,8 @@ static bool is_line(const struct reel_field *field) {
         is_element |= *p >= '0' && *p <= '9' && (p == field->path || p[-1] == '.');
     }
     return field->numeric && !is_element && strncmp(field->path, "header.", 7) != 0 && strcmp(last, "seq") != 0 &&
-           strcmp(last, "id") != 0 && strcmp(last, "sec") != 0 && strcmp(last, "nsec") != 0 && strcmp(field->type, "bool") != 0;
+           strcmp(last, "id") != 0 && strcmp(last, "sec") != 0 && strcmp(last, "nsec") != 0 &&
+           strcmp(field->type, "bool") != 0;
 }
 
 static bool add_field(void *context, const struct reel_field *field) {
@@ -234,7 +238,8 @@ static bool add_field(void *context, const struct reel_field *field) {
     fprintf(f, ".%s", field->path);
     if (closed(f, &text)) {
         l->unit = l->unit ? l->unit : field->unit;
-        json_array_append_new(l->paths, json_pack("{s:s, s:b, s:s}", "value", text, "enabled", 1, "timestampMethod", "receiveTime"));
+        json_array_append_new(
+            l->paths, json_pack("{s:s, s:b, s:s}", "value", text, "enabled", 1, "timestampMethod", "receiveTime"));
     }
     free(text);
     return json_array_size(l->paths) < LINES_MAX;
@@ -258,8 +263,9 @@ static void add_plot(struct layout *l, const struct reel_channel *c) {
         json_decref(lines.paths);
         return;
     }
-    json_t *config = json_pack("{s:s, s:o, s:b, s:b, s:b, s:s, s:s}", "title", c->name, "paths", lines.paths, "isSynced", 1,
-                               "showXAxisLabels", 1, "showYAxisLabels", 1, "xAxisVal", "timestamp", "legendDisplay", "floating");
+    json_t *config =
+        json_pack("{s:s, s:o, s:b, s:b, s:b, s:s, s:s}", "title", c->name, "paths", lines.paths, "isSynced", 1,
+                  "showXAxisLabels", 1, "showYAxisLabels", 1, "xAxisVal", "timestamp", "legendDisplay", "floating");
     l->plots += add_panel(l, "Plot", c->name, config);
 }
 
@@ -272,10 +278,11 @@ static void add_channel(struct layout *l, const struct reel_view *view, const st
     if (panel == PANEL_IMAGE && l->images < IMAGES_MAX) {
         l->images += add_panel(l, "Image", c->name, json_pack("{s:{s:s}}", "imageMode", "imageTopic", c->name));
     } else if (panel == PANEL_MAP && l->maps < 1) {
-        l->maps += add_panel(l, "map", c->name, json_pack("{s:s, s:s, s:[]}", "layer", "map", "followTopic", c->name, "disabledTopics"));
+        l->maps += add_panel(l, "map", c->name,
+                             json_pack("{s:s, s:s, s:[]}", "layer", "map", "followTopic", c->name, "disabledTopics"));
     } else if (panel == PANEL_LOG && l->logs < 1) {
-        l->logs +=
-            add_panel(l, "RosOut", c->name, json_pack("{s:s, s:i, s:[]}", "topicToRender", c->name, "minLogLevel", 1, "searchTerms"));
+        l->logs += add_panel(l, "RosOut", c->name,
+                             json_pack("{s:s, s:i, s:[]}", "topicToRender", c->name, "minLogLevel", 1, "searchTerms"));
     }
     const struct reel_view_camera *camera = view->camera(c);
     l->camera = camera ? camera : l->camera;
@@ -287,15 +294,17 @@ static void add_scene(struct layout *l) {
     const struct viewer_fit fit = l->fit.found && !follows ? l->fit : (struct viewer_fit){.radius = 0};
     double near = l->camera ? l->camera->near_clip : 0.5, distance = l->camera ? l->camera->distance : 40.0;
     distance = fit.found ? 2.5 * fit.radius : distance;
-    json_t *camera =
-        json_pack("{s:b, s:f, s:f, s:f, s:[f,f,f], s:[f,f,f], s:[f,f,f,f], s:i, s:f, s:i}", "perspective", 1, "distance", distance, "phi",
-                  55.0, "thetaOffset", 45.0, "target", fit.centre[0], fit.centre[1], fit.centre[2], "targetOffset", 0.0, 0.0, 0.0,
-                  "targetOrientation", 0.0, 0.0, 0.0, 1.0, "fovy", 45, "near", near, "far", 5000);
-    json_t *grid = json_pack("{s:s, s:s, s:s, s:b, s:b, s:f, s:i, s:f, s:s, s:[f,f,f], s:[f,f,f], s:i}", "layerId", "foxglove.Grid",
-                             "instanceId", GRID_ID, "label", "Grid", "visible", 1, "frameLocked", 1, "size", 2 * distance, "divisions", 20,
-                             "lineWidth", 1.0, "color", "#8a8f99ff", "position", 0.0, 0.0, 0.0, "rotation", 0.0, 0.0, 0.0, "order", 1);
-    json_t *config = json_pack("{s:o, s:s, s:{s:{s:b}}, s:{}, s:{s:o}, s:o}", "cameraState", camera, "followMode", "follow-pose", "scene",
-                               "transforms", "enablePreloading", 1, "transforms", "layers", GRID_ID, grid, "topics", l->drawn);
+    json_t *camera = json_pack("{s:b, s:f, s:f, s:f, s:[f,f,f], s:[f,f,f], s:[f,f,f,f], s:i, s:f, s:i}", "perspective",
+                               1, "distance", distance, "phi", 55.0, "thetaOffset", 45.0, "target", fit.centre[0],
+                               fit.centre[1], fit.centre[2], "targetOffset", 0.0, 0.0, 0.0, "targetOrientation", 0.0,
+                               0.0, 0.0, 1.0, "fovy", 45, "near", near, "far", 5000);
+    json_t *grid = json_pack("{s:s, s:s, s:s, s:b, s:b, s:f, s:i, s:f, s:s, s:[f,f,f], s:[f,f,f], s:i}", "layerId",
+                             "foxglove.Grid", "instanceId", GRID_ID, "label", "Grid", "visible", 1, "frameLocked", 1,
+                             "size", 2 * distance, "divisions", 20, "lineWidth", 1.0, "color", "#8a8f99ff", "position",
+                             0.0, 0.0, 0.0, "rotation", 0.0, 0.0, 0.0, "order", 1);
+    json_t *config = json_pack("{s:o, s:s, s:{s:{s:b}}, s:{}, s:{s:o}, s:o}", "cameraState", camera, "followMode",
+                               "follow-pose", "scene", "transforms", "enablePreloading", 1, "transforms", "layers",
+                               GRID_ID, grid, "topics", l->drawn);
     if (l->camera) {
         json_object_set_new(config, "followTf", json_string(l->camera->frame));
     }
@@ -308,8 +317,8 @@ static json_t *stacked(const struct layout *l, unsigned at) {
     if (at + 1 == l->n) {
         return json_string(l->ids[at]);
     }
-    return json_pack("{s:s, s:s, s:o, s:f}", "direction", "column", "first", l->ids[at], "second", stacked(l, at + 1), "splitPercentage",
-                     100.0 / (l->n - at));
+    return json_pack("{s:s, s:s, s:o, s:f}", "direction", "column", "first", l->ids[at], "second", stacked(l, at + 1),
+                     "splitPercentage", 100.0 / (l->n - at));
 }
 
 /* The 3D panel on the left, the others on the right. */
@@ -317,7 +326,8 @@ static json_t *arranged(const struct layout *l) {
     if (!l->pictures || l->n == 0) {
         return l->n > 0 ? stacked(l, 0) : json_string(SCENE_ID);
     }
-    return json_pack("{s:s, s:s, s:o, s:f}", "direction", "row", "first", SCENE_ID, "second", stacked(l, 0), "splitPercentage", 62.0);
+    return json_pack("{s:s, s:s, s:o, s:f}", "direction", "row", "first", SCENE_ID, "second", stacked(l, 0),
+                     "splitPercentage", 62.0);
 }
 
 static json_t *layout_of(const struct reel_view *view, const struct reel_stream *stream, const struct viewer_fit *fit) {
@@ -326,7 +336,8 @@ static json_t *layout_of(const struct reel_view *view, const struct reel_stream 
     for (uint32_t i = 0; i < stream->n_channels; i++) {
         add_channel(&l, view, stream->channels[i]);
     }
-    for (uint32_t i = stream->n_channels; i-- > 0;) { /* backwards: the channels that the view adds for plotting come last */
+    for (uint32_t i = stream->n_channels;
+         i-- > 0;) { /* backwards: the channels that the view adds for plotting come last */
         add_plot(&l, stream->channels[i]);
         shown = is_read(stream->channels[i]) ? stream->channels[i]->name : shown;
     }
@@ -336,8 +347,8 @@ static json_t *layout_of(const struct reel_view *view, const struct reel_stream 
         add_panel(&l, "RawMessages", shown, json_pack("{s:s}", "topicPath", shown));
     }
     json_decref(l.drawn);
-    return json_pack("{s:o, s:{}, s:{}, s:{s:f}, s:o}", "configById", l.configs, "globalVariables", "userNodes", "playbackConfig", "speed",
-                     1.0, "layout", arranged(&l));
+    return json_pack("{s:o, s:{}, s:{}, s:{s:f}, s:o}", "configById", l.configs, "globalVariables", "userNodes",
+                     "playbackConfig", "speed", 1.0, "layout", arranged(&l));
 }
 
 void api_layout(struct http_request *r) {
@@ -349,7 +360,8 @@ void api_layout(struct http_request *r) {
     struct reel_selection all = reel_select_all;
     all.view = reel_view_named("foxglove", &err);
     const struct reel_writer *mcap = reel_writer_named(".mcap", NULL, &err);
-    AUTO(reel_stream_free) struct reel_stream *stream = all.view && mcap ? reel_writer_stream(mcap, &a.recording, 1, &all, &err) : NULL;
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = all.view && mcap ? reel_writer_stream(mcap, &a.recording, 1, &all, &err) : NULL;
     struct viewer_fit fit;
     if (stream && viewer_fit(a.recording, all.view, &fit, &err)) {
         http_reply_json(r, 200, layout_of(all.view, stream, &fit));
@@ -364,7 +376,8 @@ void api_manifest(struct http_request *r) {
     const char *keys[SOURCES_MAX];
     size_t n = http_params(r, "recording", keys, SOURCES_MAX);
     if (n == 0 || n > SOURCES_MAX) {
-        http_reply_bad_param(r, "recording", n == 0 ? "a recording is missing: use recording=ID" : "at most %d of them", SOURCES_MAX);
+        http_reply_bad_param(r, "recording", n == 0 ? "a recording is missing: use recording=ID" : "at most %d of them",
+                             SOURCES_MAX);
         return;
     }
     json_t *sources = json_array(), *name = NULL;

@@ -25,7 +25,8 @@ static void take(struct extent *e, const char *key, const json_t *value, int dep
     json_t *member;
     size_t i;
     double at[3];
-    bool point = json_is_object(value) && !json_object_get(value, "w") && strcmp(key, "size") != 0 && strcmp(key, "scale") != 0;
+    bool point =
+        json_is_object(value) && !json_object_get(value, "w") && strcmp(key, "size") != 0 && strcmp(key, "scale") != 0;
     for (i = 0; point && i < 3; i++) {
         const json_t *number = json_object_get(value, axes[i]);
         point = json_is_number(number);
@@ -50,7 +51,8 @@ static void take(struct extent *e, const char *key, const json_t *value, int dep
     }
 }
 
-static bool take_scene(struct extent *e, struct reel_stream *stream, const struct reel_message *m, struct reel_error *err) {
+static bool take_scene(struct extent *e, struct reel_stream *stream, const struct reel_message *m,
+                       struct reel_error *err) {
     struct reel_bytes payload;
     if (m->size > SCENE_BYTES) {
         return true;
@@ -64,7 +66,8 @@ static bool take_scene(struct extent *e, struct reel_stream *stream, const struc
     return true;
 }
 
-bool viewer_fit(struct reel_recording *recording, const struct reel_view *view, struct viewer_fit *out, struct reel_error *err) {
+bool viewer_fit(struct reel_recording *recording, const struct reel_view *view, struct viewer_fit *out,
+                struct reel_error *err) {
     static const char *const topics[] = {"/view/scene"};
     struct reel_selection scenes = reel_select_all;
     struct extent e = {.any = false};
@@ -75,7 +78,8 @@ bool viewer_fit(struct reel_recording *recording, const struct reel_view *view, 
     scenes.n_topics = 1;
     scenes.view = view;
     const struct reel_writer *mcap = reel_writer_named(".mcap", NULL, err);
-    AUTO(reel_stream_free) struct reel_stream *stream = mcap ? reel_writer_stream(mcap, &recording, 1, &scenes, err) : NULL;
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = mcap ? reel_writer_stream(mcap, &recording, 1, &scenes, err) : NULL;
     if (!stream) {
         return false;
     }

@@ -147,14 +147,15 @@ static json_t *view_schema_id(const struct reel_channel *c) {
     if (c->n_schemas == 0) {
         return json_null();
     }
-    snprintf(text, sizeof text, c->n_schemas > 1 ? "%u.%u" : "%u", c->id, (unsigned)(reel_channel_schema(c) - c->schemas));
+    snprintf(text, sizeof text, c->n_schemas > 1 ? "%u.%u" : "%u", c->id,
+             (unsigned)(reel_channel_schema(c) - c->schemas));
     return json_string(text);
 }
 
-/* The longest time without a message, in seconds. If it is not in the index, it is computed from the entries, up to a limit per answer;
- * beyond that `note` gives the reason. */
-static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n, uint64_t count,
-                    uint64_t *budget) {
+/* The longest time without a message, in seconds. If it is not in the index, it is computed from the entries, up to a
+ * limit per answer; beyond that `note` gives the reason. */
+static void put_gap(struct object *o, const struct reel_index *index, const struct topic_row *rows, size_t n,
+                    uint64_t count, uint64_t *budget) {
     const struct reel_channel_stats *stats = reel_index_stats(index, rows[0].channel);
     uint64_t gap_ns = stats->max_gap_ns;
     const char *note = NULL;
@@ -236,9 +237,10 @@ static bool topics_take(struct topics_limits *left, const struct reel_channel *c
     return true;
 }
 
-/* The rows of one topic. Type, encoding and schema are those of the channel with only this topic, or else of the first; `channels` shows
- * where they differ. */
-static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n, struct topics_limits *left) {
+/* The rows of one topic. Type, encoding and schema are those of the channel with only this topic, or else of the first;
+ * `channels` shows where they differ. */
+static json_t *view_topic(const struct reel_index *index, const struct topic_row *rows, size_t n,
+                          struct topics_limits *left) {
     size_t chief = 0;
     while (chief < n && strcmp(reel_index_channel(index, rows[chief].channel)->name, rows[0].name) != 0) {
         chief++;

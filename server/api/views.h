@@ -1,5 +1,5 @@
-/* JSON of recordings, topics and findings, one shape for the API and for `reel info --json`. All return a new reference, NULL when memory
- * ends. */
+/* JSON of recordings, topics and findings, one shape for the API and for `reel info --json`. All return a new
+ * reference, NULL when memory ends. */
 #ifndef SERVER_API_VIEWS_H
 #define SERVER_API_VIEWS_H
 
@@ -10,25 +10,27 @@
 #include "reel/write.h"
 #include "wire/grow.h"
 
-/* A part of a long list: the items from number `from` on. It ends after VIEW_ITEMS_MAX items or about VIEW_TEXT_MAX bytes of text. */
+/* A part of a long list: the items from number `from` on. It ends after VIEW_ITEMS_MAX items or about VIEW_TEXT_MAX
+ * bytes of text. */
 enum { VIEW_ITEMS_MAX = 1000, VIEW_TEXT_MAX = 1 << 20 };
 struct view_slice {
     size_t from, limit; /* limit: at most VIEW_ITEMS_MAX */
     size_t next;        /* set: where the next part begins; 0: this is the last */
 };
 
-/* A catalog row; `index` (may be NULL): its contents. If r has no id (a file outside of a catalog), the members of the catalog are left
- * out. */
+/* A catalog row; `index` (may be NULL): its contents. If r has no id (a file outside of a catalog), the members of the
+ * catalog are left out. */
 json_t *view_recording(const struct catalog_recording *r, const struct reel_index *index);
 
-/* [{name, type, encoding, messages, payload_bytes, start, end, start_ns, end_ns, latched, channels: [{id, schema_id, …, metadata}]}],
- * sorted by name. Channels of one name make one topic; a channel with several topics counts for each. With a slice a topic lists its
- * first channels only, and "more_channels" counts the others. `slice` NULL: all. */
+/* [{name, type, encoding, messages, payload_bytes, start, end, start_ns, end_ns, latched, channels: [{id, schema_id, …,
+ * metadata}]}], sorted by name. Channels of one name make one topic; a channel with several topics counts for each.
+ * With a slice a topic lists its first channels only, and "more_channels" counts the others. `slice` NULL: all. */
 json_t *view_topics(const struct reel_index *index, struct view_slice *slice);
 /* The same as text, written topic by topic: as values a page takes ten times the memory. False: no memory. */
 bool view_topics_text(const struct reel_index *index, struct view_slice *slice, struct grow *out);
 
-/* {format, container, messages, damaged, lost_bytes, findings_total, findings: [{severity, part, offset, length, text}]} */
+/* {format, container, messages, damaged, lost_bytes, findings_total, findings: [{severity, part, offset, length,
+ * text}]} */
 json_t *view_scan(const struct reel_index *index);
 
 /* [{kind: "changes"|"loses"|"refuses", channel, text}], the first VIEW_ITEMS_MAX. */

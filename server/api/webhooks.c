@@ -20,10 +20,10 @@
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };
 
 static json_t *view(const struct webhook *w) {
-    json_t *o =
-        json_pack("{s:I, s:s, s:O, s:O, s:o, s:o, s:o, s:o, s:o}", "id", (json_int_t)w->row, "url", w->url, "events", w->events,
-                  "collections", w->collections, "created", view_time(w->created_ns, REEL_CLOCK_WALL), "delivered", view_u64(w->delivered),
-                  "dropped", view_u64(w->dropped), "failed_tries", view_u64(w->tries), "since", json_integer(w->seq));
+    json_t *o = json_pack("{s:I, s:s, s:O, s:O, s:o, s:o, s:o, s:o, s:o}", "id", (json_int_t)w->row, "url", w->url,
+                          "events", w->events, "collections", w->collections, "created",
+                          view_time(w->created_ns, REEL_CLOCK_WALL), "delivered", view_u64(w->delivered), "dropped",
+                          view_u64(w->dropped), "failed_tries", view_u64(w->tries), "since", json_integer(w->seq));
     json_object_set_new(o, "next_try", w->next_ns > 0 ? view_time(w->next_ns, REEL_CLOCK_WALL) : json_null());
     return o;
 }
@@ -116,8 +116,10 @@ static bool read_url_and_secret(struct http_request *r, const json_t *body, stru
         body_refuse(r, "url", "%s", url ? err.text : "is the URL that gets the POST requests");
         return false;
     }
-    if (secret && !json_is_null(secret) && (!given || strlen(given) < WEBHOOK_SECRET_MIN || strlen(given) > WEBHOOK_SECRET_MAX)) {
-        body_refuse(r, "secret", "must be a text of %d to %d bytes; without it one is generated", WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
+    if (secret && !json_is_null(secret) &&
+        (!given || strlen(given) < WEBHOOK_SECRET_MIN || strlen(given) > WEBHOOK_SECRET_MAX)) {
+        body_refuse(r, "secret", "must be a text of %d to %d bytes; without it one is generated", WEBHOOK_SECRET_MIN,
+                    WEBHOOK_SECRET_MAX);
         return false;
     }
     w->url = strdup(url);
@@ -183,8 +185,9 @@ static bool goes_on(void *context, uint64_t done, uint64_t total) {
 }
 
 static json_t *view_test(const struct webhook_result *result) {
-    return json_pack("{s:b, s:I, s:I, s:o}", "delivered", result->delivered, "status", (json_int_t)result->status, "took_ms",
-                     (json_int_t)result->took_ms, "problem", result->problem[0] ? view_text(result->problem) : json_string(""));
+    return json_pack("{s:b, s:I, s:I, s:o}", "delivered", result->delivered, "status", (json_int_t)result->status,
+                     "took_ms", (json_int_t)result->took_ms, "problem",
+                     result->problem[0] ? view_text(result->problem) : json_string(""));
 }
 
 void api_webhook_test(struct http_request *r) {
@@ -197,8 +200,9 @@ void api_webhook_test(struct http_request *r) {
         return;
     }
     struct webhook_sender *sender = webhook_sender_new(app->config.webhook_private, &progress, &err);
-    json_auto_t *sample = json_pack("{s:i, s:s, s:o, s:s, s:s}", "seq", 0, "kind", "webhook.test", "time",
-                                    view_time(reel_now_ns(), REEL_CLOCK_WALL), "collection", "sample", "name", "sample.bag");
+    json_auto_t *sample =
+        json_pack("{s:i, s:s, s:o, s:s, s:s}", "seq", 0, "kind", "webhook.test", "time",
+                  view_time(reel_now_ns(), REEL_CLOCK_WALL), "collection", "sample", "name", "sample.bag");
     if (sender && sample) {
         struct webhook_result result = {0};
         webhook_send(sender, &hook, sample, &result);

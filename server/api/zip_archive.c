@@ -85,8 +85,8 @@ static bool report(void *context, uint64_t done, uint64_t total) {
 }
 
 /* Renders a member from front to back for its CRC. */
-static bool sum_member(struct reel_conversion *conversion, struct reel_plan *plan, struct planned *m, const struct reel_progress *progress,
-                       struct reel_error *err) {
+static bool sum_member(struct reel_conversion *conversion, struct reel_plan *plan, struct planned *m,
+                       const struct reel_progress *progress, struct reel_error *err) {
     AUTO_MEM uint8_t *piece = malloc(PIECE);
     AUTO(reel_render_free) struct reel_render *render = piece ? reel_conversion_render(conversion, plan, err) : NULL;
     if (!render) {
@@ -118,7 +118,8 @@ static bool plan_member(struct request *q, const struct zip_item *item, struct p
     return (plan && sum_member(item->conversion, plan, m, &progress, err)) || reel_error_at(err, "%s", item->name);
 }
 
-static bool make_plan(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory, struct reel_error *err) {
+static bool make_plan(void *context, const struct reel_progress *progress, void **thing, uint64_t *memory,
+                      struct reel_error *err) {
     struct request *q = context;
     AUTO(zip_plan_free) struct zip_plan *plan = calloc(1, sizeof *plan);
     if (!plan) {
@@ -148,8 +149,8 @@ static void unref_plan(void *plan) {
     zip_plan_free(plan);
 }
 
-struct zip_plan *zip_plan_get(struct derived_cache *cache, struct zip_items *items, const char *key, int64_t wait_ns, char job[33],
-                              struct reel_error *err) {
+struct zip_plan *zip_plan_get(struct derived_cache *cache, struct zip_items *items, const char *key, int64_t wait_ns,
+                              char job[33], struct reel_error *err) {
     static const struct derived_kind kind = {
         .job = "plan", .make = make_plan, .free_context = free_request, .ref = ref_plan, .unref = unref_plan};
     struct request *q = calloc(1, sizeof *q);
@@ -214,7 +215,8 @@ static bool lay_out(struct zip_archive *a, struct reel_error *err) {
     if (!(a->directory = malloc((size_t)(a->length - a->directory_at)))) {
         return reel_fail_memory(err);
     }
-    put_directory(a, &(struct reel_sink){.pos = a->directory_at, .lo = a->directory_at, .hi = a->length, .buffer = a->directory});
+    put_directory(
+        a, &(struct reel_sink){.pos = a->directory_at, .lo = a->directory_at, .hi = a->length, .buffer = a->directory});
     return true;
 }
 
@@ -245,7 +247,8 @@ static bool open_member(struct zip_archive *a, uint32_t i, struct reel_error *er
     return a->render;
 }
 
-static bool read_data(struct zip_archive *a, uint32_t i, uint64_t offset, uint8_t *buffer, size_t size, struct reel_error *err) {
+static bool read_data(struct zip_archive *a, uint32_t i, uint64_t offset, uint8_t *buffer, size_t size,
+                      struct reel_error *err) {
     const struct zip_item *item = &a->items->items[i];
     if (item->text) {
         memcpy(buffer, item->text + offset, size);
@@ -257,8 +260,10 @@ static bool read_data(struct zip_archive *a, uint32_t i, uint64_t offset, uint8_
     return reel_render_read(a->render, offset, buffer, size, err);
 }
 
-/* Reads up to `size` bytes from `offset` that belong together: of a head, of a member, of the directory. *got is at least 1. */
-static bool read_some(struct zip_archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got, struct reel_error *err) {
+/* Reads up to `size` bytes from `offset` that belong together: of a head, of a member, of the directory. *got is at
+ * least 1. */
+static bool read_some(struct zip_archive *a, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
+                      struct reel_error *err) {
     uint32_t low = 0, high = a->items->n;
     while (high - low > 1) { /* the member that it is in */
         uint32_t middle = low + (high - low) / 2;

@@ -1,4 +1,5 @@
-/* See access.h. Nothing is cached: a token that `reel token` revokes in the same file is refused from the next request on. */
+/* See access.h. Nothing is cached: a token that `reel token` revokes in the same file is refused from the next request
+ * on. */
 #include "catalog/access.h"
 
 #include <stdio.h>
@@ -41,7 +42,8 @@ static bool load_one(struct db_statement *s, struct token *out, struct reel_erro
     return step == DB_ROW ? load(s, out, err) : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no such token");
 }
 
-bool catalog_token_by_hash(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out, struct reel_error *err) {
+bool catalog_token_by_hash(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out,
+                           struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "token_by_hash", err) : NULL;
     if (!s) {
@@ -61,7 +63,8 @@ bool catalog_token_by_row(struct catalog *c, int64_t row, struct token *out, str
     return load_one(s, out, err);
 }
 
-bool catalog_token_by_login(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out, struct reel_error *err) {
+bool catalog_token_by_login(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct token *out,
+                            struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "token_by_login", err) : NULL;
     if (!s) {
@@ -116,7 +119,8 @@ bool catalog_tokens_exist(struct catalog *c, bool *exist, struct reel_error *err
     return true;
 }
 
-bool catalog_tokens(struct catalog *c, int64_t after, struct token *out, uint32_t max, uint32_t *n, struct reel_error *err) {
+bool catalog_tokens(struct catalog *c, int64_t after, struct token *out, uint32_t max, uint32_t *n,
+                    struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "tokens_after", err) : NULL;
@@ -158,7 +162,8 @@ static bool name_is_free(struct db_handle *h, const char *name, struct reel_erro
     if (db_next(s, err) != DB_ROW) {
         return false;
     }
-    return !db_int(s, 0) || reel_fail(err, REEL_CONFLICT, "there is a token named %s; revoke it first, or take another name", name);
+    return !db_int(s, 0) ||
+           reel_fail(err, REEL_CONFLICT, "there is a token named %s; revoke it first, or take another name", name);
 }
 
 static bool insert(struct db_handle *h, struct token *t, const uint8_t hash[TOKEN_HASH], struct reel_error *err) {
@@ -186,7 +191,8 @@ bool catalog_token_add(struct catalog *c, struct token *t, const uint8_t hash[TO
 }
 
 /* Runs a statement about one token; *changed says whether it found it. */
-static bool change(struct catalog *c, const char *statement, int64_t row, int64_t now_ns, bool *changed, struct reel_error *err) {
+static bool change(struct catalog *c, const char *statement, int64_t row, int64_t now_ns, bool *changed,
+                   struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     {
         AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
@@ -216,8 +222,8 @@ bool catalog_token_revoke(struct catalog *c, int64_t row, struct reel_error *err
 
 /* ---- logins */
 
-static bool run_login(struct db_handle *h, const char *statement, const uint8_t hash[TOKEN_HASH], int64_t token, int64_t expires_ns,
-                      struct reel_error *err) {
+static bool run_login(struct db_handle *h, const char *statement, const uint8_t hash[TOKEN_HASH], int64_t token,
+                      int64_t expires_ns, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -230,11 +236,12 @@ static bool run_login(struct db_handle *h, const char *statement, const uint8_t 
     return db_run(s, err);
 }
 
-bool catalog_login_add(struct catalog *c, const uint8_t hash[TOKEN_HASH], int64_t token, int64_t expires_ns, struct reel_error *err) {
+bool catalog_login_add(struct catalog *c, const uint8_t hash[TOKEN_HASH], int64_t token, int64_t expires_ns,
+                       struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     return h && run_login(h, "logins_expired", hash, token, expires_ns, err) &&
-           run_login(h, "login_insert", hash, token, expires_ns, err) && run_login(h, "logins_above", hash, token, expires_ns, err) &&
-           db_commit(h, err);
+           run_login(h, "login_insert", hash, token, expires_ns, err) &&
+           run_login(h, "logins_above", hash, token, expires_ns, err) && db_commit(h, err);
 }
 
 bool catalog_login_remove(struct catalog *c, const uint8_t hash[TOKEN_HASH], struct reel_error *err) {
@@ -244,7 +251,8 @@ bool catalog_login_remove(struct catalog *c, const uint8_t hash[TOKEN_HASH], str
 
 /* ---- audit */
 
-static bool insert_audit(struct db_handle *h, const struct audit_row *rows, uint32_t n, int64_t *last, struct reel_error *err) {
+static bool insert_audit(struct db_handle *h, const struct audit_row *rows, uint32_t n, int64_t *last,
+                         struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "audit_insert", err);
     bool good = s;
     for (uint32_t i = 0; good && i < n; i++) {
@@ -300,8 +308,8 @@ static bool load_audit(struct db_statement *s, struct audit_row *out, struct ree
     return at || reel_fail_memory(err);
 }
 
-bool catalog_audit(struct catalog *c, const struct audit_filter *filter, int64_t before, struct audit_row *out, uint32_t max, uint32_t *n,
-                   struct reel_error *err) {
+bool catalog_audit(struct catalog *c, const struct audit_filter *filter, int64_t before, struct audit_row *out,
+                   uint32_t max, uint32_t *n, struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "audit_before", err) : NULL;

@@ -1,4 +1,5 @@
-/* Recordings restored from their manifests. Annotations and their authors come back as they were; only the version of the row is new. */
+/* Recordings restored from their manifests. Annotations and their authors come back as they were; only the version of
+ * the row is new. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
@@ -42,7 +43,8 @@ static bool insert_row(struct db_handle *h, const struct catalog_adopted *one, s
     return true;
 }
 
-static bool insert_annotations(struct db_handle *h, int64_t row, const struct catalog_adopted *one, struct reel_error *err) {
+static bool insert_annotations(struct db_handle *h, int64_t row, const struct catalog_adopted *one,
+                               struct reel_error *err) {
     int64_t note_row;
     for (uint32_t i = 0; i < one->notes->n; i++) {
         if (!note_write(h, row, &one->notes->items[i], &note_row, err)) {
@@ -89,9 +91,11 @@ bool catalog_adopt(struct catalog_adoption *a, struct catalog_adopted *one, stru
     if (there) {
         return true;
     }
-    one->added = insert_row(a->h, one, err) && row_insert_parts(a->h, r, err) &&
-                 annotations_write_tags(a->h, r->row, r->annotations.tags, r->annotations.n_tags, false, &n_tags, err) &&
-                 catalog_label(a->h, r, one->index, true, err) && insert_annotations(a->h, r->row, one, err) && mark_due(a->h, r->id, err);
+    one->added =
+        insert_row(a->h, one, err) && row_insert_parts(a->h, r, err) &&
+        annotations_write_tags(a->h, r->row, r->annotations.tags, r->annotations.n_tags, false, &n_tags, err) &&
+        catalog_label(a->h, r, one->index, true, err) && insert_annotations(a->h, r->row, one, err) &&
+        mark_due(a->h, r->id, err);
     if (one->added && ++a->pending == AT_ONCE) {
         a->pending = 0;
         one->added = db_commit(a->h, err);

@@ -1,4 +1,5 @@
-/* The collections that a caller may see. Globs become names here, once a query, so that SQL compares names by the index of collections. */
+/* The collections that a caller may see. Globs become names here, once a query, so that SQL compares names by the index
+ * of collections. */
 #include <jansson.h>
 #include <string.h>
 

@@ -72,7 +72,8 @@ const char *catalog_annotations_tag(const struct catalog_annotations *annotation
     return there ? annotations->tags[at].value : NULL;
 }
 
-bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const char *key, const char *value, struct reel_error *err) {
+bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const char *key, const char *value,
+                                 struct reel_error *err) {
     bool there;
     uint32_t at = position_of(annotations, key, &there);
     AUTO_MEM char *value_copy = strdup(value);
@@ -98,7 +99,8 @@ bool catalog_annotations_set_tag(struct catalog_annotations *annotations, const 
     return true;
 }
 
-bool catalog_annotations_inherit(struct catalog_annotations *to, const struct catalog_annotations *from, struct reel_error *err) {
+bool catalog_annotations_inherit(struct catalog_annotations *to, const struct catalog_annotations *from,
+                                 struct reel_error *err) {
     bool good = true;
     for (uint32_t i = 0; i < from->n_tags; i++) {
         bool own = catalog_annotations_tag(to, from->tags[i].key) || to->n_tags == TAGS_MAX;
@@ -106,8 +108,9 @@ bool catalog_annotations_inherit(struct catalog_annotations *to, const struct ca
             return false;
         }
     }
-    to->description =
-        to->description && to->description[0] ? to->description : (free(to->description), copy_text(from->description, &good));
+    to->description = to->description && to->description[0]
+                          ? to->description
+                          : (free(to->description), copy_text(from->description, &good));
     to->custom = to->custom && to->custom[0] ? to->custom : (free(to->custom), copy_text(from->custom, &good));
     return good || reel_fail_memory(err);
 }
@@ -142,7 +145,8 @@ bool catalog_tag_check(const char *key, const char *value, struct reel_error *er
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-";
     size_t size = strlen(key);
     if (size == 0 || size > TAG_KEY_MAX || strspn(key, letters) != size) {
-        return reel_fail(err, REEL_ARGUMENT, "a tag's key is 1 to %d of A-Z, a-z, 0-9, \"_\", \".\", \":\" and \"-\"", TAG_KEY_MAX);
+        return reel_fail(err, REEL_ARGUMENT, "a tag's key is 1 to %d of A-Z, a-z, 0-9, \"_\", \".\", \":\" and \"-\"",
+                         TAG_KEY_MAX);
     }
     if (!value) {
         return true;

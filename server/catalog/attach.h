@@ -5,7 +5,8 @@
 #include "catalog/catalog.h"
 #include "store/store.h"
 
-/* When the files are in a bucket: opens it, and makes the catalog its directory. NULL: there is none, and no file can be found. */
+/* When the files are in a bucket: opens it, and makes the catalog its directory. NULL: there is none, and no file can
+ * be found. */
 bool catalog_attach(struct catalog *c, struct store *store, struct reel_error *err);
 
 #endif

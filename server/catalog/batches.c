@@ -24,8 +24,8 @@ void catalog_batch_items_done(struct catalog_batch_items *all) {
     *all = (struct catalog_batch_items){0};
 }
 
-static bool insert(struct db_handle *h, const char *batch, const struct catalog_batch_item *item, int64_t position, int64_t now_ns,
-                   struct reel_error *err) {
+static bool insert(struct db_handle *h, const char *batch, const struct catalog_batch_item *item, int64_t position,
+                   int64_t now_ns, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "batch_item_insert", err);
     if (!s) {
         return false;
@@ -40,7 +40,8 @@ static bool insert(struct db_handle *h, const char *batch, const struct catalog_
     return db_run(s, err);
 }
 
-bool catalog_batch_add(struct catalog *c, const char *batch, const struct catalog_batch_item *items, uint32_t n, struct reel_error *err) {
+bool catalog_batch_add(struct catalog *c, const char *batch, const struct catalog_batch_item *items, uint32_t n,
+                       struct reel_error *err) {
     int64_t now_ns = reel_now_ns();
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     bool good = h;
@@ -60,8 +61,8 @@ static bool read_item(struct db_statement *s, struct catalog_batch_item *out, st
     return (out->collection && out->name && out->new_name && out->problem) || reel_fail_memory(err);
 }
 
-bool catalog_batch_after(struct catalog *c, const char *batch, int64_t after, uint32_t limit, struct catalog_batch_items *out,
-                         struct reel_error *err) {
+bool catalog_batch_after(struct catalog *c, const char *batch, int64_t after, uint32_t limit,
+                         struct catalog_batch_items *out, struct reel_error *err) {
     *out = (struct catalog_batch_items){.items = calloc((size_t)limit + 1, sizeof *out->items)};
     AUTO(db_end) struct db_handle *h = out->items ? db_read(c->db, err) : NULL;
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "batch_items_after", err) : NULL;
@@ -86,7 +87,8 @@ bool catalog_batch_after(struct catalog *c, const char *batch, int64_t after, ui
     return good;
 }
 
-bool catalog_batch_done(struct catalog *c, const char *batch, const struct catalog_batch_item *item, struct reel_error *err) {
+bool catalog_batch_done(struct catalog *c, const char *batch, const struct catalog_batch_item *item,
+                        struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "batch_item_done", err) : NULL;
     if (!s) {

@@ -24,10 +24,12 @@ struct catalog_batch_items {
 void catalog_batch_items_done(struct catalog_batch_items *items); /* fine on a zeroed one */
 
 /* All of them in one transaction, as positions 1 …; `batch`: an id as catalog_make_id() makes it. */
-bool catalog_batch_add(struct catalog *c, const char *batch, const struct catalog_batch_item *items, uint32_t n, struct reel_error *err);
-bool catalog_batch_after(struct catalog *c, const char *batch, int64_t after, uint32_t limit, struct catalog_batch_items *out,
-                         struct reel_error *err);
-bool catalog_batch_done(struct catalog *c, const char *batch, const struct catalog_batch_item *item, struct reel_error *err);
+bool catalog_batch_add(struct catalog *c, const char *batch, const struct catalog_batch_item *items, uint32_t n,
+                       struct reel_error *err);
+bool catalog_batch_after(struct catalog *c, const char *batch, int64_t after, uint32_t limit,
+                         struct catalog_batch_items *out, struct reel_error *err);
+bool catalog_batch_done(struct catalog *c, const char *batch, const struct catalog_batch_item *item,
+                        struct reel_error *err);
 bool catalog_batch_counts(struct catalog *c, const char *batch, uint64_t counts[BATCH_STATES], struct reel_error *err);
 bool catalog_batch_trim(struct catalog *c, int64_t before_ns, struct reel_error *err);
 

@@ -52,7 +52,8 @@ static int64_t begin_of(const struct catalog_bucket_width *w, int64_t number) {
         return clamped((__int128)number * w->ns + w->offset_ns - w->ahead_ns);
     }
     int64_t month = number * w->months;
-    struct tm tm = {.tm_year = (int)floor_divide(month, 12), .tm_mon = (int)(month - 12 * floor_divide(month, 12)), .tm_mday = 1};
+    struct tm tm = {
+        .tm_year = (int)floor_divide(month, 12), .tm_mon = (int)(month - 12 * floor_divide(month, 12)), .tm_mday = 1};
     return clamped((__int128)timegm(&tm) * SECOND_NS - w->ahead_ns);
 }
 
@@ -101,7 +102,8 @@ static bool begin(struct counting *c, struct db_handle *h, const struct catalog_
         range[1] = n == 0 ? range[0] : found[1] > range[1] ? range[1] : found[1];
     }
     if (distance(c, range) >= BUCKETS_MAX) {
-        return reel_fail(err, REEL_ARGUMENT, "more than %d buckets; choose start and end, or a wider bucket", BUCKETS_MAX);
+        return reel_fail(err, REEL_ARGUMENT, "more than %d buckets; choose start and end, or a wider bucket",
+                         BUCKETS_MAX);
     }
     c->first = number_of(c->width, range[0]);
     c->n = (uint32_t)distance(c, range) + 1;
@@ -110,15 +112,18 @@ static bool begin(struct counting *c, struct db_handle *h, const struct catalog_
     return (c->begun && c->ended) || reel_fail_memory(err);
 }
 
-static bool put(const struct counting *c, uint32_t i, uint32_t recordings, struct catalog_buckets *out, struct reel_error *err) {
+static bool put(const struct counting *c, uint32_t i, uint32_t recordings, struct catalog_buckets *out,
+                struct reel_error *err) {
     if (out->n == BUCKETS_SHOWN_MAX) {
-        return reel_fail(err, REEL_ARGUMENT, "more than %d buckets have recordings; choose start and end, or a wider bucket",
+        return reel_fail(err, REEL_ARGUMENT,
+                         "more than %d buckets have recordings; choose start and end, or a wider bucket",
                          BUCKETS_SHOWN_MAX);
     }
     int64_t start = begin_of(c->width, c->first + i), end = begin_of(c->width, c->first + i + 1);
     int64_t behind = c->last_ns == INT64_MAX ? INT64_MAX : c->last_ns + 1;
-    out->items[out->n++] = (struct catalog_bucket){
-        .start_ns = start > c->from_ns ? start : c->from_ns, .end_ns = end < behind ? end : behind, .recordings = recordings};
+    out->items[out->n++] = (struct catalog_bucket){.start_ns = start > c->from_ns ? start : c->from_ns,
+                                                   .end_ns = end < behind ? end : behind,
+                                                   .recordings = recordings};
     return true;
 }
 
@@ -148,7 +153,8 @@ bool catalog_buckets(struct catalog *c, const struct catalog_query *q, const str
     AUTO_STRUCT(counting_done) struct counting counting = {.width = width};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     return h && begin(&counting, h, q, err) &&
-           list_spans(h, q, BUCKETS_COUNTED_MAX, count_one, &counting, &out->counted, &out->capped, err) && sum_up(&counting, out, err);
+           list_spans(h, q, BUCKETS_COUNTED_MAX, count_one, &counting, &out->counted, &out->capped, err) &&
+           sum_up(&counting, out, err);
 }
 
 void catalog_buckets_done(struct catalog_buckets *buckets) {

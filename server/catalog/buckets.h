@@ -4,7 +4,8 @@
 
 #include "catalog/catalog.h"
 
-/* Memory for the buckets of a range is bounded by BUCKETS_MAX, the answer by BUCKETS_SHOWN_MAX, the time by BUCKETS_COUNTED_MAX recordings.
+/* Memory for the buckets of a range is bounded by BUCKETS_MAX, the answer by BUCKETS_SHOWN_MAX, the time by
+ * BUCKETS_COUNTED_MAX recordings.
  */
 enum { BUCKETS_MAX = 250000, BUCKETS_SHOWN_MAX = 10000, BUCKETS_COUNTED_MAX = 1000000 };
 

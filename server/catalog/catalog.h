@@ -1,5 +1,6 @@
-/* The catalog: recordings, their channels and states, in SQLite. Only db.c includes sqlite3.h. Every function may be called from any
- * thread; writers take turns, readers use a pool of connections. No statement stays open when a function returns. */
+/* The catalog: recordings, their channels and states, in SQLite. Only db.c includes sqlite3.h. Every function may be
+ * called from any thread; writers take turns, readers use a pool of connections. No statement stays open when a
+ * function returns. */
 #ifndef SERVER_CATALOG_CATALOG_H
 #define SERVER_CATALOG_CATALOG_H
 
@@ -10,7 +11,15 @@
 
 struct catalog;
 
-enum recording_state { STATE_SCANNING, STATE_READY, STATE_FAILED, STATE_MISSING, STATE_TRASHED, STATE_CHANGED, STATE_RECORDING };
+enum recording_state {
+    STATE_SCANNING,
+    STATE_READY,
+    STATE_FAILED,
+    STATE_MISSING,
+    STATE_TRASHED,
+    STATE_CHANGED,
+    STATE_RECORDING
+};
 const char *recording_state_name(enum recording_state state);
 bool recording_state_parse(const char *name, enum recording_state *out);
 
@@ -30,7 +39,8 @@ struct catalog_recording {
     uint32_t revision; /* 1 … ; the newest is the one a name means */
     enum recording_state state;
     enum recording_state state_before_trash;
-    char content[SHA256_HEX]; /* names index pack and manifest: the part's SHA-256, or for several parts that of their hashes */
+    char content[SHA256_HEX]; /* names index pack and manifest: the part's SHA-256, or for several parts that of their
+                                 hashes */
     struct catalog_part *parts;
     uint32_t n_parts;
     uint64_t size;            /* of all parts */
@@ -56,21 +66,27 @@ void catalog_recording_done(struct catalog_recording *r); /* empties; fine on a 
 struct catalog *catalog_open(const char *path, struct reel_error *err);
 void catalog_close(struct catalog *catalog);
 
-bool catalog_make_id(char out[RECORDING_ID_TEXT], struct reel_error *err); /* random, for a manifest that is written before the row */
+bool catalog_make_id(char out[RECORDING_ID_TEXT],
+                     struct reel_error *err); /* random, for a manifest that is written before the row */
 
-/* Fills revision and row, and id and created_ns unless they are set. One small transaction: recording, parts, channels (from index, may be
- * NULL), FTS. Fails with REEL_CONFLICT when (collection, name) is taken by other content and !replace. */
-bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err);
+/* Fills revision and row, and id and created_ns unless they are set. One small transaction: recording, parts, channels
+ * (from index, may be NULL), FTS. Fails with REEL_CONFLICT when (collection, name) is taken by other content and
+ * !replace. */
+bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace,
+                 struct reel_error *err);
 /* The same, with the job that scans it (catalog/jobs.h) in the same transaction; NULL: none. */
 struct catalog_job;
 bool catalog_add_scanning(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace,
                           struct catalog_job *job, struct reel_error *err);
 /* Replaces what a scan found (state, times, channels, damage …) of the recording r->id. */
-bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err);
-/* The same for a recording that has become another content of other parts (r->content, r->parts, r->size). `job`: as above. */
-bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct catalog_job *job,
+bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index,
+                         struct reel_error *err);
+/* The same for a recording that has become another content of other parts (r->content, r->parts, r->size). `job`: as
+ * above. */
+bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index,
+                       struct catalog_job *job, struct reel_error *err);
+bool catalog_set_state(struct catalog *c, const char *id, enum recording_state state, const char *problem,
                        struct reel_error *err);
-bool catalog_set_state(struct catalog *c, const char *id, enum recording_state state, const char *problem, struct reel_error *err);
 bool catalog_trash(struct catalog *c, const char *id, struct reel_error *err);
 bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err);
 /* The same, if the recording's updated_ns is still `version`: REEL_CHANGED. */
@@ -86,7 +102,8 @@ bool catalog_get_named(struct catalog *c, const char *collection, const char *na
                        struct reel_error *err); /* newest revision, not trashed */
 bool catalog_content_used(struct catalog *c, const char *content, bool *used, struct reel_error *err);
 bool catalog_blob_used(struct catalog *c, const char *sha256, bool *used, struct reel_error *err);
-bool catalog_upload_has(struct catalog *c, const char *sha256, bool *has, struct reel_error *err); /* one that is about to end */
+bool catalog_upload_has(struct catalog *c, const char *sha256, bool *has,
+                        struct reel_error *err); /* one that is about to end */
 
 struct catalog_range {
     bool has_min, has_max;
@@ -95,9 +112,10 @@ struct catalog_range {
 struct catalog_query { /* all that is set must hold */
     const char *words; /* q=, in the grammar of catalog/search.h; NULL = any */
     const char *format, *collection;
-    const char *const *allowed;               /* globs of the collections that the caller may see, NULL-terminated; NULL: all */
-    const char *group;                        /* only those of this group */
-    const char *const *topics, *const *types; /* globs; each must be matched by some channel, or, with match_any, one of them */
+    const char *const *allowed; /* globs of the collections that the caller may see, NULL-terminated; NULL: all */
+    const char *group;          /* only those of this group */
+    const char *const *topics,
+        *const *types; /* globs; each must be matched by some channel, or, with match_any, one of them */
     uint32_t n_topics, n_types;
     const char *const *topic_patterns, *const *type_patterns; /* regular expressions, the same */
     uint32_t n_topic_patterns, n_type_patterns;
@@ -110,9 +128,9 @@ struct catalog_query { /* all that is set must hold */
     bool has_state;
     enum recording_state state; /* without it: all but trashed */
     bool damaged_only;
-    const char
-        *sort;      /* "-created" (default), "name", "start", "end", "size", "messages", "duration"; '-' = descending; the id breaks ties */
-    uint32_t limit; /* 1 … 1000 */
+    const char *sort; /* "-created" (default), "name", "start", "end", "size", "messages", "duration"; '-' = descending;
+                         the id breaks ties */
+    uint32_t limit;   /* 1 … 1000 */
     const char *cursor; /* opaque, from the page before; NULL = first page */
     uint64_t offset;    /* skips rows; a cursor is cheaper */
     bool count;         /* also fill total */
@@ -133,11 +151,12 @@ bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct c
                   struct reel_error *err);
 
 /* The same for those whose row is greater, in that order. */
-bool catalog_each_after(struct catalog *c, int64_t row, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
-                        struct reel_error *err);
+bool catalog_each_after(struct catalog *c, int64_t row, bool (*visit)(void *context, const struct catalog_recording *r),
+                        void *context, struct reel_error *err);
 
-bool catalog_each_in_state(struct catalog *c, enum recording_state state, bool (*visit)(void *context, const struct catalog_recording *r),
-                           void *context, struct reel_error *err);
+bool catalog_each_in_state(struct catalog *c, enum recording_state state,
+                           bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                           struct reel_error *err);
 
 struct catalog_statistics {
     uint64_t recordings[STATE_RECORDING + 1];

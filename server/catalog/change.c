@@ -1,4 +1,5 @@
-/* Changes of users' annotations, of one recording or many: in one transaction, with a new version for each recording that changed. */
+/* Changes of users' annotations, of one recording or many: in one transaction, with a new version for each recording
+ * that changed. */
 #include <jansson.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ static bool merge(json_t *target, const json_t *patch) {
 }
 
 char *annotations_merge(const char *text, const char *patch, struct reel_error *err) {
-    json_t *target = text && text[0] ? json_loads(text, 0, NULL) : json_object(), *change = json_loads(patch, JSON_DECODE_ANY, NULL);
+    json_t *target = text && text[0] ? json_loads(text, 0, NULL) : json_object(),
+           *change = json_loads(patch, JSON_DECODE_ANY, NULL);
     char *out = NULL;
     if (!json_is_object(change) && !json_is_null(change)) {
         reel_fail(err, REEL_ARGUMENT, "not a JSON object");
@@ -78,29 +80,33 @@ static bool run_named(struct db_handle *h, const char *statement, int64_t row, c
     return db_run(s, err);
 }
 
-static bool rename_to(struct db_handle *h, const struct catalog_recording *r, const struct catalog_change *change, bool *changed,
-                      struct reel_error *err) {
-    const char *collection = change->collection ? change->collection : r->collection, *name = change->name ? change->name : r->name;
+static bool rename_to(struct db_handle *h, const struct catalog_recording *r, const struct catalog_change *change,
+                      bool *changed, struct reel_error *err) {
+    const char *collection = change->collection ? change->collection : r->collection,
+               *name = change->name ? change->name : r->name;
     struct reel_error none = {0};
     int64_t other;
     if (strcmp(collection, r->collection) == 0 && strcmp(name, r->name) == 0) {
         return true;
     }
     if (row_by_name(h, collection, name, &other, &none)) {
-        return reel_fail(err, REEL_CONFLICT, "there is a recording \"%.200s\" in the collection \"%.200s\" already", name, collection);
+        return reel_fail(err, REEL_CONFLICT, "there is a recording \"%.200s\" in the collection \"%.200s\" already",
+                         name, collection);
     }
     if (none.code != REEL_NOT_FOUND) {
         return reel_error_pass(err, &none);
     }
     *changed = true;
-    return run_named(h, "recording_rename", r->row, collection, name, err) && run_named(h, "search_rename", r->row, collection, name, err);
+    return run_named(h, "recording_rename", r->row, collection, name, err) &&
+           run_named(h, "search_rename", r->row, collection, name, err);
 }
 
 static bool same(const char *a, const char *b) {
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool write_annotations(struct db_handle *h, int64_t row, const struct catalog_annotations *annotations, struct reel_error *err) {
+static bool write_annotations(struct db_handle *h, int64_t row, const struct catalog_annotations *annotations,
+                              struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "recording_annotate", err);
     if (!s) {
         return false;
@@ -115,23 +121,25 @@ static bool write_annotations(struct db_handle *h, int64_t row, const struct cat
 }
 
 /* Description, custom fields and epoch. */
-static bool annotate(struct db_handle *h, const struct catalog_recording *r, const struct catalog_change *change, bool *changed,
-                     struct reel_error *err) {
+static bool annotate(struct db_handle *h, const struct catalog_recording *r, const struct catalog_change *change,
+                     bool *changed, struct reel_error *err) {
     struct catalog_annotations now = r->annotations; /* borrowed */
     AUTO_MEM char *custom = change->custom ? annotations_merge(r->annotations.custom, change->custom, err) : NULL;
     if (change->custom && (!custom || !catalog_text_check("custom", custom, CUSTOM_MAX, err))) {
         return custom ? false : reel_error_at(err, "custom");
     }
     if (change->sets_epoch && change->has_epoch && r->clock == REEL_CLOCK_WALL && r->messages > 0) {
-        return reel_fail(err, REEL_CONFLICT,
-                         "the times of this recording are on the calendar already; an epoch is for those of their own clock");
+        return reel_fail(
+            err, REEL_CONFLICT,
+            "the times of this recording are on the calendar already; an epoch is for those of their own clock");
     }
     now.description = change->description ? (char *)change->description : now.description;
     now.custom = custom ? custom : now.custom;
     now.has_epoch = change->sets_epoch ? change->has_epoch : now.has_epoch;
     now.epoch_ns = change->sets_epoch && change->has_epoch ? change->epoch_ns : now.epoch_ns;
     bool as_before = same(now.description, r->annotations.description) && same(now.custom, r->annotations.custom) &&
-                     now.has_epoch == r->annotations.has_epoch && (!now.has_epoch || now.epoch_ns == r->annotations.epoch_ns);
+                     now.has_epoch == r->annotations.has_epoch &&
+                     (!now.has_epoch || now.epoch_ns == r->annotations.epoch_ns);
     *changed = *changed || !as_before;
     return as_before || write_annotations(h, r->row, &now, err);
 }
@@ -152,7 +160,8 @@ bool annotations_find_row(struct db_handle *h, const char *id, int64_t *row, str
     return row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", row, err);
 }
 
-bool catalog_change(struct catalog *c, const char *id, const struct catalog_change *change, bool *changed, struct reel_error *err) {
+bool catalog_change(struct catalog *c, const char *id, const struct catalog_change *change, bool *changed,
+                    struct reel_error *err) {
     *changed = false;
     if (!check(change, err)) {
         return false;

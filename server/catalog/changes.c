@@ -1,5 +1,5 @@
-/* See changes.h. A change is filtered by the collection in its own row: whoever could see the collection when it happened sees the
- * change. */
+/* See changes.h. A change is filtered by the collection in its own row: whoever could see the collection when it
+ * happened sees the change. */
 #include "catalog/changes.h"
 
 #include <stdio.h>
@@ -25,7 +25,8 @@ static bool matches(const char *const *globs, const char *text) {
 /* A change of the server as a whole belongs to no collection and matches no glob. */
 static bool lets_through(const struct change_filter *f, struct db_statement *s) {
     const char *collection = db_text(s, 4);
-    return matches(f->kinds, db_text(s, 2)) && (!f->collections || (*collection && matches(f->collections, collection)));
+    return matches(f->kinds, db_text(s, 2)) &&
+           (!f->collections || (*collection && matches(f->collections, collection)));
 }
 
 static bool append(const struct change_filter *f, struct db_statement *s, json_t *items, struct reel_error *err) {
@@ -33,9 +34,11 @@ static bool append(const struct change_filter *f, struct db_statement *s, json_t
     db_hex(s, 3, id, sizeof id);
     reel_time_rfc3339(db_int(s, 1), time);
     bool is_job = strncmp(db_text(s, 2), "job.", 4) == 0;
-    json_t *about = is_job ? json_pack("{s:s, s:o}", "id", id, "href", json_sprintf("%s/api/v1/jobs/%s", f->prefix, id)) : json_string(id);
-    json_t *o = json_pack("{s:I, s:s, s:s, s:o, s:s, s:s}", "seq", (json_int_t)db_int(s, 0), "time", time, "kind", db_text(s, 2),
-                          is_job ? "job" : "recording", about, "collection", db_text(s, 4), "name", db_text(s, 5));
+    json_t *about = is_job ? json_pack("{s:s, s:o}", "id", id, "href", json_sprintf("%s/api/v1/jobs/%s", f->prefix, id))
+                           : json_string(id);
+    json_t *o = json_pack("{s:I, s:s, s:s, s:o, s:s, s:s}", "seq", (json_int_t)db_int(s, 0), "time", time, "kind",
+                          db_text(s, 2), is_job ? "job" : "recording", about, "collection", db_text(s, 4), "name",
+                          db_text(s, 5));
     if (o && *db_text(s, 6)) {
         json_t *detail = json_object();
         json_object_set_new(detail, db_text(s, 6), json_string(db_text(s, 7)));

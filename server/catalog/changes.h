@@ -11,8 +11,8 @@ enum {
     CHANGES_READ_MAX = 10000, /* read at most by one query */
 };
 
-/* Calls on_commit() after each commit of this process, on the committing thread; it must not block. Set before other threads write; NULL:
- * none. */
+/* Calls on_commit() after each commit of this process, on the committing thread; it must not block. Set before other
+ * threads write; NULL: none. */
 void catalog_on_commit(struct catalog *c, void (*on_commit)(void *context), void *context);
 
 /* Globs, NULL-terminated; NULL: all, and then also what is of no collection. */
@@ -23,7 +23,8 @@ struct change_filter {
 
 /* The one change that no trigger writes: background work has come to its end. */
 struct change_job {
-    const char *id, *kind, *state, *subject, *collection; /* kind "import", state "done"; collection "": of the server as a whole */
+    const char *id, *kind, *state, *subject,
+        *collection; /* kind "import", state "done"; collection "": of the server as a whole */
 };
 struct db_handle;
 bool catalog_change_job(struct db_handle *h, const struct change_job *job, struct reel_error *err);
@@ -50,8 +51,9 @@ void webhook_done(struct webhook *w); /* empties; fine on a zeroed one */
 
 /* Sets row and created_ns where they are 0. REEL_LIMIT: there are WEBHOOKS_MAX. */
 bool catalog_webhook_add(struct catalog *c, struct webhook *w, struct reel_error *err);
-bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out, struct reel_error *err); /* REEL_NOT_FOUND */
-bool catalog_webhook_delete(struct catalog *c, int64_t row, struct reel_error *err);                   /* REEL_NOT_FOUND */
+bool catalog_webhook_get(struct catalog *c, int64_t row, struct webhook *out,
+                         struct reel_error *err);                                    /* REEL_NOT_FOUND */
+bool catalog_webhook_delete(struct catalog *c, int64_t row, struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_webhooks(struct catalog *c, struct webhook out[WEBHOOKS_MAX], uint32_t *n, struct reel_error *err);
 /* Rows of those that have changes to deliver and for which no job is queued. */
 bool catalog_webhooks_due(struct catalog *c, int64_t out[WEBHOOKS_MAX], uint32_t *n, struct reel_error *err);
@@ -63,7 +65,8 @@ struct webhook_result {
     bool delivered;
     const char *problem;
 };
-bool catalog_webhook_result(struct catalog *c, int64_t row, const struct webhook_result *result, struct reel_error *err);
+bool catalog_webhook_result(struct catalog *c, int64_t row, const struct webhook_result *result,
+                            struct reel_error *err);
 /* The hook continues after `seq`; `dropped` changes are not delivered. */
 bool catalog_webhook_moved(struct catalog *c, int64_t row, int64_t seq, uint64_t dropped, struct reel_error *err);
 /* The last tries, newest first: [{seq, time, took_ms, status, problem}]. */

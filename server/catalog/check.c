@@ -1,4 +1,5 @@
-/* Consistency of the catalog: what triggers keep is checked against what is counted, and recomputed. Annotations are never changed. */
+/* Consistency of the catalog: what triggers keep is checked against what is counted, and recomputed. Annotations are
+ * never changed. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
@@ -11,9 +12,15 @@ static const struct {
 } checks[] = {{"catalog", "check_keys"}, {"totals", "check_sums"},        {"totals", "check_labels"},
               {"totals", "check_tags"},  {"totals", "check_annotations"}, {"search", "check_search"}};
 static const char *const word_checks[] = {"check_words", "check_label_words"};
-static const char *const repairs[] = {
-    "repair_sums",         "repair_labels",      "repair_tag_keys",          "repair_tag_values",      "repair_annotations",
-    "repair_search_again", "repair_search_drop", "repair_label_words_again", "repair_label_words_drop"};
+static const char *const repairs[] = {"repair_sums",
+                                      "repair_labels",
+                                      "repair_tag_keys",
+                                      "repair_tag_values",
+                                      "repair_annotations",
+                                      "repair_search_again",
+                                      "repair_search_drop",
+                                      "repair_label_words_again",
+                                      "repair_label_words_drop"};
 
 uint32_t catalog_version(void) {
     return (uint32_t)sql_migrations_count;
@@ -126,13 +133,14 @@ bool catalog_repair(struct catalog *c, struct reel_error *err) {
             return reel_error_at(err, "%s", repairs[i]);
         }
     }
-    return h && add_texts(h, "search_missing", "search_insert", err) && add_texts(h, "label_search_missing", "label_search_insert", err) &&
-           db_commit(h, err);
+    return h && add_texts(h, "search_missing", "search_insert", err) &&
+           add_texts(h, "label_search_missing", "label_search_insert", err) && db_commit(h, err);
 }
 
 /* ---- single questions */
 
-static bool query_flag(struct catalog *c, const char *statement, const char *hex, int64_t row, bool *yes, struct reel_error *err) {
+static bool query_flag(struct catalog *c, const char *statement, const char *hex, int64_t row, bool *yes,
+                       struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
     if (!s) {
@@ -176,7 +184,8 @@ bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error 
 
 bool catalog_set_maintenance(struct catalog *c, const char *key, const char *value, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, value ? "maintenance_set" : "maintenance_unset", err) : NULL;
+    AUTO(db_done)
+    struct db_statement *s = h ? db_statement(h, value ? "maintenance_set" : "maintenance_unset", err) : NULL;
     if (!s) {
         return false;
     }

@@ -1,5 +1,5 @@
-/* A collection gets another name, in one transaction with all that names it: retention rules and quotas, and the collections that tokens
- * and webhooks are limited to; its layouts move. Globs stay as they are. */
+/* A collection gets another name, in one transaction with all that names it: retention rules and quotas, and the
+ * collections that tokens and webhooks are limited to; its layouts move. Globs stay as they are. */
 #include <jansson.h>
 #include <string.h>
 
@@ -110,7 +110,8 @@ static bool rename_in(const struct rename *q, json_t *globs) {
     return changed;
 }
 
-static bool set_globs(const struct rename *q, const char *statement, int64_t row, const json_t *globs, struct reel_error *err) {
+static bool set_globs(const struct rename *q, const char *statement, int64_t row, const json_t *globs,
+                      struct reel_error *err) {
     AUTO_MEM char *text = json_dumps(globs, JSON_COMPACT);
     AUTO(db_done) struct db_statement *s = text ? db_statement(q->h, statement, err) : NULL;
     if (!s) {
@@ -122,7 +123,8 @@ static bool set_globs(const struct rename *q, const char *statement, int64_t row
 }
 
 /* The next row of tokens or webhooks after *row. */
-static enum db_step next_globs(const struct rename *q, const char *statement, int64_t *row, json_t **globs, struct reel_error *err) {
+static enum db_step next_globs(const struct rename *q, const char *statement, int64_t *row, json_t **globs,
+                               struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(q->h, statement, err);
     if (!s) {
         return DB_FAILED;
@@ -152,7 +154,8 @@ static bool rename_globs(const struct rename *q, const char *list, const char *s
 
 bool catalog_collection_rename(struct catalog *c, const char *from, const char *to, struct reel_error *err) {
     if (strpbrk(to, "*?")) {
-        return reel_fail(err, REEL_ARGUMENT, "a name with * or ? would be a glob in the rules that name the collection");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "a name with * or ? would be a glob in the rules that name the collection");
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     const struct rename q = {.h = h, .from = from, .to = to, .now_ns = reel_now_ns()};
@@ -161,11 +164,12 @@ bool catalog_collection_rename(struct catalog *c, const char *from, const char *
         return false;
     }
     if (!there || taken) {
-        return there ? reel_fail(err, REEL_CONFLICT, "there is a collection \"%.200s\" already, or it has recordings in the trash", to)
+        return there ? reel_fail(err, REEL_CONFLICT,
+                                 "there is a collection \"%.200s\" already, or it has recordings in the trash", to)
                      : reel_fail(err, REEL_NOT_FOUND, "there is no collection of that name");
     }
-    return move_recordings(&q, err) && run_on_name(&q, "collection_rename", err) && run_on_name(&q, "saved_clear", err) &&
-           run_on_name(&q, "saved_rename", err) && retention_rename(h, from, to, err) &&
-           rename_globs(&q, "tokens_after", "token_set_collections", err) &&
+    return move_recordings(&q, err) && run_on_name(&q, "collection_rename", err) &&
+           run_on_name(&q, "saved_clear", err) && run_on_name(&q, "saved_rename", err) &&
+           retention_rename(h, from, to, err) && rename_globs(&q, "tokens_after", "token_set_collections", err) &&
            rename_globs(&q, "webhooks_after", "webhook_set_collections", err) && db_commit(h, err);
 }

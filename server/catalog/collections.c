@@ -66,7 +66,8 @@ static bool fail_unknown(struct reel_error *err) {
     return reel_fail(err, REEL_NOT_FOUND, "there is no collection of that name");
 }
 
-bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_collection *out, struct reel_error *err) {
+bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_collection *out,
+                            struct reel_error *err) {
     *out = (struct catalog_collection){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "collection_by_name", err) : NULL;
@@ -79,7 +80,8 @@ bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_
 }
 
 static bool describe(struct db_handle *h, const char *name, const char *description, struct reel_error *err) {
-    AUTO(db_done) struct db_statement *s = db_statement(h, description[0] ? "collection_describe" : "collection_drop", err);
+    AUTO(db_done)
+    struct db_statement *s = db_statement(h, description[0] ? "collection_describe" : "collection_drop", err);
     if (!s) {
         return false;
     }
@@ -141,7 +143,8 @@ static bool forget_due(struct db_handle *h, const struct catalog_written *one, s
     return db_run(s, err);
 }
 
-bool catalog_manifests_written(struct catalog *c, const struct catalog_written *written, uint32_t n, struct reel_error *err) {
+bool catalog_manifests_written(struct catalog *c, const struct catalog_written *written, uint32_t n,
+                               struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     bool good = h;
     for (uint32_t i = 0; i < n && good; i++) {

@@ -67,7 +67,8 @@ static void put_list(FILE *out, const struct list_kind *kind) {
     const char *comma = "";
     for (const struct column *c = recording_columns; c->name; c++) {
         if (kind->written ? (c->written & kind->written) != 0 : is_read(c)) {
-            fprintf(out, "%s%s%s%s%s", comma, kind->before, c->name, kind->between ? kind->between : "", kind->between ? c->name : "");
+            fprintf(out, "%s%s%s%s%s", comma, kind->before, c->name, kind->between ? kind->between : "",
+                    kind->between ? c->name : "");
             comma = ", ";
         }
     }
@@ -198,7 +199,8 @@ void columns_bind(struct db_statement *s, const struct catalog_recording *r) {
             db_set_hex(s, name, member);
         } else if (c->kind == COLUMN_U64) {
             db_set_size(s, name, *(const uint64_t *)member);
-        } else if (c->kind != COLUMN_COMPUTED && (c->kind != COLUMN_EPOCH || r->annotations.has_epoch)) { /* else NULL */
+        } else if (c->kind != COLUMN_COMPUTED &&
+                   (c->kind != COLUMN_EPOCH || r->annotations.has_epoch)) { /* else NULL */
             db_set_int(s, name, number(c, r));
         }
     }

@@ -1,5 +1,5 @@
-/* The columns of a recording, as one table: what is read, written and sorted by. A new column is a migration, a member of struct
- * catalog_recording and a row here. */
+/* The columns of a recording, as one table: what is read, written and sorted by. A new column is a migration, a member
+ * of struct catalog_recording and a row here. */
 #ifndef SERVER_CATALOG_COLUMNS_H
 #define SERVER_CATALOG_COLUMNS_H
 
@@ -35,16 +35,17 @@ struct column {
 extern const struct column recording_columns[]; /* ends with name NULL */
 
 /* `sql` with its placeholders replaced; malloc'd, NULL without memory.
- * {columns}: all that are read, as columns_read() expects them. {inserted}: those written on insert, {:inserted}: their parameters.
- * {scanned}: "name = :name, …" of those written after a scan. {ints :name}, {texts :name}: a JSON array as a table with the column `value`;
- * {in ints :name}, {in texts :name}: "IN" such an array; {in rows :name}: of up to a hundred thousand numbers. Engines write these
- * differently. */
+ * {columns}: all that are read, as columns_read() expects them. {inserted}: those written on insert, {:inserted}: their
+ * parameters. {scanned}: "name = :name, …" of those written after a scan. {ints :name}, {texts :name}: a JSON array as
+ * a table with the column `value`; {in ints :name}, {in texts :name}: "IN" such an array; {in rows :name}: of up to a
+ * hundred thousand numbers. Engines write these differently. */
 enum { COLUMNS_ARRAYS = 5 };
 struct columns_array {
     const char *placeholder, *before, *after; /* "{ints ", "json_each(", ")" */
 };
 char *columns_expand(const char *sql, const struct columns_array arrays[COLUMNS_ARRAYS]);
-bool columns_read(struct db_statement *s, struct catalog_recording *out); /* false: no memory; what was read is in *out */
+bool columns_read(struct db_statement *s,
+                  struct catalog_recording *out); /* false: no memory; what was read is in *out */
 void columns_bind(struct db_statement *s, const struct catalog_recording *r);
 /* Replaces all texts of *r by copies; false: no memory, some are NULL. */
 bool columns_copy_texts(struct catalog_recording *r);

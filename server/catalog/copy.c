@@ -1,4 +1,5 @@
-/* A copy of the catalog while it is in use. It is written to another name and renamed when it is complete and durable. */
+/* A copy of the catalog while it is in use. It is written to another name and renamed when it is complete and durable.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,8 +22,8 @@ static bool mark_copy(const char *path, uint64_t *recordings, struct reel_error 
     struct catalog_statistics f;
     char when[24];
     snprintf(when, sizeof when, "%lld", (long long)reel_now_ns());
-    bool good =
-        copy && catalog_jobs_drop(copy, err) && catalog_set_maintenance(copy, "copied", when, err) && catalog_statistics(copy, &f, err);
+    bool good = copy && catalog_jobs_drop(copy, err) && catalog_set_maintenance(copy, "copied", when, err) &&
+                catalog_statistics(copy, &f, err);
     for (unsigned i = 0; good && i < sizeof f.recordings / sizeof *f.recordings; i++) {
         *recordings += f.recordings[i];
     }
@@ -61,7 +62,8 @@ static bool finish(const char *from, const char *to, struct catalog_copy *out, s
     if (fd < 0 || fsync(fd) != 0) {
         return reel_fail_errno(err, "the copy of the catalog cannot be written to disk");
     }
-    return hash_file(fd, out, err) && (rename(from, to) == 0 || reel_fail_errno(err, "the copy of the catalog cannot get its name"));
+    return hash_file(fd, out, err) &&
+           (rename(from, to) == 0 || reel_fail_errno(err, "the copy of the catalog cannot get its name"));
 }
 
 bool catalog_copy(struct catalog *c, const char *path, const struct reel_progress *progress, struct catalog_copy *out,
@@ -73,7 +75,8 @@ bool catalog_copy(struct catalog *c, const char *path, const struct reel_progres
         return reel_fail(err, REEL_ARGUMENT, "the backup folder's path is too long");
     }
     unlink(from);
-    bool good = db_copy(c->db, from, progress, err) && mark_copy(from, &out->recordings, err) && finish(from, path, out, err);
+    bool good =
+        db_copy(c->db, from, progress, err) && mark_copy(from, &out->recordings, err) && finish(from, path, out, err);
     if (!good) {
         unlink(from);
     }

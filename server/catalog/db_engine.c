@@ -79,7 +79,8 @@ void db_lock_missing(bool without) {
 
 static bool has_locks(struct db *db, struct reel_error *err) {
     bool lost = held > 0 && db->engine->lock_generation && db->engine->lock_generation(db) != held_generation;
-    return (!lost && missing == 0) || reel_fail(err, REEL_BUSY, "catalog: the connection that held this work's locks was lost; try again");
+    return (!lost && missing == 0) ||
+           reel_fail(err, REEL_BUSY, "catalog: the connection that held this work's locks was lost; try again");
 }
 
 static struct db_handle *begin(struct db *db, enum db_use use, struct reel_error *err) {
@@ -128,9 +129,10 @@ static bool read_version(struct db_handle *h, uint64_t *version, struct reel_err
     size_t newest = *h->db->engine->n_migrations;
     return h->db->engine->tables(h, version, err) &&
            (*version <= newest ||
-            reel_fail(err, REEL_UNSUPPORTED,
-                      "the catalog has version %llu and was made by a newer program; this one supports versions up to %zu",
-                      (unsigned long long)*version, newest));
+            reel_fail(
+                err, REEL_UNSUPPORTED,
+                "the catalog has version %llu and was made by a newer program; this one supports versions up to %zu",
+                (unsigned long long)*version, newest));
 }
 
 bool db_migrate(struct db *db, struct reel_error *err) {
@@ -155,7 +157,8 @@ bool db_is_current(struct db *db, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(db, err);
     return h && read_version(h, &version, err) &&
            (version == newest ||
-            reel_fail(err, REEL_UNSUPPORTED, "the catalog has version %llu, this program uses version %zu; starting the server upgrades it",
+            reel_fail(err, REEL_UNSUPPORTED,
+                      "the catalog has version %llu, this program uses version %zu; starting the server upgrades it",
                       (unsigned long long)version, newest));
 }
 

@@ -42,7 +42,8 @@ struct db_engine {
     bool (*copy)(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err);
     bool (*single_file)(struct db *db, struct reel_error *err);
 
-    /* The version of the tables: how many migrations they have. 0: there are none. REEL_UNSUPPORTED: they are another program's. */
+    /* The version of the tables: how many migrations they have. 0: there are none. REEL_UNSUPPORTED: they are another
+     * program's. */
     bool (*tables)(struct db_handle *h, uint64_t *version, struct reel_error *err);
     bool (*set_tables)(struct db_handle *h, uint64_t version, struct reel_error *err);
     bool (*script)(struct db_handle *h, const char *sql, struct reel_error *err);

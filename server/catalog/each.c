@@ -1,4 +1,5 @@
-/* The catalog as a whole: every recording in turn, and statistics. No statement is open while a caller's function runs. */
+/* The catalog as a whole: every recording in turn, and statistics. No statement is open while a caller's function runs.
+ */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
@@ -13,7 +14,8 @@ struct batch {
 };
 
 /* The next recordings after a row, all read before the first is visited, so no statement is open during a visit. */
-static bool read_batch(struct catalog *c, const char *statement, enum recording_state state, struct batch *b, struct reel_error *err) {
+static bool read_batch(struct catalog *c, const char *statement, enum recording_state state, struct batch *b,
+                       struct reel_error *err) {
     int64_t rows[VISIT_ROWS];
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
@@ -33,7 +35,8 @@ static bool read_batch(struct catalog *c, const char *statement, enum recording_
 }
 
 /* False: the visitor has had enough. */
-static bool visit_batch(struct batch *b, bool (*visit)(void *context, const struct catalog_recording *r), void *context) {
+static bool visit_batch(struct batch *b, bool (*visit)(void *context, const struct catalog_recording *r),
+                        void *context) {
     bool more = true;
     for (uint32_t i = 0; i < b->n; i++) {
         more = more && visit(context, &b->items[i]);
@@ -43,7 +46,8 @@ static bool visit_batch(struct batch *b, bool (*visit)(void *context, const stru
 }
 
 static bool each(struct catalog *c, const char *statement, enum recording_state state, int64_t after,
-                 bool (*visit)(void *context, const struct catalog_recording *r), void *context, struct reel_error *err) {
+                 bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                 struct reel_error *err) {
     AUTO_MEM struct batch *b = calloc(1, sizeof *b);
     if (!b) {
         return reel_fail_memory(err);
@@ -65,13 +69,14 @@ bool catalog_each(struct catalog *c, bool (*visit)(void *context, const struct c
     return each(c, "rows_after", STATE_READY, 0, visit, context, err);
 }
 
-bool catalog_each_after(struct catalog *c, int64_t row, bool (*visit)(void *context, const struct catalog_recording *r), void *context,
-                        struct reel_error *err) {
+bool catalog_each_after(struct catalog *c, int64_t row, bool (*visit)(void *context, const struct catalog_recording *r),
+                        void *context, struct reel_error *err) {
     return each(c, "rows_after", STATE_READY, row, visit, context, err);
 }
 
-bool catalog_each_in_state(struct catalog *c, enum recording_state state, bool (*visit)(void *context, const struct catalog_recording *r),
-                           void *context, struct reel_error *err) {
+bool catalog_each_in_state(struct catalog *c, enum recording_state state,
+                           bool (*visit)(void *context, const struct catalog_recording *r), void *context,
+                           struct reel_error *err) {
     return each(c, "rows_in_state", state, 0, visit, context, err);
 }
 

@@ -1,5 +1,6 @@
-/* Events: intervals of recordings with a title and tags. A page costs what is on it: first come the events that are going on at the start
- * of the interval (found by width class), then those that begin in it (an index has that order). */
+/* Events: intervals of recordings with a title and tags. A page costs what is on it: first come the events that are
+ * going on at the start of the interval (found by width class), then those that begin in it (an index has that order).
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +60,8 @@ static bool check_tags(const char *tags, struct reel_error *err) {
     json_t *all = tags && tags[0] ? json_loads(tags, 0, NULL) : json_object(), *value;
     const char *key;
     bool good = json_is_object(all) || reel_fail(err, REEL_ARGUMENT, "tags are an object of texts");
-    good = good && (json_object_size(all) <= TAGS_MAX || reel_fail(err, REEL_LIMIT, "an event has at most %d tags", TAGS_MAX));
+    good = good &&
+           (json_object_size(all) <= TAGS_MAX || reel_fail(err, REEL_LIMIT, "an event has at most %d tags", TAGS_MAX));
     json_object_foreach(all, key, value) {
         good = good && (json_is_string(value) || reel_fail(err, REEL_ARGUMENT, "the value of a tag is a text")) &&
                catalog_tag_check(key, json_string_value(value), err);
@@ -94,7 +96,8 @@ static bool has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
     return room || reel_fail(err, REEL_LIMIT, "a recording has at most %d events", EVENTS_MAX);
 }
 
-static bool find(struct db_handle *h, const char *id, struct catalog_event *out, int64_t *recording, struct reel_error *err) {
+static bool find(struct db_handle *h, const char *id, struct catalog_event *out, int64_t *recording,
+                 struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "event_by_id", err);
     if (!s) {
         return false;
@@ -108,7 +111,8 @@ static bool find(struct db_handle *h, const char *id, struct catalog_event *out,
     return read_event(s, out, err);
 }
 
-bool event_write(struct db_handle *h, const char *statement, int64_t row, const struct catalog_event *e, struct reel_error *err) {
+bool event_write(struct db_handle *h, const char *statement, int64_t row, const struct catalog_event *e,
+                 struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -146,8 +150,9 @@ bool catalog_event_add(struct catalog *c, const char *id, struct catalog_event *
     e->created_ns = e->created_ns ? e->created_ns : reel_now_ns();
     e->updated_ns = e->updated_ns ? e->updated_ns : e->created_ns;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && annotations_find_row(h, id, &row, err) && has_room(h, row, err) && event_write(h, "event_insert", row, e, err) &&
-           annotations_touch(h, row, err) && read_back(h, e, err) && db_commit(h, err);
+    return h && annotations_find_row(h, id, &row, err) && has_room(h, row, err) &&
+           event_write(h, "event_insert", row, e, err) && annotations_touch(h, row, err) && read_back(h, e, err) &&
+           db_commit(h, err);
 }
 
 bool catalog_event_get(struct catalog *c, const char *event, struct catalog_event *out, struct reel_error *err) {
@@ -176,17 +181,18 @@ static bool apply(struct catalog_event *e, const struct catalog_event_change *ch
 }
 
 static bool is_version(const struct catalog_event *e, int64_t version, struct reel_error *err) {
-    return version == CATALOG_ANY_VERSION || version == e->updated_ns || reel_fail(err, REEL_CHANGED, "the event has changed since");
+    return version == CATALOG_ANY_VERSION || version == e->updated_ns ||
+           reel_fail(err, REEL_CHANGED, "the event has changed since");
 }
 
-bool catalog_event_change(struct catalog *c, const char *event, const struct catalog_event_change *change, struct catalog_event *out,
-                          struct reel_error *err) {
+bool catalog_event_change(struct catalog *c, const char *event, const struct catalog_event_change *change,
+                          struct catalog_event *out, struct reel_error *err) {
     int64_t recording;
     *out = (struct catalog_event){0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    bool good = h && find(h, event, out, &recording, err) && is_version(out, change->version, err) && apply(out, change, err) &&
-                event_write(h, "event_update", out->row, out, err) && annotations_touch(h, recording, err) && read_back(h, out, err) &&
-                db_commit(h, err);
+    bool good = h && find(h, event, out, &recording, err) && is_version(out, change->version, err) &&
+                apply(out, change, err) && event_write(h, "event_update", out->row, out, err) &&
+                annotations_touch(h, recording, err) && read_back(h, out, err) && db_commit(h, err);
     if (!good) {
         catalog_event_done(out);
     }
@@ -198,7 +204,8 @@ bool catalog_event_remove(struct catalog *c, const char *event, int64_t version,
     struct catalog_event e = {0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     bool good = h && find(h, event, &e, &recording, err) && is_version(&e, version, err) &&
-                annotations_run(h, "event_delete", e.row, err) && annotations_touch(h, recording, err) && db_commit(h, err);
+                annotations_run(h, "event_delete", e.row, err) && annotations_touch(h, recording, err) &&
+                db_commit(h, err);
     catalog_event_done(&e);
     return good;
 }
@@ -214,7 +221,8 @@ struct walk {
     bool more;
 };
 
-static bool run(struct db_handle *h, struct walk *w, const char *statement, struct catalog_events *out, struct reel_error *err) {
+static bool run(struct db_handle *h, struct walk *w, const char *statement, struct catalog_events *out,
+                struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -265,12 +273,14 @@ static bool read_cursor(const char *cursor, struct walk *w, struct reel_error *e
 static bool write_cursor(const struct catalog_event_query *q, struct catalog_events *out, struct reel_error *err) {
     const struct catalog_event *last = &out->items[out->n - 1];
     char text[64];
-    snprintf(text, sizeof text, "%lld.%lld", (long long)(q->recording ? last->start_ns : last->wall_start_ns), (long long)last->row);
+    snprintf(text, sizeof text, "%lld.%lld", (long long)(q->recording ? last->start_ns : last->wall_start_ns),
+             (long long)last->row);
     out->next = strdup(text);
     return out->next || reel_fail_memory(err);
 }
 
-bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q, struct catalog_events *out, struct reel_error *err) {
+bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q, struct catalog_events *out,
+                         struct reel_error *err) {
     struct walk w = {.q = q,
                      .limit = annotations_page_limit(q->limit),
                      .key = INT64_MIN,
@@ -284,8 +294,9 @@ bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q,
     if (!h || !(out->items = calloc(w.limit, sizeof *out->items))) {
         return h ? reel_fail_memory(err) : false;
     }
-    bool good = (q->recording ? annotations_find_row(h, q->recording, &w.row, err) && run(h, &w, "events_of_recording", out, err)
-                              : list_all(h, &w, out, err)) &&
+    bool good = (q->recording
+                     ? annotations_find_row(h, q->recording, &w.row, err) && run(h, &w, "events_of_recording", out, err)
+                     : list_all(h, &w, out, err)) &&
                 (!w.more || write_cursor(q, out, err));
     if (!good) {
         catalog_events_done(out);

@@ -58,8 +58,8 @@ static bool add(struct page *page, char **last, int64_t row, const char *name, b
 }
 
 /* Reads names from `from` on. *ended: there are no more. */
-static bool read_names(struct db_handle *h, struct page *page, const char *collection, const char *from, const char *end, char **last,
-                       bool *ended, struct reel_error *err) {
+static bool read_names(struct db_handle *h, struct page *page, const char *collection, const char *from,
+                       const char *end, char **last, bool *ended, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "names_from", err);
     if (!s) {
         return false;
@@ -134,8 +134,8 @@ static bool fill(struct db_handle *h, struct page *page, const char *collection,
     return false;
 }
 
-bool catalog_folder_list(struct catalog *c, const char *collection, const char *path, const char *from, struct catalog_folder *out,
-                         struct reel_error *err) {
+bool catalog_folder_list(struct catalog *c, const char *collection, const char *path, const char *from,
+                         struct catalog_folder *out, struct reel_error *err) {
     *out = (struct catalog_folder){0};
     struct page page = {.out = out, .prefix = *path ? strlen(path) + 1 : 0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);

@@ -15,9 +15,9 @@ struct catalog_folder {
     char *next; /* where the next page begins; NULL: there is none */
 };
 void catalog_folder_done(struct catalog_folder *folder);
-/* A page of what is directly in the folder `path` of a collection ("": its top), in order of names. `from`: `next` of the page before;
- * NULL: the first page. A recording is there once, as its newest revision. */
-bool catalog_folder_list(struct catalog *c, const char *collection, const char *path, const char *from, struct catalog_folder *out,
-                         struct reel_error *err);
+/* A page of what is directly in the folder `path` of a collection ("": its top), in order of names. `from`: `next` of
+ * the page before; NULL: the first page. A recording is there once, as its newest revision. */
+bool catalog_folder_list(struct catalog *c, const char *collection, const char *path, const char *from,
+                         struct catalog_folder *out, struct reel_error *err);
 
 #endif

@@ -51,8 +51,10 @@ static bool read_import(struct db_statement *s, struct catalog_imports *out, uin
     }
     bool ok = true;
     struct catalog_import *i = &out->items[out->n++];
-    *i = (struct catalog_import){
-        .name = keep(s, 0, &ok), .device = (uint64_t)db_int(s, 1), .inode = (uint64_t)db_int(s, 2), .size = db_size(s, 3)};
+    *i = (struct catalog_import){.name = keep(s, 0, &ok),
+                                 .device = (uint64_t)db_int(s, 1),
+                                 .inode = (uint64_t)db_int(s, 2),
+                                 .size = db_size(s, 3)};
     i->mtime_ns = db_int(s, 4);
     db_hex(s, 5, i->fingerprint, sizeof i->fingerprint);
     i->mode = (enum import_mode)db_int(s, 6);
@@ -80,7 +82,8 @@ static bool read_imports(struct db_statement *s, struct catalog_imports *out, st
     return step == DB_END;
 }
 
-bool catalog_imports_of_folder(struct catalog *c, const char *folder, struct catalog_imports *out, struct reel_error *err) {
+bool catalog_imports_of_folder(struct catalog *c, const char *folder, struct catalog_imports *out,
+                               struct reel_error *err) {
     *out = (struct catalog_imports){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "imports_of_folder", err) : NULL;
@@ -91,7 +94,8 @@ bool catalog_imports_of_folder(struct catalog *c, const char *folder, struct cat
     return read_imports(s, out, err);
 }
 
-bool catalog_imports_of_failure(struct catalog *c, int64_t failure, struct catalog_imports *out, struct reel_error *err) {
+bool catalog_imports_of_failure(struct catalog *c, int64_t failure, struct catalog_imports *out,
+                                struct reel_error *err) {
     *out = (struct catalog_imports){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "imports_of_failure", err) : NULL;
@@ -102,7 +106,8 @@ bool catalog_imports_of_failure(struct catalog *c, int64_t failure, struct catal
     return read_imports(s, out, err);
 }
 
-bool catalog_import_is_known(struct catalog *c, const char *folder, const char *name, bool *known, struct reel_error *err) {
+bool catalog_import_is_known(struct catalog *c, const char *folder, const char *name, bool *known,
+                             struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "import_known", err) : NULL;
     if (!s) {
@@ -117,8 +122,8 @@ bool catalog_import_is_known(struct catalog *c, const char *folder, const char *
     return true;
 }
 
-bool catalog_import_find(struct catalog *c, const char *folder, const char *name, struct catalog_import *out, bool *recorded,
-                         struct reel_error *err) {
+bool catalog_import_find(struct catalog *c, const char *folder, const char *name, struct catalog_import *out,
+                         bool *recorded, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "import_find", err) : NULL;
     *out = (struct catalog_import){0};
@@ -139,8 +144,8 @@ bool catalog_import_find(struct catalog *c, const char *folder, const char *name
 }
 
 /* `failure` 0: none. */
-static bool put_rows(struct db_handle *h, const char *folder, const struct catalog_import *items, uint32_t n, int64_t failure,
-                     struct reel_error *err) {
+static bool put_rows(struct db_handle *h, const char *folder, const struct catalog_import *items, uint32_t n,
+                     int64_t failure, struct reel_error *err) {
     for (uint32_t k = 0; k < n; k++) {
         const struct catalog_import *i = &items[k];
         AUTO(db_done) struct db_statement *s = db_statement(h, "import_put", err);
@@ -168,8 +173,8 @@ static bool put_rows(struct db_handle *h, const char *folder, const struct catal
 }
 
 /* One statement for each file of a folder. */
-static bool run_each(struct db_handle *h, const char *statement, const char *folder, const struct catalog_import *items, uint32_t n,
-                     struct reel_error *err) {
+static bool run_each(struct db_handle *h, const char *statement, const char *folder, const struct catalog_import *items,
+                     uint32_t n, struct reel_error *err) {
     for (uint32_t k = 0; k < n; k++) {
         AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
         if (!s) {
@@ -184,21 +189,24 @@ static bool run_each(struct db_handle *h, const char *statement, const char *fol
     return true;
 }
 
-bool catalog_imports_put(struct catalog *c, const char *folder, const struct catalog_import *items, uint32_t n, struct reel_error *err) {
+bool catalog_imports_put(struct catalog *c, const char *folder, const struct catalog_import *items, uint32_t n,
+                         struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run_each(h, "failure_over", folder, items, n, err) && put_rows(h, folder, items, n, 0, err) && db_commit(h, err);
+    return h && run_each(h, "failure_over", folder, items, n, err) && put_rows(h, folder, items, n, 0, err) &&
+           db_commit(h, err);
 }
 
-bool catalog_imports_forget(struct catalog *c, const char *folder, const struct catalog_import *items, uint32_t n, struct reel_error *err) {
+bool catalog_imports_forget(struct catalog *c, const char *folder, const struct catalog_import *items, uint32_t n,
+                            struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run_each(h, "failure_over", folder, items, n, err) && run_each(h, "import_delete", folder, items, n, err) &&
-           db_commit(h, err);
+    return h && run_each(h, "failure_over", folder, items, n, err) &&
+           run_each(h, "import_delete", folder, items, n, err) && db_commit(h, err);
 }
 
 /* ---- references */
 
-bool catalog_referenced_after(struct catalog *c, const char *folder, const char *name, struct catalog_referenced *out, uint32_t max,
-                              uint32_t *n, struct reel_error *err) {
+bool catalog_referenced_after(struct catalog *c, const char *folder, const char *name, struct catalog_referenced *out,
+                              uint32_t max, uint32_t *n, struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "imports_referenced_after", err) : NULL;
@@ -223,8 +231,8 @@ bool catalog_referenced_after(struct catalog *c, const char *folder, const char 
     return true;
 }
 
-static bool recordings_with(struct catalog *c, const char *statement, const char *sha256, char (*ids)[RECORDING_ID_TEXT], uint32_t max,
-                            uint32_t *n, struct reel_error *err) {
+static bool recordings_with(struct catalog *c, const char *statement, const char *sha256,
+                            char (*ids)[RECORDING_ID_TEXT], uint32_t max, uint32_t *n, struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
@@ -240,13 +248,13 @@ static bool recordings_with(struct catalog *c, const char *statement, const char
     return step == DB_END;
 }
 
-bool catalog_recordings_of_file(struct catalog *c, const char *sha256, char (*ids)[RECORDING_ID_TEXT], uint32_t max, uint32_t *n,
-                                struct reel_error *err) {
+bool catalog_recordings_of_file(struct catalog *c, const char *sha256, char (*ids)[RECORDING_ID_TEXT], uint32_t max,
+                                uint32_t *n, struct reel_error *err) {
     return recordings_with(c, "recordings_of_file", sha256, ids, max, n, err);
 }
 
-bool catalog_recordings_of_content(struct catalog *c, const char *content, char (*ids)[RECORDING_ID_TEXT], uint32_t max, uint32_t *n,
-                                   struct reel_error *err) {
+bool catalog_recordings_of_content(struct catalog *c, const char *content, char (*ids)[RECORDING_ID_TEXT], uint32_t max,
+                                   uint32_t *n, struct reel_error *err) {
     return recordings_with(c, "recordings_of_content", content, ids, max, n, err);
 }
 
@@ -279,7 +287,8 @@ bool catalog_failure_put(struct catalog *c, struct catalog_failure *f, const str
 
 static bool read_failure(struct db_statement *s, struct catalog_failure *f) {
     bool ok = true;
-    *f = (struct catalog_failure){.row = db_int(s, 0), .folder = keep(s, 1, &ok), .name = keep(s, 2, &ok), .collection = keep(s, 4, &ok)};
+    *f = (struct catalog_failure){
+        .row = db_int(s, 0), .folder = keep(s, 1, &ok), .name = keep(s, 2, &ok), .collection = keep(s, 4, &ok)};
     db_hex(s, 3, f->recording, sizeof f->recording);
     f->code = (enum reel_code)db_int(s, 5);
     f->reason = keep(s, 6, &ok);

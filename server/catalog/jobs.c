@@ -121,8 +121,8 @@ bool catalog_job_add(struct catalog *c, struct catalog_job *job, bool *added, st
 
 /* ---- running */
 
-bool catalog_job_claim(struct catalog *c, unsigned lane, const char *home, const char *owner, int64_t lease_ns, struct catalog_job *out,
-                       struct reel_error *err) {
+bool catalog_job_claim(struct catalog *c, unsigned lane, const char *home, const char *owner, int64_t lease_ns,
+                       struct catalog_job *out, struct reel_error *err) {
     *out = (struct catalog_job){0};
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     {
@@ -159,7 +159,8 @@ static void bind_progress(struct db_statement *s, const struct catalog_job *job)
     db_set_text(s, ":outcome", job->outcome);
 }
 
-bool catalog_jobs_renew(struct catalog *c, const struct catalog_job *jobs, bool *lost, uint32_t n, struct reel_error *err) {
+bool catalog_jobs_renew(struct catalog *c, const struct catalog_job *jobs, bool *lost, uint32_t n,
+                        struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     for (uint32_t i = 0; h && i < n; i++) {
         AUTO(db_done) struct db_statement *s = db_statement(h, "job_renew", err);
@@ -206,13 +207,17 @@ static bool forget(struct db_handle *h, const char *id, struct reel_error *err) 
     return db_run(s, err);
 }
 
-bool catalog_job_end(struct catalog *c, struct catalog_job *job, const struct catalog_job_ending *ending, struct reel_error *err) {
+bool catalog_job_end(struct catalog *c, struct catalog_job *job, const struct catalog_job_ending *ending,
+                     struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     if (!h || !write_end(h, job, ending->counts, err)) {
         return false;
     }
-    const struct change_job change = {
-        .id = job->id, .kind = job->kind, .state = job_state_name(job->state), .subject = job->subject, .collection = job->collection};
+    const struct change_job change = {.id = job->id,
+                                      .kind = job->kind,
+                                      .state = job_state_name(job->state),
+                                      .subject = job->subject,
+                                      .collection = job->collection};
     bool ended = job->state != JOB_QUEUED;
     return (!ended || !ending->change || catalog_change_job(h, &change, err)) &&
            (ending->keep || job->state != JOB_DONE || forget(h, job->id, err)) && db_commit(h, err);
@@ -248,10 +253,12 @@ bool catalog_job_get(struct catalog *c, const char *id, struct catalog_job *out,
     }
     db_set_hex(s, ":id", id);
     enum db_step step = db_next(s, err);
-    return step == DB_ROW ? read_job(s, out, err) : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "there is no such job");
+    return step == DB_ROW ? read_job(s, out, err)
+                          : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "there is no such job");
 }
 
-bool catalog_job_by_key(struct catalog *c, const char *kind, const char *key, char id[JOB_ID_TEXT], struct reel_error *err) {
+bool catalog_job_by_key(struct catalog *c, const char *kind, const char *key, char id[JOB_ID_TEXT],
+                        struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "job_by_key", err) : NULL;
     if (!s) {
@@ -266,7 +273,8 @@ bool catalog_job_by_key(struct catalog *c, const char *kind, const char *key, ch
     return step == DB_ROW || (step == DB_END && reel_fail(err, REEL_NOT_FOUND, "there is no such job"));
 }
 
-bool catalog_jobs_before(struct catalog *c, int64_t row, struct catalog_job *out, uint32_t max, uint32_t *n, struct reel_error *err) {
+bool catalog_jobs_before(struct catalog *c, int64_t row, struct catalog_job *out, uint32_t max, uint32_t *n,
+                         struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "jobs_before", err) : NULL;
@@ -285,7 +293,8 @@ bool catalog_jobs_before(struct catalog *c, int64_t row, struct catalog_job *out
     return step == DB_END;
 }
 
-bool catalog_jobs_cancelled(struct catalog *c, char (*ids)[JOB_ID_TEXT], uint32_t max, uint32_t *n, struct reel_error *err) {
+bool catalog_jobs_cancelled(struct catalog *c, char (*ids)[JOB_ID_TEXT], uint32_t max, uint32_t *n,
+                            struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "jobs_cancelled", err) : NULL;

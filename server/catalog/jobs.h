@@ -28,34 +28,41 @@ struct catalog_job {
 };
 void catalog_job_done(struct catalog_job *job); /* frees; fine on a zeroed one */
 
-/* Inserts it in the state it has, with id and created_ns where they are not set. If one of this kind and key has not ended, nothing is
- * inserted: job->id and job->state become those of that one, and job->owner becomes "".
- * *added: it was inserted. */
+/* Inserts it in the state it has, with id and created_ns where they are not set. If one of this kind and key has not
+ * ended, nothing is inserted: job->id and job->state become those of that one, and job->owner becomes "". *added: it
+ * was inserted. */
 bool catalog_job_insert(struct db_handle *h, struct catalog_job *job, bool *added, struct reel_error *err);
 bool catalog_job_add(struct catalog *c, struct catalog_job *job, bool *added, struct reel_error *err);
 
 /* The oldest of the lane that is due at this home, leased to `owner`; REEL_NOT_FOUND. */
-bool catalog_job_claim(struct catalog *c, unsigned lane, const char *home, const char *owner, int64_t lease_ns, struct catalog_job *out,
-                       struct reel_error *err);
+bool catalog_job_claim(struct catalog *c, unsigned lane, const char *home, const char *owner, int64_t lease_ns,
+                       struct catalog_job *out, struct reel_error *err);
 /* Writes progress and outcome and renews the leases. lost[i]: the job is not leased to job->owner any more. */
-bool catalog_jobs_renew(struct catalog *c, const struct catalog_job *jobs, bool *lost, uint32_t n, struct reel_error *err);
-/* Writes the end of job->state, or with JOB_QUEUED puts it back until job->not_before_ns. `counts`: this attempt counts. `change`: a row
- * of the change feed is written too. job->state becomes JOB_QUEUED when it was added again meanwhile. `keep`: false deletes it when done.
+bool catalog_jobs_renew(struct catalog *c, const struct catalog_job *jobs, bool *lost, uint32_t n,
+                        struct reel_error *err);
+/* Writes the end of job->state, or with JOB_QUEUED puts it back until job->not_before_ns. `counts`: this attempt
+ * counts. `change`: a row of the change feed is written too. job->state becomes JOB_QUEUED when it was added again
+ * meanwhile. `keep`: false deletes it when done.
  */
 struct catalog_job_ending {
     bool counts, change, keep;
 };
-bool catalog_job_end(struct catalog *c, struct catalog_job *job, const struct catalog_job_ending *ending, struct reel_error *err);
+bool catalog_job_end(struct catalog *c, struct catalog_job *job, const struct catalog_job_ending *ending,
+                     struct reel_error *err);
 /* *state is that after the call; REEL_NOT_FOUND when none has this id or it has ended. */
 bool catalog_job_cancel(struct catalog *c, const char *id, enum job_state *state, struct reel_error *err);
 
-bool catalog_job_get(struct catalog *c, const char *id, struct catalog_job *out, struct reel_error *err); /* REEL_NOT_FOUND */
+bool catalog_job_get(struct catalog *c, const char *id, struct catalog_job *out,
+                     struct reel_error *err); /* REEL_NOT_FOUND */
 /* The one of this kind and key that has not ended: its id. REEL_NOT_FOUND. */
-bool catalog_job_by_key(struct catalog *c, const char *kind, const char *key, char id[JOB_ID_TEXT], struct reel_error *err);
+bool catalog_job_by_key(struct catalog *c, const char *kind, const char *key, char id[JOB_ID_TEXT],
+                        struct reel_error *err);
 /* The newest before `row` (0: all), at most `max`; *n of them. */
-bool catalog_jobs_before(struct catalog *c, int64_t row, struct catalog_job *out, uint32_t max, uint32_t *n, struct reel_error *err);
+bool catalog_jobs_before(struct catalog *c, int64_t row, struct catalog_job *out, uint32_t max, uint32_t *n,
+                         struct reel_error *err);
 /* Ids of running jobs that are to be cancelled, at most `max`. */
-bool catalog_jobs_cancelled(struct catalog *c, char (*ids)[JOB_ID_TEXT], uint32_t max, uint32_t *n, struct reel_error *err);
+bool catalog_jobs_cancelled(struct catalog *c, char (*ids)[JOB_ID_TEXT], uint32_t max, uint32_t *n,
+                            struct reel_error *err);
 /* due[lane]: when the first queued job of each lane is due; INT64_MAX: none is queued. */
 bool catalog_jobs_due(struct catalog *c, const char *home, int64_t *due, unsigned lanes, struct reel_error *err);
 /* Queues again what dead processes have left; `all`: no other process uses the catalog. */

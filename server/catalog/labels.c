@@ -1,5 +1,5 @@
-/* How a recording is found: its topics and types, and its file's metadata, each as a set of labels that recordings share; and its name as
- * words. What a single text adds is bounded, whatever the file contains. */
+/* How a recording is found: its topics and types, and its file's metadata, each as a set of labels that recordings
+ * share; and its name as words. What a single text adds is bounded, whatever the file contains. */
 #include <jansson.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -134,7 +134,8 @@ static bool digest(const struct labels *l, uint8_t out[EVP_MAX_MD_SIZE], struct 
 }
 
 /* `statement` of a set's digest; *id 0: no row. */
-static bool query_set(struct db_handle *h, const char *statement, const uint8_t *hash, int64_t *id, struct reel_error *err) {
+static bool query_set(struct db_handle *h, const char *statement, const uint8_t *hash, int64_t *id,
+                      struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -160,7 +161,8 @@ static json_t *insert_labels(struct db_handle *h, const char *labels, struct ree
     return step == DB_END ? json_incref(added) : NULL;
 }
 
-static bool run_labels(struct db_handle *h, const char *statement, int64_t set, const char *labels, struct reel_error *err) {
+static bool run_labels(struct db_handle *h, const char *statement, int64_t set, const char *labels,
+                       struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = labels ? db_statement(h, statement, err) : NULL;
     if (!s) {
         return labels ? false : reel_fail_memory(err);
@@ -248,8 +250,8 @@ bool catalog_label(struct db_handle *h, const struct catalog_recording *r, const
     AUTO_LABELS struct labels channels = {0};
     AUTO_LABELS struct labels metadata = {0};
     int64_t channel_set, metadata_set;
-    if (!add_channels(&channels, index, err) || !add_metadata(&metadata, index, err) || !find_set(h, &channels, &channel_set, err) ||
-        !find_set(h, &metadata, &metadata_set, err)) {
+    if (!add_channels(&channels, index, err) || !add_metadata(&metadata, index, err) ||
+        !find_set(h, &channels, &channel_set, err) || !find_set(h, &metadata, &metadata_set, err)) {
         return false;
     }
     bool good = (fresh && !channel_set && !metadata_set) || set_labels(h, r->row, channel_set, metadata_set, err);

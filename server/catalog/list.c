@@ -9,8 +9,9 @@
 #include "wire/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024 };
-#define BEHIND_ALL                                                                                                                         \
-    "\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf" /* in the order of names: U+10FFFF is no character                  \
+#define BEHIND_ALL                                                                                                     \
+    "\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf" /* in the order of names: U+10FFFF is no        \
+                                                                        * character                                    \
                                                                         */
 
 struct bound { /* a place in the order of the sort: behind it, or up to it */
@@ -101,7 +102,8 @@ static bool read_cursor(struct list *l, struct reel_error *err) {
     bool by_name = strcmp(l->sort + (l->sort[0] == '-'), "name") == 0;
     l->continued = true;
     l->after.text = by_name ? key + 1 : NULL;
-    return (number_i64(row + 1, &l->after.row) && (by_name || number_i64(key + 1, &l->after.number))) || refuse_cursor(err);
+    return (number_i64(row + 1, &l->after.row) && (by_name || number_i64(key + 1, &l->after.number))) ||
+           refuse_cursor(err);
 }
 
 /* ---- where a page begins and ends in the order of its sort */
@@ -110,11 +112,12 @@ static bool by_name(const struct list *l) {
     return strcmp(l->plan.column, "name") == 0;
 }
 
-/* [*min, *max] of the sort's column that all matches lie in. What overlaps an interval begins no longer before it than the widest recording
- * is wide. */
+/* [*min, *max] of the sort's column that all matches lie in. What overlaps an interval begins no longer before it than
+ * the widest recording is wide. */
 static bool find_range(struct db_handle *h, const struct list *l, int64_t *min, int64_t *max, struct reel_error *err) {
     const struct list_query *query = &l->query;
-    bool by_start = strcmp(l->plan.column, "calendar_start_ns") == 0, by_end = strcmp(l->plan.column, "calendar_end_ns") == 0;
+    bool by_start = strcmp(l->plan.column, "calendar_start_ns") == 0,
+         by_end = strcmp(l->plan.column, "calendar_end_ns") == 0;
     *min = INT64_MIN;
     *max = INT64_MAX;
     for (uint32_t i = query->conditions[0].first; i; i = query->conditions[i].next) {
@@ -146,14 +149,17 @@ static bool find_bounds(struct db_handle *h, struct list *l, struct reel_error *
         return false;
     }
     if (!l->continued) {
-        l->after = (struct bound){.row = down ? INT64_MAX : INT64_MIN, .number = down ? max : min, .text = down ? BEHIND_ALL : ""};
+        l->after = (struct bound){
+            .row = down ? INT64_MAX : INT64_MIN, .number = down ? max : min, .text = down ? BEHIND_ALL : ""};
     }
-    l->edge = (struct bound){.row = down ? INT64_MIN : INT64_MAX, .number = down ? min : max, .text = down ? "" : BEHIND_ALL};
+    l->edge =
+        (struct bound){.row = down ? INT64_MIN : INT64_MAX, .number = down ? min : max, .text = down ? "" : BEHIND_ALL};
     l->plan.bounded = l->edge.number != l->edge.row; /* there is an end */
     return true;
 }
 
-static void bind_bound(struct db_statement *s, const struct list *l, const char *key, const char *row, const struct bound *bound) {
+static void bind_bound(struct db_statement *s, const struct list *l, const char *key, const char *row,
+                       const struct bound *bound) {
     db_set_int(s, row, bound->row);
     if (by_name(l)) {
         db_set_text(s, key, bound->text);
@@ -241,8 +247,8 @@ static bool find_page(struct db_handle *h, struct list *l, struct found *out, st
 
 static bool read_page(struct db_handle *h, struct list *l, struct catalog_page *out, struct reel_error *err) {
     AUTO_FOUND struct found found = {0};
-    if (!list_choose(h, &l->query, l->q->offset, (uint64_t)page_size(l->q) + 1, &l->plan, err) || !find_bounds(h, l, err) ||
-        !find_page(h, l, &found, err)) {
+    if (!list_choose(h, &l->query, l->q->offset, (uint64_t)page_size(l->q) + 1, &l->plan, err) ||
+        !find_bounds(h, l, err) || !find_page(h, l, &found, err)) {
         return false;
     }
     out->items = calloc(found.n ? found.n : 1, sizeof *out->items);
@@ -291,8 +297,8 @@ bool catalog_list(struct catalog *c, const struct catalog_query *q, struct catal
     *out = (struct catalog_page){0};
     struct list l = {.q = q};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    bool ok = h && parse_sort(&l, err) && read_cursor(&l, err) && list_query(h, q, &l.query, err) && read_page(h, &l, out, err) &&
-              (!q->count || read_total(h, &l, out, err));
+    bool ok = h && parse_sort(&l, err) && read_cursor(&l, err) && list_query(h, q, &l.query, err) &&
+              read_page(h, &l, out, err) && (!q->count || read_total(h, &l, out, err));
     if (!ok) {
         catalog_page_done(out);
     }
@@ -312,8 +318,9 @@ bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max,
     return *rows || (good ? reel_fail_memory(err) : false);
 }
 
-static bool visit_spans(struct db_handle *h, struct list *l, uint32_t max, void (*visit)(void *, int64_t start_ns, int64_t end_ns),
-                        void *context, uint32_t *n, bool *more, struct reel_error *err) {
+static bool visit_spans(struct db_handle *h, struct list *l, uint32_t max,
+                        void (*visit)(void *, int64_t start_ns, int64_t end_ns), void *context, uint32_t *n, bool *more,
+                        struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = compose(h, l, list_sql(&l->query, &l->plan), err);
     if (!s) {
         return false;
@@ -328,8 +335,9 @@ static bool visit_spans(struct db_handle *h, struct list *l, uint32_t max, void 
     return step != DB_FAILED;
 }
 
-bool list_spans(struct db_handle *h, const struct catalog_query *q, uint32_t max, void (*visit)(void *, int64_t start_ns, int64_t end_ns),
-                void *context, uint32_t *n, bool *more, struct reel_error *err) {
+bool list_spans(struct db_handle *h, const struct catalog_query *q, uint32_t max,
+                void (*visit)(void *, int64_t start_ns, int64_t end_ns), void *context, uint32_t *n, bool *more,
+                struct reel_error *err) {
     struct list l = {.q = q};
     bool good = list_query(h, q, &l.query, err) && list_choose_any(h, &l.query, max, &l.plan, err);
     l.plan.spans = true;

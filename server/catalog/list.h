@@ -1,8 +1,9 @@
-/* Shared by the files that answer a list: list_query.c and list_terms.c turn a query into conditions, list_plan.c chooses how they are
- * answered, list_sql.c writes the statement, list.c runs it.
+/* Shared by the files that answer a list: list_query.c and list_terms.c turn a query into conditions, list_plan.c
+ * chooses how they are answered, list_sql.c writes the statement, list.c runs it.
  *
- * There are two ways. A walk reads the index of the sort and tests each row: good when many match. A gather collects the rows of the most
- * selective condition from its index, tests and sorts them: good when few match. Both answer exactly; the plan only decides what it costs.
+ * There are two ways. A walk reads the index of the sort and tests each row: good when many match. A gather collects
+ * the rows of the most selective condition from its index, tests and sorts them: good when few match. Both answer
+ * exactly; the plan only decides what it costs.
  */
 #ifndef SERVER_CATALOG_LIST_H
 #define SERVER_CATALOG_LIST_H
@@ -69,8 +70,8 @@ void list_query_done(struct list_query *query);
 /* A new last child of the condition at `parent`. NULL: reported. The pointer is good until the next call. */
 struct condition *list_add(struct list_query *query, uint32_t parent, enum condition_kind kind, struct reel_error *err);
 bool list_add_span(struct list_query *query, uint32_t parent, int64_t start_ns, int64_t end_ns, struct reel_error *err);
-bool list_add_range(struct list_query *query, uint32_t parent, const char *column, bool negated, int64_t min, int64_t max,
-                    struct reel_error *err);
+bool list_add_range(struct list_query *query, uint32_t parent, const char *column, bool negated, int64_t min,
+                    int64_t max, struct reel_error *err);
 /* list_terms.c: the terms of q= */
 bool list_add_search(struct db_handle *h, struct list_query *query, const char *q, struct reel_error *err);
 
@@ -92,16 +93,19 @@ bool list_choose(struct db_handle *h, struct list_query *query, uint64_t offset,
 /* The next plan, where the window of this one has ended before the page was full. */
 void list_choose_again(uint64_t offset, uint64_t limit, struct list_plan *plan);
 /* For `max` rows in no order. */
-bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max, struct list_plan *plan, struct reel_error *err);
-bool list_widest(struct db_handle *h, int64_t *width_ns, struct reel_error *err); /* the widest class of length there is */
+bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max, struct list_plan *plan,
+                     struct reel_error *err);
+bool list_widest(struct db_handle *h, int64_t *width_ns,
+                 struct reel_error *err); /* the widest class of length there is */
 /* The conditions that can drive a gather. */
 bool list_can_gather(const struct list_query *query, uint32_t i);
-uint32_t list_driver(const struct list_query *query, uint32_t i); /* of those within an ALL, the one with the smallest estimate */
+uint32_t list_driver(const struct list_query *query,
+                     uint32_t i); /* of those within an ALL, the one with the smallest estimate */
 
 /* Statements; malloc'd, NULL without memory. */
 char *list_sql(const struct list_query *query, const struct list_plan *plan);
-char *list_sql_edge(const struct list_plan *plan);                        /* the last row of a walk's window */
-char *list_sql_sample(const struct list_query *query);                    /* how many of the rows in :rows match, and how many there are */
+char *list_sql_edge(const struct list_plan *plan);     /* the last row of a walk's window */
+char *list_sql_sample(const struct list_query *query); /* how many of the rows in :rows match, and how many there are */
 char *list_sql_count(const struct list_query *query, uint32_t condition); /* its rows, up to :limit */
 bool list_is_kept(const struct condition *c);                             /* that number is kept, not counted */
 void list_bind(struct db_statement *s, const struct list_query *query);
@@ -109,9 +113,10 @@ void list_bind(struct db_statement *s, const struct list_query *query);
 /* The newest `max` rows that a query finds, as a JSON array for json_each(); *more: there are others. malloc'd. */
 bool list_rows(struct db_handle *h, const struct catalog_query *q, uint32_t max, char **rows, uint32_t *n, bool *more,
                struct reel_error *err);
-/* Calls `visit` with the times of what a query finds, in no order; of at most `max`. Recordings without a date are left out, if the query
- * has a start or an end. */
-bool list_spans(struct db_handle *h, const struct catalog_query *q, uint32_t max, void (*visit)(void *, int64_t start_ns, int64_t end_ns),
-                void *context, uint32_t *n, bool *more, struct reel_error *err);
+/* Calls `visit` with the times of what a query finds, in no order; of at most `max`. Recordings without a date are left
+ * out, if the query has a start or an end. */
+bool list_spans(struct db_handle *h, const struct catalog_query *q, uint32_t max,
+                void (*visit)(void *, int64_t start_ns, int64_t end_ns), void *context, uint32_t *n, bool *more,
+                struct reel_error *err);
 
 #endif

@@ -64,8 +64,8 @@ static bool ids_add(struct list_ids *ids, int64_t id, struct reel_error *err) {
     return true;
 }
 
-bool list_ids_close(struct list_ids *ids, bool good, struct list_query *query, uint32_t parent, enum condition_kind kind,
-                    const char *column, bool negated, struct reel_error *err) {
+bool list_ids_close(struct list_ids *ids, bool good, struct list_query *query, uint32_t parent,
+                    enum condition_kind kind, const char *column, bool negated, struct reel_error *err) {
     if (!ids->out) {
         return false;
     }
@@ -83,21 +83,21 @@ bool list_ids_close(struct list_ids *ids, bool good, struct list_query *query, u
 }
 
 /* The names that a statement returns in a range; for a tag's value its key must match too. */
-static bool add_between(struct db_statement *s, struct list_query *query, const struct list_matcher *w, const struct list_matcher *key,
-                        struct list_ids *ids, struct reel_error *err) {
+static bool add_between(struct db_statement *s, struct list_query *query, const struct list_matcher *w,
+                        const struct list_matcher *key, struct list_ids *ids, struct reel_error *err) {
     enum db_step step;
     while ((step = db_next(s, err)) == DB_ROW) {
         bool yes = true;
-        if (!count_name(query, err) || !matches(w, db_text(s, 1), &yes, err) || (yes && key && !matches(key, db_text(s, 2), &yes, err)) ||
-            (yes && !ids_add(ids, db_int(s, 0), err))) {
+        if (!count_name(query, err) || !matches(w, db_text(s, 1), &yes, err) ||
+            (yes && key && !matches(key, db_text(s, 2), &yes, err)) || (yes && !ids_add(ids, db_int(s, 0), err))) {
             return false;
         }
     }
     return step == DB_END;
 }
 
-static bool add_range(struct db_handle *h, struct list_query *query, enum label_kind kind, const char *prefix, const struct list_matcher *w,
-                      struct list_ids *ids, struct reel_error *err) {
+static bool add_range(struct db_handle *h, struct list_query *query, enum label_kind kind, const char *prefix,
+                      const struct list_matcher *w, struct list_ids *ids, struct reel_error *err) {
     AUTO_MEM struct range *range = malloc(sizeof *range);
     AUTO(db_done) struct db_statement *s = range ? db_statement(h, "labels_between", err) : NULL;
     if (!s) {
@@ -112,23 +112,25 @@ static bool add_range(struct db_handle *h, struct list_query *query, enum label_
     return add_between(s, query, w, NULL, ids, err);
 }
 
-bool list_add_labels(struct db_handle *h, struct list_query *query, enum label_kind kind, struct list_matcher w, struct list_ids *ids,
-                     struct reel_error *err) {
+bool list_add_labels(struct db_handle *h, struct list_query *query, enum label_kind kind, struct list_matcher w,
+                     struct list_ids *ids, struct reel_error *err) {
     w.slashes = kind != KIND_META;
     const char *text = w.pattern ? "" : w.text + (w.slashes && w.text[0] == '/');
-    bool open =
-        !w.exact && (*text == '\0' || *text == '*' || *text == '?') && (w.pattern || *text != '\0'); /* nothing is known of the beginning */
+    bool open = !w.exact && (*text == '\0' || *text == '*' || *text == '?') &&
+                (w.pattern || *text != '\0'); /* nothing is known of the beginning */
     if (!add_range(h, query, kind, "", &w, ids, err)) {
         return false;
     }
     return !w.slashes || open || add_range(h, query, kind, "/", &w, ids, err);
 }
 
-bool list_add_tags(struct db_handle *h, struct list_query *query, const struct list_matcher *key, const struct list_matcher *value,
-                   struct list_ids *ids, struct reel_error *err) {
+bool list_add_tags(struct db_handle *h, struct list_query *query, const struct list_matcher *key,
+                   const struct list_matcher *value, struct list_ids *ids, struct reel_error *err) {
     AUTO_MEM struct range *keys = malloc(sizeof *keys);
     AUTO_MEM struct range *values = malloc(sizeof *values);
-    AUTO(db_done) struct db_statement *s = keys && values ? db_statement(h, value ? "tag_values_between" : "tag_keys_between", err) : NULL;
+    AUTO(db_done)
+    struct db_statement *s =
+        keys && values ? db_statement(h, value ? "tag_values_between" : "tag_keys_between", err) : NULL;
     if (!s) {
         return keys && values ? false : reel_fail_memory(err);
     }

@@ -1,5 +1,5 @@
-/* Chooses how a list is answered: by estimates of how many recordings match, which are counts that are kept or counted as far as
- * LIST_ESTIMATE_MAX. A wrong estimate costs time, never a recording. */
+/* Chooses how a list is answered: by estimates of how many recordings match, which are counts that are kept or counted
+ * as far as LIST_ESTIMATE_MAX. A wrong estimate costs time, never a recording. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@ enum {
     SAMPLED_ENOUGH = 5, /* matches among them to rely on */
     WINDOW_MIN = 1000,
 };
-/* What a row costs, measured at a million recordings: one that a walk reads and tests; one that a gather reads from an index, and one that
- * it reads from the table to sort or test it. In microseconds. */
+/* What a row costs, measured at a million recordings: one that a walk reads and tests; one that a gather reads from an
+ * index, and one that it reads from the table to sort or test it. In microseconds. */
 static const double WALKED_US = 1.5, COLLECTED_US = 0.3, GATHERED_US = 2.0;
 
 static struct condition *at(const struct list_query *query, uint32_t i) {
@@ -95,14 +95,16 @@ static bool estimate(struct db_handle *h, struct list_query *query, uint32_t i, 
         sum += n;
         c->capped = c->capped || at(query, k)->capped;
     }
-    c->estimate = c->kind == CONDITION_ALL ? (int64_t)(part * (double)all) : c->kind == CONDITION_ANY ? (int64_t)sum : c->estimate;
+    c->estimate = c->kind == CONDITION_ALL   ? (int64_t)(part * (double)all)
+                  : c->kind == CONDITION_ANY ? (int64_t)sum
+                                             : c->estimate;
     c->estimate = c->estimate < all ? c->estimate : all;
     c->estimate = c->negated ? all - c->estimate : c->estimate;
     return true;
 }
 
-/* What part of the recordings matches everything, by one of each of SAMPLED_ROWS stretches of rows; which one is as good as random, so that
- * no rhythm of the recordings is met. *known: enough of them match. */
+/* What part of the recordings matches everything, by one of each of SAMPLED_ROWS stretches of rows; which one is as
+ * good as random, so that no rhythm of the recordings is met. *known: enough of them match. */
 static bool sample(struct db_handle *h, const struct list_query *query, int64_t highest, double *part, bool *known,
                    struct reel_error *err) {
     char rows[SAMPLED_ROWS * 22 + 2] = "[";
@@ -200,19 +202,22 @@ bool list_choose(struct db_handle *h, struct list_query *query, uint64_t offset,
 
 void list_choose_again(uint64_t offset, uint64_t limit, struct list_plan *plan) {
     bool by_row = strcmp(plan->column, "row") == 0;
-    plan->window = plan->way == LIST_WALK && by_row ? (int64_t)at_most(4 * ((double)offset + (double)limit) + WINDOW_MIN, 1e15) : 0;
+    plan->window = plan->way == LIST_WALK && by_row
+                       ? (int64_t)at_most(4 * ((double)offset + (double)limit) + WINDOW_MIN, 1e15)
+                       : 0;
     plan->way = LIST_GATHER;
 }
 
-bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max, struct list_plan *plan, struct reel_error *err) {
+bool list_choose_any(struct db_handle *h, struct list_query *query, uint64_t max, struct list_plan *plan,
+                     struct reel_error *err) {
     const struct list_costs *costs = &query->costs;
     *plan = (struct list_plan){.way = LIST_WALK, .column = "row", .descending = true, .counting = true};
     if (!find_costs(h, query, err)) {
         return false;
     }
     plan->driver = costs->driver;
-    if (plan->driver &&
-        (query->has_trash || collected(costs, (double)max) * (COLLECTED_US + WALKED_US) <= walked(costs, (double)max) * WALKED_US)) {
+    if (plan->driver && (query->has_trash || collected(costs, (double)max) * (COLLECTED_US + WALKED_US) <=
+                                                 walked(costs, (double)max) * WALKED_US)) {
         plan->way = LIST_GATHER;
     }
     return true;

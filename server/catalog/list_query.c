@@ -11,7 +11,8 @@ static const int64_t LOOKUP_NS = 2000000000;
 
 /* ---- conditions */
 
-struct condition *list_add(struct list_query *query, uint32_t parent, enum condition_kind kind, struct reel_error *err) {
+struct condition *list_add(struct list_query *query, uint32_t parent, enum condition_kind kind,
+                           struct reel_error *err) {
     if (query->n == LIST_CONDITIONS_MAX) {
         reel_fail(err, REEL_ARGUMENT, "more than %d conditions", LIST_CONDITIONS_MAX);
         return NULL;
@@ -26,7 +27,8 @@ struct condition *list_add(struct list_query *query, uint32_t parent, enum condi
     return c;
 }
 
-bool list_add_span(struct list_query *query, uint32_t parent, int64_t start_ns, int64_t end_ns, struct reel_error *err) {
+bool list_add_span(struct list_query *query, uint32_t parent, int64_t start_ns, int64_t end_ns,
+                   struct reel_error *err) {
     struct condition *c = list_add(query, parent, CONDITION_SPAN, err);
     if (c) {
         c->min = start_ns;
@@ -35,8 +37,8 @@ bool list_add_span(struct list_query *query, uint32_t parent, int64_t start_ns, 
     return c;
 }
 
-bool list_add_range(struct list_query *query, uint32_t parent, const char *column, bool negated, int64_t min, int64_t max,
-                    struct reel_error *err) {
+bool list_add_range(struct list_query *query, uint32_t parent, const char *column, bool negated, int64_t min,
+                    int64_t max, struct reel_error *err) {
     struct condition *c = list_add(query, parent, CONDITION_RANGE, err);
     if (c) {
         c->column = column;
@@ -70,11 +72,12 @@ static bool add_name(struct list_query *query, const char *column, const char *n
 
 static bool add_format(struct db_handle *h, struct list_query *query, const char *name, struct reel_error *err) {
     json_auto_t *names = name ? json_array() : NULL;
-    return !name ||
-           (check_text(name, err) && list_find_formats(h, name, false, names, err) && add_set(query, "format", json_incref(names), err));
+    return !name || (check_text(name, err) && list_find_formats(h, name, false, names, err) &&
+                     add_set(query, "format", json_incref(names), err));
 }
 
-static bool add_allowed(struct db_handle *h, struct list_query *query, const char *const *globs, struct reel_error *err) {
+static bool add_allowed(struct db_handle *h, struct list_query *query, const char *const *globs,
+                        struct reel_error *err) {
     struct condition *c = globs ? list_add(query, 0, CONDITION_SET, err) : NULL;
     if (c) {
         c->column = "collection";
@@ -83,8 +86,8 @@ static bool add_allowed(struct db_handle *h, struct list_query *query, const cha
 }
 
 /* One condition for each glob or expression, or one for all. */
-static bool add_labels(struct db_handle *h, struct list_query *query, enum label_kind kind, const char *const *texts, uint32_t n,
-                       bool patterns, bool any, struct reel_error *err) {
+static bool add_labels(struct db_handle *h, struct list_query *query, enum label_kind kind, const char *const *texts,
+                       uint32_t n, bool patterns, bool any, struct reel_error *err) {
     struct list_ids ids;
     bool good = n <= GLOBS_MAX || reel_fail(err, REEL_ARGUMENT, "more than %d topics or types", GLOBS_MAX);
     for (uint32_t i = 0; i < n && good; i++) {
@@ -99,11 +102,13 @@ static bool add_labels(struct db_handle *h, struct list_query *query, enum label
     return good;
 }
 
-static bool add_tags(struct db_handle *h, struct list_query *query, const struct catalog_query *q, struct reel_error *err) {
+static bool add_tags(struct db_handle *h, struct list_query *query, const struct catalog_query *q,
+                     struct reel_error *err) {
     for (uint32_t i = 0; i < q->n_tags; i++) {
         const char *equals = strchr(q->tags[i], '=');
         AUTO_MEM char *key = strndup(q->tags[i], equals ? (size_t)(equals - q->tags[i]) : strlen(q->tags[i]));
-        const struct search_value value = {.text = equals ? equals + 1 : "*", .exact = equals && !strpbrk(equals, "*?")};
+        const struct search_value value = {.text = equals ? equals + 1 : "*",
+                                           .exact = equals && !strpbrk(equals, "*?")};
         if (!key) {
             return reel_fail_memory(err);
         }
@@ -121,11 +126,13 @@ static bool add_limits(struct list_query *query, const struct catalog_query *q, 
     const struct {
         const char *column;
         const struct catalog_range *range;
-    } all[] = {{"size", &q->size}, {"duration_ns", &q->duration}, {"messages", &q->messages}, {"created_ns", &q->created}};
+    } all[] = {
+        {"size", &q->size}, {"duration_ns", &q->duration}, {"messages", &q->messages}, {"created_ns", &q->created}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const struct catalog_range *r = all[i].range;
         if ((r->has_min || r->has_max) &&
-            !list_add_range(query, 0, all[i].column, false, r->has_min ? r->min : INT64_MIN, r->has_max ? r->max : INT64_MAX, err)) {
+            !list_add_range(query, 0, all[i].column, false, r->has_min ? r->min : INT64_MIN,
+                            r->has_max ? r->max : INT64_MAX, err)) {
             return false;
         }
     }
@@ -144,7 +151,8 @@ static bool add_state(struct list_query *query, const struct catalog_query *q, s
 }
 
 bool list_query(struct db_handle *h, const struct catalog_query *q, struct list_query *query, struct reel_error *err) {
-    *query = (struct list_query){.deadline_ns = reel_now_ns() + LOOKUP_NS, .n = 1, .postgres = db_is_postgres(h), .limited = q->allowed};
+    *query = (struct list_query){
+        .deadline_ns = reel_now_ns() + LOOKUP_NS, .n = 1, .postgres = db_is_postgres(h), .limited = q->allowed};
     query->conditions = calloc(LIST_CONDITIONS_MAX, sizeof *query->conditions);
     if (!query->conditions) {
         return reel_fail_memory(err);

@@ -1,4 +1,5 @@
-/* The statements of a list. Only words of this file, names of columns and numbers become SQL; users' texts are bound. */
+/* The statements of a list. Only words of this file, names of columns and numbers become SQL; users' texts are bound.
+ */
 #include <string.h>
 
 #include "catalog/list.h"
@@ -54,7 +55,8 @@ static void put_leaf(FILE *out, const struct list_query *query, uint32_t i) {
         put_labels(out, query, i, false);
         break;
     case CONDITION_TAGS:
-        fprintf(out, "EXISTS (SELECT 1 FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s {in ints :t%u})", c->column, i);
+        fprintf(out, "EXISTS (SELECT 1 FROM recording_tags AS t WHERE t.recording = r.row AND +t.%s {in ints :t%u})",
+                c->column, i);
         break;
     default:
         fprintf(out,
@@ -83,7 +85,8 @@ static bool has_trash(const struct list_query *query, uint32_t i) {
     return any;
 }
 
-/* `skipped`: a condition that holds already; 0: none. With `shown`, alternatives that do not ask for the trash do not find it. */
+/* `skipped`: a condition that holds already; 0: none. With `shown`, alternatives that do not ask for the trash do not
+ * find it. */
 static void put_test(FILE *out, const struct list_query *query, uint32_t i, uint32_t skipped, bool shown) {
     const struct condition *c = at(query, i);
     bool hides = shown && !has_trash(query, i);
@@ -118,20 +121,24 @@ static void put_text_rows(FILE *out, const struct list_query *query, uint32_t i)
     const char *const columns[] = {c->in_channels ? "channel_labels" : NULL, c->in_metadata ? "metadata_labels" : NULL};
     for (size_t k = 0; k < 2; k++) {
         if (columns[k]) {
-            fprintf(out, " UNION ALL SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ", columns[k], columns[k]);
+            fprintf(out, " UNION ALL SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s IN ", columns[k],
+                    columns[k]);
             put_labels(out, query, i, true);
         }
     }
 }
 
-/* One range of the index for each class of width. PostgreSQL would look for them in another way, but for the OFFSET 0. */
+/* One range of the index for each class of width. PostgreSQL would look for them in another way, but for the OFFSET 0.
+ */
 static void put_span_rows(FILE *out, const struct list_query *query, uint32_t i) {
     fprintf(out,
             query->postgres
-                ? "SELECT s.row FROM %s AS width CROSS JOIN LATERAL (SELECT r.row FROM recordings AS r WHERE r.width_ns = width.value "
+                ? "SELECT s.row FROM %s AS width CROSS JOIN LATERAL (SELECT r.row FROM recordings AS r WHERE "
+                  "r.width_ns = width.value "
                   "AND r.calendar_start_ns > max(:a%u, -9223372036854775807 + width.value) - width.value AND "
                   "r.calendar_start_ns < :b%u AND r.calendar_end_ns >= :a%u AND r.state <> 4 OFFSET 0) AS s ON TRUE"
-                : "SELECT s.row FROM %s AS width CROSS JOIN recordings AS s INDEXED BY recordings_spans ON s.width_ns = width.value "
+                : "SELECT s.row FROM %s AS width CROSS JOIN recordings AS s INDEXED BY recordings_spans ON s.width_ns "
+                  "= width.value "
                   "AND s.calendar_start_ns > max(:a%u, -9223372036854775807 + width.value) - width.value "
                   "WHERE s.calendar_start_ns < :b%u AND s.calendar_end_ns >= :a%u AND s.state <> 4",
             widths, i, i, i);
@@ -151,12 +158,14 @@ static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
         }
         break;
     case CONDITION_SET:
-        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s {in %s :t%u}%s", index_of(c->column), c->column,
-                array_of(c), i, strcmp(c->column, "group_name") == 0 ? " AND group_name <> ''" : "");
+        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s {in %s :t%u}%s",
+                index_of(c->column), c->column, array_of(c), i,
+                strcmp(c->column, "group_name") == 0 ? " AND group_name <> ''" : "");
         break;
     case CONDITION_RANGE:
-        fprintf(out, "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s BETWEEN :a%u AND :b%u AND state <> 4", c->column,
-                c->column, i, i);
+        fprintf(out,
+                "SELECT row FROM recordings INDEXED BY recordings_by_%s WHERE %s BETWEEN :a%u AND :b%u AND state <> 4",
+                c->column, c->column, i, i);
         break;
     case CONDITION_SPAN:
         put_span_rows(out, query, i);
@@ -166,8 +175,8 @@ static void put_rows(FILE *out, const struct list_query *query, uint32_t i) {
         put_labels(out, query, i, false);
         break;
     case CONDITION_TAGS:
-        fprintf(out, "SELECT recording AS row FROM recording_tags INDEXED BY recording_tags_%s WHERE %s {in ints :t%u}", c->column,
-                c->column, i);
+        fprintf(out, "SELECT recording AS row FROM recording_tags INDEXED BY recording_tags_%s WHERE %s {in ints :t%u}",
+                c->column, c->column, i);
         break;
     default:
         put_text_rows(out, query, i);
@@ -234,8 +243,9 @@ static void put_driver(FILE *out, const struct list_query *query, const struct l
 
 static void put_gather(FILE *out, const struct list_query *query, const struct list_plan *plan) {
     enum condition_kind kind = at(query, plan->driver)->kind;
-    bool exact = kind != CONDITION_ALL && kind != CONDITION_ANY;                         /* all its rows match it */
-    const char *how = query->has_trash ? "NOT INDEXED" : "INDEXED BY recordings_by_row"; /* that index tells what is not in the trash */
+    bool exact = kind != CONDITION_ALL && kind != CONDITION_ANY; /* all its rows match it */
+    const char *how = query->has_trash ? "NOT INDEXED"
+                                       : "INDEXED BY recordings_by_row"; /* that index tells what is not in the trash */
     bool inner = query->postgres && !plan->counting;
     if (inner) { /* PostgreSQL would walk at times: OFFSET 0 keeps the order out of this query */
         fprintf(out, " FROM (SELECT r.row%s%s", by_row(plan) ? "" : ", r.", by_row(plan) ? "" : plan->column);
@@ -294,7 +304,8 @@ char *list_sql_edge(const struct list_plan *plan) {
     if (!out) {
         return NULL;
     }
-    fprintf(out, "SELECT r.row, r.%s FROM recordings AS r INDEXED BY recordings_by_%s WHERE r.state <> 4", plan->column, plan->column);
+    fprintf(out, "SELECT r.row, r.%s FROM recordings AS r INDEXED BY recordings_by_%s WHERE r.state <> 4", plan->column,
+            plan->column);
     put_behind(out, plan, "");
     put_edge(out, plan);
     put_order(out, plan);
@@ -311,13 +322,14 @@ char *list_sql_sample(const struct list_query *query) {
     }
     fputs("SELECT count(*) FILTER (WHERE ", out);
     put_test(out, query, 0, 0, query->has_trash);
-    fputs("), count(*) FROM {ints :rows} AS sampled CROSS JOIN recordings AS r NOT INDEXED ON r.row = sampled.value", out);
+    fputs("), count(*) FROM {ints :rows} AS sampled CROSS JOIN recordings AS r NOT INDEXED ON r.row = sampled.value",
+          out);
     return fclose(out) == 0 ? sql : (free(sql), NULL);
 }
 
 static bool is_summed(const struct condition *c) {
-    return c->kind == CONDITION_SET &&
-           (strcmp(c->column, "collection") == 0 || strcmp(c->column, "format") == 0 || strcmp(c->column, "state") == 0);
+    return c->kind == CONDITION_SET && (strcmp(c->column, "collection") == 0 || strcmp(c->column, "format") == 0 ||
+                                        strcmp(c->column, "state") == 0);
 }
 
 bool list_is_kept(const struct condition *c) {

@@ -58,8 +58,8 @@ bool list_find_formats(struct db_handle *h, const char *name, bool glob, json_t 
         add_once(names, "");
     }
     char similar[200];
-    return json_array_size(names) > found ||
-           reel_fail(err, REEL_ARGUMENT, "there is no format \"%.60s\"%s", name, similar_text(name, all, similar, sizeof similar));
+    return json_array_size(names) > found || reel_fail(err, REEL_ARGUMENT, "there is no format \"%.60s\"%s", name,
+                                                       similar_text(name, all, similar, sizeof similar));
 }
 
 static bool find_collections(struct db_handle *h, const char *glob, json_t *names, struct reel_error *err) {
@@ -97,7 +97,8 @@ static bool find_values(struct db_handle *h, const struct search_node *t, const 
     default:
         return is_glob(v) && t->kind == SEARCH_COLLECTION
                    ? find_collections(h, v->text, values, err)
-                   : json_array_append_new(values, json_string(v->text)) == 0 || reel_fail(err, REEL_ARGUMENT, "a name that is not UTF-8");
+                   : json_array_append_new(values, json_string(v->text)) == 0 ||
+                         reel_fail(err, REEL_ARGUMENT, "a name that is not UTF-8");
     }
 }
 
@@ -112,7 +113,8 @@ static bool has_trash(const json_t *states) {
     return false;
 }
 
-static bool add_set(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search_node *t, struct reel_error *err) {
+static bool add_set(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search_node *t,
+                    struct reel_error *err) {
     static const char *const columns[] = {[SEARCH_FORMAT] = "format",
                                           [SEARCH_COLLECTION] = "collection",
                                           [SEARCH_STATE] = "state",
@@ -122,7 +124,8 @@ static bool add_set(struct db_handle *h, struct list_query *query, uint32_t pare
     for (uint32_t i = 0; i < t->n_values; i++) {
         struct reel_error why = {0};
         if (!find_values(h, t, &t->values[i], values, &why)) {
-            return why.code == REEL_ARGUMENT ? search_fail(query->q, t->at, err, "%s", why.text) : reel_error_pass(err, &why);
+            return why.code == REEL_ARGUMENT ? search_fail(query->q, t->at, err, "%s", why.text)
+                                             : reel_error_pass(err, &why);
         }
     }
     struct condition *c = list_add(query, parent, CONDITION_SET, err);
@@ -144,10 +147,11 @@ static bool add_labels(struct db_handle *h, struct list_query *query, uint32_t p
     struct list_ids ids;
     bool good = list_ids_open(&ids, err);
     for (uint32_t i = 0; i < t->n_values && good; i++) {
-        good = list_add_labels(h, query, kind, (struct list_matcher){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
+        good = list_add_labels(
+            h, query, kind, (struct list_matcher){.text = t->values[i].text, .exact = t->values[i].exact}, &ids, err);
     }
-    return list_ids_close(&ids, good, query, parent, CONDITION_LABELS, kind == KIND_META ? "metadata_labels" : "channel_labels", t->negated,
-                          err);
+    return list_ids_close(&ids, good, query, parent, CONDITION_LABELS,
+                          kind == KIND_META ? "metadata_labels" : "channel_labels", t->negated, err);
 }
 
 bool list_add_tag_values(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search_value *key,
@@ -163,12 +167,14 @@ bool list_add_tag_values(struct db_handle *h, struct list_query *query, uint32_t
         good = good && list_add_tags(h, query, &by_key, NULL, &ids, err);
     }
     for (uint32_t i = 0; i < n && good && !any; i++) {
-        good = list_add_tags(h, query, &by_key, &(struct list_matcher){.text = values[i].text, .exact = values[i].exact}, &ids, err);
+        good = list_add_tags(h, query, &by_key,
+                             &(struct list_matcher){.text = values[i].text, .exact = values[i].exact}, &ids, err);
     }
     return list_ids_close(&ids, good, query, parent, CONDITION_TAGS, any ? "key" : "value", negated, err);
 }
 
-/* Names of keys of terms, and of tags. A caller who is limited to some collections is not told about tags, which others may have. */
+/* Names of keys of terms, and of tags. A caller who is limited to some collections is not told about tags, which others
+ * may have. */
 static bool all_keys(struct db_handle *h, const struct list_query *query, json_t *names, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "tag_keys_between", err);
     for (size_t i = 0; search_keys[i]; i++) {
@@ -187,7 +193,8 @@ static bool all_keys(struct db_handle *h, const struct list_query *query, json_t
 }
 
 /* A key that is no tag's is a mistake, unless it is quoted. */
-static bool check_key(struct db_handle *h, const struct list_query *query, const struct search_node *t, struct reel_error *err) {
+static bool check_key(struct db_handle *h, const struct list_query *query, const struct search_node *t,
+                      struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "tag_keys_between", err);
     if (!s || t->key.exact || strpbrk(t->key.text, "*?") || query->limited) {
         return s;
@@ -201,8 +208,9 @@ static bool check_key(struct db_handle *h, const struct list_query *query, const
     db_done(TAKE(s));
     json_auto_t *names = json_array();
     char similar[200];
-    return all_keys(h, query, names, err) && search_fail(query->q, t->at, err, "there is no key and no tag \"%.60s\"%s", t->key.text,
-                                                         similar_text(t->key.text, names, similar, sizeof similar));
+    return all_keys(h, query, names, err) &&
+           search_fail(query->q, t->at, err, "there is no key and no tag \"%.60s\"%s", t->key.text,
+                       similar_text(t->key.text, names, similar, sizeof similar));
 }
 
 /* ---- text */
@@ -233,7 +241,8 @@ static bool has_labels(struct db_handle *h, const char *match, bool metadata, bo
     return step != DB_FAILED;
 }
 
-static bool add_text(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search_value *v, struct reel_error *err) {
+static bool add_text(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search_value *v,
+                     struct reel_error *err) {
     AUTO_MEM char *text = needle(h, v->text, v->exact, err);
     if (!text || !*text) {
         return text; /* there is nothing to search for */
@@ -244,16 +253,19 @@ static bool add_text(struct db_handle *h, struct list_query *query, uint32_t par
     }
     c->text = TAKE(text);
     return asprintf(&c->match, query->postgres ? "%%%s%%" : "\"%s\"", c->text) > 0 /* words are letters and digits */
-               ? has_labels(h, c->match, false, &c->in_channels, err) && has_labels(h, c->match, true, &c->in_metadata, err)
+               ? has_labels(h, c->match, false, &c->in_channels, err) &&
+                     has_labels(h, c->match, true, &c->in_metadata, err)
                : reel_fail_memory(err);
 }
 
 /* A date is also that of a recording. */
-static bool add_word(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search_node *t, struct reel_error *err) {
+static bool add_word(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search_node *t,
+                     struct reel_error *err) {
     if (t->has_range) {
         uint32_t any = query->n;
         return list_add(query, parent, CONDITION_ANY, err) && add_text(h, query, any, &t->values[0], err) &&
-               list_add_span(query, any, t->min, t->max + 1, err) && (query->conditions[any].negated = t->negated, true);
+               list_add_span(query, any, t->min, t->max + 1, err) &&
+               (query->conditions[any].negated = t->negated, true);
     }
     uint32_t before = query->n;
     bool good = add_text(h, query, parent, &t->values[0], err);
@@ -265,8 +277,8 @@ static bool add_word(struct db_handle *h, struct list_query *query, uint32_t par
 
 /* ---- the tree */
 
-static bool add_node(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search *search, uint32_t i,
-                     struct reel_error *err);
+static bool add_node(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search *search,
+                     uint32_t i, struct reel_error *err);
 
 static bool add_group(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search *search,
                       const struct search_node *t, struct reel_error *err) {
@@ -286,10 +298,12 @@ static bool add_group(struct db_handle *h, struct list_query *query, uint32_t pa
     return good;
 }
 
-static bool add_node(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search *search, uint32_t i,
-                     struct reel_error *err) {
-    static const char *const columns[] = {
-        [SEARCH_SIZE] = "size", [SEARCH_DURATION] = "duration_ns", [SEARCH_MESSAGES] = "messages", [SEARCH_CREATED] = "created_ns"};
+static bool add_node(struct db_handle *h, struct list_query *query, uint32_t parent, const struct search *search,
+                     uint32_t i, struct reel_error *err) {
+    static const char *const columns[] = {[SEARCH_SIZE] = "size",
+                                          [SEARCH_DURATION] = "duration_ns",
+                                          [SEARCH_MESSAGES] = "messages",
+                                          [SEARCH_CREATED] = "created_ns"};
     const struct search_node *t = &search->nodes[i];
     switch (t->kind) {
     case SEARCH_ALL:
@@ -302,7 +316,8 @@ static bool add_node(struct db_handle *h, struct list_query *query, uint32_t par
     case SEARCH_META:
         return add_labels(h, query, parent, t, err);
     case SEARCH_TAG:
-        return check_key(h, query, t, err) && list_add_tag_values(h, query, parent, &t->key, t->values, t->n_values, t->negated, err);
+        return check_key(h, query, t, err) &&
+               list_add_tag_values(h, query, parent, &t->key, t->values, t->n_values, t->negated, err);
     case SEARCH_SIZE:
     case SEARCH_DURATION:
     case SEARCH_MESSAGES:

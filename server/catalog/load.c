@@ -63,9 +63,10 @@ static bool add_tag(struct db_statement *s, struct catalog_recording *r, struct 
 }
 
 /* Each row of a statement, which come by recording, belongs to the recording that its first column names. */
-static bool read_each(struct db_handle *h, const char *statement, const char *rows, const struct position *positions, uint32_t n,
-                      struct catalog_recording *items,
-                      bool (*read)(struct db_statement *s, struct catalog_recording *r, struct reel_error *err), struct reel_error *err) {
+static bool read_each(struct db_handle *h, const char *statement, const char *rows, const struct position *positions,
+                      uint32_t n, struct catalog_recording *items,
+                      bool (*read)(struct db_statement *s, struct catalog_recording *r, struct reel_error *err),
+                      struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -89,7 +90,8 @@ static bool read_columns(struct db_statement *s, struct catalog_recording *r, st
     return columns_read(s, r) || reel_fail_memory(err);
 }
 
-bool catalog_load_rows(struct db_handle *h, const int64_t *rows, uint32_t n, struct catalog_recording *items, struct reel_error *err) {
+bool catalog_load_rows(struct db_handle *h, const int64_t *rows, uint32_t n, struct catalog_recording *items,
+                       struct reel_error *err) {
     AUTO_MEM struct position *positions = sort_positions(rows, n);
     AUTO_MEM char *json = positions ? rows_json(rows, n) : NULL;
     if (!json) {
@@ -102,7 +104,8 @@ bool catalog_load_rows(struct db_handle *h, const int64_t *rows, uint32_t n, str
 
 bool catalog_load(struct db_handle *h, int64_t row, struct catalog_recording *out, struct reel_error *err) {
     *out = (struct catalog_recording){0};
-    bool good = catalog_load_rows(h, &row, 1, out, err) && (out->row || reel_fail(err, REEL_NOT_FOUND, "no such recording"));
+    bool good =
+        catalog_load_rows(h, &row, 1, out, err) && (out->row || reel_fail(err, REEL_NOT_FOUND, "no such recording"));
     if (!good) {
         catalog_recording_done(out);
     }

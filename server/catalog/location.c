@@ -34,7 +34,8 @@ static bool read_mark(const char *data, char out[PATH_MAX], struct reel_error *e
     out[n] = '\0';
     out[strcspn(out, "\r\n")] = '\0';
     return fd < 0 || out[0] == '/' || db_is_server(out) ||
-           reel_fail(err, REEL_DAMAGED, "%s in the data folder contains neither an absolute path nor the address of a server", MARK);
+           reel_fail(err, REEL_DAMAGED,
+                     "%s in the data folder contains neither an absolute path nor the address of a server", MARK);
 }
 
 bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *err) {
@@ -48,7 +49,8 @@ bool catalog_location(const char *data, char out[PATH_MAX], struct reel_error *e
         return true;
     }
     if (folder[0] && (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))) {
-        return reel_fail(err, REEL_NOT_FOUND, "the catalog folder %.200s (from %s in the data folder) does not exist: is its disk mounted?",
+        return reel_fail(err, REEL_NOT_FOUND,
+                         "the catalog folder %.200s (from %s in the data folder) does not exist: is its disk mounted?",
                          folder, MARK);
     }
     return disk_join(out, folder[0] ? folder : data, FILE_NAME, err);
@@ -90,19 +92,23 @@ bool catalog_set_location(const char *data, const char *folder, struct reel_erro
         return true;
     }
     if (marked[0] && (server || db_is_server(marked))) {
-        return reel_fail(err, REEL_CONFLICT,
-                         "the catalog of this data folder is %.200s; a catalog in another place is not opened in its stead", marked);
+        return reel_fail(
+            err, REEL_CONFLICT,
+            "the catalog of this data folder is %.200s; a catalog in another place is not opened in its stead", marked);
     }
     if (marked[0]) {
-        return reel_fail(err, REEL_CONFLICT, "the catalog is in %.200s: move it with its -wal, and remove %s in the data folder", marked,
+        return reel_fail(err, REEL_CONFLICT,
+                         "the catalog is in %.200s: move it with its -wal, and remove %s in the data folder", marked,
                          MARK);
     }
     if (access(own, F_OK) == 0 && server) {
-        return reel_fail(err, REEL_CONFLICT, "there is a catalog in the data folder, %s; one in PostgreSQL is not opened in its stead",
+        return reel_fail(err, REEL_CONFLICT,
+                         "there is a catalog in the data folder, %s; one in PostgreSQL is not opened in its stead",
                          FILE_NAME);
     }
     if (access(own, F_OK) == 0) {
-        return reel_fail(err, REEL_CONFLICT, "there is a catalog in the data folder: move %s, and %s-wal where there is one, to %.200s",
+        return reel_fail(err, REEL_CONFLICT,
+                         "there is a catalog in the data folder: move %s, and %s-wal where there is one, to %.200s",
                          FILE_NAME, FILE_NAME, folder);
     }
     AUTO_MEM char *whole = server ? strdup(folder) : realpath(folder, NULL);
@@ -111,14 +117,16 @@ bool catalog_set_location(const char *data, const char *folder, struct reel_erro
 
 /* ---- after a move */
 
-static const char *const side_files[] = {"-wal", "-shm"}; /* of a database that was not closed: the first may have the newest rows */
+static const char *const side_files[] = {
+    "-wal", "-shm"}; /* of a database that was not closed: the first may have the newest rows */
 
 /* Renames a database with its side files; those that are not there are left out. */
 static bool rename_database(const char *from, const char *to, struct reel_error *err) {
     for (size_t i = 0; i < sizeof side_files / sizeof *side_files; i++) {
         char side[PATH_MAX], beside[PATH_MAX];
         if (snprintf(side, sizeof side, "%s%s", from, side_files[i]) >= PATH_MAX ||
-            snprintf(beside, sizeof beside, "%s%s", to, side_files[i]) >= PATH_MAX || (rename(side, beside) != 0 && errno != ENOENT)) {
+            snprintf(beside, sizeof beside, "%s%s", to, side_files[i]) >= PATH_MAX ||
+            (rename(side, beside) != 0 && errno != ENOENT)) {
             return reel_fail_errno(err, "%s%s cannot be renamed", from, side_files[i]);
         }
     }
@@ -148,7 +156,8 @@ bool catalog_switch(const char *data, const char *from, const char *to, const ch
         return false;
     }
     return rename_database(made, own, err) && disk_sync_folder(data, err) &&
-           (unlink(mark) == 0 || errno == ENOENT || reel_fail_errno(err, "%s cannot be removed", MARK)) && disk_sync_folder(data, err);
+           (unlink(mark) == 0 || errno == ENOENT || reel_fail_errno(err, "%s cannot be removed", MARK)) &&
+           disk_sync_folder(data, err);
 }
 
 /* ---- the id of an archive whose catalog is elsewhere */
@@ -166,7 +175,8 @@ static bool make_id(const char *data, const char *path, char id[RECORDING_ID_TEX
     }
     AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     reel_own_by_folder(fd, path);
-    return ((fd >= 0 && dprintf(fd, "%s\n", id) > 0 && fsync(fd) == 0) || reel_fail_errno(err, "the archive's id cannot be written")) &&
+    return ((fd >= 0 && dprintf(fd, "%s\n", id) > 0 && fsync(fd) == 0) ||
+            reel_fail_errno(err, "the archive's id cannot be written")) &&
            disk_sync_folder(data, err);
 }
 
@@ -192,7 +202,8 @@ static bool claim_bucket(struct catalog *c, struct store *store, const char *kno
     AUTO_MEM char *its = store_archive_id(store, known[0] ? NULL : id, &why);
     if (!its) {
         return why.code == REEL_NOT_FOUND
-                   ? reel_fail(err, REEL_CONFLICT, "the files of this catalog are in another bucket, or under another prefix")
+                   ? reel_fail(err, REEL_CONFLICT,
+                               "the files of this catalog are in another bucket, or under another prefix")
                    : reel_error_pass(err, &why);
     }
     if (known[0]) {
@@ -202,7 +213,8 @@ static bool claim_bucket(struct catalog *c, struct store *store, const char *kno
         return false;
     }
     return used ? reel_fail(err, REEL_CONFLICT,
-                            "the bucket has recordings that this catalog does not know: restore the catalog from a backup, or make "
+                            "the bucket has recordings that this catalog does not know: restore the catalog from a "
+                            "backup, or make "
                             "it again from the bucket by reel rebuild")
                 : catalog_set_maintenance(c, "archive", its, err);
 }
@@ -229,6 +241,7 @@ bool catalog_claim(struct catalog *c, struct store *store, const char *data, str
     if (!disk_join(path, data, "archive-id", err) || (!read_id(path, id) && !make_id(data, path, id, err))) {
         return false;
     }
-    return known[0] ? strcmp(known, id) == 0 || reel_fail(err, REEL_CONFLICT, "the database is the catalog of another data folder")
+    return known[0] ? strcmp(known, id) == 0 ||
+                          reel_fail(err, REEL_CONFLICT, "the database is the catalog of another data folder")
                     : catalog_set_maintenance(c, "archive", id, err);
 }

@@ -1,5 +1,5 @@
-/* The catalog as maintenance sees it: checked and repaired, copied while it is in use, filled from manifests, and the results of the
- * integrity check. */
+/* The catalog as maintenance sees it: checked and repaired, copied while it is in use, filled from manifests, and the
+ * results of the integrity check. */
 #ifndef SERVER_CATALOG_MAINTENANCE_H
 #define SERVER_CATALOG_MAINTENANCE_H
 
@@ -9,14 +9,15 @@
 #include "catalog/notes.h"
 #include "reel/scan.h"
 
-/* Opens an existing catalog for reading only; a server may be running. REEL_NOT_FOUND; REEL_UNSUPPORTED: another version. */
+/* Opens an existing catalog for reading only; a server may be running. REEL_NOT_FOUND; REEL_UNSUPPORTED: another
+ * version. */
 struct catalog *catalog_open_readonly(const char *path, struct reel_error *err);
 uint32_t catalog_version(void); /* of a catalog that this program creates */
 
 /* ---- checks (check.c) */
 
-/* Calls report() for every inconsistency within the catalog: kind "catalog", "search", "totals". `writes`: also checks that need a catalog
- * open for writing. False when the checks cannot run. */
+/* Calls report() for every inconsistency within the catalog: kind "catalog", "search", "totals". `writes`: also checks
+ * that need a catalog open for writing. False when the checks cannot run. */
 struct catalog_check {
     void (*report)(void *context, const char *kind, const char *text);
     void *context;
@@ -32,7 +33,8 @@ bool catalog_manifest_mark(struct catalog *c, const char *id, struct reel_error 
 bool catalog_manifest_is_due(struct catalog *c, int64_t row, bool *due, struct reel_error *err);
 bool catalog_manifests_any(struct catalog *c); /* some are due */
 
-/* The texts of the table maintenance; NULL deletes one. catalog_maintenance() returns a malloc'd text, "" when there is none. */
+/* The texts of the table maintenance; NULL deletes one. catalog_maintenance() returns a malloc'd text, "" when there is
+ * none. */
 bool catalog_set_maintenance(struct catalog *c, const char *key, const char *value, struct reel_error *err);
 char *catalog_maintenance(struct catalog *c, const char *key, struct reel_error *err);
 
@@ -40,8 +42,8 @@ char *catalog_maintenance(struct catalog *c, const char *key, struct reel_error 
 
 struct catalog_adoption;
 struct catalog_adoption *catalog_adopt_begin(struct catalog *c, struct reel_error *err);
-/* `r` with its own id, revision and created_ns; r->state is its state, or with `trashed` that before the trash. *added is false when the id
- * is there already. */
+/* `r` with its own id, revision and created_ns; r->state is its state, or with `trashed` that before the trash. *added
+ * is false when the id is there already. */
 struct catalog_adopted {
     struct catalog_recording *r;
     const struct reel_index *index; /* may be NULL */
@@ -58,14 +60,16 @@ struct catalog_copy { /* filled in */
     uint64_t bytes, recordings;
     char sha256[SHA256_HEX];
 };
-/* A copy at one instant as one file, while others read and write; complete under its name, or absent. It is marked as a copy. */
+/* A copy at one instant as one file, while others read and write; complete under its name, or absent. It is marked as a
+ * copy. */
 bool catalog_copy(struct catalog *c, const char *path, const struct reel_progress *progress, struct catalog_copy *out,
                   struct reel_error *err);
 
 /* ---- the stored files (scrubs.c) */
 
 /* The first stored file after this hash ("" : the first); REEL_NOT_FOUND at the end. */
-bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size, struct reel_error *err);
+bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size,
+                        struct reel_error *err);
 /* The same for the contents of recordings, each of which has an index pack. */
 bool catalog_content_after(struct catalog *c, const char *after, char content[SHA256_HEX], struct reel_error *err);
 bool catalog_parts_total(struct catalog *c, uint64_t *files, uint64_t *bytes, struct reel_error *err);
@@ -75,10 +79,10 @@ bool catalog_corruption_found(struct catalog *c, const char *sha256, const char 
 bool catalog_corruption_cleared(struct catalog *c, const char *sha256, struct reel_error *err);
 bool catalog_corruption_count(struct catalog *c, uint64_t *files, struct reel_error *err);
 bool catalog_is_corrupted(struct catalog *c, const char *sha256, bool *corrupted, struct reel_error *err);
-/* [{sha256, found, problem, recordings: [{id, collection, name}]}]: at most CORRUPTION_LIST_MAX recordings of collections that `sees` lets
- * through (NULL: all). */
+/* [{sha256, found, problem, recordings: [{id, collection, name}]}]: at most CORRUPTION_LIST_MAX recordings of
+ * collections that `sees` lets through (NULL: all). */
 enum { CORRUPTION_LIST_MAX = 1000 };
-json_t *catalog_corruption_list(struct catalog *c, bool (*sees)(const void *context, const char *collection), const void *context,
-                                struct reel_error *err);
+json_t *catalog_corruption_list(struct catalog *c, bool (*sees)(const void *context, const char *collection),
+                                const void *context, struct reel_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* See move.h. Tables have the same names and columns in both engines but for the full-text index, whose rows have the key `row` in
- * PostgreSQL and `rowid` in SQLite. Triggers stand still meanwhile: what they keep is copied. */
+/* See move.h. Tables have the same names and columns in both engines but for the full-text index, whose rows have the
+ * key `row` in PostgreSQL and `rowid` in SQLite. Triggers stand still meanwhile: what they keep is copied. */
 #include "catalog/move.h"
 
 #include <openssl/evp.h>
@@ -84,9 +84,10 @@ static bool find_columns(struct move *m, const struct table *table, struct reel_
     }
     char sql[400];
     snprintf(sql, sizeof sql,
-             db_is_postgres(m->from) ? "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = '%s' AND "
-                                       "table_schema = current_schema() AND is_generated = 'NEVER' ORDER BY ordinal_position"
-                                     : "SELECT name, type FROM pragma_table_xinfo('%s') WHERE hidden = 0 ORDER BY cid",
+             db_is_postgres(m->from)
+                 ? "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = '%s' AND "
+                   "table_schema = current_schema() AND is_generated = 'NEVER' ORDER BY ordinal_position"
+                 : "SELECT name, type FROM pragma_table_xinfo('%s') WHERE hidden = 0 ORDER BY cid",
              table->name);
     AUTO(db_done) struct db_statement *s = db_compose(m->from, sql, err);
     enum db_step step = DB_FAILED;
@@ -168,7 +169,8 @@ static void put_u32(struct grow *g, uint32_t n) {
     put_u16(g, (uint16_t)n);
 }
 
-static bool bulk_open(struct bulk *b, struct db_handle *h, const char *table, const char *columns, unsigned n, struct reel_error *err) {
+static bool bulk_open(struct bulk *b, struct db_handle *h, const char *table, const char *columns, unsigned n,
+                      struct reel_error *err) {
     char sql[2 * SQL_MAX], marks[COLUMNS_MAX * 8] = "";
     *b = (struct bulk){.h = h};
     if (db_is_postgres(h)) {
@@ -277,17 +279,18 @@ static bool report(const struct move *m, struct reel_error *err) {
 }
 
 /* All rows of a table of `h`, in the order of its key, into the hash and, with `bulk`, into the other database. */
-static bool walk(struct move *m, struct db_handle *h, const struct table *table, struct bulk *bulk, uint8_t digest[EVP_MAX_MD_SIZE],
-                 uint64_t *rows, struct reel_error *err) {
+static bool walk(struct move *m, struct db_handle *h, const struct table *table, struct bulk *bulk,
+                 uint8_t digest[EVP_MAX_MD_SIZE], uint64_t *rows, struct reel_error *err) {
     char sql[SQL_MAX + 200];
     struct cell cells[COLUMNS_MAX + 1];
     const char *key = table->key ? table->key : db_is_postgres(h) ? "row" : "rowid";
     unsigned n = m->n_columns + first_of(table);
-    snprintf(sql, sizeof sql, "SELECT %s%s%s FROM %s ORDER BY %s", table->key ? "" : key, table->key ? "" : ", ", m->columns, table->name,
-             key);
+    snprintf(sql, sizeof sql, "SELECT %s%s%s FROM %s ORDER BY %s", table->key ? "" : key, table->key ? "" : ", ",
+             m->columns, table->name, key);
     AUTO_EACH struct each each = {0};
     EVP_MD_CTX *hash = EVP_MD_CTX_new();
-    bool good = each_open(&each, h, sql, err) && ((hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1) || reel_fail_memory(err));
+    bool good = each_open(&each, h, sql, err) &&
+                ((hash && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1) || reel_fail_memory(err));
     enum db_step step = DB_END;
     for (*rows = 0; good && (step = each_next(&each, err)) == DB_ROW; ++*rows) {
         read_cells(m, each.s, table, cells);
@@ -306,12 +309,17 @@ static bool copy_table(struct move *m, const struct table *table, struct reel_er
     if (!find_columns(m, table, err)) {
         return false;
     }
-    snprintf(columns, sizeof columns, "%s%s", table->key ? "" : db_is_postgres(m->to) ? "row, " : "rowid, ", m->columns);
+    snprintf(columns, sizeof columns, "%s%s",
+             table->key              ? ""
+             : db_is_postgres(m->to) ? "row, "
+                                     : "rowid, ",
+             m->columns);
     AUTO_BULK struct bulk bulk = {0};
     bool good = bulk_open(&bulk, m->to, table->name, columns, m->n_columns + first_of(table), err) &&
                 walk(m, m->from, table, &bulk, before, &n, err) && bulk_end(&bulk, err) &&
                 walk(m, m->to, table, NULL, after, &n_after, err) &&
-                ((n == n_after && memcmp(before, after, 32) == 0) || reel_fail(err, REEL_CHANGED, "what was written is not what was read"));
+                ((n == n_after && memcmp(before, after, 32) == 0) ||
+                 reel_fail(err, REEL_CHANGED, "what was written is not what was read"));
     m->out->tables++;
     return good || reel_error_at(err, "table %s", table->name);
 }
@@ -353,26 +361,30 @@ static bool create(struct db_handle *h, struct reel_error *err) {
             return false;
         }
     }
-    return db_is_postgres(h) ? run_sql(h, triggers_off, err)
-                             : run_sql(h, "CREATE TEMP TABLE moved AS SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'", err) &&
-                                   run_each_text(h, "SELECT 'DROP TRIGGER ' || name FROM moved", err);
+    return db_is_postgres(h)
+               ? run_sql(h, triggers_off, err)
+               : run_sql(h, "CREATE TEMP TABLE moved AS SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'",
+                         err) &&
+                     run_each_text(h, "SELECT 'DROP TRIGGER ' || name FROM moved", err);
 }
 
 static bool create_end(struct db_handle *h, struct reel_error *err) {
     const struct db_engine *engine = h->db->engine;
-    return (db_is_postgres(h) ? run_sql(h, triggers_on, err)
-                              : run_each_text(h, "SELECT sql FROM moved", err) && run_sql(h, "DROP TABLE temp.moved", err)) &&
+    return (db_is_postgres(h)
+                ? run_sql(h, triggers_on, err)
+                : run_each_text(h, "SELECT sql FROM moved", err) && run_sql(h, "DROP TABLE temp.moved", err)) &&
            engine->set_tables(h, *engine->n_migrations, err);
 }
 
 /* ---- numbers that are given once */
 
-static bool read_last(struct db_handle *h, const char *table, const char *column, int64_t *last, struct reel_error *err) {
+static bool read_last(struct db_handle *h, const char *table, const char *column, int64_t *last,
+                      struct reel_error *err) {
     char sql[300];
     snprintf(sql, sizeof sql,
-             db_is_postgres(h)
-                 ? "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM %s_%s_seq"
-                 : "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '%s'), 0), coalesce(max(%s), 0)) FROM %s",
+             db_is_postgres(h) ? "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM %s_%s_seq"
+                               : "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '%s'), 0), "
+                                 "coalesce(max(%s), 0)) FROM %s",
              table, column, table);
     AUTO(db_done) struct db_statement *s = db_compose(h, sql, err);
     if (!s || db_next(s, err) != DB_ROW) {
@@ -382,11 +394,12 @@ static bool read_last(struct db_handle *h, const char *table, const char *column
     return true;
 }
 
-static bool write_last(struct db_handle *h, const char *table, const char *column, int64_t last, struct reel_error *err) {
+static bool write_last(struct db_handle *h, const char *table, const char *column, int64_t last,
+                       struct reel_error *err) {
     char sql[300];
     if (db_is_postgres(h)) {
-        snprintf(sql, sizeof sql, "SELECT setval('%s_%s_seq', %lld, %s)", table, column, (long long)(last > 0 ? last : 1),
-                 last > 0 ? "true" : "false");
+        snprintf(sql, sizeof sql, "SELECT setval('%s_%s_seq', %lld, %s)", table, column,
+                 (long long)(last > 0 ? last : 1), last > 0 ? "true" : "false");
         return run_sql(h, sql, err);
     }
     snprintf(sql, sizeof sql, "DELETE FROM sqlite_sequence WHERE name = '%s'", table);
@@ -401,14 +414,19 @@ static bool copy_numbers(const struct move *m, struct reel_error *err) {
     static const struct {
         const char *table, *column;
         bool reused; /* in SQLite: the next one is above the largest there is */
-    } numbers[] = {{"recordings", "row", false}, {"labels", "id", false},    {"notes", "row", false},           {"events", "row", false},
-                   {"tokens", "row", false},     {"audit", "row", false},    {"failures", "row", false},        {"jobs", "row", false},
-                   {"changes", "seq", false},    {"webhooks", "row", false}, {"webhook_results", "row", false}, {"label_sets", "id", true},
-                   {"tag_keys", "id", true},     {"tag_values", "id", true}, {"uploads", "row", true}};
+    } numbers[] = {{"recordings", "row", false},      {"labels", "id", false},
+                   {"notes", "row", false},           {"events", "row", false},
+                   {"tokens", "row", false},          {"audit", "row", false},
+                   {"failures", "row", false},        {"jobs", "row", false},
+                   {"changes", "seq", false},         {"webhooks", "row", false},
+                   {"webhook_results", "row", false}, {"label_sets", "id", true},
+                   {"tag_keys", "id", true},          {"tag_values", "id", true},
+                   {"uploads", "row", true}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int64_t last;
         if (!read_last(m->from, numbers[i].table, numbers[i].column, &last, err) ||
-            ((db_is_postgres(m->to) || !numbers[i].reused) && !write_last(m->to, numbers[i].table, numbers[i].column, last, err))) {
+            ((db_is_postgres(m->to) || !numbers[i].reused) &&
+             !write_last(m->to, numbers[i].table, numbers[i].column, last, err))) {
             return false;
         }
     }

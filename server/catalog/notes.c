@@ -1,5 +1,5 @@
-/* Notes: texts of users about a recording, in the order in which they were added. A note is addressed by its id and its recording
- * together. */
+/* Notes: texts of users about a recording, in the order in which they were added. A note is addressed by its id and its
+ * recording together. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
@@ -50,7 +50,8 @@ static bool has_room(struct db_handle *h, int64_t row, struct reel_error *err) {
     return room || reel_fail(err, REEL_LIMIT, "a recording has at most %d notes", NOTES_MAX);
 }
 
-bool note_write(struct db_handle *h, int64_t row, const struct catalog_note *note, int64_t *note_row, struct reel_error *err) {
+bool note_write(struct db_handle *h, int64_t row, const struct catalog_note *note, int64_t *note_row,
+                struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "note_insert", err);
     if (!s) {
         return false;
@@ -76,15 +77,16 @@ bool catalog_note_add(struct catalog *c, const char *id, struct catalog_note *no
     note->created_ns = note->created_ns ? note->created_ns : reel_now_ns();
     note->updated_ns = note->updated_ns ? note->updated_ns : note->created_ns;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && annotations_find_row(h, id, &row, err) && has_room(h, row, err) && note_write(h, row, note, &note->row, err) &&
-           annotations_touch(h, row, err) && db_commit(h, err);
+    return h && annotations_find_row(h, id, &row, err) && has_room(h, row, err) &&
+           note_write(h, row, note, &note->row, err) && annotations_touch(h, row, err) && db_commit(h, err);
 }
 
 static bool fail_unknown(struct reel_error *err) {
     return reel_fail(err, REEL_NOT_FOUND, "the recording has no note of that id");
 }
 
-static bool update(struct db_handle *h, int64_t row, const char *note, const char *text, struct catalog_note *out, struct reel_error *err) {
+static bool update(struct db_handle *h, int64_t row, const char *note, const char *text, struct catalog_note *out,
+                   struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "note_update", err);
     if (!s) {
         return false;
@@ -97,16 +99,16 @@ static bool update(struct db_handle *h, int64_t row, const char *note, const cha
     return step == DB_ROW ? read_note(s, out, err) : step == DB_END ? fail_unknown(err) : false;
 }
 
-bool catalog_note_change(struct catalog *c, const char *id, const char *note, const char *text, struct catalog_note *out,
-                         struct reel_error *err) {
+bool catalog_note_change(struct catalog *c, const char *id, const char *note, const char *text,
+                         struct catalog_note *out, struct reel_error *err) {
     int64_t row;
     *out = (struct catalog_note){0};
     if (!check(text, err)) {
         return false;
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    bool good = h && annotations_find_row(h, id, &row, err) && update(h, row, note, text, out, err) && annotations_touch(h, row, err) &&
-                db_commit(h, err);
+    bool good = h && annotations_find_row(h, id, &row, err) && update(h, row, note, text, out, err) &&
+                annotations_touch(h, row, err) && db_commit(h, err);
     if (!good) {
         catalog_note_done(out);
     }
@@ -126,11 +128,12 @@ static bool remove_note(struct db_handle *h, int64_t row, const char *note, stru
 bool catalog_note_remove(struct catalog *c, const char *id, const char *note, struct reel_error *err) {
     int64_t row;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && annotations_find_row(h, id, &row, err) && remove_note(h, row, note, err) && annotations_touch(h, row, err) &&
-           db_commit(h, err);
+    return h && annotations_find_row(h, id, &row, err) && remove_note(h, row, note, err) &&
+           annotations_touch(h, row, err) && db_commit(h, err);
 }
 
-static bool read_page(struct db_handle *h, int64_t row, int64_t after, uint32_t limit, struct catalog_notes *out, struct reel_error *err) {
+static bool read_page(struct db_handle *h, int64_t row, int64_t after, uint32_t limit, struct catalog_notes *out,
+                      struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "notes_of_recording", err);
     out->items = calloc(limit, sizeof *out->items);
     if (!s || !out->items) {
@@ -155,7 +158,8 @@ bool catalog_notes_list(struct catalog *c, const char *id, int64_t after, uint32
     int64_t row;
     *out = (struct catalog_notes){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
-    bool good = h && annotations_find_row(h, id, &row, err) && read_page(h, row, after, annotations_page_limit(limit), out, err);
+    bool good = h && annotations_find_row(h, id, &row, err) &&
+                read_page(h, row, after, annotations_page_limit(limit), out, err);
     if (!good) {
         catalog_notes_done(out);
     }

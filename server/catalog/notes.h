@@ -1,5 +1,5 @@
-/* Changes of recordings and their annotations, tags in use, notes, events, collections, manifests that are due. Every change increases the
- * recording's updated_ns, which serves as its version. */
+/* Changes of recordings and their annotations, tags in use, notes, events, collections, manifests that are due. Every
+ * change increases the recording's updated_ns, which serves as its version. */
 #ifndef SERVER_CATALOG_NOTES_H
 #define SERVER_CATALOG_NOTES_H
 
@@ -16,20 +16,24 @@ struct catalog;
 
 struct catalog_change {
     bool has_version;
-    int64_t version;               /* its updated_ns must be this: else REEL_CHANGED */
-    const char *collection, *name; /* NULL: as it is. The revision counts on from what has that name; REEL_CONFLICT when it is taken */
-    const char *description;       /* NULL: as it is */
-    const char *custom;            /* a JSON merge patch (RFC 7396) for it; "null" empties it; NULL: as it is */
-    bool sets_epoch, has_epoch;    /* sets_epoch and not has_epoch: takes it away. REEL_CONFLICT for a recording of the wall clock */
+    int64_t version; /* its updated_ns must be this: else REEL_CHANGED */
+    const char *collection,
+        *name; /* NULL: as it is. The revision counts on from what has that name; REEL_CONFLICT when it is taken */
+    const char *description; /* NULL: as it is */
+    const char *custom;      /* a JSON merge patch (RFC 7396) for it; "null" empties it; NULL: as it is */
+    bool sets_epoch,
+        has_epoch; /* sets_epoch and not has_epoch: takes it away. REEL_CONFLICT for a recording of the wall clock */
     int64_t epoch_ns;
     bool clears_tags;               /* all; before `tags` */
     const struct catalog_tag *tags; /* value NULL: takes the tag away */
     uint32_t n_tags;
 };
 /* All of it or nothing, in one transaction. Nothing happens, and the version stays, when there is nothing to change. */
-bool catalog_change(struct catalog *c, const char *id, const struct catalog_change *change, bool *changed, struct reel_error *err);
+bool catalog_change(struct catalog *c, const char *id, const struct catalog_change *change, bool *changed,
+                    struct reel_error *err);
 
-/* The same tags for many recordings, in one transaction; what is not there is passed over. REEL_LIMIT: more than TAG_BATCH_MAX. */
+/* The same tags for many recordings, in one transaction; what is not there is passed over. REEL_LIMIT: more than
+ * TAG_BATCH_MAX. */
 struct catalog_tag_batch {
     const int64_t *rows;
     uint32_t n_rows;
@@ -51,9 +55,10 @@ struct catalog_counts {
     bool more; /* continue with after = the last name */
 };
 void catalog_counts_done(struct catalog_counts *counts);
-/* Keys, or the values of one key, in order; those that begin with `prefix` (NULL: all) and come after `after` (NULL: from the first). */
-bool catalog_tag_keys(struct catalog *c, const char *prefix, const char *after, uint32_t limit, struct catalog_counts *out,
-                      struct reel_error *err);
+/* Keys, or the values of one key, in order; those that begin with `prefix` (NULL: all) and come after `after` (NULL:
+ * from the first). */
+bool catalog_tag_keys(struct catalog *c, const char *prefix, const char *after, uint32_t limit,
+                      struct catalog_counts *out, struct reel_error *err);
 bool catalog_tag_values(struct catalog *c, const char *key, const char *prefix, const char *after, uint32_t limit,
                         struct catalog_counts *out, struct reel_error *err);
 
@@ -74,8 +79,8 @@ struct catalog_notes {
 void catalog_notes_done(struct catalog_notes *notes);
 /* `id`: of the recording. Fills row, and id, created_ns and updated_ns unless they are set. REEL_LIMIT. */
 bool catalog_note_add(struct catalog *c, const char *id, struct catalog_note *note, struct reel_error *err);
-bool catalog_note_change(struct catalog *c, const char *id, const char *note, const char *text, struct catalog_note *out,
-                         struct reel_error *err);
+bool catalog_note_change(struct catalog *c, const char *id, const char *note, const char *text,
+                         struct catalog_note *out, struct reel_error *err);
 bool catalog_note_remove(struct catalog *c, const char *id, const char *note, struct reel_error *err);
 bool catalog_notes_list(struct catalog *c, const char *id, int64_t after, uint32_t limit, struct catalog_notes *out,
                         struct reel_error *err);
@@ -85,10 +90,11 @@ bool catalog_notes_list(struct catalog *c, const char *id, int64_t after, uint32
 struct catalog_event {
     int64_t row;
     char id[33];
-    char recording[33];       /* its id */
-    char *collection, *name;  /* of the recording */
-    bool relative;            /* the recording's clock */
-    int64_t start_ns, end_ns; /* of the recording's own clock; end is the first instant that is out, or start: an instant */
+    char recording[33];      /* its id */
+    char *collection, *name; /* of the recording */
+    bool relative;           /* the recording's clock */
+    int64_t start_ns,
+        end_ns; /* of the recording's own clock; end is the first instant that is out, or start: an instant */
     bool on_calendar;
     int64_t wall_start_ns, wall_end_ns;
     char *title, *author;
@@ -112,12 +118,12 @@ struct catalog_event_change {
     const char *title; /* NULL: as it is */
     const char *tags;  /* a JSON merge patch; NULL: as they are */
 };
-bool catalog_event_change(struct catalog *c, const char *event, const struct catalog_event_change *change, struct catalog_event *out,
-                          struct reel_error *err);
+bool catalog_event_change(struct catalog *c, const char *event, const struct catalog_event_change *change,
+                          struct catalog_event *out, struct reel_error *err);
 bool catalog_event_remove(struct catalog *c, const char *event, int64_t version, struct reel_error *err);
 struct catalog_event_query {
-    const char
-        *recording; /* id: its own events by its own times, also in the trash; NULL: of all recordings by the calendar, none of the trash */
+    const char *recording;   /* id: its own events by its own times, also in the trash; NULL: of all recordings by the
+                                calendar, none of the trash */
     bool has_start, has_end; /* those that touch [start_ns, end_ns) of that clock */
     int64_t start_ns, end_ns;
     uint32_t limit;
@@ -125,7 +131,8 @@ struct catalog_event_query {
     bool (*sees)(const void *context, const char *collection); /* NULL: all */
     const void *context;
 };
-bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q, struct catalog_events *out, struct reel_error *err);
+bool catalog_events_list(struct catalog *c, const struct catalog_event_query *q, struct catalog_events *out,
+                         struct reel_error *err);
 
 /* ---- collections (collections.c) */
 
@@ -145,16 +152,19 @@ void catalog_collections_done(struct catalog_collections *collections);
 bool catalog_collections_list(struct catalog *c, const char *after, uint32_t limit, struct catalog_collections *out,
                               struct reel_error *err);
 bool catalog_collection_get(struct catalog *c, const char *name, struct catalog_collection *out,
-                            struct reel_error *err);                                                                    /* REEL_NOT_FOUND */
-bool catalog_collection_describe(struct catalog *c, const char *name, const char *description, struct reel_error *err); /* the same */
-/* In one transaction with all that names it: rules, quotas, tokens and webhooks. REEL_NOT_FOUND; REEL_CONFLICT: `to` is taken. */
+                            struct reel_error *err); /* REEL_NOT_FOUND */
+bool catalog_collection_describe(struct catalog *c, const char *name, const char *description,
+                                 struct reel_error *err); /* the same */
+/* In one transaction with all that names it: rules, quotas, tokens and webhooks. REEL_NOT_FOUND; REEL_CONFLICT: `to` is
+ * taken. */
 bool catalog_collection_rename(struct catalog *c, const char *from, const char *to, struct reel_error *err);
 /* Every description, {"name": "text"}, for the manifest of collections. malloc'd. */
 char *catalog_collection_descriptions(struct catalog *c, struct reel_error *err);
 
 /* ---- manifests (manifests.c in ingest/ writes them) */
 
-/* The next recording after row *after whose manifest is older than its row; *after moves on to it. REEL_NOT_FOUND at the end.
+/* The next recording after row *after whose manifest is older than its row; *after moves on to it. REEL_NOT_FOUND at
+ * the end.
  */
 bool catalog_manifest_due(struct catalog *c, int64_t *after, char id[33], struct reel_error *err);
 struct catalog_written {
@@ -162,6 +172,7 @@ struct catalog_written {
     int64_t updated_ns; /* of the row that was written */
 };
 /* No longer due, except those that have changed since. */
-bool catalog_manifests_written(struct catalog *c, const struct catalog_written *written, uint32_t n, struct reel_error *err);
+bool catalog_manifests_written(struct catalog *c, const struct catalog_written *written, uint32_t n,
+                               struct reel_error *err);
 
 #endif

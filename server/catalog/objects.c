@@ -24,8 +24,8 @@ static bool find(void *context, const char *sha256, struct store_object *out, st
     return fits || reel_fail(err, REEL_CATALOG, "the catalog has an object whose location is too long");
 }
 
-static bool run(struct db_handle *h, const char *name, const char *sha256, const struct store_object *object, bool *changed,
-                struct reel_error *err) {
+static bool run(struct db_handle *h, const char *name, const char *sha256, const struct store_object *object,
+                bool *changed, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, name, err);
     if (!s) {
         return false;
@@ -41,7 +41,8 @@ static bool run(struct db_handle *h, const char *name, const char *sha256, const
     return good;
 }
 
-static bool add(void *context, const char *sha256, const struct store_object *object, bool replace, bool *added, struct reel_error *err) {
+static bool add(void *context, const char *sha256, const struct store_object *object, bool replace, bool *added,
+                struct reel_error *err) {
     struct catalog *c = context;
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     return h && run(h, "object_add", sha256, object, added, err) &&
@@ -74,7 +75,8 @@ bool catalog_object_unused(struct catalog *c, const char *after, char out[SHA256
     return true;
 }
 
-static bool exists(struct catalog *c, const char *statement, const char *parameter, const char *value, bool *out, struct reel_error *err) {
+static bool exists(struct catalog *c, const char *statement, const char *parameter, const char *value, bool *out,
+                   struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
     if (!s) {

@@ -29,8 +29,8 @@ static pcre2_code *compile(const char *text, struct reel_error *err) {
         return NULL;
     }
     pcre2_set_parens_nest_limit(context, PARENS_MAX);
-    pcre2_code *code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP,
-                                     &problem, &at, context);
+    pcre2_code *code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+                                     PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP, &problem, &at, context);
     pcre2_compile_context_free(context);
     if (!code) {
         fail(problem, at, err);

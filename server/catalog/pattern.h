@@ -1,5 +1,5 @@
-/* Users' regular expressions (PCRE2) over names. Steps and memory are bounded; a pattern that would exceed them is an error, not a
- * mismatch. */
+/* Users' regular expressions (PCRE2) over names. Steps and memory are bounded; a pattern that would exceed them is an
+ * error, not a mismatch. */
 #ifndef SERVER_CATALOG_PATTERN_H
 #define SERVER_CATALOG_PATTERN_H
 

@@ -19,13 +19,15 @@ bool quota_check(struct catalog *c, const char *collection, uint64_t bytes, bool
         return false;
     }
     if (many && added && recordings >= (uint64_t)json_integer_value(many)) {
-        return reel_fail(err, REEL_NO_SPACE, "the collection %.100s is full: its quota is %" PRIu64 " recordings, and it has %" PRIu64,
+        return reel_fail(err, REEL_NO_SPACE,
+                         "the collection %.100s is full: its quota is %" PRIu64 " recordings, and it has %" PRIu64,
                          collection, (uint64_t)json_integer_value(many), recordings);
     }
     uint64_t room = most ? (uint64_t)json_integer_value(most) : UINT64_MAX;
     return (used <= room && bytes <= room - used) ||
            reel_fail(err, REEL_NO_SPACE,
-                     "the collection %.100s is full: its quota is %" PRIu64 " bytes, it has %" PRIu64 ", and %" PRIu64 " more do not fit",
+                     "the collection %.100s is full: its quota is %" PRIu64 " bytes, it has %" PRIu64 ", and %" PRIu64
+                     " more do not fit",
                      collection, room, used, bytes);
 }
 

@@ -86,8 +86,8 @@ bool row_by_name(struct db_handle *h, const char *collection, const char *name, 
     return find_row(s, "no recording of that name in this collection", row, err);
 }
 
-bool row_by_hex(struct db_handle *h, const char *statement, const char *parameter, const char *hex, const char *what, int64_t *row,
-                struct reel_error *err) {
+bool row_by_hex(struct db_handle *h, const char *statement, const char *parameter, const char *hex, const char *what,
+                int64_t *row, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -134,7 +134,8 @@ bool catalog_get(struct catalog *c, const char *key, struct catalog_recording *o
     return true;
 }
 
-bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out, struct reel_error *err) {
+bool catalog_get_named(struct catalog *c, const char *collection, const char *name, struct catalog_recording *out,
+                       struct reel_error *err) {
     *out = (struct catalog_recording){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     int64_t row = 0;
@@ -189,7 +190,8 @@ static bool name_is_free(struct db_handle *h, const struct catalog_recording *r,
         return reel_fail(err, REEL_CONFLICT, "this content is already stored under this name");
     }
     return replace ||
-           reel_fail(err, REEL_CONFLICT, "\"%.200s\" names other content in this collection; replace=true makes a new revision", r->name);
+           reel_fail(err, REEL_CONFLICT,
+                     "\"%.200s\" names other content in this collection; replace=true makes a new revision", r->name);
 }
 
 static bool insert_row(struct db_handle *h, struct catalog_recording *r, int64_t now, struct reel_error *err) {
@@ -241,14 +243,16 @@ bool catalog_add_scanning(struct catalog *c, struct catalog_recording *r, const 
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     if (!h || !name_is_free(h, r, replace, err) || !insert_row(h, r, now, err) || !row_insert_parts(h, r, err) ||
         !annotations_write_tags(h, r->row, r->annotations.tags, r->annotations.n_tags, false, &n_tags, err) ||
-        !catalog_label(h, r, index, true, err) || (job && !catalog_job_insert(h, job, &added, err)) || !db_commit(h, err)) {
+        !catalog_label(h, r, index, true, err) || (job && !catalog_job_insert(h, job, &added, err)) ||
+        !db_commit(h, err)) {
         return false;
     }
     r->created_ns = r->updated_ns = now;
     return true;
 }
 
-bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace, struct reel_error *err) {
+bool catalog_add(struct catalog *c, struct catalog_recording *r, const struct reel_index *index, bool replace,
+                 struct reel_error *err) {
     return catalog_add_scanning(c, r, index, replace, NULL, err);
 }
 
@@ -268,7 +272,8 @@ static bool update_row(struct db_handle *h, const struct catalog_recording *r, i
     return change(s, r->id, row, err);
 }
 
-bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct reel_error *err) {
+bool catalog_update_scan(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index,
+                         struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     struct catalog_recording now = *r; /* the caller's texts, the row as it is */
     return h && update_row(h, r, &now.row, err) && catalog_label(h, &now, index, false, err) && db_commit(h, err);
@@ -296,13 +301,14 @@ static bool replace_parts(struct db_handle *h, const struct catalog_recording *r
     return changed && delete_where_row(h, "parts_delete", now.row, err) && row_insert_parts(h, &now, err);
 }
 
-bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index, struct catalog_job *job,
-                       struct reel_error *err) {
+bool catalog_set_parts(struct catalog *c, const struct catalog_recording *r, const struct reel_index *index,
+                       struct catalog_job *job, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     struct catalog_recording now = *r;
     bool added;
-    return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) && catalog_label(h, &now, index, false, err) &&
-           (!job || catalog_job_insert(h, job, &added, err)) && db_commit(h, err);
+    return h && replace_parts(h, r, err) && update_row(h, r, &now.row, err) &&
+           catalog_label(h, &now, index, false, err) && (!job || catalog_job_insert(h, job, &added, err)) &&
+           db_commit(h, err);
 }
 
 /* Does the recording still have the expected version? Must run in the transaction that changes it. */
@@ -312,14 +318,15 @@ static bool is_version(struct db_handle *h, const char *id, int64_t version, str
     if (version == CATALOG_ANY_VERSION) {
         return true;
     }
-    bool good = row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) && catalog_load(h, row, &now, err) &&
+    bool good = row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
+                catalog_load(h, row, &now, err) &&
                 (now.updated_ns == version || reel_fail(err, REEL_CHANGED, "the recording has changed since"));
     catalog_recording_done(&now);
     return good;
 }
 
-static bool change_state_at(struct catalog *c, const char *statement, const char *id, int64_t version, enum recording_state state,
-                            const char *problem, struct reel_error *err) {
+static bool change_state_at(struct catalog *c, const char *statement, const char *id, int64_t version,
+                            enum recording_state state, const char *problem, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     if (!h || !is_version(h, id, version, err)) {
         return false;
@@ -338,12 +345,13 @@ static bool change_state_at(struct catalog *c, const char *statement, const char
     return db_commit(h, err);
 }
 
-static bool change_state(struct catalog *c, const char *statement, const char *id, enum recording_state state, const char *problem,
-                         struct reel_error *err) {
+static bool change_state(struct catalog *c, const char *statement, const char *id, enum recording_state state,
+                         const char *problem, struct reel_error *err) {
     return change_state_at(c, statement, id, CATALOG_ANY_VERSION, state, problem, err);
 }
 
-bool catalog_set_state(struct catalog *c, const char *id, enum recording_state state, const char *problem, struct reel_error *err) {
+bool catalog_set_state(struct catalog *c, const char *id, enum recording_state state, const char *problem,
+                       struct reel_error *err) {
     if (state == STATE_TRASHED) {
         return catalog_trash(c, id, err);
     }
@@ -365,7 +373,8 @@ bool catalog_restore(struct catalog *c, const char *id, struct reel_error *err) 
 bool catalog_purge_at(struct catalog *c, const char *id, int64_t version, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     int64_t row = 0;
-    return h && is_version(h, id, version, err) && row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
-           delete_where_row(h, "search_delete", row, err) && delete_where_row(h, "recording_delete", row, err) && labels_sweep(h, err) &&
-           db_commit(h, err);
+    return h && is_version(h, id, version, err) &&
+           row_by_hex(h, "row_by_id", ":id", id, "no recording has that id", &row, err) &&
+           delete_where_row(h, "search_delete", row, err) && delete_where_row(h, "recording_delete", row, err) &&
+           labels_sweep(h, err) && db_commit(h, err);
 }

@@ -1,4 +1,5 @@
-/* See retention_rows.h. Recordings come in row order, which is the order of creation, so a walk can stop and resume anywhere. */
+/* See retention_rows.h. Recordings come in row order, which is the order of creation, so a walk can stop and resume
+ * anywhere. */
 #include "catalog/retention_rows.h"
 
 #include <string.h>
@@ -59,8 +60,8 @@ static bool read_all(struct db_statement *s, bool trash, const char *collection,
     return step == DB_END;
 }
 
-bool catalog_retention_rows(struct catalog *c, const char *collection, const char *keep, int64_t row, struct retention_row *out,
-                            uint32_t max, uint32_t *n, struct reel_error *err) {
+bool catalog_retention_rows(struct catalog *c, const char *collection, const char *keep, int64_t row,
+                            struct retention_row *out, uint32_t max, uint32_t *n, struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "retention_rows", err) : NULL;
@@ -74,8 +75,8 @@ bool catalog_retention_rows(struct catalog *c, const char *collection, const cha
     return read_all(s, false, collection, out, n, err);
 }
 
-bool catalog_retention_trash(struct catalog *c, int64_t before_ns, int64_t row, struct retention_row *out, uint32_t max, uint32_t *n,
-                             struct reel_error *err) {
+bool catalog_retention_trash(struct catalog *c, int64_t before_ns, int64_t row, struct retention_row *out, uint32_t max,
+                             uint32_t *n, struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "retention_trash", err) : NULL;
@@ -88,7 +89,8 @@ bool catalog_retention_trash(struct catalog *c, int64_t before_ns, int64_t row, 
     return read_all(s, true, NULL, out, n, err);
 }
 
-bool catalog_quota_used(struct catalog *c, const char *collection, uint64_t *recordings, uint64_t *bytes, struct reel_error *err) {
+bool catalog_quota_used(struct catalog *c, const char *collection, uint64_t *recordings, uint64_t *bytes,
+                        struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "quota_used", err) : NULL;
     if (!s) {

@@ -11,7 +11,8 @@
 
 static const char KEY[] = "retention";
 
-static bool check_members(const json_t *object, const char *list, size_t at, const char *const *known, struct reel_error *err) {
+static bool check_members(const json_t *object, const char *list, size_t at, const char *const *known,
+                          struct reel_error *err) {
     const char *key;
     json_t *value;
     if (!json_is_object(object)) {
@@ -27,7 +28,8 @@ static bool check_members(const json_t *object, const char *list, size_t at, con
         }
     }
     const char *glob = json_string_value(json_object_get(object, "collection"));
-    return (glob && *glob && strlen(glob) <= 255) || reel_fail(err, REEL_ARGUMENT, "%s[%zu]: collection is a name or glob", list, at);
+    return (glob && *glob && strlen(glob) <= 255) ||
+           reel_fail(err, REEL_ARGUMENT, "%s[%zu]: collection is a name or glob", list, at);
 }
 
 static bool is_count(const json_t *value) {
@@ -38,11 +40,13 @@ static bool check_keep(const json_t *keep, size_t at, struct reel_error *err) {
     const char *key;
     json_t *value;
     if (keep && (!json_is_object(keep) || json_object_size(keep) > RETENTION_KEEP_MAX)) {
-        return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: keep is an object of at most %d tags", at, RETENTION_KEEP_MAX);
+        return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: keep is an object of at most %d tags", at,
+                         RETENTION_KEEP_MAX);
     }
     json_object_foreach((json_t *)keep, key, value) {
         if (!json_is_string(value) && !json_is_null(value)) {
-            return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: keep: \"%.60s\" must be a text, or null for any value", at, key);
+            return reel_fail(err, REEL_ARGUMENT, "rules[%zu]: keep: \"%.60s\" must be a text, or null for any value",
+                             at, key);
         }
     }
     return true;
@@ -71,8 +75,8 @@ static bool check_quota(const json_t *quota, size_t at, struct reel_error *err) 
             reel_fail(err, REEL_ARGUMENT, "quotas[%zu]: size and recordings are numbers", at));
 }
 
-static bool check_list(const json_t *document, const char *name, bool (*check)(const json_t *one, size_t at, struct reel_error *err),
-                       struct reel_error *err) {
+static bool check_list(const json_t *document, const char *name,
+                       bool (*check)(const json_t *one, size_t at, struct reel_error *err), struct reel_error *err) {
     const json_t *list = json_object_get(document, name);
     size_t i;
     json_t *one;

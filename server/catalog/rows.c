@@ -1,5 +1,5 @@
-/* Rows by id, as they were last read. A row is good for as long as nothing has been committed since: every GET of a recording starts with
- * one, and most of the time nothing changes. */
+/* Rows by id, as they were last read. A row is good for as long as nothing has been committed since: every GET of a
+ * recording starts with one, and most of the time nothing changes. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -40,7 +40,8 @@ static bool read_saved(struct db_statement *s, struct saved *out, struct reel_er
     return true;
 }
 
-bool catalog_saved_list(struct catalog *c, const char *kind, const char *collection, struct saved_list *out, struct reel_error *err) {
+bool catalog_saved_list(struct catalog *c, const char *kind, const char *collection, struct saved_list *out,
+                        struct reel_error *err) {
     const uint32_t max = kind ? SAVED_EACH_MAX : SAVED_MAX;
     *out = (struct saved_list){.items = calloc(max, sizeof *out->items)};
     AUTO(db_end) struct db_handle *h = db_read_once(c->db, err);
@@ -89,7 +90,8 @@ bool catalog_saved_get(struct catalog *c, const struct saved *key, struct saved 
 }
 
 /* What is there now, zeroed if nothing is; REEL_CHANGED: it is not this version. */
-static bool get_version(struct db_handle *h, const struct saved *key, int64_t version, struct saved *now, struct reel_error *err) {
+static bool get_version(struct db_handle *h, const struct saved *key, int64_t version, struct saved *now,
+                        struct reel_error *err) {
     struct reel_error why = {0};
     if (!get(h, key, now, &why) && why.code != REEL_NOT_FOUND) {
         return reel_error_pass(err, &why);
@@ -114,13 +116,15 @@ static bool has_room(struct db_handle *h, const struct saved *one, struct reel_e
         return reel_fail(err, REEL_LIMIT, "there are %d %ss already; delete one first", SAVED_EACH_MAX, one->kind);
     }
     return (db_int(s, 1) < SAVED_MAX && db_int(s, 2) < SAVED_CHARACTERS_MAX) ||
-           reel_fail(err, REEL_LIMIT,
-                     "the layouts and searches of this archive are as many, or as large, as they may be; delete some first");
+           reel_fail(
+               err, REEL_LIMIT,
+               "the layouts and searches of this archive are as many, or as large, as they may be; delete some first");
 }
 
 static bool check(const struct saved *one, struct reel_error *err) {
     bool is_layout = strcmp(one->kind, "layout") == 0;
-    if ((!is_layout && strcmp(one->kind, "search") != 0) || is_layout != (one->collection[0] != '\0') || !json_is_object(one->value)) {
+    if ((!is_layout && strcmp(one->kind, "search") != 0) || is_layout != (one->collection[0] != '\0') ||
+        !json_is_object(one->value)) {
         return reel_fail(err, REEL_ARGUMENT, "it is an object: the layout of a collection, or a search");
     }
     return (one->name[0] && strlen(one->name) <= SAVED_NAME_MAX && !utf8_has_control(one->name)) ||
@@ -153,8 +157,8 @@ bool catalog_saved_put(struct catalog *c, struct saved *one, int64_t version, st
     }
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO_STRUCT(saved_done) struct saved now = {0};
-    return h && get_version(h, one, version, &now, err) && (now.name || has_room(h, one, err)) && put(h, one, &now, err) &&
-           db_commit(h, err);
+    return h && get_version(h, one, version, &now, err) && (now.name || has_room(h, one, err)) &&
+           put(h, one, &now, err) && db_commit(h, err);
 }
 
 static bool delete (struct db_handle *h, const struct saved *key, struct reel_error *err) {
@@ -169,5 +173,6 @@ static bool delete (struct db_handle *h, const struct saved *key, struct reel_er
 bool catalog_saved_delete(struct catalog *c, const struct saved *key, int64_t version, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO_STRUCT(saved_done) struct saved now = {0};
-    return h && get_version(h, key, version, &now, err) && (now.name || not_found(key, err)) && delete (h, key, err) && db_commit(h, err);
+    return h && get_version(h, key, version, &now, err) && (now.name || not_found(key, err)) && delete (h, key, err) &&
+           db_commit(h, err);
 }

@@ -1,5 +1,5 @@
-/* What users save by name, as JSON objects that only the page understands: layouts of a collection's recordings, and searches. Layouts of a
- * collection whose last recording is deleted stay, for when it has some again. */
+/* What users save by name, as JSON objects that only the page understands: layouts of a collection's recordings, and
+ * searches. Layouts of a collection whose last recording is deleted stay, for when it has some again. */
 #ifndef SERVER_CATALOG_SAVED_H
 #define SERVER_CATALOG_SAVED_H
 
@@ -32,11 +32,12 @@ struct saved_list {
 void saved_list_done(struct saved_list *list);
 
 /* kind NULL: all of every kind. */
-bool catalog_saved_list(struct catalog *c, const char *kind, const char *collection, struct saved_list *out, struct reel_error *err);
+bool catalog_saved_list(struct catalog *c, const char *kind, const char *collection, struct saved_list *out,
+                        struct reel_error *err);
 /* Kind, collection and name of `key` name it. REEL_NOT_FOUND. */
 bool catalog_saved_get(struct catalog *c, const struct saved *key, struct saved *out, struct reel_error *err);
-/* If its version is this one: SAVED_ABSENT: there is none, CATALOG_ANY_VERSION: in any case; otherwise REEL_CHANGED. put() sets the times
- * that are 0; REEL_ARGUMENT, REEL_LIMIT. */
+/* If its version is this one: SAVED_ABSENT: there is none, CATALOG_ANY_VERSION: in any case; otherwise REEL_CHANGED.
+ * put() sets the times that are 0; REEL_ARGUMENT, REEL_LIMIT. */
 #define SAVED_ABSENT INT64_C(0)
 bool catalog_saved_put(struct catalog *c, struct saved *one, int64_t version, struct reel_error *err);
 bool catalog_saved_delete(struct catalog *c, const struct saved *key, int64_t version, struct reel_error *err);

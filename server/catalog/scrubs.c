@@ -1,5 +1,5 @@
-/* The stored files in the order of their hashes, and the corrupted ones. A corrupted file is recorded in one transaction together with
- * the problem of each recording that uses it. */
+/* The stored files in the order of their hashes, and the corrupted ones. A corrupted file is recorded in one
+ * transaction together with the problem of each recording that uses it. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
@@ -9,8 +9,8 @@
 
 static const char SCRUB_MARK[] = "scrub: "; /* begins a problem that may be taken back */
 
-static bool after_hash(struct catalog *c, const char *statement, const char *after, char sha256[SHA256_HEX], uint64_t *size,
-                       struct reel_error *err) {
+static bool after_hash(struct catalog *c, const char *statement, const char *after, char sha256[SHA256_HEX],
+                       uint64_t *size, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
     if (!s) {
@@ -28,7 +28,8 @@ static bool after_hash(struct catalog *c, const char *statement, const char *aft
     return true;
 }
 
-bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size, struct reel_error *err) {
+bool catalog_part_after(struct catalog *c, const char *after, char sha256[SHA256_HEX], uint64_t *size,
+                        struct reel_error *err) {
     return after_hash(c, "part_after", after, sha256, size, err);
 }
 
@@ -36,7 +37,8 @@ bool catalog_content_after(struct catalog *c, const char *after, char content[SH
     return after_hash(c, "content_after", after, content, NULL, err);
 }
 
-static bool read_two(struct catalog *c, const char *statement, uint64_t *files, uint64_t *bytes, struct reel_error *err) {
+static bool read_two(struct catalog *c, const char *statement, uint64_t *files, uint64_t *bytes,
+                     struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, statement, err) : NULL;
     if (!s || db_next(s, err) != DB_ROW) {
@@ -56,7 +58,8 @@ bool catalog_corruption_count(struct catalog *c, uint64_t *files, struct reel_er
     return read_two(c, "corruption_count", files, &unused, err);
 }
 
-static bool run(struct db_handle *h, const char *statement, const char *sha256, const char *text, struct reel_error *err) {
+static bool run(struct db_handle *h, const char *statement, const char *sha256, const char *text,
+                struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -72,7 +75,8 @@ bool catalog_corruption_found(struct catalog *c, const char *sha256, const char 
     char problem[256];
     snprintf(problem, sizeof problem, "%s%s", SCRUB_MARK, text);
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    return h && run(h, "corruption_put", sha256, text, err) && run(h, "corruption_problem", sha256, problem, err) && db_commit(h, err);
+    return h && run(h, "corruption_put", sha256, text, err) && run(h, "corruption_problem", sha256, problem, err) &&
+           db_commit(h, err);
 }
 
 bool catalog_corruption_cleared(struct catalog *c, const char *sha256, struct reel_error *err) {
@@ -102,15 +106,16 @@ static void add_to_list(json_t *list, struct db_statement *s) {
     const char *its = json_string_value(json_object_get(last, "sha256"));
     if (!its || strcmp(its, sha256) != 0) {
         reel_time_rfc3339(db_int(s, 1), when);
-        last = json_pack("{s:s, s:s, s:s, s:[]}", "sha256", sha256, "found", when, "problem", db_text(s, 2), "recordings");
+        last =
+            json_pack("{s:s, s:s, s:s, s:[]}", "sha256", sha256, "found", when, "problem", db_text(s, 2), "recordings");
         json_array_append_new(list, last);
     }
     json_array_append_new(json_object_get(last, "recordings"),
                           json_pack("{s:s, s:s, s:s}", "id", id, "collection", db_text(s, 5), "name", db_text(s, 6)));
 }
 
-json_t *catalog_corruption_list(struct catalog *c, bool (*sees)(const void *context, const char *collection), const void *context,
-                                struct reel_error *err) {
+json_t *catalog_corruption_list(struct catalog *c, bool (*sees)(const void *context, const char *collection),
+                                const void *context, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "corruption_list", err) : NULL;
     json_t *list = s ? json_array() : NULL;

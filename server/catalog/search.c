@@ -19,8 +19,9 @@ struct reader {
 
 const char *const search_keys[] = {"topic",   "type", "format",  "collection", "state",    "group",
                                    "damaged", "size", "created", "duration",   "messages", NULL};
-static const enum search_kind key_kinds[] = {SEARCH_TOPIC,   SEARCH_TYPE, SEARCH_FORMAT,  SEARCH_COLLECTION, SEARCH_STATE,   SEARCH_GROUP,
-                                             SEARCH_DAMAGED, SEARCH_SIZE, SEARCH_CREATED, SEARCH_DURATION,   SEARCH_MESSAGES};
+static const enum search_kind key_kinds[] = {SEARCH_TOPIC,   SEARCH_TYPE,     SEARCH_FORMAT,  SEARCH_COLLECTION,
+                                             SEARCH_STATE,   SEARCH_GROUP,    SEARCH_DAMAGED, SEARCH_SIZE,
+                                             SEARCH_CREATED, SEARCH_DURATION, SEARCH_MESSAGES};
 
 bool search_fail(const char *q, uint32_t at, struct reel_error *err, const char *format, ...) {
     char what[sizeof err->text];
@@ -101,7 +102,8 @@ static bool read_quoted(struct reader *r, const char **text) {
 }
 
 /* A new last child. NULL: reported. */
-static struct search_node *add_node(struct reader *r, struct search_node *parent, enum search_kind kind, const char *at) {
+static struct search_node *add_node(struct reader *r, struct search_node *parent, enum search_kind kind,
+                                    const char *at) {
     struct search *s = r->out;
     if (s->n_nodes == SEARCH_NODES_MAX) {
         fail_at(r, at, "too many terms");
@@ -127,7 +129,8 @@ static bool add_value(struct reader *r, struct search_node *t, struct search_val
     return true;
 }
 
-static bool add_word(struct reader *r, struct search_node *parent, const char *at, const char *text, bool negated, bool phrase) {
+static bool add_word(struct reader *r, struct search_node *parent, const char *at, const char *text, bool negated,
+                     bool phrase) {
     if (!has_letters(text)) {
         return true;
     }
@@ -178,7 +181,8 @@ static bool read_value(struct reader *r, struct search_node *t, const char *pref
         text = keep(r, r->at, size);
         r->at += size;
     }
-    return add_value(r, t, (struct search_value){.text = begin, .exact = exact}, start) && check_value(r, t, start, text);
+    return add_value(r, t, (struct search_value){.text = begin, .exact = exact}, start) &&
+           check_value(r, t, start, text);
 }
 
 static bool read_values(struct reader *r, struct search_node *t, const char *prefix, size_t prefix_size) {
@@ -216,7 +220,8 @@ static bool read_quoted_meta(struct reader *r, struct search_node *t) {
     return read_values(r, t, key, (size_t)(r->free - key));
 }
 
-/* meta.KEY:value, where KEY may have colons of its own: the last one before the value ends it, or the one before a quote. */
+/* meta.KEY:value, where KEY may have colons of its own: the last one before the value ends it, or the one before a
+ * quote. */
 static bool read_meta(struct reader *r, struct search_node *parent, bool negated) {
     struct search_node *t = add_node(r, parent, SEARCH_META, r->at);
     if (!t) {
@@ -239,7 +244,8 @@ static bool read_meta(struct reader *r, struct search_node *parent, bool negated
     return read_values(r, t, prefix, size);
 }
 
-static bool read_pair(struct reader *r, struct search_node *parent, const char *at, struct search_value key, bool negated) {
+static bool read_pair(struct reader *r, struct search_node *parent, const char *at, struct search_value key,
+                      bool negated) {
     struct search_node *t = add_node(r, parent, SEARCH_TAG, at);
     if (!t) {
         return false;
@@ -288,7 +294,8 @@ static bool read_group(struct reader *r, struct search_node *parent, bool negate
         return false;
     }
     r->depth--;
-    return *r->at++ == ')' || (r->at--, fail_at(r, start, "this parenthesis is not closed; in quotes it is a character"));
+    return *r->at++ == ')' ||
+           (r->at--, fail_at(r, start, "this parenthesis is not closed; in quotes it is a character"));
 }
 
 static bool read_term(struct reader *r, struct search_node *parent) {

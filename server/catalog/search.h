@@ -6,11 +6,12 @@
  *   item   = [-] ( "(" any ")" | word | "phrase" | key:value{,value} | key:range )     "-": must not match
  *   value  = text with * and ? as in globs | "quoted, literal"
  *   range  = [>|>=|<|<=|=] bound | bound..bound
- *   key    = topic type format collection state group damaged | size duration messages created (with a range) | meta.KEY | meta."KEY" |
- *            any other: a tag's key, * for any; "quoted" when it has a colon or is one of these names
+ *   key    = topic type format collection state group damaged | size duration messages created (with a range) |
+ * meta.KEY | meta."KEY" | any other: a tag's key, * for any; "quoted" when it has a colon or is one of these names
  *
- * A word of the form 2024-06-11 or 2024-06 also finds the recordings of that day or month. key:* matches any value of the key, *:value any
- * key with that value; of several values one must match. In quotes \" and \\ stand for themselves, and "or" is a word. */
+ * A word of the form 2024-06-11 or 2024-06 also finds the recordings of that day or month. key:* matches any value of
+ * the key, *:value any key with that value; of several values one must match. In quotes \" and \\ stand for themselves,
+ * and "or" is a word. */
 #ifndef SERVER_CATALOG_SEARCH_H
 #define SERVER_CATALOG_SEARCH_H
 
@@ -69,7 +70,8 @@ extern const char *const search_keys[]; /* "topic" …, NULL at the end */
 bool search_parse(const char *q, struct search *out, struct reel_error *err);
 void search_done(struct search *search);
 /* REEL_ARGUMENT: "q, character N: …", in characters as users count; false. */
-bool search_fail(const char *q, uint32_t at, struct reel_error *err, const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool search_fail(const char *q, uint32_t at, struct reel_error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* search_range.c: `text` as a range of this kind of node (SEARCH_SIZE … SEARCH_CREATED). */
 bool search_range(enum search_kind kind, const char *text, int64_t *min, int64_t *max, struct reel_error *err);

@@ -1,5 +1,5 @@
-/* Ranges of q=: size:>100M, duration:<5s, messages:1000..2000, created:2024-06. Each bound is itself a range (a date is a whole day), so
- * that ">" means after all of it. */
+/* Ranges of q=: size:>100M, duration:<5s, messages:1000..2000, created:2024-06. Each bound is itself a range (a date is
+ * a whole day), so that ">" means after all of it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,11 @@ static bool read_digits(const char **at, unsigned digits, int64_t *out) {
 
 bool search_date(const char *text, int64_t *min, int64_t *max) {
     int64_t year, month, day = 0;
-    bool good = read_digits(&text, 4, &year) && *text++ == '-' && read_digits(&text, 2, &month) && month >= 1 && month <= 12;
+    bool good =
+        read_digits(&text, 4, &year) && *text++ == '-' && read_digits(&text, 2, &month) && month >= 1 && month <= 12;
     bool whole_month = good && *text == '\0';
-    if (!good || year < 1970 || year > 2261 || (!whole_month && (*text++ != '-' || !read_digits(&text, 2, &day) || *text))) {
+    if (!good || year < 1970 || year > 2261 ||
+        (!whole_month && (*text++ != '-' || !read_digits(&text, 2, &day) || *text))) {
         return false;
     }
     int64_t first = days_of(year, month, 1), next = month == 12 ? days_of(year + 1, 1, 1) : days_of(year, month + 1, 1);
@@ -67,7 +69,9 @@ static bool read_amount(const char *text, bool bytes, int64_t *out, struct reel_
         }
     }
     return reel_fail(err, REEL_ARGUMENT,
-                     bytes ? "\"%.40s\" is no size: write 500, 100M, 1.5G or 64Ki" : "\"%.40s\" is no number: write 1000 or 5k", text);
+                     bytes ? "\"%.40s\" is no size: write 500, 100M, 1.5G or 64Ki"
+                           : "\"%.40s\" is no number: write 1000 or 5k",
+                     text);
 }
 
 static bool read_time(const char *text, int64_t *min, int64_t *max, struct reel_error *err) {
@@ -77,7 +81,8 @@ static bool read_time(const char *text, int64_t *min, int64_t *max, struct reel_
         return true;
     }
     if (!reel_time_parse(text, 1, &t, &none) || t.kind == REEL_TIME_FROM_START || t.kind == REEL_TIME_FROM_END) {
-        return reel_fail(err, REEL_ARGUMENT, "\"%.40s\" is no date: write 2024-06-11, 2024-06, 2024-06-11T10:00:00Z or now-7d", text);
+        return reel_fail(err, REEL_ARGUMENT,
+                         "\"%.40s\" is no date: write 2024-06-11, 2024-06, 2024-06-11T10:00:00Z or now-7d", text);
     }
     *min = *max = reel_time_resolve(&t, 0, 0, reel_now_ns());
     return true;

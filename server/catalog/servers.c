@@ -96,5 +96,6 @@ bool catalog_take_home(struct catalog *c, const char *id, const char *home, stru
     db_set_int(s, ":now", reel_now_ns());
     enum db_step step = db_next(s, err);
     db_done(TAKE(s));
-    return step == DB_ROW ? db_commit(h, err) : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no live recording has that id");
+    return step == DB_ROW ? db_commit(h, err)
+                          : step == DB_END && reel_fail(err, REEL_NOT_FOUND, "no live recording has that id");
 }

@@ -12,7 +12,8 @@ struct catalog_server {
     int64_t beat_ns;                  /* when it renewed its row */
 };
 bool catalog_server_beat(struct catalog *c, const struct catalog_server *server, struct reel_error *err);
-bool catalog_server_find(struct catalog *c, const char *id, struct catalog_server *out, struct reel_error *err); /* REEL_NOT_FOUND */
+bool catalog_server_find(struct catalog *c, const char *id, struct catalog_server *out,
+                         struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_servers_trim(struct catalog *c, int64_t before_ns, struct reel_error *err);
 
 /* Live recordings of servers that have not renewed their row since then: at most `max`. */
@@ -23,7 +24,8 @@ bool catalog_unattended(struct catalog *c, int64_t since_ns, struct catalog_unat
                         struct reel_error *err);
 /* One of them is missing, unless its server has come back meanwhile. */
 bool catalog_abandon(struct catalog *c, const char *id, int64_t since_ns, const char *problem, struct reel_error *err);
-/* The live recording `id`, which may be missing by now, is written by the server `home`. REEL_NOT_FOUND: it is neither. */
+/* The live recording `id`, which may be missing by now, is written by the server `home`. REEL_NOT_FOUND: it is neither.
+ */
 bool catalog_take_home(struct catalog *c, const char *id, const char *home, struct reel_error *err);
 
 #endif

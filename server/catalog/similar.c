@@ -33,7 +33,8 @@ static unsigned distance(const char *a, const char *b) {
 
 static bool is_similar(const char *text, const char *name) {
     size_t size = strlen(text);
-    return (size >= 2 && (strcasestr(name, text) || strcasestr(text, name))) || distance(text, name) < (size < 4 ? 2 : FAR);
+    return (size >= 2 && (strcasestr(name, text) || strcasestr(text, name))) ||
+           distance(text, name) < (size < 4 ? 2 : FAR);
 }
 
 const char *similar_text(const char *text, const json_t *names, char *out, size_t size) {

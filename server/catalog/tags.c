@@ -1,4 +1,5 @@
-/* Tags as rows, and which are in use. A key or value is one row, however many recordings have it; triggers count them. */
+/* Tags as rows, and which are in use. A key or value is one row, however many recordings have it; triggers count them.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@
 
 /* ---- of recordings */
 
-static bool run_with(struct db_handle *h, const char *statement, int64_t row, const struct catalog_tag *tag, unsigned *changes,
-                     struct reel_error *err) {
+static bool run_with(struct db_handle *h, const char *statement, int64_t row, const struct catalog_tag *tag,
+                     unsigned *changes, struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, statement, err);
     if (!s) {
         return false;
@@ -38,18 +39,18 @@ static bool are_selective(struct db_handle *h, int64_t row, struct reel_error *e
     return db_int(s, 0) <= TAGS_MAX || reel_fail(err, REEL_LIMIT, "a recording has at most %d tags", TAGS_MAX);
 }
 
-bool annotations_write_tags(struct db_handle *h, int64_t row, const struct catalog_tag *tags, uint32_t n, bool clear, unsigned *changes,
-                            struct reel_error *err) {
+bool annotations_write_tags(struct db_handle *h, int64_t row, const struct catalog_tag *tags, uint32_t n, bool clear,
+                            unsigned *changes, struct reel_error *err) {
     unsigned created = 0;
     if (clear && !run_with(h, "tags_clear", row, NULL, changes, err)) {
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
         const struct catalog_tag *tag = &tags[i];
-        bool good = tag->value
-                        ? run_with(h, "tag_key_insert", row, tag, &created, err) &&
-                              run_with(h, "tag_value_insert", row, tag, &created, err) && run_with(h, "tag_set", row, tag, changes, err)
-                        : run_with(h, "tag_unset", row, tag, changes, err);
+        bool good = tag->value ? run_with(h, "tag_key_insert", row, tag, &created, err) &&
+                                     run_with(h, "tag_value_insert", row, tag, &created, err) &&
+                                     run_with(h, "tag_set", row, tag, changes, err)
+                               : run_with(h, "tag_unset", row, tag, changes, err);
         if (!good) {
             return false;
         }
@@ -84,8 +85,8 @@ static bool read_counts(struct db_statement *s, uint32_t limit, struct catalog_c
     return step != DB_FAILED;
 }
 
-static bool count(struct catalog *c, const char *statement, const char *key, const char *prefix, const char *after, uint32_t limit,
-                  struct catalog_counts *out, struct reel_error *err) {
+static bool count(struct catalog *c, const char *statement, const char *key, const char *prefix, const char *after,
+                  uint32_t limit, struct catalog_counts *out, struct reel_error *err) {
     *out = (struct catalog_counts){0};
     prefix = prefix ? prefix : "";
     limit = annotations_page_limit(limit);
@@ -109,8 +110,8 @@ static bool count(struct catalog *c, const char *statement, const char *key, con
     return true;
 }
 
-bool catalog_tag_keys(struct catalog *c, const char *prefix, const char *after, uint32_t limit, struct catalog_counts *out,
-                      struct reel_error *err) {
+bool catalog_tag_keys(struct catalog *c, const char *prefix, const char *after, uint32_t limit,
+                      struct catalog_counts *out, struct reel_error *err) {
     return count(c, "tag_keys_list", NULL, prefix, after, limit, out, err);
 }
 

@@ -41,7 +41,8 @@ static int on_word(void *context, int flags, const char *word, int size, int sta
 static int add_words(struct words *w, sqlite3_value *value) {
     const char *text = (const char *)sqlite3_value_text(value);
     put(w, "  ", 2);
-    return text ? w->ops.xTokenize(w->tokenizer, w, FTS5_TOKENIZE_DOCUMENT, text, sqlite3_value_bytes(value), on_word) : SQLITE_OK;
+    return text ? w->ops.xTokenize(w->tokenizer, w, FTS5_TOKENIZE_DOCUMENT, text, sqlite3_value_bytes(value), on_word)
+                : SQLITE_OK;
 }
 
 /* The words of the values into w->text. */
@@ -147,7 +148,11 @@ int text_register(sqlite3 *sqlite) {
         words_free(w);
         return rc;
     }
-    rc = sqlite3_create_function_v2(sqlite, "search_text", -1, what, w, search_text, NULL, NULL, words_free); /* frees, if it fails too */
-    rc = rc == SQLITE_OK ? sqlite3_create_function_v2(sqlite, "search_needle", 2, what, w, search_needle, NULL, NULL, NULL) : rc;
-    return rc == SQLITE_OK ? sqlite3_create_function_v2(sqlite, "search_has", 3, what, w, search_has, NULL, NULL, NULL) : rc;
+    rc = sqlite3_create_function_v2(sqlite, "search_text", -1, what, w, search_text, NULL, NULL,
+                                    words_free); /* frees, if it fails too */
+    rc = rc == SQLITE_OK
+             ? sqlite3_create_function_v2(sqlite, "search_needle", 2, what, w, search_needle, NULL, NULL, NULL)
+             : rc;
+    return rc == SQLITE_OK ? sqlite3_create_function_v2(sqlite, "search_has", 3, what, w, search_has, NULL, NULL, NULL)
+                           : rc;
 }

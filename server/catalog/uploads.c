@@ -59,7 +59,8 @@ static bool read_upload(struct db_statement *s, struct catalog_upload *u) {
 static bool next_upload(struct db_statement *s, struct catalog_upload *out, struct reel_error *err) {
     enum db_step step = db_next(s, err);
     if (step != DB_ROW) {
-        return step == DB_END && reel_fail(err, REEL_NOT_FOUND, "there is no such upload; it may have ended, or expired");
+        return step == DB_END &&
+               reel_fail(err, REEL_NOT_FOUND, "there is no such upload; it may have ended, or expired");
     }
     if (!read_upload(s, out)) {
         catalog_upload_done(out);
@@ -79,7 +80,8 @@ bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload
     return next_upload(s, out, err);
 }
 
-bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key, struct catalog_upload *out, struct reel_error *err) {
+bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key, struct catalog_upload *out,
+                           struct reel_error *err) {
     *out = (struct catalog_upload){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_by_key", err) : NULL;
@@ -136,11 +138,13 @@ static bool refuse_upload(struct db_handle *h, const char *owner, unsigned most,
         return false;
     }
     return db_int(s, 0) >= most
-               ? reel_fail(err, REEL_NO_SPACE, "%u uploads are unfinished already: end some, or wait until they expire", most)
+               ? reel_fail(err, REEL_NO_SPACE, "%u uploads are unfinished already: end some, or wait until they expire",
+                           most)
                : reel_fail(err, REEL_NO_SPACE, "there is no room: bytes are reserved for other unfinished uploads");
 }
 
-bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, unsigned most, uint64_t room, struct reel_error *err) {
+bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, unsigned most, uint64_t room,
+                        struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "upload_insert", err) : NULL;
     if (!s) {
@@ -229,7 +233,8 @@ bool catalog_uploads_count(struct catalog *c, uint64_t *count, struct reel_error
 
 /* ---- first answers */
 
-bool catalog_response_get(struct catalog *c, const char *owner, const char *key, struct catalog_response *out, struct reel_error *err) {
+bool catalog_response_get(struct catalog *c, const char *owner, const char *key, struct catalog_response *out,
+                          struct reel_error *err) {
     *out = (struct catalog_response){0};
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "response_get", err) : NULL;
@@ -255,8 +260,8 @@ bool catalog_response_get(struct catalog *c, const char *owner, const char *key,
     return ok || reel_fail_memory(err);
 }
 
-bool catalog_response_put(struct catalog *c, const char *owner, const char *key, const struct catalog_response *a, int64_t expires_ns,
-                          struct reel_error *err) {
+bool catalog_response_put(struct catalog *c, const char *owner, const char *key, const struct catalog_response *a,
+                          int64_t expires_ns, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "response_put", err) : NULL;
     if (!s) {

@@ -1,4 +1,5 @@
-/* Upload sessions and first responses, as the catalog stores them. Texts belong to the struct; free with the …_done() functions. */
+/* Upload sessions and first responses, as the catalog stores them. Texts belong to the struct; free with the …_done()
+ * functions. */
 #ifndef SERVER_CATALOG_UPLOADS_H
 #define SERVER_CATALOG_UPLOADS_H
 
@@ -21,9 +22,12 @@ struct catalog_upload {
 };
 void catalog_upload_done(struct catalog_upload *u); /* empties; fine on a zeroed one */
 
-/* REEL_NO_SPACE: the owner has `most` unfinished ones, or `room` bytes do not suffice for it and for what the others were promised. */
-bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, unsigned most, uint64_t room, struct reel_error *err);
-bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out, struct reel_error *err); /* REEL_NOT_FOUND */
+/* REEL_NO_SPACE: the owner has `most` unfinished ones, or `room` bytes do not suffice for it and for what the others
+ * were promised. */
+bool catalog_upload_add(struct catalog *c, const struct catalog_upload *u, unsigned most, uint64_t room,
+                        struct reel_error *err);
+bool catalog_upload_get(struct catalog *c, const char *id, struct catalog_upload *out,
+                        struct reel_error *err); /* REEL_NOT_FOUND */
 bool catalog_upload_by_key(struct catalog *c, const char *owner, const char *key, struct catalog_upload *out,
                            struct reel_error *err); /* the same */
 /* The first one after `row`, to iterate over all; REEL_NOT_FOUND at the end. */
@@ -45,8 +49,8 @@ struct catalog_response {
 void catalog_response_done(struct catalog_response *a);
 bool catalog_response_get(struct catalog *c, const char *owner, const char *key, struct catalog_response *out,
                           struct reel_error *err); /* REEL_NOT_FOUND */
-bool catalog_response_put(struct catalog *c, const char *owner, const char *key, const struct catalog_response *a, int64_t expires_ns,
-                          struct reel_error *err);
+bool catalog_response_put(struct catalog *c, const char *owner, const char *key, const struct catalog_response *a,
+                          int64_t expires_ns, struct reel_error *err);
 bool catalog_responses_expire(struct catalog *c, struct reel_error *err);
 
 #endif

@@ -22,7 +22,8 @@ struct facet {
 static struct facet facet_of(const struct values_query *q) {
     switch (q->field) {
     case VALUES_TAG:
-        return q->key ? (struct facet){"tag_values_list", "found_tag_values", 0} : (struct facet){"tag_keys_list", "found_tag_keys", 0};
+        return q->key ? (struct facet){"tag_values_list", "found_tag_values", 0}
+                      : (struct facet){"tag_keys_list", "found_tag_keys", 0};
     case VALUES_FORMAT:
         return (struct facet){"sums_names", "found_column", 0};
     case VALUES_STATE:
@@ -40,15 +41,16 @@ static const char *shown_name(const struct values_query *q, const char *name, si
                                     : name + (strlen(name) >= cut ? cut : 0);
 }
 
-static bool read_counts(struct db_statement *s, const struct values_query *q, uint32_t limit, size_t cut, struct catalog_counts *out,
-                        struct reel_error *err) {
+static bool read_counts(struct db_statement *s, const struct values_query *q, uint32_t limit, size_t cut,
+                        struct catalog_counts *out, struct reel_error *err) {
     if (!(out->items = calloc(limit, sizeof *out->items))) {
         return reel_fail_memory(err);
     }
     enum db_step step;
     while ((step = db_next(s, err)) == DB_ROW && out->n < limit) {
         const char *name = shown_name(q, db_text(s, 0), cut);
-        if (q->field == VALUES_STATE && strncmp(name, q->prefix ? q->prefix : "", strlen(q->prefix ? q->prefix : "")) != 0) {
+        if (q->field == VALUES_STATE &&
+            strncmp(name, q->prefix ? q->prefix : "", strlen(q->prefix ? q->prefix : "")) != 0) {
             continue;
         }
         struct catalog_count *item = &out->items[out->n];
@@ -62,10 +64,11 @@ static bool read_counts(struct db_statement *s, const struct values_query *q, ui
     return step != DB_FAILED;
 }
 
-static bool count(struct db_handle *h, const struct values_query *q, const char *rows, struct catalog_counts *out, struct reel_error *err) {
+static bool count(struct db_handle *h, const struct values_query *q, const char *rows, struct catalog_counts *out,
+                  struct reel_error *err) {
     struct facet f = facet_of(q);
-    const char *prefix = q->prefix && q->field != VALUES_STATE ? q->prefix : "", *key = q->field == VALUES_META ? q->key : "",
-               *colon = *key ? ":" : "";
+    const char *prefix = q->prefix && q->field != VALUES_STATE ? q->prefix : "",
+               *key = q->field == VALUES_META ? q->key : "", *colon = *key ? ":" : "";
     AUTO_MEM char *from = NULL;
     AUTO_MEM char *end = NULL;
     AUTO_MEM char *after = NULL;
@@ -88,7 +91,8 @@ static bool count(struct db_handle *h, const struct values_query *q, const char 
     return read_counts(s, q, annotations_page_limit(q->limit), strlen(key) + strlen(colon), out, err);
 }
 
-bool catalog_values(struct catalog *c, const struct values_query *q, struct values_counts *out, struct reel_error *err) {
+bool catalog_values(struct catalog *c, const struct values_query *q, struct values_counts *out,
+                    struct reel_error *err) {
     *out = (struct values_counts){0};
     AUTO_MEM char *rows = NULL;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
@@ -106,14 +110,17 @@ bool catalog_values(struct catalog *c, const struct values_query *q, struct valu
 
 static bool read_total(struct db_statement *s, enum totals_by by, struct catalog_total *out) {
     const char *name = by == TOTALS_STATE ? recording_state_name((enum recording_state)db_int(s, 0)) : db_text(s, 0);
-    *out = (struct catalog_total){
-        .by = by, .recordings = db_size(s, 1), .bytes = db_size(s, 2), .messages = db_size(s, 3), .duration_ms = db_size(s, 4)};
+    *out = (struct catalog_total){.by = by,
+                                  .recordings = db_size(s, 1),
+                                  .bytes = db_size(s, 2),
+                                  .messages = db_size(s, 3),
+                                  .duration_ms = db_size(s, 4)};
     snprintf(out->name, sizeof out->name, "%s", name);
     return true;
 }
 
-bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *allowed, struct catalog_total **rows, uint32_t *n,
-                    struct reel_error *err) {
+bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *allowed, struct catalog_total **rows,
+                    uint32_t *n, struct reel_error *err) {
     AUTO_MEM char *names = NULL;
     AUTO_MEM struct catalog_total *all = calloc(TOTALS_MAX, sizeof *all);
     AUTO(db_end) struct db_handle *h = all ? db_read(c->db, err) : NULL;
@@ -149,7 +156,8 @@ void catalog_spans_done(struct catalog_spans *spans) {
 }
 
 /* They come by collection and start. */
-static bool add_span(struct catalog_spans *spans, struct db_statement *s, int64_t tolerance_ns, struct reel_error *err) {
+static bool add_span(struct catalog_spans *spans, struct db_statement *s, int64_t tolerance_ns,
+                     struct reel_error *err) {
     struct catalog_span *last = spans->n > 0 ? &spans->items[spans->n - 1] : NULL;
     int64_t start = db_int(s, 1), end = db_int(s, 2), reach = INT64_MAX;
     if (last && strcmp(last->collection, db_text(s, 0)) == 0) {
@@ -164,13 +172,17 @@ static bool add_span(struct catalog_spans *spans, struct db_statement *s, int64_
         }
     }
     struct catalog_span *next = &spans->items[spans->n];
-    *next = (struct catalog_span){
-        .collection = strdup(db_text(s, 0)), .start_ns = start, .end_ns = end, .recordings = 1, .messages = db_size(s, 3)};
+    *next = (struct catalog_span){.collection = strdup(db_text(s, 0)),
+                                  .start_ns = start,
+                                  .end_ns = end,
+                                  .recordings = 1,
+                                  .messages = db_size(s, 3)};
     spans->n += next->collection != NULL;
     return next->collection || reel_fail_memory(err);
 }
 
-static bool read_spans(struct db_handle *h, const char *rows, int64_t tolerance_ns, struct catalog_spans *out, struct reel_error *err) {
+static bool read_spans(struct db_handle *h, const char *rows, int64_t tolerance_ns, struct catalog_spans *out,
+                       struct reel_error *err) {
     AUTO(db_done) struct db_statement *s = db_statement(h, "found_spans", err);
     if (!s || !(out->items = calloc(out->counted ? out->counted : 1, sizeof *out->items))) {
         return s ? reel_fail_memory(err) : false;

@@ -1,5 +1,5 @@
-/* Distinct values with counts (facets), totals, and time coverage. For the whole catalog the counts are kept by triggers; within a query
- * they are counted over a bounded number of recordings, and the result says so. */
+/* Distinct values with counts (facets), totals, and time coverage. For the whole catalog the counts are kept by
+ * triggers; within a query they are counted over a bounded number of recordings, and the result says so. */
 #ifndef SERVER_CATALOG_VALUES_H
 #define SERVER_CATALOG_VALUES_H
 
@@ -8,7 +8,15 @@
 
 enum { VALUES_COUNTED_MAX = 100000, COVERAGE_COUNTED_MAX = 100000 };
 
-enum values_field { VALUES_TOPIC, VALUES_TYPE, VALUES_META, VALUES_TAG, VALUES_FORMAT, VALUES_COLLECTION, VALUES_STATE };
+enum values_field {
+    VALUES_TOPIC,
+    VALUES_TYPE,
+    VALUES_META,
+    VALUES_TAG,
+    VALUES_FORMAT,
+    VALUES_COLLECTION,
+    VALUES_STATE
+};
 struct values_query {
     enum values_field field;
     const char *key;            /* VALUES_META, which needs it; VALUES_TAG: of this tag, NULL: the keys themselves */
@@ -33,8 +41,8 @@ struct catalog_total {
 };
 /* `allowed` as in catalog_query. *rows: malloc'd. At most TOTALS_MAX of each. */
 enum { TOTALS_MAX = 5000 };
-bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *allowed, struct catalog_total **rows, uint32_t *n,
-                    struct reel_error *err);
+bool catalog_totals(struct catalog *c, enum totals_by by, const char *const *allowed, struct catalog_total **rows,
+                    uint32_t *n, struct reel_error *err);
 
 /* When there are recordings, of each collection: spans that are no further apart than the tolerance are one. */
 struct catalog_span {

@@ -1,5 +1,5 @@
-/* Webhooks as rows (changes.h). The result of an attempt and the new position are written in one transaction, so after a crash at most
- * the last attempt is repeated. */
+/* Webhooks as rows (changes.h). The result of an attempt and the new position are written in one transaction, so after
+ * a crash at most the last attempt is repeated. */
 #include <string.h>
 
 #include "catalog/catalog_internal.h"
@@ -35,7 +35,8 @@ static bool load(struct db_statement *s, struct webhook *out, struct reel_error 
 }
 
 /* At most `max` after the row `after`. */
-static bool read_after(struct catalog *c, int64_t after, struct webhook *out, uint32_t max, uint32_t *n, struct reel_error *err) {
+static bool read_after(struct catalog *c, int64_t after, struct webhook *out, uint32_t max, uint32_t *n,
+                       struct reel_error *err) {
     *n = 0;
     AUTO(db_end) struct db_handle *h = db_read(c->db, err);
     AUTO(db_done) struct db_statement *s = h ? db_statement(h, "webhooks_after", err) : NULL;
@@ -94,7 +95,8 @@ static bool has_room(struct db_handle *h, struct reel_error *err) {
     if (!s || db_next(s, err) != DB_ROW) {
         return false;
     }
-    return db_int(s, 0) < WEBHOOKS_MAX || reel_fail(err, REEL_LIMIT, "there are %d webhooks; take one away first", WEBHOOKS_MAX);
+    return db_int(s, 0) < WEBHOOKS_MAX ||
+           reel_fail(err, REEL_LIMIT, "there are %d webhooks; take one away first", WEBHOOKS_MAX);
 }
 
 static bool insert(struct db_handle *h, struct webhook *w, struct reel_error *err) {
@@ -174,7 +176,8 @@ static bool run_result(struct db_handle *h, const char *statement, int64_t row, 
     return db_run(s, err);
 }
 
-bool catalog_webhook_result(struct catalog *c, int64_t row, const struct webhook_result *result, struct reel_error *err) {
+bool catalog_webhook_result(struct catalog *c, int64_t row, const struct webhook_result *result,
+                            struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
     return h && run_result(h, result->delivered ? "webhook_delivered" : "webhook_failed", row, result, err) &&
            run_result(h, "webhook_result_insert", row, result, err) && db_commit(h, err);
@@ -192,8 +195,9 @@ json_t *catalog_webhook_results(struct catalog *c, int64_t row, struct reel_erro
     db_set_int(s, ":row", row);
     while ((step = db_next(s, err)) == DB_ROW) {
         reel_time_rfc3339(db_int(s, 1), time);
-        json_array_append_new(items, json_pack("{s:I, s:s, s:I, s:I, s:s}", "seq", (json_int_t)db_int(s, 0), "time", time, "took_ms",
-                                               (json_int_t)db_int(s, 2), "status", (json_int_t)db_int(s, 3), "problem", db_text(s, 4)));
+        json_array_append_new(items, json_pack("{s:I, s:s, s:I, s:I, s:s}", "seq", (json_int_t)db_int(s, 0), "time",
+                                               time, "took_ms", (json_int_t)db_int(s, 2), "status",
+                                               (json_int_t)db_int(s, 3), "problem", db_text(s, 4)));
     }
     if (step != DB_END) {
         json_decref(items);

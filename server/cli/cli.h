@@ -24,9 +24,9 @@ struct cli_command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct cli_command cli_serve, cli_info, cli_cat, cli_play, cli_record, cli_convert, cli_check, cli_import, cli_demo,
-    cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_get, cli_fsck, cli_scrub, cli_backup, cli_migrate,
-    cli_rescan, cli_routes;
+extern const struct cli_command cli_serve, cli_info, cli_cat, cli_play, cli_record, cli_convert, cli_check, cli_import,
+    cli_demo, cli_health, cli_carla, cli_nanover, cli_bag, cli_tide, cli_token, cli_push, cli_get, cli_fsck, cli_scrub,
+    cli_backup, cli_migrate, cli_rescan, cli_routes;
 
 /* ---- options.c: parsing and --help, both from one table */
 
@@ -54,23 +54,24 @@ struct cli_option { /* tables end with {0} */
     uint64_t least, most;       /* CLI_UINT; most 0 = no bound */
     uint64_t unit;              /* CLI_UINT: the value is stored multiplied by this; 0 is 1 */
     bool narrow;                /* CLI_UINT: `to` is an unsigned int */
-    const char *initial;        /* the default, as text: set before anything is parsed, and printed by --help; NULL: `to` stays */
+    const char
+        *initial; /* the default, as text: set before anything is parsed, and printed by --help; NULL: `to` stays */
 };
 
-/* Sets the defaults, then parses argv into the table's targets. On true, argv[*first …] are the other arguments, at least `required` of
- * them. On false, main returns *exit_code: --help or an error message was printed. */
-bool cli_options(const struct cli_command *command, const struct cli_option *options, int required, int argc, char **argv, int *first,
-                 int *exit_code);
+/* Sets the defaults, then parses argv into the table's targets. On true, argv[*first …] are the other arguments, at
+ * least `required` of them. On false, main returns *exit_code: --help or an error message was printed. */
+bool cli_options(const struct cli_command *command, const struct cli_option *options, int required, int argc,
+                 char **argv, int *first, int *exit_code);
 
 bool cli_set_defaults(const struct cli_command *command, const struct cli_option *options); /* prints the error */
 /* Without setting the defaults; given[i] becomes true if options[i] was on the command line; `given` may be NULL. */
-bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int required, int argc, char **argv, int *first,
-                       int *exit_code, bool *given);
+bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int required, int argc,
+                       char **argv, int *first, int *exit_code, bool *given);
 bool cli_read_value(const struct cli_option *o, const char *text, int most,
                     struct reel_error *err); /* stores one value; a list holds at most `most` */
 
-/* ---- environment.c: the same table read from the environment: --cache-mb from REEL_CACHE_MB, or from the file that REEL_CACHE_MB_FILE
- * names; lists separated by commas, flags as true or false. */
+/* ---- environment.c: the same table read from the environment: --cache-mb from REEL_CACHE_MB, or from the file that
+ * REEL_CACHE_MB_FILE names; lists separated by commas, flags as true or false. */
 enum { CLI_OPTIONS_MAX = 64 };
 enum cli_from { CLI_FROM_DEFAULT, CLI_FROM_ARGUMENT, CLI_FROM_ENVIRONMENT, CLI_FROM_FILE };
 struct cli_sources { /* where each option's value came from; owns the values from the environment */
@@ -78,10 +79,11 @@ struct cli_sources { /* where each option's value came from; owns the values fro
     char *texts[CLI_OPTIONS_MAX];
 };
 void cli_sources_done(struct cli_sources *s);
-bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc,
-                                 char **argv, int *first, int *exit_code);
+bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options,
+                                 struct cli_sources *s, int argc, char **argv, int *first, int *exit_code);
 /* One line for each option: its value and where it came from. */
-void cli_print_settings(const struct cli_command *command, const struct cli_option *options, const struct cli_sources *s);
+void cli_print_settings(const struct cli_command *command, const struct cli_option *options,
+                        const struct cli_sources *s);
 
 /* Adds the tags of --tag KEY=VALUE to `annotations`; NULL: only checks them. */
 struct catalog_annotations;
@@ -100,7 +102,8 @@ bool cli_flush(struct reel_error *err);
 const char *cli_size_text(uint64_t bytes, char out[16]);
 const char *cli_file_name(const char *path); /* the part after the last slash */
 
-/* ---- progress.c: one line on stderr, only on a terminal and only for work that takes over a second. Ctrl-C cancels the work under way. */
+/* ---- progress.c: one line on stderr, only on a terminal and only for work that takes over a second. Ctrl-C cancels
+ * the work under way. */
 
 struct cli_progress {
     struct reel_progress report; /* give &p.report to whatever takes one */
@@ -124,17 +127,17 @@ struct cli_files {
     const struct reel_format *format; /* of the first, by cli_gather(); NULL: unknown */
 };
 
-/* Opens files as a recording. Its index pack is kept in the user's cache folder under a name derived from paths, sizes, times and inodes,
- * and used again while these are unchanged; `rescan` scans again. Without a cache folder the pack is a temporary file that is gone when the
- * recording is freed. */
+/* Opens files as a recording. Its index pack is kept in the user's cache folder under a name derived from paths, sizes,
+ * times and inodes, and used again while these are unchanged; `rescan` scans again. Without a cache folder the pack is
+ * a temporary file that is gone when the recording is freed. */
 struct reel_recording *cli_open(const char *path, bool rescan, struct reel_error *err);
 struct reel_recording *cli_open_files(const struct cli_files *files, bool rescan, struct reel_error *err);
 
 /* From the files' own index, or from a kept index pack; files without an index are scanned. */
 struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_error *err);
 
-/* Call after work on this file failed: if the kept index pack turned out to be corrupted (REEL_CHANGED; it is verified as it is read), it
- * is removed, and `err` says to run the command again. */
+/* Call after work on this file failed: if the kept index pack turned out to be corrupted (REEL_CHANGED; it is verified
+ * as it is read), it is removed, and `err` says to run the command again. */
 void cli_forget(const char *path, struct reel_error *err);
 void cli_forget_files(const struct cli_files *files, struct reel_error *err);
 
@@ -156,7 +159,8 @@ struct cli_tree {
     uint32_t n;
     size_t room, room_below;
 };
-bool cli_tree(char *const *paths, uint32_t n, const char *except, struct cli_tree *out, struct reel_error *err); /* except: a folder */
+bool cli_tree(char *const *paths, uint32_t n, const char *except, struct cli_tree *out,
+              struct reel_error *err); /* except: a folder */
 void cli_tree_done(struct cli_tree *tree);
 
 /* ---- the options of cat and convert as a selection of these recordings */
@@ -178,7 +182,8 @@ static inline void reel_auto_cli_select_done(struct cli_select *s) {
 }
 /* The threads that --render-threads asks for. */
 static inline struct reel_threads *cli_threads(uint64_t n, struct reel_error *err) {
-    return reel_threads_new(&(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = (unsigned)n}, err);
+    return reel_threads_new(
+        &(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = (unsigned)n}, err);
 }
 /* clang-format off */
 #define CLI_THREADS_OPTION(n) \
@@ -202,9 +207,10 @@ static inline struct reel_threads *cli_threads(uint64_t n, struct reel_error *er
 /* clang-format on */
 /* `sources` of reel_merge_options(), or NULL; times like +2s count from the first start and the last end of all. */
 /* A line on stderr when the selection has no message. */
-bool cli_warn_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *selection, struct reel_error *err);
-bool cli_selection(struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources,
-                   struct reel_selection *out, struct reel_error *err);
+bool cli_warn_matches(struct reel_recording *const *recordings, uint32_t n, const struct reel_selection *selection,
+                      struct reel_error *err);
+bool cli_selection(struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
+                   const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err);
 
 /* ---- output.c: output files, with a hint at --force and REEL_CANCELLED after Ctrl-C */
 bool cli_output_open(struct output_file *o, const char *path, bool replace, struct reel_error *err);

@@ -62,10 +62,13 @@ const struct cli_command cli_backup = {
     .name = "backup",
     .arguments = "DIR [OPTION]…",
     .summary = "back up an archive, also while a server is running",
-    .details = "DIR becomes an archive: a snapshot of catalog.db, blobs.txt (the stored files it refers to, for `sha256sum -c`), "
-               "backup.json (written\n"
-               "last: the backup is complete) and, with --blobs, the stored files. DIR must be new, empty or an earlier backup, which is "
-               "updated.\n"
-               "To restore, run `reel serve --data` on a copy of DIR; without --blobs, also copy the blobs folder into it.",
+    .details =
+        "DIR becomes an archive: a snapshot of catalog.db, blobs.txt (the stored files it refers to, for `sha256sum "
+        "-c`), "
+        "backup.json (written\n"
+        "last: the backup is complete) and, with --blobs, the stored files. DIR must be new, empty or an earlier "
+        "backup, which is "
+        "updated.\n"
+        "To restore, run `reel serve --data` on a copy of DIR; without --blobs, also copy the blobs folder into it.",
     .run = run,
 };

@@ -45,7 +45,7 @@ const struct cli_command cli_bag = {
     .name = "bag",
     .arguments = "info FILE… [OPTION]…",
     .summary = "print what `rosbag info` prints",
-    .details =
-        "For bags that rosbag can read, the output is byte for byte the same. Other bags and ROS recordings are printed in the same form.",
+    .details = "For bags that rosbag can read, the output is byte for byte the same. Other bags and ROS recordings are "
+               "printed in the same form.",
     .run = run,
 };

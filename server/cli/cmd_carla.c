@@ -7,7 +7,8 @@
 #include "reel/carla.h"
 #include "wire/cleanup.h"
 
-static const char *const topics[] = {"info", "collisions", "blocked", "actors", "trajectory", "state", NULL}; /* as enum reel_carla_topic */
+static const char *const topics[] = {"info",       "collisions", "blocked", "actors",
+                                     "trajectory", "state",      NULL}; /* as enum reel_carla_topic */
 static const char *const formats[] = {"text", "csv", "json", "ndjson", "parquet", "arrows", NULL};
 static const char *const frames[] = {"carla", "ros", NULL};
 
@@ -37,7 +38,8 @@ static bool run_report(const char *path, const struct request *q, struct reel_er
     struct reel_time at;
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     question.at_ns = info->end_ns;
-    if (q->at && !(reel_time_parse(q->at, 1, &at, err) && reel_time_within(&at, info->start_ns, info->end_ns, &question.at_ns, err))) {
+    if (q->at && !(reel_time_parse(q->at, 1, &at, err) &&
+                   reel_time_within(&at, info->start_ns, info->end_ns, &question.at_ns, err))) {
         return false;
     }
     AUTO(reel_table_text_free) struct reel_table_text *rows = NULL;
@@ -100,7 +102,8 @@ static bool read_arguments(const struct arguments *w, struct reel_carla_question
         return false;
     }
     if (!read_type(w->type1, &q->type1) || !read_type(w->type2, &q->type2)) {
-        return reel_fail(err, REEL_ARGUMENT, "a type is h (hero), v (vehicle), w (walker), t (traffic light), o (other) or a (any)");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "a type is h (hero), v (vehicle), w (walker), t (traffic light), o (other) or a (any)");
     }
     bool numbers = read_number(w->min_time, &q->min_time_s) && read_number(w->min_distance, &q->min_distance_cm);
     return numbers || reel_fail(err, REEL_ARGUMENT, "--min-time and --min-distance must be numbers, 0 or greater");
@@ -110,14 +113,18 @@ static int run_subcommand(char **rest, int n, const struct arguments *w) {
     struct reel_error err = {0};
     int topic = topic_named(rest[0]);
     if (!topics[topic]) {
-        return cli_misused(&cli_carla, "\"%s\" is not one of info, collisions, blocked, actors, trajectory, state", rest[0]);
+        return cli_misused(&cli_carla, "\"%s\" is not one of info, collisions, blocked, actors, trajectory, state",
+                           rest[0]);
     }
     bool of_one = topic == REEL_CARLA_TRAJECTORY;
     if (n != (of_one ? 3 : 2)) {
-        return cli_misused(&cli_carla, of_one ? "trajectory needs a file and an actor: FILE ACTOR" : "expected one file");
+        return cli_misused(&cli_carla,
+                           of_one ? "trajectory needs a file and an actor: FILE ACTOR" : "expected one file");
     }
-    struct request q = {.question = reel_carla_question((enum reel_carla_topic)topic), .format = w->format, .at = w->at};
-    q.format = w->format < 0 ? (topic > REEL_CARLA_BLOCKED ? 1 : 0) : w->format; /* CARLA has no text form of the others: CSV */
+    struct request q = {
+        .question = reel_carla_question((enum reel_carla_topic)topic), .format = w->format, .at = w->at};
+    q.format = w->format < 0 ? (topic > REEL_CARLA_BLOCKED ? 1 : 0)
+                             : w->format; /* CARLA has no text form of the others: CSV */
     if (!read_arguments(w, &q.question, &err)) {
         return cli_misused(&cli_carla, "%s", err.text);
     }
@@ -146,9 +153,18 @@ static int run(int argc, char **argv) {
          .kind = CLI_TEXT,
          .to = &w.type1,
          .value = "TYPE",
-         .help = "collisions: type of the first actor: h, v, w, t, o, a (hero, vehicle, walker, traffic light, other, any)"},
-        {.name = "type2", .kind = CLI_TEXT, .to = &w.type2, .value = "TYPE", .help = "collisions: type of the second actor"},
-        {.name = "min-time", .kind = CLI_TEXT, .to = &w.min_time, .value = "SECONDS", .help = "blocked: shortest time (default 30)"},
+         .help = "collisions: type of the first actor: h, v, w, t, o, a (hero, vehicle, walker, traffic light, other, "
+                 "any)"},
+        {.name = "type2",
+         .kind = CLI_TEXT,
+         .to = &w.type2,
+         .value = "TYPE",
+         .help = "collisions: type of the second actor"},
+        {.name = "min-time",
+         .kind = CLI_TEXT,
+         .to = &w.min_time,
+         .value = "SECONDS",
+         .help = "blocked: shortest time (default 30)"},
         {.name = "min-distance",
          .kind = CLI_TEXT,
          .to = &w.min_distance,
@@ -161,7 +177,12 @@ static int run(int argc, char **argv) {
          .value = "FRAME",
          .help = "trajectory, state: left-handed coordinates, or right-handed as in ROS",
          .choices = frames},
-        {.name = "output", .kind = CLI_CHOICE, .to = &w.format, .value = "FORMAT", .help = "CARLA's own text, or rows", .choices = formats},
+        {.name = "output",
+         .kind = CLI_CHOICE,
+         .to = &w.format,
+         .value = "FORMAT",
+         .help = "CARLA's own text, or rows",
+         .choices = formats},
         {0},
     };
     if (!cli_options(&cli_carla, options, 2, argc, argv, &first, &code)) {
@@ -174,8 +195,8 @@ const struct cli_command cli_carla = {
     .name = "carla",
     .arguments = "info|collisions|blocked|actors|trajectory|state FILE [ACTOR] [OPTION]…",
     .summary = "print what CARLA's own tools print about a recorder file",
-    .details =
-        "info, collisions and blocked print what CARLA prints, byte for byte. actors, trajectory and state, which CARLA lacks, print\n"
-        "rows; so does --output for the others. state prints the living actors, with positions between frames.",
+    .details = "info, collisions and blocked print what CARLA prints, byte for byte. actors, trajectory and state, "
+               "which CARLA lacks, print\n"
+               "rows; so does --output for the others. state prints the living actors, with positions between frames.",
     .run = run,
 };

@@ -22,8 +22,8 @@ static void request_done(struct request *q) {
     reel_auto_option_list_done(&q->fields);
 }
 
-static bool copy_payload(struct reel_stream *stream, const struct reel_message *m, char *buffer, struct output_file *out,
-                         struct reel_error *err) {
+static bool copy_payload(struct reel_stream *stream, const struct reel_message *m, char *buffer,
+                         struct output_file *out, struct reel_error *err) {
     for (uint32_t done = 0; done < m->size;) {
         size_t n = m->size - done < PIECE ? m->size - done : PIECE;
         if (!reel_stream_copy(stream, m, done, buffer, n, err) || !cli_output_write(out, buffer, n, err)) {
@@ -35,17 +35,20 @@ static bool copy_payload(struct reel_stream *stream, const struct reel_message *
 }
 
 /* Concatenated payloads, nothing between them; payloads of several topics could not be distinguished. */
-static bool put_raw(struct reel_stream *stream, const struct request *q, char *buffer, struct output_file *out, struct reel_error *err) {
+static bool put_raw(struct reel_stream *stream, const struct request *q, char *buffer, struct output_file *out,
+                    struct reel_error *err) {
     for (uint32_t i = 1; i < stream->n_channels; i++) {
         if (strcmp(stream->channels[i]->name, stream->channels[0]->name) != 0) {
-            return reel_fail(err, REEL_ARGUMENT,
-                             "raw output needs a single topic, and there are several (%s, %s, …): select one with --topic",
-                             stream->channels[0]->name, stream->channels[i]->name);
+            return reel_fail(
+                err, REEL_ARGUMENT,
+                "raw output needs a single topic, and there are several (%s, %s, …): select one with --topic",
+                stream->channels[0]->name, stream->channels[i]->name);
         }
     }
     struct reel_message m;
     enum reel_step step = REEL_STEP_END;
-    for (uint64_t n = 0; (q->limit == 0 || n < q->limit) && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; n++) {
+    for (uint64_t n = 0;
+         (q->limit == 0 || n < q->limit) && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; n++) {
         if (!copy_payload(stream, &m, buffer, out, err)) {
             return false;
         }
@@ -53,8 +56,8 @@ static bool put_raw(struct reel_stream *stream, const struct request *q, char *b
     return step != REEL_STEP_ERROR;
 }
 
-static bool put_rows(struct reel_recording *recording, const struct reel_selection *selection, const struct request *q, char *buffer,
-                     struct output_file *out, struct reel_error *err) {
+static bool put_rows(struct reel_recording *recording, const struct reel_selection *selection, const struct request *q,
+                     char *buffer, struct output_file *out, struct reel_error *err) {
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
     const struct reel_write_options options = {.compression = "",
                                                .time_format = (enum reel_time_format)q->time_format,
@@ -68,10 +71,12 @@ static bool put_rows(struct reel_recording *recording, const struct reel_selecti
     AUTO(reel_conversion_free)
     struct reel_conversion *conversion =
         writer && threads ? reel_conversion_new(writer, &recording, 1, selection, &options, threads, NULL, err) : NULL;
-    AUTO(reel_render_free) struct reel_render *render = conversion ? reel_conversion_render(conversion, NULL, err) : NULL;
+    AUTO(reel_render_free)
+    struct reel_render *render = conversion ? reel_conversion_render(conversion, NULL, err) : NULL;
     size_t got = 0;
     do {
-        if (!render || !reel_render_next(render, buffer, PIECE, &got, err) || !cli_output_write(out, buffer, got, err)) {
+        if (!render || !reel_render_next(render, buffer, PIECE, &got, err) ||
+            !cli_output_write(out, buffer, got, err)) {
             return false;
         }
     } while (got > 0);
@@ -81,7 +86,8 @@ static bool put_rows(struct reel_recording *recording, const struct reel_selecti
 static bool put_messages(const char *path, struct cli_select *select, const struct request *q, struct reel_error *err) {
     struct reel_selection selection;
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
-    if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) || !cli_warn_matches(&recording, 1, &selection, err)) {
+    if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) ||
+        !cli_warn_matches(&recording, 1, &selection, err)) {
         return false;
     }
     struct output_file out = {.fd = STDOUT_FILENO};
@@ -115,8 +121,14 @@ static int run(int argc, char **argv) {
          .to = &q.fields,
          .value = "PATH",
          .help = "print only this field of each payload, such as pose.position.x; may be repeated"},
-        {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "print payloads as {\"$base64\": …} instead of decoding them"},
-        {.name = "channels", .kind = CLI_FLAG, .to = &q.channels, .help = "first, print how each topic is defined; not in CSV"},
+        {.name = "no-decode",
+         .kind = CLI_FLAG,
+         .to = &q.undecoded,
+         .help = "print payloads as {\"$base64\": …} instead of decoding them"},
+        {.name = "channels",
+         .kind = CLI_FLAG,
+         .to = &q.channels,
+         .help = "first, print how each topic is defined; not in CSV"},
         CLI_THREADS_OPTION(q.threads),
         {.name = "time-format",
          .kind = CLI_CHOICE,
@@ -144,7 +156,7 @@ const struct cli_command cli_cat = {
     .name = "cat",
     .arguments = "FILE [OPTION]…",
     .summary = "print the messages of a recording in time order",
-    .details =
-        "Each row has the members topic, sequence, log_time, publish_time and data. Payloads that cannot be decoded are {\"$base64\": …}.",
+    .details = "Each row has the members topic, sequence, log_time, publish_time and data. Payloads that cannot be "
+               "decoded are {\"$base64\": …}.",
     .run = run,
 };

@@ -28,20 +28,22 @@ static void print_report(const char *path, const struct reel_index *index, const
     const struct reel_finding *findings = reel_index_findings(index, &n);
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
-        json_array_append_new(list,
-                              json_pack("{s:s, s:o, s:o, s:s}", "severity", view_severity(findings[i].severity), "offset",
-                                        view_u64(findings[i].offset), "length", view_u64(findings[i].length), "text", findings[i].text));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:s}", "severity", view_severity(findings[i].severity),
+                                              "offset", view_u64(findings[i].offset), "length",
+                                              view_u64(findings[i].length), "text", findings[i].text));
     }
-    print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:n}", "file", path, "state", state, "format", info->format->name,
-                         "messages", view_u64(info->messages), "channels", (int)info->n_channels, "lost_bytes", view_u64(info->lost_bytes),
-                         "findings_total", view_u64(info->n_findings_total), "findings", list, "error"));
+    print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:n}", "file", path, "state", state, "format",
+                         info->format->name, "messages", view_u64(info->messages), "channels", (int)info->n_channels,
+                         "lost_bytes", view_u64(info->lost_bytes), "findings_total", view_u64(info->n_findings_total),
+                         "findings", list, "error"));
 }
 
 static int check_json(const char *path, struct reel_error *err) {
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, true, err);
     if (!recording) {
-        print_json(json_pack("{s:s, s:s, s:n, s:i, s:i, s:i, s:i, s:[], s:s}", "file", path, "state", "unreadable", "format", "messages", 0,
-                             "channels", 0, "lost_bytes", 0, "findings_total", 0, "findings", "error", err->text));
+        print_json(json_pack("{s:s, s:s, s:n, s:i, s:i, s:i, s:i, s:[], s:s}", "file", path, "state", "unreadable",
+                             "format", "messages", 0, "channels", 0, "lost_bytes", 0, "findings_total", 0, "findings",
+                             "error", err->text));
         return CHECK_UNREADABLE;
     }
     const struct reel_index *index = reel_recording_index(recording);
@@ -60,7 +62,8 @@ static int check(const char *path, struct reel_error *err) {
     const struct reel_finding *findings = reel_index_findings(reel_recording_index(recording), &n);
     char size[16];
     printf("%s: %s, %llu message%s in %u channel%s, ", path, info->container[0] ? info->container : info->format->title,
-           (unsigned long long)info->messages, info->messages == 1 ? "" : "s", info->n_channels, info->n_channels == 1 ? "" : "s");
+           (unsigned long long)info->messages, info->messages == 1 ? "" : "s", info->n_channels,
+           info->n_channels == 1 ? "" : "s");
     if (info->damaged) {
         printf("damaged: %s lost\n", info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "data");
     } else {

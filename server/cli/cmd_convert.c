@@ -120,7 +120,8 @@ static bool set_merge_options(struct conversion *c, struct reel_error *err) {
 
 static bool select_messages(struct conversion *c, struct reel_error *err) {
     if (c->run != NO_RUN && (c->n_recordings > 1 || c->select.start.given || c->select.end.given)) {
-        return reel_fail(err, REEL_ARGUMENT, "--run needs a single recording and cannot be combined with --start or --end");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "--run needs a single recording and cannot be combined with --start or --end");
     }
     if (!cli_selection(&c->select, c->recordings, c->n_recordings, c->sources, &c->selection, err)) {
         return false;
@@ -131,12 +132,14 @@ static bool select_messages(struct conversion *c, struct reel_error *err) {
     }
     c->selection.view = c->view && c->raw ? c->selection.view->raw : c->selection.view;
     if (c->ros >= 0 && c->wrap) {
-        return reel_fail(err, REEL_ARGUMENT, "--ros converts messages and --wrap keeps them as they are; use one of them");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "--ros converts messages and --wrap keeps them as they are; use one of them");
     }
     c->selection.encoding = c->ros >= 0 ? encodings[c->ros] : c->wrap ? "" : NULL;
     bool blocks = c->block_size > 0 || c->compress_from > 0 || c->compress_topics.count > 0;
     if (blocks && !(c->writer->needs & REEL_SETS_BLOCKS)) {
-        return reel_fail(err, REEL_ARGUMENT, "--block-size, --compress-from and --compress-topic mean nothing for %s files",
+        return reel_fail(err, REEL_ARGUMENT,
+                         "--block-size, --compress-from and --compress-topic mean nothing for %s files",
                          c->writer->name);
     }
     if ((c->width > 0 || c->fps > 0) && !(c->writer->needs & REEL_DRAWS)) {
@@ -171,8 +174,8 @@ static void print_losses(FILE *to, const struct reel_loss *loss) {
     size_t n;
     const struct reel_loss_item *items = reel_loss_items(loss, &n);
     for (size_t i = 0; i < n; i++) {
-        fprintf(to, "%-7s  %s%s%s\n", kinds[items[i].kind], items[i].channel ? items[i].channel : "", items[i].channel ? ": " : "",
-                items[i].text);
+        fprintf(to, "%-7s  %s%s%s\n", kinds[items[i].kind], items[i].channel ? items[i].channel : "",
+                items[i].channel ? ": " : "", items[i].text);
     }
     if (n == 0 && to == stdout) {
         puts("nothing is lost or changed");
@@ -192,12 +195,13 @@ static bool report_losses(const struct conversion *c, struct reel_error *err) {
 
 /* ---- writing */
 
-static bool convert_to(const struct conversion *c, const struct reel_output *output, const struct reel_progress *progress,
-                       struct reel_error *err) {
+static bool convert_to(const struct conversion *c, const struct reel_output *output,
+                       const struct reel_progress *progress, struct reel_error *err) {
     AUTO(reel_threads_free) struct reel_threads *threads = cli_threads(c->threads, err);
     AUTO(reel_conversion_free)
-    struct reel_conversion *conversion =
-        threads ? reel_conversion_new(c->writer, c->recordings, c->n_recordings, &c->selection, &c->options, threads, NULL, err) : NULL;
+    struct reel_conversion *conversion = threads ? reel_conversion_new(c->writer, c->recordings, c->n_recordings,
+                                                                       &c->selection, &c->options, threads, NULL, err)
+                                                 : NULL;
     return conversion && reel_convert_to(conversion, output, progress, err);
 }
 
@@ -214,8 +218,10 @@ static bool write_output(struct conversion *c, const char *path, struct reel_err
     c->options.name = name;
     struct cli_progress progress;
     cli_progress_start(&progress, "converting", cli_file_name(path));
-    struct reel_output output = {
-        .write = cli_output_write, .rewrite = output_file_rewrites(&out) ? output_file_rewrite : NULL, .context = &out, .loss = loss};
+    struct reel_output output = {.write = cli_output_write,
+                                 .rewrite = output_file_rewrites(&out) ? output_file_rewrite : NULL,
+                                 .context = &out,
+                                 .loss = loss};
     bool good = convert_to(c, &output, &progress.report, err);
     cli_progress_end(&progress);
     c->options.name = NULL;
@@ -252,8 +258,9 @@ static bool convert(struct conversion *c, char **paths, uint32_t n, struct reel_
     if (c->split && strcmp(out, "-") == 0) {
         return reel_fail(err, REEL_ARGUMENT, "--split writes several files, not to standard output");
     }
-    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && set_merge_options(c, err) && select_messages(c, err) &&
-           report_losses(c, err) && (c->report || (c->split ? write_parts : write_output)(c, out, err));
+    return choose_writer(c, out, err) && open_inputs(c, paths, n - 1, err) && set_merge_options(c, err) &&
+           select_messages(c, err) && report_losses(c, err) &&
+           (c->report || (c->split ? write_parts : write_output)(c, out, err));
 }
 
 /* ---- each into a folder */
@@ -267,10 +274,11 @@ static bool is_folder(const char *path) {
 /* "out/day1/run.mcap" for "day1/run.bag", its place below a folder that was given. */
 static char *path_in_folder(const struct conversion *c, const char *folder, const char *place) {
     const char *format = c->format ? c->format : "mcap";
-    size_t n = strlen(folder), name = (size_t)(cli_file_name(place) - place), stem = strlen(place) - strlen(extension_of(place));
+    size_t n = strlen(folder), name = (size_t)(cli_file_name(place) - place),
+           stem = strlen(place) - strlen(extension_of(place));
     char *out = NULL;
-    return asprintf(&out, "%s%s%.*s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/", (int)(stem > name ? stem : strlen(place)),
-                    place, format[0] == '.' ? "" : ".", format) < 0
+    return asprintf(&out, "%s%s%.*s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/",
+                    (int)(stem > name ? stem : strlen(place)), place, format[0] == '.' ? "" : ".", format) < 0
                ? NULL
                : out;
 }
@@ -348,7 +356,8 @@ static bool are_distinct(char *const *outs, uint32_t n, struct reel_error *err) 
     qsort(sorted, n, sizeof *sorted, compare_texts);
     for (uint32_t i = 1; i < n; i++) {
         if (strcmp(sorted[i - 1], sorted[i]) == 0) {
-            return reel_fail(err, REEL_CONFLICT, "two recordings would become %s; convert them into different folders", sorted[i]);
+            return reel_fail(err, REEL_CONFLICT, "two recordings would become %s; convert them into different folders",
+                             sorted[i]);
         }
     }
     return true;
@@ -379,7 +388,8 @@ static const char *place_of(const struct cli_tree *tree, const char *path) {
     return path + tree->below[i];
 }
 
-static bool list_each(const struct conversion *c, struct each *e, char **paths, uint32_t n, const char *folder, struct reel_error *err) {
+static bool list_each(const struct conversion *c, struct each *e, char **paths, uint32_t n, const char *folder,
+                      struct reel_error *err) {
     if (!cli_tree(paths, n, folder, &e->tree, err) || !cli_gather(e->tree.paths, e->tree.n, &e->all, err)) {
         return false;
     }
@@ -403,8 +413,8 @@ static void convert_one(const struct conversion *c, struct each *e, uint32_t i, 
         return;
     }
     e->failed += wait_for(running, (unsigned)c->jobs - 1);
-    bool started =
-        make_folders(e->outs[i], &err) && (start_one(c, &e->all.items[i], stale, e->outs[i]) > 0 || reel_fail_errno(&err, "fork"));
+    bool started = make_folders(e->outs[i], &err) &&
+                   (start_one(c, &e->all.items[i], stale, e->outs[i]) > 0 || reel_fail_errno(&err, "fork"));
     if (!started) {
         cli_fail(&cli_convert, NULL, &err);
         e->failed++;
@@ -485,12 +495,15 @@ const struct cli_command cli_convert = {
     .name = "convert",
     .arguments = "IN… OUT [OPTION]…",
     .summary = "convert, cut and merge recordings",
-    .details =
-        "The extension of OUT selects the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version 1.2); \"-\" is standard\n"
-        "output and needs --format. Several recordings are merged by time; run.traj and run.state are one recording. OUT is complete or\n"
-        "not created at all. If OUT is a folder, each recording is converted into a file in it, to MCAP without --format, those below a\n"
-        "folder at the same place; what is there already and not older than its recording is skipped, and one that fails does not stop "
-        "the\n"
-        "others. Whatever the output format cannot hold is reported on standard error.",
+    .details = "The extension of OUT selects the format (run.mcap, run.nanover.zip, run.ndjson, run.bag with --version "
+               "1.2); \"-\" is standard\n"
+               "output and needs --format. Several recordings are merged by time; run.traj and run.state are one "
+               "recording. OUT is complete or\n"
+               "not created at all. If OUT is a folder, each recording is converted into a file in it, to MCAP without "
+               "--format, those below a\n"
+               "folder at the same place; what is there already and not older than its recording is skipped, and one "
+               "that fails does not stop "
+               "the\n"
+               "others. Whatever the output format cannot hold is reported on standard error.",
     .run = run,
 };

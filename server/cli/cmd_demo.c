@@ -23,8 +23,8 @@ static bool write_demo(const char *folder, size_t number, bool replace, struct r
         path = NULL;
         return reel_fail_memory(err);
     }
-    if (!demos[number].make(&data, &size, err) || !cli_output_open(&out, path, replace, err) || !cli_output_write(&out, data, size, err) ||
-        !output_file_finish(&out, err)) {
+    if (!demos[number].make(&data, &size, err) || !cli_output_open(&out, path, replace, err) ||
+        !cli_output_write(&out, data, size, err) || !output_file_finish(&out, err)) {
         return false;
     }
     char text[16];
@@ -62,6 +62,7 @@ const struct cli_command cli_demo = {
     .name = "demo",
     .arguments = "DIR [--force]",
     .summary = "write small recordings to try Reel with",
-    .details = "demo.bag: 20 s of a robot driving in a circle (ROS bag 1.2). demo.nanover.zip: 20 s of a simulated molecule and two users.",
+    .details = "demo.bag: 20 s of a robot driving in a circle (ROS bag 1.2). demo.nanover.zip: 20 s of a simulated "
+               "molecule and two users.",
     .run = run,
 };

@@ -15,19 +15,21 @@ struct findings {
 static void found(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired) {
     struct findings *t = context;
     if (!t->items) {
-        printf("%s: %s: %s%s%s\n", fsck_kind_name(kind), subject, text, repaired ? " – " : "", repaired ? repaired : "");
+        printf("%s: %s: %s%s%s\n", fsck_kind_name(kind), subject, text, repaired ? " – " : "",
+               repaired ? repaired : "");
         fflush(stdout);
     } else if (json_array_size(t->items) < SHOWN_MAX) {
-        json_array_append_new(t->items, json_pack("{s:s, s:s, s:s, s:s?}", "kind", fsck_kind_name(kind), "subject", subject, "text", text,
-                                                  "repaired", repaired));
+        json_array_append_new(t->items, json_pack("{s:s, s:s, s:s, s:s?}", "kind", fsck_kind_name(kind), "subject",
+                                                  subject, "text", text, "repaired", repaired));
     }
 }
 
 static bool print_json(const struct findings *t, const struct fsck_report *r, struct reel_error *err) {
     json_t *all =
-        json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found", (json_int_t)r->found, "repaired",
-                  (json_int_t)r->repaired, "recordings", (json_int_t)r->recordings, "files", (json_int_t)r->files, "elsewhere",
-                  (json_int_t)r->elsewhere, "under_way", (json_int_t)r->under_way, "server_runs", !r->alone, "findings", t->items);
+        json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O}", "clean", r->found == 0, "found",
+                  (json_int_t)r->found, "repaired", (json_int_t)r->repaired, "recordings", (json_int_t)r->recordings,
+                  "files", (json_int_t)r->files, "elsewhere", (json_int_t)r->elsewhere, "under_way",
+                  (json_int_t)r->under_way, "server_runs", !r->alone, "findings", t->items);
     if (r->old_catalog[0]) {
         json_object_set_new(all, "old_catalog", json_string(r->old_catalog));
     }
@@ -40,7 +42,8 @@ static bool print_json(const struct findings *t, const struct fsck_report *r, st
 
 static void print_text(const struct fsck_report *r) {
     if (r->old_catalog[0]) {
-        printf("The catalog was rebuilt from the manifests; the old one is now %s. Manifests hold no tokens and no audit log: "
+        printf("The catalog was rebuilt from the manifests; the old one is now %s. Manifests hold no tokens and no "
+               "audit log: "
                "create the tokens again.\n",
                r->old_catalog);
     }
@@ -49,10 +52,12 @@ static void print_text(const struct fsck_report *r) {
         printf("%llu referenced files were not checked (--import-root); ", (unsigned long long)r->elsewhere);
     }
     if (r->under_way > 0) {
-        printf("%llu objects in the bucket may belong to uploads that go on (--leftover-hours); ", (unsigned long long)r->under_way);
+        printf("%llu objects in the bucket may belong to uploads that go on (--leftover-hours); ",
+               (unsigned long long)r->under_way);
     }
     if (r->found == 0) {
-        puts(r->alone ? "no problems" : "no problems (a server is running: its uploads and jobs in progress were not checked)");
+        puts(r->alone ? "no problems"
+                      : "no problems (a server is running: its uploads and jobs in progress were not checked)");
     } else {
         printf("%llu problems found, %llu repaired\n", (unsigned long long)r->found, (unsigned long long)r->repaired);
     }
@@ -68,17 +73,26 @@ static int run(int argc, char **argv) {
     AUTO(option_list_done) struct option_list roots = {0};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &o.data, .value = "DIR", .initial = "./data", .help = "archive folder"},
+        {.name = "data",
+         .kind = CLI_TEXT,
+         .to = &o.data,
+         .value = "DIR",
+         .initial = "./data",
+         .help = "archive folder"},
         {.name = "import-root",
          .kind = CLI_LIST,
          .to = &roots,
          .value = "DIR",
          .help = "folder with referenced files, as for serve: check these too; may be repeated"},
-        {.name = "repair", .kind = CLI_FLAG, .to = &o.repair, .help = "repair the problems found; no server may be running"},
+        {.name = "repair",
+         .kind = CLI_FLAG,
+         .to = &o.repair,
+         .help = "repair the problems found; no server may be running"},
         {.name = "rebuild",
          .kind = CLI_FLAG,
          .to = &o.rebuild,
-         .help = "rebuild the catalog from the stored files and their manifests; the old one is kept under another name"},
+         .help =
+             "rebuild the catalog from the stored files and their manifests; the old one is kept under another name"},
         {.name = "leftover-hours",
          .kind = CLI_UINT,
          .to = &o.leftover_s,
@@ -86,7 +100,8 @@ static int run(int argc, char **argv) {
          .initial = "24",
          .most = 24 * 365,
          .unit = 3600,
-         .help = "in a bucket: what uploads left is reported, and by --repair removed, when it is older; 0 only while no server "
+         .help = "in a bucket: what uploads left is reported, and by --repair removed, when it is older; 0 only while "
+                 "no server "
                  "of the archive runs"},
         {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "print the findings as JSON"},
         {0},
@@ -121,12 +136,14 @@ const struct cli_command cli_fsck = {
     .name = "fsck",
     .arguments = "[OPTION]…",
     .summary = "check the catalog against the stored files, and repair it",
-    .details =
-        "Without --repair or --rebuild nothing is changed, and a server may be running. --repair rebuilds indexes, manifests and counts.\n"
-        "Stored files that no recording uses become recordings again if a manifest describes them; others are moved to lost+found in\n"
-        "the archive folder, and nothing is deleted. In a bucket, --repair deletes objects that no recording, manifest or upload names, "
-        "and\n"
-        "what uploads left that nobody can resume. To verify the contents of stored files, use `reel scrub`.\n"
-        "Exit status: 0 if no problems were found, 1 if problems were found (repaired or not), 2 on failure.",
+    .details = "Without --repair or --rebuild nothing is changed, and a server may be running. --repair rebuilds "
+               "indexes, manifests and counts.\n"
+               "Stored files that no recording uses become recordings again if a manifest describes them; others are "
+               "moved to lost+found in\n"
+               "the archive folder, and nothing is deleted. In a bucket, --repair deletes objects that no recording, "
+               "manifest or upload names, "
+               "and\n"
+               "what uploads left that nobody can resume. To verify the contents of stored files, use `reel scrub`.\n"
+               "Exit status: 0 if no problems were found, 1 if problems were found (repaired or not), 2 on failure.",
     .run = run,
 };

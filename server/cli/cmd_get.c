@@ -1,5 +1,5 @@
-/* reel get: downloads the original files of all recordings that a search of a server finds. Run again, it continues: a file that is there
- * with the right digest is skipped, and what was received of one is kept as NAME.part. */
+/* reel get: downloads the original files of all recordings that a search of a server finds. Run again, it continues: a
+ * file that is there with the right digest is skipped, and what was received of one is kept as NAME.part. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -42,7 +42,8 @@ static bool go_on(void) {
 static bool refuse_status(const struct push_answer *a, struct reel_error *err) {
     json_auto_t *problem = json_loads(a->body, 0, NULL);
     const char *detail = json_string_value(json_object_get(problem, "detail"));
-    return reel_fail(err, REEL_IO, "the server answers %ld%s%.300s", a->status, detail ? ": " : "", detail ? detail : "");
+    return reel_fail(err, REEL_IO, "the server answers %ld%s%.300s", a->status, detail ? ": " : "",
+                     detail ? detail : "");
 }
 
 /* ---- files */
@@ -74,8 +75,8 @@ static bool is_there(const char *path, const char *sha256, uint64_t size, struct
     AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     char hex[65];
-    return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == size && digest_of(fd, hex, err) &&
-           strcmp(hex, sha256) == 0;
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == size &&
+           digest_of(fd, hex, err) && strcmp(hex, sha256) == 0;
 }
 
 /* The entity tag of originals is their digest. */
@@ -114,7 +115,8 @@ static bool receive(void *context, const void *data, size_t size, struct reel_er
 }
 
 /* The rest of the file, behind what is there. */
-static bool receive_rest(struct get *g, int fd, const char *url, const char *sha256, uint64_t size, struct reel_error *err) {
+static bool receive_rest(struct get *g, int fd, const char *url, const char *sha256, uint64_t size,
+                         struct reel_error *err) {
     char range[48], if_range[ETAG_ROOM + 16], etag[ETAG_ROOM];
     struct stat st;
     if (fstat(fd, &st) != 0 || !etag_of(sha256, etag)) {
@@ -133,11 +135,13 @@ static bool receive_rest(struct get *g, int fd, const char *url, const char *sha
         q.headers[1] = if_range;
         q.wants_part = true;
     }
-    return push_http_do(g->http, &q, &g->answer, err) && (g->answer.status == (have > 0 ? 206 : 200) || refuse_status(&g->answer, err));
+    return push_http_do(g->http, &q, &g->answer, err) &&
+           (g->answer.status == (have > 0 ? 206 : 200) || refuse_status(&g->answer, err));
 }
 
 /* Receives a file as NAME.part, checks its digest and gives it its name. */
-static bool get_file(struct get *g, char *path, const char *url, const char *sha256, uint64_t size, struct reel_error *err) {
+static bool get_file(struct get *g, char *path, const char *url, const char *sha256, uint64_t size,
+                     struct reel_error *err) {
     AUTO_MEM char *part = NULL;
     char hex[65];
     if (is_there(path, sha256, size, err)) {
@@ -148,7 +152,9 @@ static bool get_file(struct get *g, char *path, const char *url, const char *sha
         part = NULL;
         return reel_fail_memory(err);
     }
-    AUTO_FD int fd = make_folders(path, strlen(g->folder) + 1, err) ? open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666) : -1;
+    AUTO_FD int fd = make_folders(path, strlen(g->folder) + 1, err)
+                         ? open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)
+                         : -1;
     if (fd < 0) {
         return err->code != REEL_OK ? false : reel_fail_errno(err, "%s", part);
     }
@@ -157,7 +163,8 @@ static bool get_file(struct get *g, char *path, const char *url, const char *sha
     }
     if (strcmp(hex, sha256) != 0) {
         unlink(part);
-        return reel_fail(err, REEL_CHANGED, "what was received has another SHA-256 than the server says; it was removed");
+        return reel_fail(err, REEL_CHANGED,
+                         "what was received has another SHA-256 than the server says; it was removed");
     }
     if (fsync(fd) != 0 || rename(part, path) != 0) {
         return reel_fail_errno(err, "%s", path);
@@ -177,7 +184,8 @@ static char *path_of(const struct get *g, const char *collection, const char *na
         reel_fail(err, REEL_ARGUMENT, "a name that cannot be a path: %.80s/%.200s", collection, name);
         return NULL;
     }
-    if (asprintf(&path, "%s/%s/%s%s%s", g->folder, collection, name, several ? "/" : "", several ? cli_file_name(part) : "") < 0) {
+    if (asprintf(&path, "%s/%s/%s%s%s", g->folder, collection, name, several ? "/" : "",
+                 several ? cli_file_name(part) : "") < 0) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -187,7 +195,8 @@ static char *path_of(const struct get *g, const char *collection, const char *na
 static bool get_part(struct get *g, const json_t *recording, const json_t *part, bool several, struct reel_error *err) {
     const char *id = json_string_value(json_object_get(recording, "id")),
                *collection = json_string_value(json_object_get(recording, "collection")),
-               *name = json_string_value(json_object_get(recording, "name")), *file = json_string_value(json_object_get(part, "name")),
+               *name = json_string_value(json_object_get(recording, "name")),
+               *file = json_string_value(json_object_get(part, "name")),
                *sha256 = json_string_value(json_object_get(part, "sha256"));
     json_int_t size = json_integer_value(json_object_get(part, "size"));
     if (!id || !collection || !name || !file || !sha256 || size < 0) {
@@ -239,7 +248,8 @@ static json_t *next_page(struct get *g, struct reel_error *err) {
     }
     const struct push_request q = {
         .method = "GET", .url = url, .headers = {"Accept: application/json"}, .write = collect, .context = &page};
-    bool good = push_http_do(g->http, &q, &g->answer, err) && (g->answer.status == 200 || refuse_status(&g->answer, err));
+    bool good =
+        push_http_do(g->http, &q, &g->answer, err) && (g->answer.status == 200 || refuse_status(&g->answer, err));
     json_t *body = good ? json_loadb((const char *)page.data, page.size, 0, NULL) : NULL;
     free(page.data);
     if (good && !json_is_array(json_object_get(body, "items"))) {
@@ -276,7 +286,11 @@ static int run(int argc, char **argv) {
     char token[PUSH_TOKEN_MAX];
     int first, code;
     const struct cli_option options[] = {
-        {.name = "token-file", .kind = CLI_TEXT, .to = &token_file, .value = "FILE", .help = "file with the token; without it, REEL_TOKEN"},
+        {.name = "token-file",
+         .kind = CLI_TEXT,
+         .to = &token_file,
+         .value = "FILE",
+         .help = "file with the token; without it, REEL_TOKEN"},
         {0},
     };
     if (!cli_options(&cli_get, options, 2, argc, argv, &first, &code)) {
@@ -294,9 +308,10 @@ static int run(int argc, char **argv) {
     size_t size = strlen(g.folder);
     argv[first + 1][size > 1 && g.folder[size - 1] == '/' ? size - 1 : size] = '\0';
     cli_catch_interrupt();
-    bool good = push_http_token(token_file, token, &err) && ((g.api = push_http_api(address)) || reel_fail_memory(&err)) &&
-                (g.http = push_http_new(token[0] ? token : NULL, go_on, &err)) &&
-                (mkdir(g.folder, 0777) == 0 || errno == EEXIST || reel_fail_errno(&err, "%s", g.folder)) && get_all(&g, &err);
+    bool good =
+        push_http_token(token_file, token, &err) && ((g.api = push_http_api(address)) || reel_fail_memory(&err)) &&
+        (g.http = push_http_new(token[0] ? token : NULL, go_on, &err)) &&
+        (mkdir(g.folder, 0777) == 0 || errno == EEXIST || reel_fail_errno(&err, "%s", g.folder)) && get_all(&g, &err);
     fprintf(stderr, "%u received, %u skipped, %u failed\n", g.received, g.skipped, g.failed);
     if (!good) {
         return cli_fail(&cli_get, NULL, &err);
@@ -308,9 +323,10 @@ const struct cli_command cli_get = {
     .name = "get",
     .arguments = "URL[?SEARCH] FOLDER [OPTION]…",
     .summary = "download all recordings that a search finds",
-    .details =
-        "SEARCH has the parameters of the list of recordings: http://archive:8040?q=robot:r2. The original files are written as\n"
-        "FOLDER/COLLECTION/NAME and checked by their SHA-256. Run it again to continue: what is there is skipped, and a file that was\n"
-        "received in part goes on where it ended. The token is in the environment variable REEL_TOKEN.",
+    .details = "SEARCH has the parameters of the list of recordings: http://archive:8040?q=robot:r2. The original "
+               "files are written as\n"
+               "FOLDER/COLLECTION/NAME and checked by their SHA-256. Run it again to continue: what is there is "
+               "skipped, and a file that was\n"
+               "received in part goes on where it ended. The token is in the environment variable REEL_TOKEN.",
     .run = run,
 };

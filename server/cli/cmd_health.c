@@ -28,7 +28,8 @@ static bool get_ready(const char *url, long *status, struct response *response, 
         return reel_fail_memory(err);
     }
     const char *scheme = strstr(url, "://"), *host = scheme ? scheme + 3 : url;
-    snprintf(address, sizeof address, "%s%.*s/readyz", scheme ? "" : "http://", (int)(host - url + (ptrdiff_t)strcspn(host, "/?#")), url);
+    snprintf(address, sizeof address, "%s%.*s/readyz", scheme ? "" : "http://",
+             (int)(host - url + (ptrdiff_t)strcspn(host, "/?#")), url);
     curl_easy_setopt(curl, CURLOPT_URL, address);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
@@ -44,7 +45,8 @@ static bool get_ready(const char *url, long *status, struct response *response, 
     if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) {
         return reel_fail(err, REEL_ARGUMENT, "\"%.100s\" is not an address such as http://127.0.0.1:8040", url);
     }
-    return code == CURLE_OK || reel_fail(err, REEL_IO, "no server at %.100s: %s", url, why[0] ? why : curl_easy_strerror(code));
+    return code == CURLE_OK ||
+           reel_fail(err, REEL_IO, "no server at %.100s: %s", url, why[0] ? why : curl_easy_strerror(code));
 }
 
 static int run(int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* reel import: imports local files into an archive while no server is running. A file that fails is reported; the others are still
- * imported. */
+/* reel import: imports local files into an archive while no server is running. A file that fails is reported; the
+ * others are still imported. */
 #include <string.h>
 
 #include "app.h"
@@ -36,14 +36,16 @@ static void print_files(const struct import_report *t) {
 }
 
 static void print_result(const struct import_report *t) {
-    static const char *const words[] = {"would be imported", "added", "already stored", "being scanned", "already stored", "", "", ""};
+    static const char *const words[] = {
+        "would be imported", "added", "already stored", "being scanned", "already stored", "", "", ""};
     const struct catalog_recording *r = t->recording;
     print_files(t);
     if (t->outcome == IMPORT_PASSED) {
         printf(": skipped: not a recording\n");
     } else if (r) {
         const char *what = t->outcome == IMPORT_CREATED && r->damaged ? "added, damaged" : words[t->outcome];
-        printf(": %s as %s/%s, %llu messages, id %s\n", what, r->collection, r->name, (unsigned long long)r->messages, r->id);
+        printf(": %s as %s/%s, %llu messages, id %s\n", what, r->collection, r->name, (unsigned long long)r->messages,
+               r->id);
     } else if (t->outcome == IMPORT_WOULD) {
         printf(": would be imported as %s, %s\n", t->name, t->format ? t->format->name : "format unknown");
     } else if (t->outcome == IMPORT_UNCHANGED) {
@@ -83,10 +85,10 @@ static int open_archive(struct command *c, const char *data) {
     }
     cli_fail(&cli_import, NULL, &err);
     if (err.code == REEL_CONFLICT) {
-        fprintf(
-            stderr,
-            "reel import: send the files to that server instead: reel push --collection %s FILE… http://127.0.0.1:8040 (or its address)\n",
-            c->options.collection);
+        fprintf(stderr,
+                "reel import: send the files to that server instead: reel push --collection %s FILE… "
+                "http://127.0.0.1:8040 (or its address)\n",
+                c->options.collection);
     }
     return CLI_FAILED;
 }
@@ -105,7 +107,8 @@ static void import_all(struct command *c, char *const *names, int n) {
         }
     }
     cli_progress_start(&c->progress, "importing", found == 1 ? cli_file_name(paths[0]) : "files");
-    if (!paths || !import_paths(&c->app, (const char *const *)paths, found, &c->options, &c->progress.report, &statistics, &err)) {
+    if (!paths || !import_paths(&c->app, (const char *const *)paths, found, &c->options, &c->progress.report,
+                                &statistics, &err)) {
         cli_progress_end(&c->progress);
         report_failure(c, NULL, &err);
     }
@@ -133,7 +136,12 @@ static int run(int argc, char **argv) {
     struct catalog_annotations annotations = {0};
     struct reel_error err = {0};
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &data, .value = "DIR", .initial = "./data", .help = "archive folder, created if missing"},
+        {.name = "data",
+         .kind = CLI_TEXT,
+         .to = &data,
+         .value = "DIR",
+         .initial = "./data",
+         .help = "archive folder, created if missing"},
         {.name = "collection",
          .kind = CLI_TEXT,
          .to = &c.options.collection,
@@ -149,7 +157,8 @@ static int run(int argc, char **argv) {
          .to = &mode,
          .value = "MODE",
          .choices = import_modes,
-         .help = "copy the files (default), move them once they are stored safely, or reference them in place (serve then needs "
+         .help = "copy the files (default), move them once they are stored safely, or reference them in place (serve "
+                 "then needs "
                  "--import-root)"},
         {.name = "recursive",
          .kind = CLI_FLAG,
@@ -160,7 +169,10 @@ static int run(int argc, char **argv) {
          .to = &c.options.glob,
          .value = "GLOB",
          .help = "only files whose path in the folder matches (*: any characters, ?: one character)"},
-        {.name = "replace", .kind = CLI_FLAG, .to = &c.options.replace, .help = "if a name is taken by other content, add a new revision"},
+        {.name = "replace",
+         .kind = CLI_FLAG,
+         .to = &c.options.replace,
+         .help = "if a name is taken by other content, add a new revision"},
         {.name = "dry-run", .kind = CLI_FLAG, .to = &c.options.dry, .help = "only print what would be imported"},
         {0},
     };
@@ -185,9 +197,10 @@ const struct cli_command cli_import = {
     .name = "import",
     .arguments = "PATH… [OPTION]…",
     .summary = "import local files into an archive while no server is running",
-    .details =
-        "Files that belong together become one recording: run.traj and run.state, or the files of a rosbag2 folder. Files that have not\n"
-        "changed since they were imported are not read again. Prints one line for each recording. If a file cannot be read, the others\n"
-        "are still imported, and the exit status is 1.",
+    .details = "Files that belong together become one recording: run.traj and run.state, or the files of a rosbag2 "
+               "folder. Files that have not\n"
+               "changed since they were imported are not read again. Prints one line for each recording. If a file "
+               "cannot be read, the others\n"
+               "are still imported, and the exit status is 1.",
     .run = run,
 };

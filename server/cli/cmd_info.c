@@ -19,7 +19,8 @@ static char *name_of(const char *path) {
 }
 
 /* Describes the files as the catalog would. */
-static bool describe_files(const struct cli_files *files, const struct reel_index *index, struct catalog_recording *out) {
+static bool describe_files(const struct cli_files *files, const struct reel_index *index,
+                           struct catalog_recording *out) {
     *out = (struct catalog_recording){.name = name_of(files->paths[0]), .parts = calloc(files->n, sizeof *out->parts)};
     for (; out->parts && out->n_parts < files->n; out->n_parts++) {
         struct catalog_part *part = &out->parts[out->n_parts];
@@ -69,7 +70,8 @@ static const char *duration_text(int64_t first_ns, int64_t last_ns, char out[REE
     return out;
 }
 
-static void print_head(const struct cli_files *files, const struct reel_index_info *info, const struct reel_index *index) {
+static void print_head(const struct cli_files *files, const struct reel_index_info *info,
+                       const struct reel_index *index) {
     char size[16], payload[16], first[REEL_TIME_TEXT], last[REEL_TIME_TEXT], length[REEL_TIME_TEXT];
     bool known = info->container[0] != '\0';
     for (uint32_t i = 0; i < files->n; i++) {
@@ -91,7 +93,8 @@ static void print_head(const struct cli_files *files, const struct reel_index_in
         printf("indexed    no: read from the file's own index, not verified\n");
     }
     if (info->damaged) {
-        printf("damaged    %s lost; see `reel check`\n", info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "data");
+        printf("damaged    %s lost; see `reel check`\n",
+               info->lost_bytes > 0 ? cli_size_text(info->lost_bytes, size) : "data");
     } else if (info->n_findings_total > 0) {
         printf("findings   %llu; see `reel check`\n", (unsigned long long)info->n_findings_total);
     }
@@ -118,15 +121,18 @@ static void print_topics(const json_t *topics) {
     printf("\n%-*s  %-*s  %9s  %9s  %9s  start … end\n", name, "topic", type, "type", "messages", "bytes", "rate");
     json_array_foreach(topics, i, topic) {
         char size[16], rate[24] = "-";
-        const char *first = json_string_value(json_object_get(topic, "start")), *last = json_string_value(json_object_get(topic, "end"));
+        const char *first = json_string_value(json_object_get(topic, "start")),
+                   *last = json_string_value(json_object_get(topic, "end"));
         const json_t *bytes = json_object_get(topic, "payload_bytes");
         if (json_is_real(json_object_get(topic, "rate"))) {
             snprintf(rate, sizeof rate, "%.4g/s", json_real_value(json_object_get(topic, "rate")));
         }
         printf("%-*s  %-*s  %9llu  %9s  %9s  ", name, json_string_value(json_object_get(topic, "name")), type,
-               json_string_value(json_object_get(topic, "type")), (unsigned long long)whole_number(json_object_get(topic, "messages")),
+               json_string_value(json_object_get(topic, "type")),
+               (unsigned long long)whole_number(json_object_get(topic, "messages")),
                json_is_null(bytes) ? "-" : cli_size_text(whole_number(bytes), size), rate);
-        printf(first ? "%s … %s%s\n" : "-\n", first, last, json_is_true(json_object_get(topic, "latched")) ? "  latched" : "");
+        printf(first ? "%s … %s%s\n" : "-\n", first, last,
+               json_is_true(json_object_get(topic, "latched")) ? "  latched" : "");
     }
 }
 
@@ -155,8 +161,14 @@ static int run(int argc, char **argv) {
     bool json = false, quick = false;
     int first, code;
     const struct cli_option options[] = {
-        {.name = "json", .kind = CLI_FLAG, .to = &json, .help = "print the JSON of GET /recordings/{id}, a line for each recording"},
-        {.name = "quick", .kind = CLI_FLAG, .to = &quick, .help = "only read the file's own index, if it has one; nothing is verified"},
+        {.name = "json",
+         .kind = CLI_FLAG,
+         .to = &json,
+         .help = "print the JSON of GET /recordings/{id}, a line for each recording"},
+        {.name = "quick",
+         .kind = CLI_FLAG,
+         .to = &quick,
+         .help = "only read the file's own index, if it has one; nothing is verified"},
         {0},
     };
     if (!cli_options(&cli_info, options, 1, argc, argv, &first, &code)) {

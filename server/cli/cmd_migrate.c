@@ -48,7 +48,8 @@ static bool migrate_catalog(const char *data, const char *to, struct reel_error 
     struct catalog_moved moved;
     bool good = migrate(data, to, &moved, err);
     if (good) {
-        printf("%llu rows of %llu tables moved and compared\n", (unsigned long long)moved.rows, (unsigned long long)moved.tables);
+        printf("%llu rows of %llu tables moved and compared\n", (unsigned long long)moved.rows,
+               (unsigned long long)moved.tables);
     }
     return good;
 }
@@ -107,9 +108,12 @@ const struct cli_command cli_migrate = {
     .name = "migrate",
     .arguments = "[--to URL] [--store URL] [OPTION]…",
     .summary = "move an archive into PostgreSQL and S3, or back",
-    .details = "All servers must be stopped. The catalog is copied in one transaction and compared; an interrupted move changes nothing.\n"
+    .details = "All servers must be stopped. The catalog is copied in one transaction and compared; an interrupted "
+               "move changes nothing.\n"
                "The database must be empty. A file that the catalog was in is kept as catalog.db.moved-N.\n"
-               "Files are hashed on their way. An interrupted move goes on when the same command is run again; the archive switches\n"
-               "when all files are there. Files that the archive folder had are kept in blobs.moved-N, a bucket stays as it is.",
+               "Files are hashed on their way. An interrupted move goes on when the same command is run again; the "
+               "archive switches\n"
+               "when all files are there. Files that the archive folder had are kept in blobs.moved-N, a bucket stays "
+               "as it is.",
     .run = run,
 };

@@ -32,7 +32,8 @@ static bool put(void *context, const char *text, size_t size) {
     return cli_output_write(&w->out, text, size, &w->err);
 }
 
-static bool print_moment(struct reel_recording *recording, const struct request *q, struct writing *w, struct reel_error *err) {
+static bool print_moment(struct reel_recording *recording, const struct request *q, struct writing *w,
+                         struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     int64_t time_ns = info->end_ns;
     if (q->at.given && !reel_time_within(&q->at.time, info->start_ns, info->end_ns, &time_ns, err)) {
@@ -41,13 +42,15 @@ static bool print_moment(struct reel_recording *recording, const struct request 
     AUTO_MEM uint8_t *data = NULL;
     AUTO_MEM char *text = NULL;
     size_t size, text_size;
-    if (!reel_nanover_moment(recording, q->report == REPORT_FRAME ? REEL_NANOVER_FRAME : REEL_NANOVER_STATE, time_ns, &data, &size, err)) {
+    if (!reel_nanover_moment(recording, q->report == REPORT_FRAME ? REEL_NANOVER_FRAME : REEL_NANOVER_STATE, time_ns,
+                             &data, &size, err)) {
         return false;
     }
     if (q->format == FORMAT_MSGPACK) {
         return cli_output_write(&w->out, data, size, err);
     }
-    return reel_nanover_json(bytes_of(data, size), &text, &text_size, err) && cli_output_write(&w->out, text, text_size, err);
+    return reel_nanover_json(bytes_of(data, size), &text, &text_size, err) &&
+           cli_output_write(&w->out, text, text_size, err);
 }
 
 static bool print_rows(struct reel_recording *recording, struct request *q, struct writing *w, struct reel_error *err) {
@@ -62,7 +65,8 @@ static bool print_rows(struct reel_recording *recording, struct request *q, stru
                                                    .n_keys = q->keys.count,
                                                    .selection = &selection};
     AUTO(reel_table_text_free)
-    struct reel_table_text *rows = reel_table_text_new(q->format < 0 ? standard : (enum reel_table_form)q->format, &sink, err);
+    struct reel_table_text *rows =
+        reel_table_text_new(q->format < 0 ? standard : (enum reel_table_form)q->format, &sink, err);
     AUTO(reel_nanover_free)
     struct reel_nanover *pass = rows ? reel_nanover_open(recording, &question, reel_table_of_text(rows), err) : NULL;
     bool done = false;
@@ -114,7 +118,8 @@ static int run_report(char **rest, uint32_t n, struct request *q) {
         q->report++;
     }
     if (!report_names[q->report]) {
-        return cli_misused(&cli_nanover, "\"%s\" is not one of frame, state, resets, changes, energies, frames", rest[0]);
+        return cli_misused(&cli_nanover, "\"%s\" is not one of frame, state, resets, changes, energies, frames",
+                           rest[0]);
     }
     if (conflict(q)) {
         return cli_misused(&cli_nanover, "%s", conflict(q));
@@ -144,8 +149,16 @@ static int run(int argc, char **argv) {
          .to = &q.at,
          .value = "TIME",
          .help = "frame, state: state after all messages up to this time (default: the end)"},
-        {.name = "key", .kind = CLI_LIST, .to = &q.keys, .value = "GLOB", .help = "changes: only keys that match; may be repeated"},
-        {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "changes, energies, frames: start time"},
+        {.name = "key",
+         .kind = CLI_LIST,
+         .to = &q.keys,
+         .value = "GLOB",
+         .help = "changes: only keys that match; may be repeated"},
+        {.name = "start",
+         .kind = CLI_TIME,
+         .to = &q.select.start,
+         .value = "TIME",
+         .help = "changes, energies, frames: start time"},
         {.name = "end",
          .kind = CLI_TIME,
          .to = &q.select.end,
@@ -174,7 +187,8 @@ const struct cli_command cli_nanover = {
     .name = "nanover",
     .arguments = "frame|state|resets|changes|energies|frames FILE… [OPTION]…",
     .summary = "print frames, states, resets, changes or energies of a NanoVer recording",
-    .details = "frame and state print the complete frame or shared state at a time. `reel convert --run N` extracts one of the\n"
+    .details = "frame and state print the complete frame or shared state at a time. `reel convert --run N` extracts "
+               "one of the\n"
                "runs that `reel nanover resets` lists.",
     .run = run,
 };

@@ -63,7 +63,9 @@ static struct reel_stream *open_stream(struct reel_recording *recording, struct 
         return NULL;
     }
     AUTO(reel_play_free) struct reel_play *play = reel_play_new(o, err);
-    return play ? reel_play_stream(play, &recording, 1, selection, start, info->end_ns > start ? info->end_ns : start, err) : NULL;
+    return play ? reel_play_stream(play, &recording, 1, selection, start, info->end_ns > start ? info->end_ns : start,
+                                   err)
+                : NULL;
 }
 
 static struct record_remote_options remote_of(const struct request *q, const char *name) {
@@ -78,13 +80,15 @@ static struct record_remote_options remote_of(const struct request *q, const cha
 static bool play_file(const char *path, struct cli_select *select, const struct request *q, struct reel_error *err) {
     struct reel_selection selection;
     struct reel_play_options options = {.size = sizeof options};
-    const struct reel_write_options write = {.compression = "", .prompt = true, .channels = q->channels, .raw = q->undecoded};
+    const struct reel_write_options write = {
+        .compression = "", .prompt = true, .channels = q->channels, .raw = q->undecoded};
     const struct reel_writer *writer = reel_writer_named(extensions[q->format], NULL, err);
     if (!writer || !read_options(q, &options, err)) {
         return false;
     }
     AUTO(reel_recording_free) struct reel_recording *recording = cli_open(path, false, err);
-    if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) || !cli_warn_matches(&recording, 1, &selection, err)) {
+    if (!recording || !cli_selection(select, &recording, 1, NULL, &selection, err) ||
+        !cli_warn_matches(&recording, 1, &selection, err)) {
         return false;
     }
     if (q->to) {
@@ -94,7 +98,8 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
     }
     struct output_file out = {.fd = STDOUT_FILENO};
     struct reel_stream *stream = open_stream(recording, &selection, &options, err);
-    AUTO(reel_render_free) struct reel_render *render = stream ? reel_render_new(NULL, writer, &write, stream, err) : NULL;
+    AUTO(reel_render_free)
+    struct reel_render *render = stream ? reel_render_new(NULL, writer, &write, stream, err) : NULL;
     AUTO_MEM char *buffer = malloc(PIECE);
     size_t got = 0;
     if (!buffer) {
@@ -111,7 +116,8 @@ static bool play_file(const char *path, struct cli_select *select, const struct 
     return true;
 }
 
-static bool play_from_server(const char *url, const struct cli_select *select, const struct request *q, struct reel_error *err) {
+static bool play_from_server(const char *url, const struct cli_select *select, const struct request *q,
+                             struct reel_error *err) {
     struct output_file out = {.fd = STDOUT_FILENO};
     struct play_url_options options = {.select = select,
                                        .speed = q->speed,
@@ -148,18 +154,50 @@ static int run(int argc, char **argv) {
     int first, code;
     const struct cli_option options[] = {
         CLI_SELECT_OPTIONS(select),
-        {.name = "speed", .kind = CLI_TEXT, .to = &q.speed, .value = "FACTOR", .help = "how fast; max: as fast as possible (default 1)"},
+        {.name = "speed",
+         .kind = CLI_TEXT,
+         .to = &q.speed,
+         .value = "FACTOR",
+         .help = "how fast; max: as fast as possible (default 1)"},
         {.name = "rate", .kind = CLI_TEXT, .to = &q.rate, .value = "HZ", .help = "a fixed number of messages a second"},
         {.name = "clock", .kind = CLI_TEXT, .to = &q.clock, .value = "HZ", .help = "add messages of the topic /clock"},
-        {.name = "max-gap", .kind = CLI_TEXT, .to = &q.max_gap, .value = "DURATION", .help = "shorten longer silences to this"},
-        {.name = "follow", .kind = CLI_TEXT, .to = &q.follow, .value = "ACTOR", .help = "CARLA: positions in the frame of this actor"},
+        {.name = "max-gap",
+         .kind = CLI_TEXT,
+         .to = &q.max_gap,
+         .value = "DURATION",
+         .help = "shorten longer silences to this"},
+        {.name = "follow",
+         .kind = CLI_TEXT,
+         .to = &q.follow,
+         .value = "ACTOR",
+         .help = "CARLA: positions in the frame of this actor"},
         {.name = "loop", .kind = CLI_FLAG, .to = &q.loop, .help = "begin again at the end"},
-        {.name = "output", .kind = CLI_CHOICE, .to = &q.format, .value = "FORMAT", .help = "format of the rows", .choices = formats},
-        {.name = "no-decode", .kind = CLI_FLAG, .to = &q.undecoded, .help = "print payloads as {\"$base64\": …} instead of decoding them"},
+        {.name = "output",
+         .kind = CLI_CHOICE,
+         .to = &q.format,
+         .value = "FORMAT",
+         .help = "format of the rows",
+         .choices = formats},
+        {.name = "no-decode",
+         .kind = CLI_FLAG,
+         .to = &q.undecoded,
+         .help = "print payloads as {\"$base64\": …} instead of decoding them"},
         {.name = "channels", .kind = CLI_FLAG, .to = &q.channels, .help = "first, print how each topic is defined"},
-        {.name = "to", .kind = CLI_TEXT, .to = &q.to, .value = "URL", .help = "a server's address: into a live recording there"},
-        {.name = "name", .kind = CLI_TEXT, .to = &q.name, .value = "NAME", .help = "name of the live recording (default: the file's)"},
-        {.name = "collection", .kind = CLI_TEXT, .to = &q.collection, .value = "NAME", .help = "its collection (default: \"default\")"},
+        {.name = "to",
+         .kind = CLI_TEXT,
+         .to = &q.to,
+         .value = "URL",
+         .help = "a server's address: into a live recording there"},
+        {.name = "name",
+         .kind = CLI_TEXT,
+         .to = &q.name,
+         .value = "NAME",
+         .help = "name of the live recording (default: the file's)"},
+        {.name = "collection",
+         .kind = CLI_TEXT,
+         .to = &q.collection,
+         .value = "NAME",
+         .help = "its collection (default: \"default\")"},
         {.name = "token-file",
          .kind = CLI_TEXT,
          .to = &q.token_file,

@@ -1,5 +1,6 @@
-/* reel push: uploads local files; running the command again resumes interrupted uploads. A file that fails is reported, and the others are
- * still uploaded. The files of one recording are uploaded one after another, beginning with the one it is named after. */
+/* reel push: uploads local files; running the command again resumes interrupted uploads. A file that fails is reported,
+ * and the others are still uploaded. The files of one recording are uploaded one after another, beginning with the one
+ * it is named after. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -94,11 +95,13 @@ static void report(struct pushing *p, const struct push_file *file, bool good, c
 }
 
 static bool push_one(struct pushing *p, struct push_http *http, const char *path, const char *part_of) {
-    struct push_file file = {.path = path, .name = part_of ? cli_file_name(path) : name_of(p, path), .part_of = part_of};
+    struct push_file file = {
+        .path = path, .name = part_of ? cli_file_name(path) : name_of(p, path), .part_of = part_of};
     struct reel_error err = {0};
     bool good = true;
     if (p->dry_run) {
-        snprintf(file.text, sizeof file.text, "would be uploaded as %.80s/%.120s", p->options.collection, part_of ? part_of : file.name);
+        snprintf(file.text, sizeof file.text, "would be uploaded as %.80s/%.120s", p->options.collection,
+                 part_of ? part_of : file.name);
     } else {
         good = push_file(http, &p->options, &file, &p->sent, &err);
     }
@@ -166,14 +169,16 @@ static void *work(void *context) {
 static void show(const struct pushing *p, int64_t started_ns) {
     char bar[BAR_WIDTH + 1], sent[16], total[16], rate[16];
     uint64_t bytes = atomic_load(&p->sent);
-    double seconds = (double)(reel_now_ns() - started_ns) / 1e9, part = p->total > 0 ? (double)bytes / (double)p->total : 1;
+    double seconds = (double)(reel_now_ns() - started_ns) / 1e9,
+           part = p->total > 0 ? (double)bytes / (double)p->total : 1;
     part = part < 1 ? part : 1;
     for (int i = 0; i < BAR_WIDTH; i++) {
         bar[i] = i < (int)(part * BAR_WIDTH) ? '#' : '.';
     }
     bar[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K[%s] %3u %%  %s of %s  %s/s  %u of %u done", bar, (unsigned)(part * 100), cli_size_text(bytes, sent),
-            cli_size_text(p->total, total), cli_size_text(seconds > 0 ? (uint64_t)((double)bytes / seconds) : 0, rate), p->done, p->all->n);
+    fprintf(stderr, "\r\033[K[%s] %3u %%  %s of %s  %s/s  %u of %u done", bar, (unsigned)(part * 100),
+            cli_size_text(bytes, sent), cli_size_text(p->total, total),
+            cli_size_text(seconds > 0 ? (uint64_t)((double)bytes / seconds) : 0, rate), p->done, p->all->n);
 }
 
 static void run_all(struct pushing *p, unsigned jobs) {
@@ -230,7 +235,8 @@ static enum folder_decision enter(void *context, const char *folder, struct reel
 static bool is_left_out(const struct pushing *p, const char *path) {
     bool matches = p->globs.count == 0;
     for (uint32_t i = 0; i < p->globs.count && !matches; i++) {
-        matches = reel_glob_match(p->globs.items[i], cli_file_name(path)) || reel_glob_match(p->globs.items[i], name_of(p, path));
+        matches = reel_glob_match(p->globs.items[i], cli_file_name(path)) ||
+                  reel_glob_match(p->globs.items[i], name_of(p, path));
     }
     return !matches;
 }
@@ -370,9 +376,10 @@ const struct cli_command cli_push = {
     .name = "push",
     .arguments = "FILE… URL [OPTION]…",
     .summary = "upload files to a server; run again to resume",
-    .details =
-        "URL is the server's address: http://host:8040. After any interruption, run the same command again: it resumes, and files that\n"
-        "the server already has are not sent again, unless they are small. Files that belong together become one recording. Prints one\n"
-        "line for each file. If a file fails, the others are still uploaded, and the exit status is 1.",
+    .details = "URL is the server's address: http://host:8040. After any interruption, run the same command again: it "
+               "resumes, and files that\n"
+               "the server already has are not sent again, unless they are small. Files that belong together become "
+               "one recording. Prints one\n"
+               "line for each file. If a file fails, the others are still uploaded, and the exit status is 1.",
     .run = run,
 };

@@ -82,7 +82,8 @@ static bool read_some(struct grow *in, bool some, size_t *got, bool *idle, struc
 }
 
 /* Passes the complete rows on; `end`: the rest is a row, too. */
-static bool pass_on(struct recording *r, enum reel_row_media medium, struct grow *in, bool end, struct reel_error *err) {
+static bool pass_on(struct recording *r, enum reel_row_media medium, struct grow *in, bool end,
+                    struct reel_error *err) {
     size_t whole = end ? in->size : reel_rows_whole(medium, bytes_of(in->data, in->size));
     if (whole == 0) {
         return in->size < BATCH_MAX || reel_fail(err, REEL_LIMIT, "a row of more than %d MiB", BATCH_MAX >> 20);
@@ -165,8 +166,8 @@ static bool record_remote(const struct request *q, struct reel_error *err) {
     }
     fprintf(stderr, "reel record: recording %s\n", record_remote_id(r.remote));
     struct reel_error why = {0};
-    bool good =
-        q->follow_file ? record_follow(r.remote, q->follow_file, idle_ns, &r.messages, &why) : record_input(&r, media[q->input], &why);
+    bool good = q->follow_file ? record_follow(r.remote, q->follow_file, idle_ns, &r.messages, &why)
+                               : record_input(&r, media[q->input], &why);
     return record_remote_finish(r.remote, err) && (good || reel_error_pass(err, &why));
 }
 
@@ -208,7 +209,8 @@ const struct cli_command cli_record = {
     .name = "record",
     .arguments = "FILE [OPTION]… | --to URL --name NAME [OPTION]…",
     .summary = "record rows from the standard input as they come",
-    .details = "A row is {\"topic\": …, \"log_time\": …, \"data\": …}; a row {\"$channel\": {\"topic\": …, \"type\": …, \"encoding\": …}} "
+    .details = "A row is {\"topic\": …, \"log_time\": …, \"data\": …}; a row {\"$channel\": {\"topic\": …, \"type\": "
+               "…, \"encoding\": …}} "
                "defines a topic.\n"
                "The file's extension names its format. Ctrl-C ends the recording.\n"
                "With --follow-file, what is complete in a file goes into the live recording while the file grows.",

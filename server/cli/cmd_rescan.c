@@ -50,12 +50,18 @@ static bool rescan(struct rescan *s, char **ids, int n, bool many, struct reel_e
 
 static int run(int argc, char **argv) {
     struct rescan s = {.format = NULL};
-    struct app_config config = {.cache_bytes = 64 << 20, .memory_bytes = 64 << 20, .scan_threads = 1, .derived_bytes = UINT64_MAX};
+    struct app_config config = {
+        .cache_bytes = 64 << 20, .memory_bytes = 64 << 20, .scan_threads = 1, .derived_bytes = UINT64_MAX};
     struct reel_error err = {0};
     bool all = false;
     int first, code;
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &config.data, .value = "DIR", .initial = "./data", .help = "archive folder"},
+        {.name = "data",
+         .kind = CLI_TEXT,
+         .to = &config.data,
+         .value = "DIR",
+         .initial = "./data",
+         .help = "archive folder"},
         {.name = "all", .kind = CLI_FLAG, .to = &all, .help = "all recordings"},
         {.name = "format",
          .kind = CLI_TEXT,
@@ -79,7 +85,8 @@ static int run(int argc, char **argv) {
     if (!good) {
         cli_fail(&cli_rescan, NULL, &err);
         if (err.code == REEL_CONFLICT) {
-            fputs("reel rescan: use that server instead: curl -X POST http://127.0.0.1:8040/api/v1/admin/rescan/ID (or its address)\n",
+            fputs("reel rescan: use that server instead: curl -X POST http://127.0.0.1:8040/api/v1/admin/rescan/ID (or "
+                  "its address)\n",
                   stderr);
         }
     }
@@ -90,6 +97,7 @@ const struct cli_command cli_rescan = {
     .name = "rescan",
     .arguments = "[ID…] [OPTION]…",
     .summary = "scan recordings again, for example after an upgrade",
-    .details = "No server may be running on the archive. Annotations are kept. The old index is used until the new one is complete.",
+    .details = "No server may be running on the archive. Annotations are kept. The old index is used until the new one "
+               "is complete.",
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* reel routes: the route table as JSON. reel routes --openapi [COMPONENTS.json]: the OpenAPI document, with the components of the program
- * or of the file. Not in the list of commands. */
+/* reel routes: the route table as JSON. reel routes --openapi [COMPONENTS.json]: the OpenAPI document, with the
+ * components of the program or of the file. Not in the list of commands. */
 #include "access/access.h"
 #include "access/token.h"
 #include "api/openapi.h"
@@ -9,13 +9,15 @@
 
 static json_t *view_param(const struct http_param *p) {
     static const char *const types[] = {
-        [HTTP_TEXT] = "text", [HTTP_GLOB] = "glob",       [HTTP_UINT] = "uint",         [HTTP_INT] = "int",      [HTTP_BOOL] = "bool",
-        [HTTP_TIME] = "time", [HTTP_TIME_MS] = "time_ms", [HTTP_DURATION] = "duration", [HTTP_CHOICE] = "choice"};
+        [HTTP_TEXT] = "text",       [HTTP_GLOB] = "glob",         [HTTP_UINT] = "uint",
+        [HTTP_INT] = "int",         [HTTP_BOOL] = "bool",         [HTTP_TIME] = "time",
+        [HTTP_TIME_MS] = "time_ms", [HTTP_DURATION] = "duration", [HTTP_CHOICE] = "choice"};
     json_t *choices = json_array();
     for (size_t i = 0; p->choices && p->choices[i]; i++) {
         json_array_append_new(choices, json_string(p->choices[i]));
     }
-    return json_pack("{s:s, s:s, s:b, s:o}", "name", p->name, "type", types[p->type], "repeats", p->repeats, "choices", choices);
+    return json_pack("{s:s, s:s, s:b, s:o}", "name", p->name, "type", types[p->type], "repeats", p->repeats, "choices",
+                     choices);
 }
 
 static json_t *view_params(const struct http_param *params) {
@@ -27,8 +29,9 @@ static json_t *view_params(const struct http_param *params) {
 }
 
 static json_t *view_route(const struct http_route *r) {
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "method", r->method, "path", r->path, "role", token_role_name(r->role), "summary",
-                     r->summary, "body", r->piece != NULL, "params", view_params(r->params));
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "method", r->method, "path", r->path, "role",
+                     token_role_name(r->role), "summary", r->summary, "body", r->piece != NULL, "params",
+                     view_params(r->params));
 }
 
 static json_t *view_routes(void) {
@@ -43,7 +46,9 @@ static json_t *read_openapi(const char *file, struct reel_error *err) {
     if (!file) {
         json_t *out = page_openapi();
         return out ? json_incref(out)
-                   : (reel_fail(err, REEL_NOT_FOUND, "this program was built without the page and the OpenAPI document"), NULL);
+                   : (reel_fail(err, REEL_NOT_FOUND,
+                                "this program was built without the page and the OpenAPI document"),
+                      NULL);
     }
     json_error_t why;
     json_auto_t *components = json_load_file(file, 0, &why);
@@ -56,7 +61,8 @@ static json_t *read_openapi(const char *file, struct reel_error *err) {
 
 static int run(int argc, char **argv) {
     bool openapi = false;
-    const struct cli_option options[] = {{.name = "openapi", .kind = CLI_FLAG, .to = &openapi, .help = "print the OpenAPI document"}, {0}};
+    const struct cli_option options[] = {
+        {.name = "openapi", .kind = CLI_FLAG, .to = &openapi, .help = "print the OpenAPI document"}, {0}};
     int first, code;
     struct reel_error err = {0};
     if (!cli_options(&cli_routes, options, 0, argc, argv, &first, &code)) {

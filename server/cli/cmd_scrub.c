@@ -20,7 +20,8 @@ static bool scrub(struct app *app, const char *data, const struct scrub_options 
     bool alone;
     struct cli_progress progress;
     if (!catalog_location(data, path, err) || !(app->store = store_open_readonly(data, &alone, err)) ||
-        (!db_is_server(path) && access(path, F_OK) != 0 && !reel_fail_errno(err, "no catalog")) || !(app->catalog = catalog_open(path, err)) || !catalog_attach(app->catalog, app->store, err)) {
+        (!db_is_server(path) && access(path, F_OK) != 0 && !reel_fail_errno(err, "no catalog")) ||
+        !(app->catalog = catalog_open(path, err)) || !catalog_attach(app->catalog, app->store, err)) {
         return false;
     }
     cli_progress_start(&progress, "reading", "stored files");
@@ -35,8 +36,10 @@ static void print_corrupted(json_t *last) {
     json_array_foreach(json_object_get(last, "corrupted_files"), i, file) {
         json_array_foreach(json_object_get(file, "recordings"), k, recording) {
             printf("%s/%s (%s): %s: %s\n", json_string_value(json_object_get(recording, "collection")),
-                   json_string_value(json_object_get(recording, "name")), json_string_value(json_object_get(recording, "id")),
-                   json_string_value(json_object_get(file, "sha256")), json_string_value(json_object_get(file, "problem")));
+                   json_string_value(json_object_get(recording, "name")),
+                   json_string_value(json_object_get(recording, "id")),
+                   json_string_value(json_object_get(file, "sha256")),
+                   json_string_value(json_object_get(file, "problem")));
         }
     }
 }
@@ -100,10 +103,11 @@ const struct cli_command cli_scrub = {
     .name = "scrub",
     .arguments = "[OPTION]…",
     .summary = "verify every stored file and index pack (integrity check)",
-    .details =
-        "A server may be running. After Ctrl-C, the next check continues where this one stopped. Corrupted files are printed, and their\n"
-        "recordings show the problem until the file is uploaded again. Corrupted index packs are removed, and rebuilt when they are "
-        "needed.\n"
-        "Exit status: 0 if everything is intact, 1 if files or index packs are corrupted, 2 on failure.",
+    .details = "A server may be running. After Ctrl-C, the next check continues where this one stopped. Corrupted "
+               "files are printed, and their\n"
+               "recordings show the problem until the file is uploaded again. Corrupted index packs are removed, and "
+               "rebuilt when they are "
+               "needed.\n"
+               "Exit status: 0 if everything is intact, 1 if files or index packs are corrupted, 2 on failure.",
     .run = run,
 };

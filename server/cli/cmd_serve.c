@@ -1,5 +1,5 @@
-/* reel serve: runs the server until SIGTERM or SIGINT. Both signals are blocked in every thread and waited for here: stopping is an
- * ordinary return that drains running requests and closes everything in order. */
+/* reel serve: runs the server until SIGTERM or SIGINT. Both signals are blocked in every thread and waited for here:
+ * stopping is an ordinary return that drains running requests and closes everything in order. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -53,8 +53,8 @@ static void reload_certificate(const struct app *app) {
     fprintf(stderr, good ? "reel: read the certificate again\n" : "reel: the certificate in use stays: %s\n", err.text);
 }
 
-/* While waiting, systemd is notified as long as the catalog answers. SIGHUP stops a server without TLS, as a closed terminal should. A
- * second signal ends the process at once, without draining. */
+/* While waiting, systemd is notified as long as the catalog answers. SIGHUP stops a server without TLS, as a closed
+ * terminal should. A second signal ends the process at once, without draining. */
 static void wait_for_stop(const struct app *app, const sigset_t *stop) {
     int64_t every_ns = systemd_alive_every_ns();
     const struct timespec timeout = {.tv_sec = every_ns / 1000000000, .tv_nsec = every_ns % 1000000000};
@@ -74,7 +74,8 @@ static void wait_for_stop(const struct app *app, const sigset_t *stop) {
     pthread_sigmask(SIG_UNBLOCK, stop, NULL);
 }
 
-/* The output of a service goes into logs that others may read: there the token is written to a file of its owner's instead. */
+/* The output of a service goes into logs that others may read: there the token is written to a file of its owner's
+ * instead. */
 static bool report_first_token(const char *data, const char *token, struct reel_error *err) {
     char path[PATH_MAX];
     bool shown = isatty(STDOUT_FILENO);
@@ -89,7 +90,8 @@ static bool report_first_token(const char *data, const char *token, struct reel_
     (void)unlink(path);
     AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 || dprintf(fd, "%s\n", token) < 0 || fsync(fd) != 0) {
-        return reel_fail_errno(err, "the first token could not be written to %s; run: reel token create --role admin", path);
+        return reel_fail_errno(err, "the first token could not be written to %s; run: reel token create --role admin",
+                               path);
     }
     printf("The first admin token is in %s; delete the file once you have it.\n", path);
     return true;
@@ -118,7 +120,8 @@ static void raise_file_limit(void) {
     }
 }
 
-/* By default glibc keeps freed blocks of up to 32 MB in the heap of every thread: 200 requests of 4 MB each held 0.9 GB. */
+/* By default glibc keeps freed blocks of up to 32 MB in the heap of every thread: 200 requests of 4 MB each held 0.9
+ * GB. */
 static void return_large_blocks(void) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
@@ -138,8 +141,8 @@ static int serve(struct app_config *config) {
     raise_file_limit();
     return_large_blocks();
     int code = CLI_FAILED;
-    if (catalog_set_location(config->data, config->catalog, &err) && app_open(&app, config, &err) && create_first_token(&app, &err) &&
-        app_serve(&app, api_routes(), api_hint, api_page_unknown, &err)) {
+    if (catalog_set_location(config->data, config->catalog, &err) && app_open(&app, config, &err) &&
+        create_first_token(&app, &err) && app_serve(&app, api_routes(), api_hint, api_page_unknown, &err)) {
         printf("listening on %s\n", http_server_url(app.http));
         fflush(stdout);
         systemd_ready();
@@ -194,7 +197,9 @@ static bool is_web_address(const char *text) {
 /* Its host goes into the page's Content-Security-Policy. */
 static bool is_tile_address(const char *text) {
     const char *host = is_web_address(text) ? strstr(text, "://") + 3 : "", *path = strchr(host, '/');
-    return path && strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") == (size_t)(path - host) &&
+    return path &&
+           strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") ==
+               (size_t)(path - host) &&
            strstr(path, "{z}") && strstr(path, "{x}") && strstr(path, "{y}") && !strpbrk(path, " \"'<>\\");
 }
 
@@ -226,7 +231,8 @@ static int run(int argc, char **argv) {
     if (config.map_tiles && !is_tile_address(config.map_tiles)) {
         return cli_misused(&cli_serve, "--map-tiles must be like https://tiles.example/{z}/{x}/{y}.png");
     }
-    if (config.peer_address && (!is_web_address(config.peer_address) || strpbrk(strstr(config.peer_address, "://") + 3, "/?#@ "))) {
+    if (config.peer_address &&
+        (!is_web_address(config.peer_address) || strpbrk(strstr(config.peer_address, "://") + 3, "/?#@ "))) {
         return cli_misused(&cli_serve, "--peer-address must be like http://10.0.0.5:8040, without a path");
     }
     if (!config.tls_cert != !config.tls_key) {
@@ -243,9 +249,12 @@ const struct cli_command cli_serve = {
     .name = "serve",
     .arguments = "[OPTION]…",
     .summary = "run the archive as a web server",
-    .details = "Every option can also be set in the environment: --cache-mb as REEL_CACHE_MB, lists separated by commas, flags as true or\n"
-               "false. REEL_CACHE_MB_FILE names a file with the value. The command line overrides the environment; --check-config prints\n"
-               "the result. Prints \"listening on http://…\" when ready. SIGTERM or Ctrl-C lets running requests finish, then the server\n"
+    .details = "Every option can also be set in the environment: --cache-mb as REEL_CACHE_MB, lists separated by "
+               "commas, flags as true or\n"
+               "false. REEL_CACHE_MB_FILE names a file with the value. The command line overrides the environment; "
+               "--check-config prints\n"
+               "the result. Prints \"listening on http://…\" when ready. SIGTERM or Ctrl-C lets running requests "
+               "finish, then the server\n"
                "exits with status 0. SIGHUP reads the certificate of --tls-cert again.",
     .run = run,
 };

@@ -47,7 +47,11 @@ static int run(int argc, char **argv) {
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "start", .kind = CLI_TIME, .to = &q.select.start, .value = "TIME", .help = "introspection: start time"},
+        {.name = "start",
+         .kind = CLI_TIME,
+         .to = &q.select.start,
+         .value = "TIME",
+         .help = "introspection: start time"},
         {.name = "end", .kind = CLI_TIME, .to = &q.select.end, .value = "TIME", .help = "introspection: end time"},
         {.name = "output",
          .kind = CLI_CHOICE,

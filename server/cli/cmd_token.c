@@ -1,4 +1,5 @@
-/* reel token: creates, lists and revokes tokens of an archive. A running server sees the change with the next request. */
+/* reel token: creates, lists and revokes tokens of an archive. A running server sees the change with the next request.
+ */
 #include <limits.h>
 #include <openssl/crypto.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static struct catalog *open_archive(const char *data, bool create, struct reel_e
         reel_fail_errno(err, "no archive in %s", data);
         return NULL;
     }
-    mkdir(data, 0755); /* tokens may be created before the first start; catalog_open() reports other problems of the folder */
+    mkdir(data,
+          0755); /* tokens may be created before the first start; catalog_open() reports other problems of the folder */
     return catalog_open(path, err);
 }
 
@@ -71,7 +73,8 @@ static bool list(const struct arguments *w, struct reel_error *err) {
     if (!c) {
         return false;
     }
-    printf("%4s  %-20s  %-6s  %-7s  %-20s  %-20s  %s\n", "id", "name", "role", "state", "expires", "last used", "collections");
+    printf("%4s  %-20s  %-6s  %-7s  %-20s  %-20s  %s\n", "id", "name", "role", "state", "expires", "last used",
+           "collections");
     do {
         if (!catalog_tokens(c, after, page, PAGE, &n, err)) {
             return false;
@@ -116,8 +119,17 @@ static int run(int argc, char **argv) {
     struct reel_error err = {0};
     int first, code;
     const struct cli_option options[] = {
-        {.name = "data", .kind = CLI_TEXT, .to = &w.data, .value = "DIR", .initial = "./data", .help = "archive folder"},
-        {.name = "role", .kind = CLI_TEXT, .to = &w.role, .value = "ROLE", .help = "create: read, upload, edit or admin"},
+        {.name = "data",
+         .kind = CLI_TEXT,
+         .to = &w.data,
+         .value = "DIR",
+         .initial = "./data",
+         .help = "archive folder"},
+        {.name = "role",
+         .kind = CLI_TEXT,
+         .to = &w.role,
+         .value = "ROLE",
+         .help = "create: read, upload, edit or admin"},
         {.name = "name", .kind = CLI_TEXT, .to = &w.name, .value = "NAME", .help = "create: name, for logs"},
         {.name = "collection",
          .kind = CLI_LIST,
@@ -129,7 +141,10 @@ static int run(int argc, char **argv) {
          .to = &w.expires,
          .value = "WHEN",
          .help = "create: expiry, as 30d or 2030-01-01T00:00:00Z (default: never)"},
-        {.name = "forget", .kind = CLI_FLAG, .to = &w.forget, .help = "rotate: existing signed links stop working at once"},
+        {.name = "forget",
+         .kind = CLI_FLAG,
+         .to = &w.forget,
+         .help = "rotate: existing signed links stop working at once"},
         {0},
     };
     if (!cli_options(&cli_token, options, 1, argc, argv, &first, &code)) {
@@ -138,7 +153,8 @@ static int run(int argc, char **argv) {
     const char *what = argv[first];
     bool revoke = strcmp(what, "revoke") == 0, good;
     if (argc - first != 1 + revoke) {
-        return cli_misused(&cli_token, "%s", revoke ? "revoke needs the token's name or number" : "unexpected argument");
+        return cli_misused(&cli_token, "%s",
+                           revoke ? "revoke needs the token's name or number" : "unexpected argument");
     }
     if (strcmp(what, "create") == 0) {
         good = create(&w, &err);
@@ -162,10 +178,11 @@ const struct cli_command cli_token = {
     .name = "token",
     .arguments = "create | list | revoke NAME|ID | rotate [OPTION]…",
     .summary = "create, list and revoke access tokens",
-    .details =
-        "create prints the token, which is stored nowhere. Roles: read; upload: also add recordings; edit: also change them and move them "
-        "to\n"
-        "the trash; admin: also delete permanently, and manage tokens and the server. rotate creates a new key for signed links; links\n"
-        "signed with the previous key stay valid. Changes take effect at once, also for a running server.",
+    .details = "create prints the token, which is stored nowhere. Roles: read; upload: also add recordings; edit: also "
+               "change them and move them "
+               "to\n"
+               "the trash; admin: also delete permanently, and manage tokens and the server. rotate creates a new key "
+               "for signed links; links\n"
+               "signed with the previous key stay valid. Changes take effect at once, also for a running server.",
     .run = run,
 };

@@ -1,5 +1,6 @@
-/* The demonstration bag: 20 s of a robot that drives in a circle through a room of 10 x 6 m, as a ROS bag 1.2 with its index. Written
- * independently of the bag writer, so that it can test it. emit() runs twice: first to compute offsets, then to write the bytes. */
+/* The demonstration bag: 20 s of a robot that drives in a circle through a room of 10 x 6 m, as a ROS bag 1.2 with its
+ * index. Written independently of the bag writer, so that it can test it. emit() runs twice: first to compute offsets,
+ * then to write the bytes. */
 #include <math.h>
 
 #include "cli/cli.h"
@@ -7,7 +8,13 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
-enum { TICKS = 200, BEAMS = 181, START_S = 1273579200, TICK_NS = 100000000, HEADER_ROOM = 4096 }; /* 2010-05-11T12:00:00Z, 10 Hz */
+enum {
+    TICKS = 200,
+    BEAMS = 181,
+    START_S = 1273579200,
+    TICK_NS = 100000000,
+    HEADER_ROOM = 4096
+}; /* 2010-05-11T12:00:00Z, 10 Hz */
 enum { OP_DEFINITION = 1, OP_MESSAGE = 2, OP_FILE_HEADER = 3, OP_INDEX = 4 };
 enum topic { ODOM, ROSOUT, SCAN, TOPICS };
 
@@ -18,8 +25,10 @@ static const struct {
     const char *name, *type, *md5, *definition;
 } topics[TOPICS] = {
     [ODOM] = {"/odom", "nav_msgs/Odometry", "cd5e73d190d741a2f92e81eda573aca7",
-              "Header header\nstring child_frame_id\ngeometry_msgs/PoseWithCovariance pose\ngeometry_msgs/TwistWithCovariance "
-              "twist\n\n" HEADER_DEFINITION "\n" RULE "MSG: geometry_msgs/PoseWithCovariance\nPose pose\nfloat64[36] covariance\n"
+              "Header header\nstring child_frame_id\ngeometry_msgs/PoseWithCovariance "
+              "pose\ngeometry_msgs/TwistWithCovariance "
+              "twist\n\n" HEADER_DEFINITION "\n" RULE
+              "MSG: geometry_msgs/PoseWithCovariance\nPose pose\nfloat64[36] covariance\n"
               "\n" RULE "MSG: geometry_msgs/Pose\nPoint position\nQuaternion orientation\n"
               "\n" RULE "MSG: geometry_msgs/Point\nfloat64 x\nfloat64 y\nfloat64 z\n"
               "\n" RULE "MSG: geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n"
@@ -27,11 +36,13 @@ static const struct {
               "\n" RULE "MSG: geometry_msgs/Twist\nVector3 linear\nVector3 angular\n"
               "\n" RULE "MSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n"},
     [ROSOUT] = {"/rosout", "roslib/Log", "acffd30cd6b6de30f120938c17c593fb",
-                "byte DEBUG=1\nbyte INFO=2\nbyte WARN=4\nbyte ERROR=8\nbyte FATAL=16\nHeader header\nbyte level\nstring name\nstring "
+                "byte DEBUG=1\nbyte INFO=2\nbyte WARN=4\nbyte ERROR=8\nbyte FATAL=16\nHeader header\nbyte "
+                "level\nstring name\nstring "
                 "msg\nstring file\n"
                 "string function\nuint32 line\nstring[] topics\n\n" HEADER_DEFINITION},
     [SCAN] = {"/scan", "sensor_msgs/LaserScan", "90c7ef2dc6895d81024acba2ac42f369",
-              "Header header\nfloat32 angle_min\nfloat32 angle_max\nfloat32 angle_increment\nfloat32 time_increment\nfloat32 scan_time\n"
+              "Header header\nfloat32 angle_min\nfloat32 angle_max\nfloat32 angle_increment\nfloat32 "
+              "time_increment\nfloat32 scan_time\n"
               "float32 range_min\nfloat32 range_max\nfloat32[] ranges\nfloat32[] intensities\n\n" HEADER_DEFINITION},
 };
 
@@ -63,7 +74,8 @@ static void put_text(struct reel_sink *out, const char *text) {
 }
 
 /* u32 length, then what `put` puts. */
-static void put_sized(struct reel_sink *out, void (*put)(struct reel_sink *out, const void *context), const void *context) {
+static void put_sized(struct reel_sink *out, void (*put)(struct reel_sink *out, const void *context),
+                      const void *context) {
     struct reel_sink count = {0};
     put(&count, context);
     reel_sink_u32le(out, (uint32_t)count.pos);
@@ -126,7 +138,8 @@ static void put_covariance(struct reel_sink *out, double value) {
 }
 
 static void put_odom(struct reel_sink *out, const struct moment *m) {
-    const double pose[] = {m->x, m->y, 0, 0, 0, sin(m->heading / 2), cos(m->heading / 2)}, twist[] = {0.6, 0, 0, 0, 0, M_PI / 10};
+    const double pose[] = {m->x, m->y, 0, 0, 0, sin(m->heading / 2), cos(m->heading / 2)},
+                 twist[] = {0.6, 0, 0, 0, 0, M_PI / 10};
     put_header(out, m, "odom");
     put_text(out, "base_link");
     for (unsigned i = 0; i < sizeof pose / sizeof *pose; i++) {
@@ -154,7 +167,8 @@ static void put_log(struct reel_sink *out, const struct moment *m) {
 }
 
 static void put_payload(struct reel_sink *out, const void *context) {
-    static void (*const put[])(struct reel_sink * out, const struct moment *m) = {[ODOM] = put_odom, [ROSOUT] = put_log, [SCAN] = put_scan};
+    static void (*const put[])(struct reel_sink * out,
+                               const struct moment *m) = {[ODOM] = put_odom, [ROSOUT] = put_log, [SCAN] = put_scan};
     const struct moment *m = context;
     put[m->topic](out, m);
 }
@@ -251,7 +265,8 @@ static void emit(struct reel_sink *out, struct bag *bag) {
     reel_sink_put_bytes(out, bytes_text("#ROSRECORD V1.2\n"));
     put_file_header(out, bag);
     for (uint32_t tick = 0; tick < TICKS; tick++) {
-        const struct moment scan = moment_of(SCAN, tick, 0), odom = moment_of(ODOM, tick, 3000000), log = moment_of(ROSOUT, tick, 5000000);
+        const struct moment scan = moment_of(SCAN, tick, 0), odom = moment_of(ODOM, tick, 3000000),
+                            log = moment_of(ROSOUT, tick, 5000000);
         put_message(out, bag, &scan);
         put_message(out, bag, &odom);
         if (tick % 10 == 0) {

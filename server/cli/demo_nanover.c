@@ -1,6 +1,6 @@
 /* The demonstration simulation: 20 s of an ethanol molecule and two users; one of them pulls at an atom
- * for a while. Frames 30 times a second, the shared state 10 times. The layout is that of NanoVer's own recorder: messages, then their
- * index, both stored in a ZIP file. */
+ * for a while. Frames 30 times a second, the shared state 10 times. The layout is that of NanoVer's own recorder:
+ * messages, then their index, both stored in a ZIP file. */
 #include <math.h>
 #include <msgpack.h>
 #include <string.h>
@@ -11,7 +11,17 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
-enum { FRAMES = 600, FRAME_US = 33333, FIRST_US = 120, STATE_EACH = 3, ATOMS = 9, BONDS = 8, PULLED = 8, PULL_FROM = 150, PULL_TO = 270 };
+enum {
+    FRAMES = 600,
+    FRAME_US = 33333,
+    FIRST_US = 120,
+    STATE_EACH = 3,
+    ATOMS = 9,
+    BONDS = 8,
+    PULLED = 8,
+    PULL_FROM = 150,
+    PULL_TO = 270
+};
 
 static const struct {
     const char *name;
@@ -90,7 +100,8 @@ static void store_f32(uint8_t *at, double value) {
 static void position_of(unsigned atom, unsigned frame, double out[3]) {
     double t = frame / 30.0, turn = t * 0.5, wobble = 0.006;
     bool pulled = atom == PULLED && frame >= PULL_FROM && frame < PULL_TO;
-    double x = atoms[atom].x + wobble * sin(19 * t + atom) + (pulled ? 0.05 : 0), y = atoms[atom].y + wobble * sin(23 * t + 2 * atom);
+    double x = atoms[atom].x + wobble * sin(19 * t + atom) + (pulled ? 0.05 : 0),
+           y = atoms[atom].y + wobble * sin(23 * t + 2 * atom);
     out[0] = 1.5 + x * cos(turn) - y * sin(turn);
     out[1] = 1.5 + x * sin(turn) + y * cos(turn);
     out[2] = 1.5 + atoms[atom].z + wobble * sin(29 * t + 3 * atom);
@@ -184,7 +195,8 @@ static const struct {
 enum { USERS = sizeof users / sizeof *users };
 
 static void put_component(msgpack_packer *p, const char *name, double angle, double far, double height) {
-    const double position[] = {far * cos(angle), height, far * sin(angle)}, rotation[] = {0, -sin(angle / 2), 0, cos(angle / 2)};
+    const double position[] = {far * cos(angle), height, far * sin(angle)},
+                 rotation[] = {0, -sin(angle / 2), 0, cos(angle / 2)};
     msgpack_pack_map(p, 3);
     put_text_key(p, "name", name);
     put_numbers(p, "position", position, 3);
@@ -359,8 +371,16 @@ bool cli_demo_nanover(uint8_t **data, size_t *size, struct reel_error *err) {
     }
     const char head[] = {(char)0xdc, (char)(show.count >> 8), (char)show.count}; /* array16 */
     struct member members[] = {
-        {.name = "messages.msgpack", .head = head, .body = show.messages.data, .body_size = show.messages.size, .zip64 = true},
-        {.name = "index.msgpack", .head = head, .head_size = sizeof head, .body = show.entries.data, .body_size = show.entries.size},
+        {.name = "messages.msgpack",
+         .head = head,
+         .body = show.messages.data,
+         .body_size = show.messages.size,
+         .zip64 = true},
+        {.name = "index.msgpack",
+         .head = head,
+         .head_size = sizeof head,
+         .body = show.entries.data,
+         .body_size = show.entries.size},
     };
     struct reel_sink count = {0};
     put_archive(&count, members);

@@ -1,5 +1,5 @@
-/* Options from the environment: --cache-mb is REEL_CACHE_MB, and REEL_CACHE_MB_FILE names a file with its value. The command line overrides
- * the environment, which overrides the default. */
+/* Options from the environment: --cache-mb is REEL_CACHE_MB, and REEL_CACHE_MB_FILE names a file with its value. The
+ * command line overrides the environment, which overrides the default. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -71,7 +71,8 @@ static bool read_list(const struct cli_option *o, char *text, int most, struct r
     return true;
 }
 
-static bool read_variable(const struct cli_option *o, unsigned i, struct cli_sources *s, int most, struct reel_error *err) {
+static bool read_variable(const struct cli_option *o, unsigned i, struct cli_sources *s, int most,
+                          struct reel_error *err) {
     char name[NAME_MAX_BYTES], file[NAME_MAX_BYTES];
     name_of(o, "", name);
     name_of(o, "_FILE", file);
@@ -93,8 +94,8 @@ static bool read_variable(const struct cli_option *o, unsigned i, struct cli_sou
     return good || reel_error_at(err, "%s", by_file ? file : name);
 }
 
-bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options, struct cli_sources *s, int argc,
-                                 char **argv, int *first, int *exit_code) {
+bool cli_options_and_environment(const struct cli_command *command, const struct cli_option *options,
+                                 struct cli_sources *s, int argc, char **argv, int *first, int *exit_code) {
     bool given[CLI_OPTIONS_MAX] = {false};
     struct reel_error err = {0};
     *exit_code = CLI_USAGE;
@@ -156,14 +157,16 @@ static bool is_variable(const struct cli_option *options, const char *entry) {
     for (unsigned i = 0; options[i].name; i++) {
         name_of(&options[i], "", name);
         name_of(&options[i], "_FILE", file);
-        if ((strlen(name) == n && strncmp(name, entry, n) == 0) || (strlen(file) == n && strncmp(file, entry, n) == 0)) {
+        if ((strlen(name) == n && strncmp(name, entry, n) == 0) ||
+            (strlen(file) == n && strncmp(file, entry, n) == 0)) {
             return true;
         }
     }
     return false;
 }
 
-void cli_print_settings(const struct cli_command *command, const struct cli_option *options, const struct cli_sources *s) {
+void cli_print_settings(const struct cli_command *command, const struct cli_option *options,
+                        const struct cli_sources *s) {
     static const char *const from[] = {"default", "command line", "environment", "file"};
     char name[NAME_MAX_BYTES];
     for (unsigned i = 0; options[i].name && i < CLI_OPTIONS_MAX; i++) {
@@ -176,8 +179,8 @@ void cli_print_settings(const struct cli_command *command, const struct cli_opti
     for (char **e = environ; *e; e++) {
         if (strncmp(*e, "REEL_", 5) == 0 &&
             !is_variable(options, *e)) { /* a warning only: container platforms set variables of their own */
-            fprintf(stderr, "reel %s: warning: the environment variable %.*s matches no option\n", command->name, (int)strcspn(*e, "="),
-                    *e);
+            fprintf(stderr, "reel %s: warning: the environment variable %.*s matches no option\n", command->name,
+                    (int)strcspn(*e, "="), *e);
         }
     }
 }

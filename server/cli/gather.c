@@ -1,5 +1,5 @@
-/* Groups the files of a command line into recordings. A file that cannot be opened becomes a recording of its own; opening it reports the
- * error. */
+/* Groups the files of a command line into recordings. A file that cannot be opened becomes a recording of its own;
+ * opening it reports the error. */
 #include "ingest/collect.h"
 
 #include <string.h>
@@ -25,8 +25,10 @@ static void find_folder(const char *path, uint64_t folder[2]) {
     }
 }
 
-/* Recordings in the order of their first file; in each, the leader (the file whose format reads all parts) comes first. */
-static void arrange(char *const *paths, const struct collect_file *all, uint32_t n, bool *done, struct cli_recordings *out) {
+/* Recordings in the order of their first file; in each, the leader (the file whose format reads all parts) comes first.
+ */
+static void arrange(char *const *paths, const struct collect_file *all, uint32_t n, bool *done,
+                    struct cli_recordings *out) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t leader = all[i].leader;

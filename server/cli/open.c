@@ -12,7 +12,9 @@
 static const char *cache_folder(char path[PATH_MAX]) {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     bool own = base && base[0] == '/';
-    int n = own ? snprintf(path, PATH_MAX, "%s", base) : home && home[0] == '/' ? snprintf(path, PATH_MAX, "%s/.cache", home) : -1;
+    int n = own                      ? snprintf(path, PATH_MAX, "%s", base)
+            : home && home[0] == '/' ? snprintf(path, PATH_MAX, "%s/.cache", home)
+                                     : -1;
     if (n < 0 || n + (int)sizeof "/reel" > PATH_MAX || (mkdir(path, 0700) != 0 && errno != EEXIST)) {
         return NULL;
     }
@@ -35,7 +37,8 @@ struct reel_index *cli_open_summary(const struct cli_files *files, struct reel_e
     char folder[PATH_MAX];
     struct cli_progress progress;
     cli_progress_start(&progress, "scanning", cli_file_name(files->paths[0]));
-    struct reel_open_options options = {.size = sizeof options, .cache_folder = cache_folder(folder), .progress = &progress.report};
+    struct reel_open_options options = {
+        .size = sizeof options, .cache_folder = cache_folder(folder), .progress = &progress.report};
     struct reel_index *index = reel_summary_open(files->paths, files->n, &options, err);
     cli_progress_end(&progress);
     return index;
@@ -79,7 +82,8 @@ static bool read_channels(struct cli_select *s, struct reel_selection *out, stru
     for (uint32_t i = 0; s->channel_ids && i < s->channels.count; i++) {
         uint64_t id;
         if (!number_u64(s->channels.items[i], &id) || id >= UINT32_MAX) {
-            return reel_fail(err, REEL_ARGUMENT, "--channel %.100s: the id of a channel is expected, a number", s->channels.items[i]);
+            return reel_fail(err, REEL_ARGUMENT, "--channel %.100s: the id of a channel is expected, a number",
+                             s->channels.items[i]);
         }
         s->channel_ids[i] = (uint32_t)id;
     }
@@ -88,8 +92,8 @@ static bool read_channels(struct cli_select *s, struct reel_selection *out, stru
     return s->channel_ids || reel_fail_memory(err);
 }
 
-bool cli_selection(struct cli_select *s, struct reel_recording *const *recordings, uint32_t n, const struct reel_source_option *sources,
-                   struct reel_selection *out, struct reel_error *err) {
+bool cli_selection(struct cli_select *s, struct reel_recording *const *recordings, uint32_t n,
+                   const struct reel_source_option *sources, struct reel_selection *out, struct reel_error *err) {
     int64_t first, last;
     reel_merge_span(recordings, n, sources, &first, &last);
     *out = reel_select_all;

@@ -12,8 +12,10 @@ enum { OPTIONS_MAX = CLI_OPTIONS_MAX, HELP_COLUMN = 28 };
 
 int cli_fail(const struct cli_command *command, const char *subject, const struct reel_error *err) {
     size_t n = subject ? strlen(subject) : 0;
-    bool named = n > 0 && strncmp(err->text, subject, n) == 0 && err->text[n] == ':'; /* messages about a file begin with its name */
-    fprintf(stderr, "reel %s: %s%s%s\n", command->name, subject && !named ? subject : "", subject && !named ? ": " : "", err->text);
+    bool named = n > 0 && strncmp(err->text, subject, n) == 0 &&
+                 err->text[n] == ':'; /* messages about a file begin with its name */
+    fprintf(stderr, "reel %s: %s%s%s\n", command->name, subject && !named ? subject : "", subject && !named ? ": " : "",
+            err->text);
     return CLI_FAILED;
 }
 
@@ -52,8 +54,8 @@ const char *cli_file_name(const char *path) {
 
 static void print_option(const struct cli_option *o) {
     char left[64];
-    snprintf(left, sizeof left, "%.*s%s--%s%s%s", o->letter ? 2 : 0, (char[]){'-', o->letter, 0}, o->letter ? ", " : "", o->name,
-             o->value ? " " : "", o->value ? o->value : "");
+    snprintf(left, sizeof left, "%.*s%s--%s%s%s", o->letter ? 2 : 0, (char[]){'-', o->letter, 0}, o->letter ? ", " : "",
+             o->name, o->value ? " " : "", o->value ? o->value : "");
     printf("  %-*s%s", HELP_COLUMN, left, strlen(left) >= HELP_COLUMN ? "  " : "");
     for (size_t i = 0; o->kind == CLI_CHOICE && o->choices[i]; i++) {
         printf("%s%s", i ? ", " : "", o->choices[i]);
@@ -80,10 +82,12 @@ static bool read_uint(const struct cli_option *o, const char *text, struct reel_
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < o->least || (o->most > 0 && value > o->most)) {
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < o->least ||
+        (o->most > 0 && value > o->most)) {
         return o->most > 0 ? reel_fail(err, REEL_ARGUMENT, "\"%s\" is not a whole number from %llu to %llu", text,
                                        (unsigned long long)o->least, (unsigned long long)o->most)
-                           : reel_fail(err, REEL_ARGUMENT, "\"%s\" is not a whole number%s", text, o->least > 0 ? " above 0" : "");
+                           : reel_fail(err, REEL_ARGUMENT, "\"%s\" is not a whole number%s", text,
+                                       o->least > 0 ? " above 0" : "");
     }
     value *= o->unit > 0 ? o->unit : 1;
     if (o->narrow) {
@@ -154,10 +158,11 @@ bool cli_set_defaults(const struct cli_command *command, const struct cli_option
     return true;
 }
 
-bool cli_options(const struct cli_command *command, const struct cli_option *options, int required, int argc, char **argv, int *first,
-                 int *exit_code) {
+bool cli_options(const struct cli_command *command, const struct cli_option *options, int required, int argc,
+                 char **argv, int *first, int *exit_code) {
     *exit_code = CLI_USAGE;
-    return cli_set_defaults(command, options) && cli_options_given(command, options, required, argc, argv, first, exit_code, NULL);
+    return cli_set_defaults(command, options) &&
+           cli_options_given(command, options, required, argc, argv, first, exit_code, NULL);
 }
 
 /* A list on the command line replaces the one in the environment. */
@@ -170,14 +175,15 @@ static void note_given(const struct cli_option *o, bool *given) {
     }
 }
 
-bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int required, int argc, char **argv, int *first,
-                       int *exit_code, bool *given) {
+bool cli_options_given(const struct cli_command *command, const struct cli_option *options, int required, int argc,
+                       char **argv, int *first, int *exit_code, bool *given) {
     struct option table[OPTIONS_MAX + 2] = {0};
     char letters[2 * OPTIONS_MAX + 3] = ":h", *end = letters + 2;
     int n = 0, found;
     for (; options[n].name && n < OPTIONS_MAX; n++) {
-        table[n] = (struct option){
-            .name = options[n].name, .has_arg = options[n].kind == CLI_FLAG ? no_argument : required_argument, .val = n + 1};
+        table[n] = (struct option){.name = options[n].name,
+                                   .has_arg = options[n].kind == CLI_FLAG ? no_argument : required_argument,
+                                   .val = n + 1};
         end += options[n].letter ? sprintf(end, "%c%s", options[n].letter, options[n].kind == CLI_FLAG ? "" : ":") : 0;
     }
     table[n] = (struct option){.name = "help", .has_arg = no_argument, .val = OPTIONS_MAX + 1};
@@ -222,7 +228,8 @@ bool cli_tags(const struct option_list *list, struct catalog_annotations *annota
         if (!key) {
             return reel_fail_memory(err);
         }
-        if (annotations ? !catalog_annotations_set_tag(annotations, key, equals + 1, err) : !catalog_tag_check(key, equals + 1, err)) {
+        if (annotations ? !catalog_annotations_set_tag(annotations, key, equals + 1, err)
+                        : !catalog_tag_check(key, equals + 1, err)) {
             return false;
         }
     }

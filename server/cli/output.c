@@ -7,5 +7,6 @@ bool cli_output_open(struct output_file *o, const char *path, bool replace, stru
 }
 
 bool cli_output_write(void *output_file, const void *data, size_t size, struct reel_error *err) {
-    return cli_interrupted() ? reel_fail(err, REEL_CANCELLED, "interrupted") : output_file_write(output_file, data, size, err);
+    return cli_interrupted() ? reel_fail(err, REEL_CANCELLED, "interrupted")
+                             : output_file_write(output_file, data, size, err);
 }

@@ -64,11 +64,13 @@ static void put_params(struct grow *out, struct push_http *http, const struct pl
 static bool make_address(struct grow *out, struct push_http *http, const char *url, const struct play_url_options *o,
                          struct reel_error *err) {
     const char *query = strchr(url, '?'), *at = strstr(url, collection);
-    size_t path = query ? (size_t)(query - url) : strlen(url), before = at ? (size_t)(at - url) : 0, id = before + sizeof collection - 1;
+    size_t path = query ? (size_t)(query - url) : strlen(url), before = at ? (size_t)(at - url) : 0,
+           id = before + sizeof collection - 1;
     bool good = at && before < path && strspn(url + id, "0123456789abcdef") == ID_SIZE;
     const char *rest = good ? url + id + ID_SIZE : "";
     if (!good || (*rest && *rest != '?' && strncmp(rest, "/", 1) != 0)) {
-        return reel_fail(err, REEL_ARGUMENT, "the address of a recording is expected: http://HOST/api/v1/recordings/ID");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "the address of a recording is expected: http://HOST/api/v1/recordings/ID");
     }
     AUTO_MEM char *server = strndup(url, before), *api = server ? push_http_api(server) : NULL;
     if (!api) {
@@ -111,6 +113,7 @@ bool play_url(const char *url, const struct play_url_options *options, struct re
     struct grow address = {0};
     bool good = http && make_address(&address, http, url, options, err);
     AUTO_MEM uint8_t *text = address.data;
-    const struct push_request q = {.method = "GET", .url = (const char *)text, .write = options->write, .context = options->context};
+    const struct push_request q = {
+        .method = "GET", .url = (const char *)text, .write = options->write, .context = options->context};
     return good && push_http_do(http, &q, answer, err) && (answer->status == 200 || refused(answer, err));
 }

@@ -1,4 +1,5 @@
-/* The progress line, and the flag that Ctrl-C sets. The line is shown only on a terminal, for work that takes over a second. */
+/* The progress line, and the flag that Ctrl-C sets. The line is shown only on a terminal, for work that takes over a
+ * second. */
 #include "cli/cli.h"
 
 enum { SHOW_AFTER_NS = 1000000000, INTERVAL_NS = 100000000 };
@@ -35,7 +36,8 @@ static bool report(void *context, uint64_t done, uint64_t total) {
 }
 
 void cli_progress_start(struct cli_progress *p, const char *doing, const char *subject) {
-    *p = (struct cli_progress){.report = {.report = report, .context = p}, .doing = doing, .subject = subject, .started_ns = reel_now_ns()};
+    *p = (struct cli_progress){
+        .report = {.report = report, .context = p}, .doing = doing, .subject = subject, .started_ns = reel_now_ns()};
     p->on_terminal = isatty(STDERR_FILENO) == 1;
 }
 

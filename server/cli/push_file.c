@@ -1,5 +1,5 @@
-/* See push_file.h. No state is kept on this side: the Idempotency-Key is a hash of the file (host, path, size, modification time) and of
- * the options, so running the same command again finds the same upload session. */
+/* See push_file.h. No state is kept on this side: the Idempotency-Key is a hash of the file (host, path, size,
+ * modification time) and of the options, so running the same command again finds the same upload session. */
 #include "cli/push_file.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@
 enum {
     WAIT_LONGEST_S = 30,
     READ_BYTES = 1 << 20,
-    SMALL_BYTES = 1 << 20, /* up to this size a file is sent in one request, and again as a whole after an interruption */
+    SMALL_BYTES =
+        1 << 20, /* up to this size a file is sent in one request, and again as a whole after an interruption */
 };
 
 struct push {
@@ -71,7 +72,8 @@ static bool hash_up_to(struct push *p, uint64_t end, struct reel_error *err) {
         uint64_t left = end - p->hashed;
         ssize_t n = pread(p->fd, buffer, left < READ_BYTES ? (size_t)left : READ_BYTES, (off_t)p->hashed);
         if (n <= 0) {
-            return n == 0 ? reel_fail(err, REEL_CHANGED, "the file became shorter") : reel_fail_errno(err, "cannot be read");
+            return n == 0 ? reel_fail(err, REEL_CHANGED, "the file became shorter")
+                          : reel_fail_errno(err, "cannot be read");
         }
         if (cli_interrupted()) {
             return reel_fail(err, REEL_CANCELLED, "interrupted");
@@ -142,7 +144,8 @@ static bool make_metadata(struct push *p, struct reel_error *err) {
     }
     AUTO_MEM char *text = json_dumps(tags, JSON_COMPACT | JSON_SORT_KEYS);
     bool plain = !p->file->part_of; /* a part has no tags of its own */
-    bool ok = text && add_pair(&p->metadata, "name", p->file->name) && add_pair(&p->metadata, "collection", w->collection) &&
+    bool ok = text && add_pair(&p->metadata, "name", p->file->name) &&
+              add_pair(&p->metadata, "collection", w->collection) &&
               (plain || add_pair(&p->metadata, "part_of", p->file->part_of)) &&
               (!plain || !w->group || add_pair(&p->metadata, "group", w->group)) &&
               (!plain || !w->replace || add_pair(&p->metadata, "replace", "true")) &&
@@ -159,8 +162,8 @@ static bool make_key(struct push *p, const struct stat *st, struct reel_error *e
     if (!realpath(p->file->path, whole)) {
         return reel_fail_errno(err, "cannot be found");
     }
-    int n = asprintf(&text, "%s\n%s\n%lld\n%lld.%09ld\n%s", host, whole, (long long)st->st_size, (long long)st->st_mtim.tv_sec,
-                     st->st_mtim.tv_nsec, p->metadata);
+    int n = asprintf(&text, "%s\n%s\n%lld\n%lld.%09ld\n%s", host, whole, (long long)st->st_size,
+                     (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, p->metadata);
     if (n < 0 || EVP_Digest(text, (size_t)n, raw, NULL, EVP_sha256(), NULL) != 1) {
         text = n < 0 ? NULL : text;
         return reel_fail_memory(err);
@@ -181,7 +184,8 @@ static bool open_file(struct push *p, struct reel_error *err) {
     if (!p->hash || EVP_DigestInit_ex(p->hash, EVP_sha256(), NULL) != 1) {
         return reel_fail_memory(err);
     }
-    return S_ISREG(st.st_mode) ? make_metadata(p, err) && make_key(p, &st, err) : reel_fail(err, REEL_ARGUMENT, "is not a regular file");
+    return S_ISREG(st.st_mode) ? make_metadata(p, err) && make_key(p, &st, err)
+                               : reel_fail(err, REEL_ARGUMENT, "is not a regular file");
 }
 
 /* ---- responses */
@@ -189,14 +193,15 @@ static bool open_file(struct push *p, struct reel_error *err) {
 static bool set_problem(const struct push_answer *a, struct reel_error *err) {
     json_t *problem = json_loads(a->body, 0, NULL);
     const char *detail = json_string_value(json_object_get(problem, "detail"));
-    reel_fail(err, a->status == 409 ? REEL_CONFLICT : REEL_ARGUMENT, "the server answered %ld%s%s", a->status, detail ? ": " : "",
-              detail ? detail : "");
+    reel_fail(err, a->status == 409 ? REEL_CONFLICT : REEL_ARGUMENT, "the server answered %ld%s%s", a->status,
+              detail ? ": " : "", detail ? detail : "");
     json_decref(problem);
     return false;
 }
 
 static bool is_transient(long status) {
-    return status == 408 || status == 423 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+    return status == 408 || status == 423 || status == 429 || status == 500 || status == 502 || status == 503 ||
+           status == 504;
 }
 
 /* Whether one of the recording's files has this content. */
@@ -214,18 +219,20 @@ static bool has_content(const json_t *recording, const char *sha256) {
 }
 
 static void set_result(struct push *p, const json_t *recording, const char *how) {
-    const char *id = json_string_value(json_object_get(recording, "id")), *name = json_string_value(json_object_get(recording, "name"));
+    const char *id = json_string_value(json_object_get(recording, "id")),
+               *name = json_string_value(json_object_get(recording, "name"));
     const char *collection = json_string_value(json_object_get(recording, "collection")),
                *state = json_string_value(json_object_get(recording, "state"));
     bool scanning = state && strcmp(state, "scanning") == 0;
-    snprintf(p->file->text, sizeof p->file->text, "%s as %.80s/%.80s%s, id %.40s", how, collection ? collection : "?", name ? name : "?",
-             scanning ? ", being scanned" : "", id ? id : "?");
+    snprintf(p->file->text, sizeof p->file->text, "%s as %.80s/%.80s%s, id %.40s", how, collection ? collection : "?",
+             name ? name : "?", scanning ? ", being scanned" : "", id ? id : "?");
 }
 
-static bool request(struct push *p, const char *method, const char *url, const char *extra, const char *metadata, const char *key,
-                    struct reel_error *err) {
-    struct push_request q = {
-        .method = method, .url = url, .headers = {"Tus-Resumable: 1.0.0", extra, extra ? metadata : NULL, extra ? key : NULL}};
+static bool request(struct push *p, const char *method, const char *url, const char *extra, const char *metadata,
+                    const char *key, struct reel_error *err) {
+    struct push_request q = {.method = method,
+                             .url = url,
+                             .headers = {"Tus-Resumable: 1.0.0", extra, extra ? metadata : NULL, extra ? key : NULL}};
     return push_http_do(p->http, &q, &p->answer, err);
 }
 
@@ -239,7 +246,8 @@ static enum step refused(const struct push_answer *a, struct reel_error *err) {
 }
 
 static enum step name_is_taken(const struct push *p, struct reel_error *err) {
-    reel_fail(err, REEL_CONFLICT, "the name \"%.120s\" has other content in the collection %.80s; --replace adds a new revision",
+    reel_fail(err, REEL_CONFLICT,
+              "the name \"%.120s\" has other content in the collection %.80s; --replace adds a new revision",
               p->file->name, p->options->collection);
     return STEP_FAILED;
 }
@@ -264,7 +272,8 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
     }
     json_t *recording = json_loads(p->answer.body, 0, NULL);
     enum step step = STEP_NEXT;
-    bool same_size = p->file->part_of || json_integer_value(json_object_get(recording, "size")) == (json_int_t)p->size ||
+    bool same_size = p->file->part_of ||
+                     json_integer_value(json_object_get(recording, "size")) == (json_int_t)p->size ||
                      json_array_size(json_object_get(recording, "parts")) > 1;
     if (recording && same_size && !hash_all(p, err)) {
         step = STEP_FAILED;
@@ -282,10 +291,12 @@ static enum step check_existing(struct push *p, struct reel_error *err) {
 /* PUT …/by-name/COLLECTION/NAME?…; malloc'd. */
 static char *small_url(struct push *p) {
     const struct push_options *o = p->options;
-    AUTO_MEM char *collection = push_http_escape(p->http, o->collection), *name = push_http_escape(p->http, p->file->name);
+    AUTO_MEM char *collection = push_http_escape(p->http, o->collection),
+                  *name = push_http_escape(p->http, p->file->name);
     char *url = NULL;
     if (!collection || !name ||
-        asprintf(&url, "%s/recordings/by-name/%s/%s?replace=%s", o->api, collection, name, o->replace ? "true" : "false") < 0) {
+        asprintf(&url, "%s/recordings/by-name/%s/%s?replace=%s", o->api, collection, name,
+                 o->replace ? "true" : "false") < 0) {
         return NULL;
     }
     for (size_t i = 0; url && (i == 0 || (o->tags && o->tags[i - 1])); i++) { /* the group, then the tags */
@@ -329,7 +340,8 @@ static enum step send_small(struct push *p, struct reel_error *err) {
     }
     json_auto_t *recording = json_loads(p->answer.body, 0, NULL);
     if (recording && p->answer.body_size < PUSH_BODY_MAX && !has_content(recording, p->sha256)) {
-        reel_fail(err, REEL_CHANGED, "the server received other bytes than were read here: the file may have changed; push it again");
+        reel_fail(err, REEL_CHANGED,
+                  "the server received other bytes than were read here: the file may have changed; push it again");
         return STEP_FAILED;
     }
     p->file->already_stored = p->answer.status == 200;
@@ -381,12 +393,13 @@ static enum step send_rest(struct push *p, struct reel_error *err) {
     }
     snprintf(offset, sizeof offset, "Upload-Offset: %llu", (unsigned long long)p->at);
     p->err = err;
-    struct push_request q = {.method = "PATCH",
-                             .url = p->location,
-                             .headers = {"Tus-Resumable: 1.0.0", offset, "Content-Type: application/offset+octet-stream"},
-                             .read = read_piece,
-                             .context = p,
-                             .length = p->size - p->at};
+    struct push_request q = {
+        .method = "PATCH",
+        .url = p->location,
+        .headers = {"Tus-Resumable: 1.0.0", offset, "Content-Type: application/offset+octet-stream"},
+        .read = read_piece,
+        .context = p,
+        .length = p->size - p->at};
     struct reel_error network = {0};
     if (!push_http_do(p->http, &q, &p->answer, &network)) {
         bool own = err->code != REEL_OK; /* reading failed */
@@ -397,7 +410,8 @@ static enum step send_rest(struct push *p, struct reel_error *err) {
     }
     if (p->answer.status != 204 && p->answer.status != 200) {
         set_problem(&p->answer, err);
-        return is_transient(p->answer.status) || (p->answer.status == 409 && p->answer.offset >= 0) ? STEP_RETRY : STEP_FAILED;
+        return is_transient(p->answer.status) || (p->answer.status == 409 && p->answer.offset >= 0) ? STEP_RETRY
+                                                                                                    : STEP_FAILED;
     }
     strcpy(p->recording, p->answer.content_location);
     return STEP_NEXT;
@@ -421,7 +435,8 @@ static enum step verify(struct push *p, struct reel_error *err) {
     } else if (!recording) {
         step = refused(&p->answer, err);
     } else if (p->answer.body_size < PUSH_BODY_MAX && !has_content(recording, p->sha256)) {
-        reel_fail(err, REEL_CHANGED, "the server received other bytes than were read here: the file may have changed; push it again");
+        reel_fail(err, REEL_CHANGED,
+                  "the server received other bytes than were read here: the file may have changed; push it again");
         step = STEP_FAILED;
     } else {
         set_result(p, recording, "added");
@@ -454,8 +469,8 @@ static enum step attempt(struct push *p, bool *checked, struct reel_error *err) 
     return step == STEP_NEXT ? verify(p, err) : step;
 }
 
-bool push_file(struct push_http *http, const struct push_options *options, struct push_file *file, _Atomic uint64_t *sent,
-               struct reel_error *err) {
+bool push_file(struct push_http *http, const struct push_options *options, struct push_file *file,
+               _Atomic uint64_t *sent, struct reel_error *err) {
     AUTO_STRUCT(push_done) struct push p = {.http = http, .options = options, .file = file, .sent = sent, .fd = -1};
     bool checked = false;
     if (!open_file(&p, err)) {
@@ -467,7 +482,8 @@ bool push_file(struct push_http *http, const struct push_options *options, struc
         enum step step = attempt(&p, &checked, err);
         if (step == STEP_DONE || step == STEP_FAILED) {
             atomic_fetch_add(sent, step == STEP_DONE ? p.size - p.counted : 0);
-            return step == STEP_DONE || (err->code == REEL_OK ? reel_fail(err, REEL_IO, "invalid response from the server") : false);
+            return step == STEP_DONE ||
+                   (err->code == REEL_OK ? reel_fail(err, REEL_IO, "invalid response from the server") : false);
         }
         failures = p.counted > before ? 1 : failures + 1;
         if (failures > options->retries || !pause_before(failures)) {

@@ -21,7 +21,7 @@ struct push_file {
     bool already_stored;
 };
 /* Adds to *sent the bytes that the server has received. */
-bool push_file(struct push_http *http, const struct push_options *options, struct push_file *file, _Atomic uint64_t *sent,
-               struct reel_error *err);
+bool push_file(struct push_http *http, const struct push_options *options, struct push_file *file,
+               _Atomic uint64_t *sent, struct reel_error *err);
 
 #endif

@@ -55,7 +55,8 @@ static int on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, 
 struct push_http *push_http_new(const char *token, bool (*go_on)(void), struct reel_error *err) {
     pthread_once(&once, start_library);
     AUTO(push_http_free) struct push_http *h = calloc(1, sizeof *h);
-    if (!h || !(h->curl = curl_easy_init()) || (token && asprintf(&h->authorization, "Authorization: Bearer %s", token) < 0)) {
+    if (!h || !(h->curl = curl_easy_init()) ||
+        (token && asprintf(&h->authorization, "Authorization: Bearer %s", token) < 0)) {
         reel_fail_memory(err);
         return NULL;
     }
@@ -81,8 +82,8 @@ static void take_address(struct push_http *h, const char *name, char *out, size_
     CURLU *url = curl_url();
     char *text = NULL;
     if (url && curl_url_set(url, CURLUPART_URL, h->request->url, 0) == CURLUE_OK &&
-        curl_url_set(url, CURLUPART_URL, header->value, 0) == CURLUE_OK && curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK &&
-        strlen(text) < size) {
+        curl_url_set(url, CURLUPART_URL, header->value, 0) == CURLUE_OK &&
+        curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK && strlen(text) < size) {
         strcpy(out, text);
     }
     curl_free(text);
@@ -155,7 +156,8 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
         return reel_error_pass(err, &h->failure);
     }
     bool ended = code == CURLE_ABORTED_BY_CALLBACK;
-    return reel_fail(err, ended ? REEL_CANCELLED : REEL_IO, "%s", h->problem[0] ? h->problem : curl_easy_strerror(code));
+    return reel_fail(err, ended ? REEL_CANCELLED : REEL_IO, "%s",
+                     h->problem[0] ? h->problem : curl_easy_strerror(code));
 }
 
 char *push_http_escape(struct push_http *h, const char *text) {

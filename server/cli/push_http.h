@@ -1,4 +1,5 @@
-/* HTTP requests of `reel push` (libcurl): one connection for each worker, small responses. Only push_http.c uses the library. */
+/* HTTP requests of `reel push` (libcurl): one connection for each worker, small responses. Only push_http.c uses the
+ * library. */
 #ifndef SERVER_CLI_PUSH_HTTP_H
 #define SERVER_CLI_PUSH_HTTP_H
 
@@ -10,8 +11,9 @@
 #include "reel/error.h"
 
 struct push_http;
-struct push_http *push_http_new(const char *token, bool (*go_on)(void),
-                                struct reel_error *err); /* token: Bearer, NULL = none; go_on is polled: false cancels */
+struct push_http *
+push_http_new(const char *token, bool (*go_on)(void),
+              struct reel_error *err); /* token: Bearer, NULL = none; go_on is polled: false cancels */
 void push_http_free(struct push_http *h);
 REEL_DEFINE_AUTO(struct push_http, push_http_free);
 
@@ -22,7 +24,8 @@ struct push_request {
     const char *headers[PUSH_HEADERS_MAX]; /* "Name: value"; NULL ends them */
     /* Reads the next piece of a body of `length` bytes; NULL: no body. False cancels the request. */
     bool (*read)(void *context, void *buffer, size_t size, size_t *got);
-    /* Takes the body of a successful response, instead of `body` below; NULL: not wanted. False ends the request with its error. */
+    /* Takes the body of a successful response, instead of `body` below; NULL: not wanted. False ends the request with
+     * its error. */
     bool (*write)(void *context, const void *data, size_t size, struct reel_error *err);
     bool wants_part; /* for write(), a successful response is one of a range: 206 */
     void *context;
@@ -40,7 +43,8 @@ bool push_http_do(struct push_http *h, const struct push_request *q, struct push
 enum { PUSH_TOKEN_MAX = 4096 };
 /* The token from a file, or from the environment (REEL_TOKEN): other users could see one on the command line. */
 bool push_http_token(const char *file, char token[PUSH_TOKEN_MAX], struct reel_error *err);
-/* The API's address from the server's: "http://host:8040", also with a path prefix, or already with /api/v1; malloc'd. */
+/* The API's address from the server's: "http://host:8040", also with a path prefix, or already with /api/v1; malloc'd.
+ */
 char *push_http_api(const char *url);
 /* Escapes one segment of a path; malloc'd. */
 char *push_http_escape(struct push_http *h, const char *text);

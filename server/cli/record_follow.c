@@ -1,5 +1,5 @@
-/* See record_follow.h. Each round scans the file as it is then and sends the messages that are behind those of the rounds before. The
- * longer a scan takes the rarer they are, so that all rounds together take a tenth of the time. */
+/* See record_follow.h. Each round scans the file as it is then and sends the messages that are behind those of the
+ * rounds before. The longer a scan takes the rarer they are, so that all rounds together take a tenth of the time. */
 #include "cli/record_follow.h"
 
 #include <errno.h>
@@ -48,7 +48,8 @@ static enum reel_step noted_next(struct reel_stream *base, struct reel_message *
     n->follow->messages++;
     if (m->entry.chunk == 0) {
         since->since_bytes = behind > since->since_bytes ? behind : since->since_bytes;
-    } else if (m->entry.chunk > since->since_chunks || (m->entry.chunk == since->since_chunks && behind > since->since_offset)) {
+    } else if (m->entry.chunk > since->since_chunks ||
+               (m->entry.chunk == since->since_chunks && behind > since->since_offset)) {
         since->since_chunks = m->entry.chunk;
         since->since_offset = behind;
     }
@@ -81,12 +82,14 @@ static struct reel_stream *noted_stream(struct follow *f, struct reel_stream *be
 
 /* ---- rounds */
 
-/* In a file with chunks, messages outside of them may be in a chunk later: its header is written when it is complete. */
+/* In a file with chunks, messages outside of them may be in a chunk later: its header is written when it is complete.
+ */
 static bool only_chunks(const struct reel_recording *recording) {
     return reel_index_info(reel_recording_index(recording))->n_chunks > 1;
 }
 
-static bool send_new(struct follow *f, struct record_remote *remote, struct reel_recording *recording, bool last, struct reel_error *err) {
+static bool send_new(struct follow *f, struct record_remote *remote, struct reel_recording *recording, bool last,
+                     struct reel_error *err) {
     struct reel_selection selection = f->since;
     if (!last && only_chunks(recording)) {
         selection.since_bytes = UINT64_MAX;
@@ -102,7 +105,8 @@ static bool send_new(struct follow *f, struct record_remote *remote, struct reel
 }
 
 /* A file that holds nothing yet is no failure. */
-static bool run_round(struct follow *f, struct record_remote *remote, const char *path, bool last, struct reel_error *err) {
+static bool run_round(struct follow *f, struct record_remote *remote, const char *path, bool last,
+                      struct reel_error *err) {
     struct reel_error why = {0};
     AUTO(reel_recording_free) struct reel_recording *recording = reel_recording_open(path, NULL, &why);
     if (!recording) {
@@ -170,7 +174,8 @@ char *record_finished_name(const char *name) {
     return strndup(name, size > tail && strcmp(name + size - tail, active) == 0 ? size - tail : size);
 }
 
-bool record_follow(struct record_remote *remote, const char *path, int64_t idle_ns, uint64_t *messages, struct reel_error *err) {
+bool record_follow(struct record_remote *remote, const char *path, int64_t idle_ns, uint64_t *messages,
+                   struct reel_error *err) {
     AUTO_STRUCT(follow_done)
     struct follow f = {.path = strdup(path), .finished_path = record_finished_name(path), .since = reel_select_all};
     if (!f.path || !f.finished_path) {

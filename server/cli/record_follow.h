@@ -6,9 +6,10 @@
 
 #include "cli/record_remote.h"
 
-/* Sends what is complete in the file, and then what is added, until the file is renamed or removed, has not grown for `idle_ns` (0: for
- * ever), or Ctrl-C. *messages counts those that were sent. */
-bool record_follow(struct record_remote *remote, const char *path, int64_t idle_ns, uint64_t *messages, struct reel_error *err);
+/* Sends what is complete in the file, and then what is added, until the file is renamed or removed, has not grown for
+ * `idle_ns` (0: for ever), or Ctrl-C. *messages counts those that were sent. */
+bool record_follow(struct record_remote *remote, const char *path, int64_t idle_ns, uint64_t *messages,
+                   struct reel_error *err);
 /* The name that a recorder gives the file in the end: without .active. Caller frees; NULL: no memory. */
 char *record_finished_name(const char *name);
 

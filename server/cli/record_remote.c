@@ -20,7 +20,8 @@ struct record_remote {
     uint64_t batches;
 };
 
-/* Ctrl-C ends what is recorded; the recording is finished all the same. push_http asks without a context, and there is one recording. */
+/* Ctrl-C ends what is recorded; the recording is finished all the same. push_http asks without a context, and there is
+ * one recording. */
 static bool (*go_on_with)(void);
 static bool go_on(void) {
     return !go_on_with || go_on_with();
@@ -65,8 +66,10 @@ static bool is_passing(const struct push_answer *a) {
     return a->status == 0 || a->status == 429 || a->status == 502 || a->status == 503 || a->status == 504;
 }
 
-/* One request, again while the server is away. `patient`: false for the first, which tells whether there is a server at all. */
-static bool ask(struct record_remote *r, struct push_request *q, struct reel_bytes body, bool patient, struct reel_error *err) {
+/* One request, again while the server is away. `patient`: false for the first, which tells whether there is a server at
+ * all. */
+static bool ask(struct record_remote *r, struct push_request *q, struct reel_bytes body, bool patient,
+                struct reel_error *err) {
     for (unsigned failures = 0;; failures++) {
         struct body b = {body};
         struct reel_error why = {0};
@@ -110,7 +113,8 @@ struct record_remote *record_remote_open(const struct record_remote_options *opt
     }
     r->options = *options;
     go_on_with = options->go_on;
-    if (!push_http_token(options->token_file, token, err) || !(r->http = push_http_new(token[0] ? token : NULL, always, err))) {
+    if (!push_http_token(options->token_file, token, err) ||
+        !(r->http = push_http_new(token[0] ? token : NULL, always, err))) {
         return NULL;
     }
     return create(r, err) ? TAKE(r) : NULL;

@@ -25,9 +25,10 @@ bool record_rows_whole(struct record_remote *remote, struct grow *rows, struct r
     return true;
 }
 
-bool record_rows_send(struct record_remote *remote, struct reel_stream *stream, bool channels, bool (*await)(struct reel_stream *stream),
-                      struct reel_error *err) {
-    const struct reel_write_options write = {.compression = "", .prompt = await != NULL, .channels = channels, .raw = true};
+bool record_rows_send(struct record_remote *remote, struct reel_stream *stream, bool channels,
+                      bool (*await)(struct reel_stream *stream), struct reel_error *err) {
+    const struct reel_write_options write = {
+        .compression = "", .prompt = await != NULL, .channels = channels, .raw = true};
     const struct reel_writer *writer = reel_writer_named(".ndjson", NULL, err);
     if (!writer) {
         reel_stream_free(stream);

@@ -19,12 +19,14 @@ bool systemd_socket(int *fd, char address[SYSTEMD_ADDRESS_ROOM], struct reel_err
         return n == 0 || reel_fail(err, REEL_ARGUMENT, "LISTEN_FDS is invalid");
     }
     if (n > 1) {
-        return reel_fail(err, REEL_ARGUMENT, "systemd passed %d sockets; the server takes one (a single ListenStream= in the .socket unit)",
+        return reel_fail(err, REEL_ARGUMENT,
+                         "systemd passed %d sockets; the server takes one (a single ListenStream= in the .socket unit)",
                          n);
     }
     if (sd_is_socket_inet(SD_LISTEN_FDS_START, AF_UNSPEC, SOCK_STREAM, 1, 0) <= 0 ||
         getsockname(SD_LISTEN_FDS_START, (struct sockaddr *)&at, &size) != 0 ||
-        getnameinfo((struct sockaddr *)&at, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+        getnameinfo((struct sockaddr *)&at, size, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
         return reel_fail(err, REEL_ARGUMENT, "the socket that systemd passed is not a listening TCP socket");
     }
     snprintf(address, SYSTEMD_ADDRESS_ROOM, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);

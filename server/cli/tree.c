@@ -53,7 +53,8 @@ static bool walk(struct cli_tree *tree, char *folder, const struct stat *except,
     size += folder[size - 1] != '/';
     for (FTSENT *e; good && (e = fts_read(all));) {
         bool hidden = e->fts_level > 0 && e->fts_name[0] == '.';
-        if (e->fts_info == FTS_D && (hidden || (e->fts_statp->st_dev == except->st_dev && e->fts_statp->st_ino == except->st_ino))) {
+        if (e->fts_info == FTS_D &&
+            (hidden || (e->fts_statp->st_dev == except->st_dev && e->fts_statp->st_ino == except->st_ino))) {
             fts_set(all, e, FTS_SKIP);
         } else if (e->fts_info == FTS_F && !hidden && is_recording(e->fts_name)) {
             good = add(tree, e->fts_path, size, err);
@@ -75,7 +76,8 @@ bool cli_tree(char *const *paths, uint32_t n, const char *except, struct cli_tre
     }
     for (uint32_t i = 0; i < n; i++) {
         bool is_folder = paths[i][0] && stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode);
-        if (is_folder ? !walk(out, paths[i], &folder, err) : !add(out, paths[i], (size_t)(cli_file_name(paths[i]) - paths[i]), err)) {
+        if (is_folder ? !walk(out, paths[i], &folder, err)
+                      : !add(out, paths[i], (size_t)(cli_file_name(paths[i]) - paths[i]), err)) {
             return false;
         }
     }

@@ -1,5 +1,5 @@
-/* One POST of a webhook. The address of the connection decides whether it is allowed, not the name, so no name can lead into a private
- * network. Redirects are not followed and no proxy is used. */
+/* One POST of a webhook. The address of the connection decides whether it is allowed, not the name, so no name can lead
+ * into a private network. Redirects are not followed and no proxy is used. */
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <openssl/evp.h>
@@ -33,9 +33,10 @@ static void start_library(void) {
 /* ---- allowed addresses */
 
 static const char *const closed[] = {
-    "0.0.0.0/8",      "10.0.0.0/8",    "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
-    "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4",   "240.0.0.0/4", "::/96",          "64:ff9b::/96",  "64:ff9b:1::/48",
-    "100::/64",       "2001::/32",     "2002::/16",     "fc00::/7",    "fe80::/10",      "fec0::/10",     "ff00::/8",
+    "0.0.0.0/8",    "10.0.0.0/8",     "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+    "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4",    "::/96",
+    "64:ff9b::/96", "64:ff9b:1::/48", "100::/64",      "2001::/32",   "2002::/16",      "fc00::/7",
+    "fe80::/10",    "fec0::/10",      "ff00::/8",
 };
 enum { CLOSED = sizeof closed / sizeof *closed };
 
@@ -52,21 +53,24 @@ static bool address_is_private(const char *text) {
 
 bool webhook_is_private(const struct sockaddr *address) {
     char text[INET6_ADDRSTRLEN];
-    const void *raw = address->sa_family == AF_INET    ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
-                      : address->sa_family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr
-                                                       : NULL;
+    const void *raw = address->sa_family == AF_INET
+                          ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
+                      : address->sa_family == AF_INET6
+                          ? (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr
+                          : NULL;
     return !raw || !inet_ntop(address->sa_family, raw, text, sizeof text) || address_is_private(text);
 }
 
 static bool check_parts(CURLU *url, const char *text, bool private, struct reel_error *err) {
     char *scheme = NULL, *host = NULL, *user = NULL, *fragment = NULL;
     if (curl_url_set(url, CURLUPART_URL, text, CURLU_NO_DEFAULT_PORT) != CURLUE_OK ||
-        curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK || curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
+        curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
+        curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
         curl_free(scheme);
         return reel_fail(err, REEL_ARGUMENT, "it is not an address such as https://example.org/hook");
     }
-    bool has_more =
-        curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK || curl_url_get(url, CURLUPART_FRAGMENT, &fragment, 0) == CURLUE_OK;
+    bool has_more = curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK ||
+                    curl_url_get(url, CURLUPART_FRAGMENT, &fragment, 0) == CURLUE_OK;
     bool https = strcmp(scheme, "https") == 0, http = strcmp(scheme, "http") == 0;
     char bare[256];
     snprintf(bare, sizeof bare, "%s", host[0] == '[' ? host + 1 : host);
@@ -81,10 +85,12 @@ static bool check_parts(CURLU *url, const char *text, bool private, struct reel_
         return reel_fail(err, REEL_ARGUMENT, "it must not have a user, password or fragment");
     }
     if (!https && !(http && private)) {
-        return reel_fail(err, REEL_ARGUMENT, "it must be https%s", http ? "; http is for servers started with --webhook-private" : "");
+        return reel_fail(err, REEL_ARGUMENT, "it must be https%s",
+                         http ? "; http is for servers started with --webhook-private" : "");
     }
     return !is_private || private ||
-           reel_fail(err, REEL_ARGUMENT, "it is a private address; start the server with --webhook-private to allow that");
+           reel_fail(err, REEL_ARGUMENT,
+                     "it is a private address; start the server with --webhook-private to allow that");
 }
 
 bool webhook_url_check(const char *url, bool private, struct reel_error *err) {
@@ -178,7 +184,8 @@ bool webhook_sign(const char *secret, int64_t time_s, const char *body, char out
     unsigned char mac[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     int size = asprintf(&text, "%lld.%s", (long long)time_s, body);
-    bool good = size >= 0 && HMAC(EVP_sha256(), secret, (int)strlen(secret), (const unsigned char *)text, (size_t)size, mac, &n);
+    bool good = size >= 0 &&
+                HMAC(EVP_sha256(), secret, (int)strlen(secret), (const unsigned char *)text, (size_t)size, mac, &n);
     int at = snprintf(out, WEBHOOK_SIGNATURE, "t=%lld,v1=", (long long)time_s);
     if (good) {
         hex_write(mac, n, out + at);
@@ -218,7 +225,8 @@ static void perform(struct webhook_sender *s, struct webhook_result *result) {
     result->status = (unsigned)status;
     result->delivered = status >= 200 && status < 300 && (code == CURLE_OK || code == CURLE_WRITE_ERROR);
     if (s->refused) {
-        snprintf(s->problem, sizeof s->problem, "it resolves to a private address; start the server with --webhook-private to allow that");
+        snprintf(s->problem, sizeof s->problem,
+                 "it resolves to a private address; start the server with --webhook-private to allow that");
     } else if (!result->delivered && code == CURLE_OK) {
         snprintf(s->problem, sizeof s->problem, "the answer was %ld%s", status,
                  status >= 300 && status < 400 ? "; redirects are not followed" : "");
@@ -227,7 +235,8 @@ static void perform(struct webhook_sender *s, struct webhook_result *result) {
     }
 }
 
-void webhook_send(struct webhook_sender *s, const struct webhook *w, const json_t *change, struct webhook_result *result) {
+void webhook_send(struct webhook_sender *s, const struct webhook *w, const json_t *change,
+                  struct webhook_result *result) {
     char signature[WEBHOOK_SIGNATURE];
     char *body = body_of(w, change);
     s->problem[0] = '\0';

@@ -25,8 +25,9 @@ static const char *const *globs_of(const json_t *array, const char *out[GLOBS_MA
 /* The next change to deliver to it, as the array's only item. hook->seq is then the last one read. */
 static bool next_change(struct app *app, struct webhook *hook, json_t *items, struct reel_error *err) {
     const char *kinds[GLOBS_MAX + 1], *collections[GLOBS_MAX + 1];
-    const struct change_filter filter = {
-        .kinds = globs_of(hook->events, kinds), .collections = globs_of(hook->collections, collections), .prefix = app->prefix};
+    const struct change_filter filter = {.kinds = globs_of(hook->events, kinds),
+                                         .collections = globs_of(hook->collections, collections),
+                                         .prefix = app->prefix};
     for (int64_t before = -1; json_array_size(items) == 0 && before != hook->seq;) {
         before = hook->seq;
         if (!catalog_changes(app->catalog, &filter, &hook->seq, 1, items, err)) {
@@ -70,8 +71,8 @@ static bool catch_up(struct app *app, struct webhook *hook, struct reel_error *e
 }
 
 /* The next change. *more: there may be another. */
-static bool deliver_one(struct app *app, struct webhook *hook, struct webhook_sender *sender, const struct job_call *call, bool *more,
-                        struct reel_error *err) {
+static bool deliver_one(struct app *app, struct webhook *hook, struct webhook_sender *sender,
+                        const struct job_call *call, bool *more, struct reel_error *err) {
     json_auto_t *items = json_array();
     struct webhook_result result = {0};
     *more = false;
@@ -83,7 +84,8 @@ static bool deliver_one(struct app *app, struct webhook *hook, struct webhook_se
         return catalog_webhook_moved(app->catalog, hook->row, hook->seq, 0, err);
     }
     webhook_send(sender, hook, change, &result);
-    if (!result.delivered && !call->progress->report(call->progress->context, 0, 0)) { /* an aborted POST is not counted as an attempt */
+    if (!result.delivered &&
+        !call->progress->report(call->progress->context, 0, 0)) { /* an aborted POST is not counted as an attempt */
         return reel_fail(err, REEL_CANCELLED, "cancelled");
     }
     if (!record_result(app, hook, change, &result, err)) {

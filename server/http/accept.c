@@ -80,8 +80,10 @@ static int fit_of(struct reel_bytes range, struct reel_bytes offer) {
         return 1;
     }
     bool family = range.size >= 3 && range.data[range.size - 2] == '/' && range.data[range.size - 1] == '*';
-    return family && offer.size > range.size - 1 && same(bytes_of(range.data, range.size - 1), bytes_of(offer.data, range.size - 1)) ? 2
-                                                                                                                                     : 0;
+    return family && offer.size > range.size - 1 &&
+                   same(bytes_of(range.data, range.size - 1), bytes_of(offer.data, range.size - 1))
+               ? 2
+               : 0;
 }
 
 static int weight_for(const char *header, const char *offer) {

@@ -37,7 +37,9 @@ static void refuse(struct http_request *r, enum http_verdict verdict) {
     switch (verdict) {
     case HTTP_UNKNOWN:
         http_add_header(r, "WWW-Authenticate", "Bearer realm=\"reel\"");
-        if (!http_header(r, "X-Requested-With")) { /* a script's request: Basic would make the browser open its own login prompt */
+        if (!http_header(
+                r,
+                "X-Requested-With")) { /* a script's request: Basic would make the browser open its own login prompt */
             http_add_header(r, "WWW-Authenticate", "Basic realm=\"reel\", charset=\"UTF-8\"");
         }
         http_reply_problem(r, 401, "unauthorized", "%s", detail);

@@ -1,12 +1,13 @@
-/* Conditional requests (RFC 9110, 13): entity tags, dates, and their precedence. If-Match and If-Range compare strongly, If-None-Match
- * weakly. */
+/* Conditional requests (RFC 9110, 13): entity tags, dates, and their precedence. If-Match and If-Range compare
+ * strongly, If-None-Match weakly. */
 #include "http/http_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-static const char *const month_names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+static const char *const month_names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 static const char *const day_names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 
 void http_add_date(struct http_request *r, const char *name, int64_t ns) {
@@ -26,8 +27,8 @@ void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]) {
         out[0] = '\0';
         return;
     }
-    snprintf(out, HTTP_DATE_TEXT, "%s, %02d %s %04d %02d:%02d:%02d GMT", day_names[tm.tm_wday], tm.tm_mday, month_names[tm.tm_mon],
-             tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    snprintf(out, HTTP_DATE_TEXT, "%s, %02d %s %04d %02d:%02d:%02d GMT", day_names[tm.tm_wday], tm.tm_mday,
+             month_names[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
 static int month_of(const char *name) {
@@ -44,24 +45,25 @@ bool conditional_parse_date(const char *text, int64_t *seconds) {
     struct tm tm = {0};
     char month[4] = "";
     int year = 0, end = 0;
-    if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec,
-               &end) == 6 &&
+    if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &year, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec, &end) == 6 &&
         end > 0) {
         tm.tm_year = year - 1900;
-    } else if (sscanf(text, "%*9[A-Za-z], %2d-%3[A-Za-z]-%2d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &year, &tm.tm_hour, &tm.tm_min,
-                      &tm.tm_sec, &end) == 6 &&
+    } else if (sscanf(text, "%*9[A-Za-z], %2d-%3[A-Za-z]-%2d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &year, &tm.tm_hour,
+                      &tm.tm_min, &tm.tm_sec, &end) == 6 &&
                end > 0) {
         tm.tm_year = year < 70 ? year + 100 : year;
-    } else if (sscanf(text, "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d%n", month, &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &year,
-                      &end) == 6 &&
+    } else if (sscanf(text, "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d%n", month, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
+                      &tm.tm_sec, &year, &end) == 6 &&
                end > 0) {
         tm.tm_year = year - 1900;
     } else {
         return false;
     }
     tm.tm_mon = month_of(month);
-    bool sane = text[end] == '\0' && tm.tm_mon >= 0 && tm.tm_mday >= 1 && tm.tm_mday <= 31 && tm.tm_hour >= 0 && tm.tm_hour < 24 &&
-                tm.tm_min >= 0 && tm.tm_min < 60 && tm.tm_sec >= 0 && tm.tm_sec <= 60 && tm.tm_year > -1900;
+    bool sane = text[end] == '\0' && tm.tm_mon >= 0 && tm.tm_mday >= 1 && tm.tm_mday <= 31 && tm.tm_hour >= 0 &&
+                tm.tm_hour < 24 && tm.tm_min >= 0 && tm.tm_min < 60 && tm.tm_sec >= 0 && tm.tm_sec <= 60 &&
+                tm.tm_year > -1900;
     if (sane) {
         *seconds = timegm(&tm);
     }
@@ -129,7 +131,8 @@ static bool precondition_holds(const struct http_request *r, const struct http_v
     }
     int64_t since;
     const char *unmodified = http_header(r, "If-Unmodified-Since");
-    return !unmodified || v->modified_ns == 0 || !conditional_parse_date(unmodified, &since) || modified_seconds(v) <= since;
+    return !unmodified || v->modified_ns == 0 || !conditional_parse_date(unmodified, &since) ||
+           modified_seconds(v) <= since;
 }
 
 /* If-None-Match, or else If-Modified-Since. */
@@ -140,7 +143,8 @@ static bool is_known_to_client(const struct http_request *r, const struct http_v
     }
     int64_t since;
     const char *modified = http_header(r, "If-Modified-Since");
-    return reads && modified && v->modified_ns != 0 && conditional_parse_date(modified, &since) && modified_seconds(v) <= since;
+    return reads && modified && v->modified_ns != 0 && conditional_parse_date(modified, &since) &&
+           modified_seconds(v) <= since;
 }
 
 unsigned conditional_status(const struct http_request *r, const struct http_validators *v) {

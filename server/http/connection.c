@@ -1,6 +1,6 @@
-/* The callbacks of libmicrohttpd, in the order they are called: a connection opens, a request's target arrives, its headers, its body in
- * pieces, its end; then the next request. A route's functions run as http.h says: begin, piece …, then exactly one of handle (which
- * replies), an earlier reply, or aborted. */
+/* The callbacks of libmicrohttpd, in the order they are called: a connection opens, a request's target arrives, its
+ * headers, its body in pieces, its end; then the next request. A route's functions run as http.h says: begin, piece …,
+ * then exactly one of handle (which replies), an earlier reply, or aborted. */
 #include "http/http_internal.h"
 
 #include <arpa/inet.h>
@@ -37,14 +37,14 @@ static void name_remote(struct http_connection *c, const struct sockaddr *addres
 
 static void count(struct http_request *r, bool cut);
 
-/* Counts and logs a request that the library's parser rejected before calling us: the connection closes on a request that never started, or
- * on bytes that are not even a request line. */
+/* Counts and logs a request that the library's parser rejected before calling us: the connection closes on a request
+ * that never started, or on bytes that are not even a request line. */
 static void note_unparsed(struct http_connection *c) {
     struct http_request *r = &c->request;
     struct tcp_info info = {0};
     socklen_t size = sizeof info;
-    bool unread =
-        !c->got_line && !c->server->tls && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_bytes_received > 0;
+    bool unread = !c->got_line && !c->server->tls && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+                  info.tcpi_bytes_received > 0;
     if (unread && !request_open(r, c, NULL, "")) {
         return;
     }
@@ -57,7 +57,8 @@ static void note_unparsed(struct http_connection *c) {
     }
 }
 
-void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot, enum MHD_ConnectionNotificationCode code) {
+void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot,
+                          enum MHD_ConnectionNotificationCode code) {
     struct http_server *server = context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         struct http_connection *c = calloc(1, sizeof *c);
@@ -84,8 +85,9 @@ void connection_on_change(void *context, struct MHD_Connection *mhd, void **slot
     }
 }
 
-/* params.c parses the query, from a copy. The library would parse it too, and close the connection when its pool is too small for all
- * parameters: version 0.9.75, which has found the "?" already, gets an empty query instead. The text is in its buffer. */
+/* params.c parses the query, from a copy. The library would parse it too, and close the connection when its pool is too
+ * small for all parameters: version 0.9.75, which has found the "?" already, gets an empty query instead. The text is
+ * in its buffer. */
 static void hide_query(const char *target) {
     char *query = strchr(target, '?');
     if (query && strcmp(MHD_get_version(), "0.9.75") == 0) {
@@ -121,7 +123,8 @@ void connection_worked(struct http_request *r, int64_t begun_ms) {
 /* ---- headers */
 
 static void take_method(struct http_request *r, const char *method) {
-    snprintf(r->method, sizeof r->method, "%s", guard_token(method) && strlen(method) <= HTTP_METHOD_MAX ? method : "?");
+    snprintf(r->method, sizeof r->method, "%s",
+             guard_token(method) && strlen(method) <= HTTP_METHOD_MAX ? method : "?");
 }
 
 static void take_body_length(struct http_request *r) {
@@ -156,8 +159,8 @@ static bool find_route(struct http_request *r) {
         http_reply_empty(r, 204);
     } else {
         const char *hint = r->server->options.hint ? r->server->options.hint(r) : NULL;
-        http_reply_problem(r, 405, "method-not-allowed", "%s is not answered here, but %s.%s%s", r->method, allow, hint ? " " : "",
-                           hint ? hint : "");
+        http_reply_problem(r, 405, "method-not-allowed", "%s is not answered here, but %s.%s%s", r->method, allow,
+                           hint ? " " : "", hint ? hint : "");
     }
     return false;
 }
@@ -298,8 +301,8 @@ static enum MHD_Result on_end(struct http_request *r) {
     return send_reply(r);
 }
 
-enum MHD_Result connection_on_request(void *context, struct MHD_Connection *mhd, const char *url, const char *method, const char *version,
-                                      const char *data, size_t *size, void **request) {
+enum MHD_Result connection_on_request(void *context, struct MHD_Connection *mhd, const char *url, const char *method,
+                                      const char *version, const char *data, size_t *size, void **request) {
     struct http_request *r = *request;
     (void)context, (void)mhd, (void)url;
     if (!r) {
@@ -363,7 +366,8 @@ static void count(struct http_request *r, bool cut) {
     atomic_fetch_add_explicit(&counters->bytes_out, r->sent_bytes, memory_order_relaxed);
 }
 
-void connection_on_completed(void *context, struct MHD_Connection *mhd, void **request, enum MHD_RequestTerminationCode code) {
+void connection_on_completed(void *context, struct MHD_Connection *mhd, void **request,
+                             enum MHD_RequestTerminationCode code) {
     struct http_request *r = *request;
     bool cut = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
     (void)context, (void)mhd;

@@ -1,5 +1,5 @@
-/* Requests from pages of other origins (CORS). Only origins listed by name may send credentials or write; the viewer's may read, and "*"
- * lets all read. Without any of these no response is readable by another origin. */
+/* Requests from pages of other origins (CORS). Only origins listed by name may send credentials or write; the viewer's
+ * may read, and "*" lets all read. Without any of these no response is readable by another origin. */
 #include "http/http_internal.h"
 
 #include <string.h>
@@ -12,9 +12,11 @@ static const char allowed_headers[] =
     "Upload-Defer-Length, Upload-Complete, Upload-Draft-Interop-Version, X-HTTP-Method-Override";
 static const char exposed_headers[] =
     "Accept-Ranges, Content-Length, Content-Range, Content-Disposition, Content-Location, ETag, Last-Modified, Link, "
-    "Location, Repr-Digest, Retry-After, Server-Timing, X-Matched, X-Next-Cursor, X-Warning, X-Total-Count, X-Request-Id, Upload-Offset, "
+    "Location, Repr-Digest, Retry-After, Server-Timing, X-Matched, X-Next-Cursor, X-Warning, X-Total-Count, "
+    "X-Request-Id, Upload-Offset, "
     "Upload-Length, "
-    "Upload-Expires, Upload-Complete, Upload-Limit, Upload-Metadata, Upload-Concat, Upload-Defer-Length, Tus-Resumable, Tus-Version, "
+    "Upload-Expires, Upload-Complete, Upload-Limit, Upload-Metadata, Upload-Concat, Upload-Defer-Length, "
+    "Tus-Resumable, Tus-Version, "
     "Tus-Extension, Tus-Max-Size";
 
 bool cors_origin_listed(const struct http_server *server, const char *origin) {
@@ -30,7 +32,8 @@ bool cors_origin_listed(const struct http_server *server, const char *origin) {
 static bool is_viewer(const struct http_server *server, const char *origin) {
     const char *viewer = server->options.viewer, *slashes = strstr(origin, "://");
     size_t size = strlen(origin);
-    return viewer && slashes && slashes[3] && strncasecmp(viewer, origin, size) == 0 && strchr("/?#", viewer[size]); /* also the NUL */
+    return viewer && slashes && slashes[3] && strncasecmp(viewer, origin, size) == 0 &&
+           strchr("/?#", viewer[size]); /* also the NUL */
 }
 
 /* Whether origins are treated differently, so that responses need Vary: Origin. */
@@ -67,7 +70,8 @@ void cors_headers(const struct http_request *r, struct MHD_Response *response) {
 }
 
 bool cors_is_preflight(const struct http_request *r) {
-    return request_method_is(r, "OPTIONS") && http_header(r, "Origin") && http_header(r, "Access-Control-Request-Method");
+    return request_method_is(r, "OPTIONS") && http_header(r, "Origin") &&
+           http_header(r, "Access-Control-Request-Method");
 }
 
 void cors_preflight(struct http_request *r, const char *allow) {

@@ -1,5 +1,5 @@
-/* The watchdog: to the library, a client that sends a byte a second is not idle and could stay forever. The watchdog only shuts sockets
- * down; the connection's own thread then cleans up. */
+/* The watchdog: to the library, a client that sends a byte a second is not idle and could stay forever. The watchdog
+ * only shuts sockets down; the connection's own thread then cleans up. */
 #include "http/http_internal.h"
 
 #include <linux/sockios.h>
@@ -32,11 +32,13 @@ static bool download_too_slow(struct http_connection *c, int64_t now_ms) {
         c->reader.request_ms = request_ms;
     }
     int64_t elapsed = now_ms - c->reader.since_ms;
-    bool begins = c->reader.since_ms == 0, ends = elapsed >= atomic_load_explicit(&c->server->watch.reader_window_ms, memory_order_relaxed);
+    bool begins = c->reader.since_ms == 0,
+         ends = elapsed >= atomic_load_explicit(&c->server->watch.reader_window_ms, memory_order_relaxed);
     if (waiting == 0 || !(begins || ends) || !connection_acknowledged(c, &bytes)) {
         return false;
     }
-    bool slow = !begins && (double)(bytes - c->reader.acknowledged) * 1000.0 < (double)c->server->options.reader_min_rate * (double)elapsed;
+    bool slow = !begins && (double)(bytes - c->reader.acknowledged) * 1000.0 <
+                               (double)c->server->options.reader_min_rate * (double)elapsed;
     c->reader.since_ms = now_ms;
     c->reader.acknowledged = bytes;
     c->server->counters.slow_readers += slow;
@@ -51,7 +53,8 @@ static bool deadline_passed(struct http_connection *c, int64_t now_ms) {
     case PHASE_HEADERS:
         return o->header_timeout_s && elapsed > (int64_t)o->header_timeout_s * 1000;
     case PHASE_IDLE: /* the library ends idle connections; this ends a slowly arriving next request */
-        return o->header_timeout_s && o->idle_timeout_s && elapsed > ((int64_t)o->idle_timeout_s + o->header_timeout_s) * 1000;
+        return o->header_timeout_s && o->idle_timeout_s &&
+               elapsed > ((int64_t)o->idle_timeout_s + o->header_timeout_s) * 1000;
     case PHASE_BODY:
         return o->body_min_rate && upload_too_slow(c, now_ms);
     case PHASE_BUSY:
@@ -60,7 +63,8 @@ static bool deadline_passed(struct http_connection *c, int64_t now_ms) {
     return false;
 }
 
-/* At the end of a file that became shorter, sendfile() returns 0 and the library tries again for ever. The mutex must be held. */
+/* At the end of a file that became shorter, sendfile() returns 0 and the library tries again for ever. The mutex must
+ * be held. */
 static bool file_is_short(struct http_connection *c) {
     struct stat st;
     bool is_short = c->file_fd >= 0 && (fstat(c->file_fd, &st) != 0 || (uint64_t)st.st_size < c->file_end);
@@ -84,7 +88,8 @@ void deadline_phase(struct http_connection *c, enum http_phase phase) {
     atomic_store_explicit(&c->phase, (int)phase, memory_order_release);
 }
 
-/* The connection that has waited longest for its client, of one address or (NULL) of all; not the newest. The mutex must be held. */
+/* The connection that has waited longest for its client, of one address or (NULL) of all; not the newest. The mutex
+ * must be held. */
 static struct http_connection *longest_waiting(struct http_server *server, const uint8_t *address, unsigned *n_open) {
     struct http_connection *longest = NULL;
     int64_t since_ms = INT64_MAX;
@@ -96,7 +101,8 @@ static struct http_connection *longest_waiting(struct http_server *server, const
         int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
         int64_t waiting_since_ms = atomic_load_explicit(&c->since_ms, memory_order_relaxed);
         ++*n_open;
-        if (c != server->watch.first && waiting_since_ms <= since_ms && (phase == PHASE_IDLE || phase == PHASE_HEADERS)) {
+        if (c != server->watch.first && waiting_since_ms <= since_ms &&
+            (phase == PHASE_IDLE || phase == PHASE_HEADERS)) {
             longest = c;
             since_ms = waiting_since_ms;
         }
@@ -104,8 +110,8 @@ static struct http_connection *longest_waiting(struct http_server *server, const
     return longest;
 }
 
-/* Above a limit: closes the connection that has waited longest, so that idle ones lock no one out. When none of the new connection's
- * address is idle, the new one goes. The mutex must be held. */
+/* Above a limit: closes the connection that has waited longest, so that idle ones lock no one out. When none of the new
+ * connection's address is idle, the new one goes. The mutex must be held. */
 static void make_room(struct http_connection *added, uint64_t n_all) {
     struct http_server *server = added->server;
     const struct http_options *o = &server->options;

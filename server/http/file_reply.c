@@ -1,5 +1,5 @@
-/* Replies with a body of known length: the whole, one range, several ranges, or only headers. On a read error the connection is cut, so
- * that the client receives fewer bytes than Content-Length, never wrong ones. */
+/* Replies with a body of known length: the whole, one range, several ranges, or only headers. On a read error the
+ * connection is cut, so that the client receives fewer bytes than Content-Length, never wrong ones. */
 #include "http/http_internal.h"
 #include "http/read_ahead.h"
 #include "wire/cleanup.h"
@@ -14,7 +14,8 @@ struct piece {
     uint64_t offset, size;
 };
 
-/* Pieces of at least READ_AHEAD_MIN are read ahead, but only after the first bytes: a client that disconnects early costs little. */
+/* Pieces of at least READ_AHEAD_MIN are read ahead, but only after the first bytes: a client that disconnects early
+ * costs little. */
 enum { READ_AHEAD_AFTER = 1 << 20, READ_AHEAD_MIN = 4 << 20 };
 
 struct file_body {
@@ -46,14 +47,16 @@ static void body_free(void *context) {
     free(body);
 }
 
-static bool file_read(const struct http_file *file, uint64_t offset, char *buffer, size_t size, struct reel_error *err) {
+static bool file_read(const struct http_file *file, uint64_t offset, char *buffer, size_t size,
+                      struct reel_error *err) {
     if (file->fd < 0) {
         return file->read(file->context, offset, buffer, size, err);
     }
     while (size > 0) {
         ssize_t got = pread(file->fd, buffer, size, (off_t)offset);
         if (got <= 0) {
-            return got < 0 ? reel_fail_errno(err, "the file cannot be read") : reel_fail(err, REEL_CHANGED, "the file became shorter");
+            return got < 0 ? reel_fail_errno(err, "the file cannot be read")
+                           : reel_fail(err, REEL_CHANGED, "the file became shorter");
         }
         buffer += got;
         offset += (uint64_t)got;
@@ -73,8 +76,8 @@ static void read_ahead(struct file_body *body, const struct piece *piece, uint64
 }
 
 /* Reads bytes of the file for the piece, by read-ahead for long pieces. Returns how many; 0 on failure. */
-static size_t piece_read(struct file_body *body, const struct piece *piece, uint64_t position, char *buffer, size_t size,
-                         struct reel_error *err) {
+static size_t piece_read(struct file_body *body, const struct piece *piece, uint64_t position, char *buffer,
+                         size_t size, struct reel_error *err) {
     uint64_t offset = piece->offset + position;
     if (position == 0 && body->file.expect) {
         body->file.expect(body->file.context, piece->offset + piece->size);
@@ -140,15 +143,18 @@ static struct MHD_Response *body_response(struct file_body *body, uint64_t *leng
         *length += body->pieces[i].size;
     }
     size_t block = *length < HTTP_BLOCK_BYTES ? (size_t)*length : HTTP_BLOCK_BYTES;
-    struct MHD_Response *response = MHD_create_response_from_callback(*length, block ? block : 1, body_read, body, body_free);
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(*length, block ? block : 1, body_read, body, body_free);
     if (!response) {
         body_free(body);
     }
     return response;
 }
 
-/* A small range, read before the response begins: a file that cannot be read is answered with an error, and a packet is saved. */
-static struct MHD_Response *memory_response(struct http_request *r, const struct http_file *file, uint64_t offset, size_t size) {
+/* A small range, read before the response begins: a file that cannot be read is answered with an error, and a packet is
+ * saved. */
+static struct MHD_Response *memory_response(struct http_request *r, const struct http_file *file, uint64_t offset,
+                                            size_t size) {
     struct reel_error err = {0};
     AUTO_MEM char *bytes = malloc(size);
     if (!bytes || !file_read(file, offset, bytes, size, &err)) {
@@ -177,7 +183,8 @@ static struct MHD_Response *descriptor_response(struct http_request *r, int fd, 
 }
 
 /* One range of the file. Takes ownership of the file. */
-static struct MHD_Response *range_response(struct http_request *r, const struct http_file *file, uint64_t offset, uint64_t size) {
+static struct MHD_Response *range_response(struct http_request *r, const struct http_file *file, uint64_t offset,
+                                           uint64_t size) {
     if (size == 0) {
         file_release(file);
         return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
@@ -210,20 +217,21 @@ static bool add_text(struct file_body *body, const char *text) {
 }
 
 /* multipart/byteranges. Takes ownership of the file. */
-static struct MHD_Response *parts_response(struct http_request *r, const struct http_file *file, const struct http_ranges *ranges,
-                                           uint64_t *length) {
+static struct MHD_Response *parts_response(struct http_request *r, const struct http_file *file,
+                                           const struct http_ranges *ranges, uint64_t *length) {
     char boundary[HTTP_ID_MAX + 16], text[512];
     snprintf(boundary, sizeof boundary, "reel-part-%.16s", r->id);
     struct file_body *body = body_new(r, file, 2 * ranges->count + 1);
     bool good = body != NULL;
     for (size_t i = 0; good && i < ranges->count; i++) {
         const struct http_range *range = &ranges->items[i];
-        snprintf(text, sizeof text, "%s--%s\r\nContent-Type: %.200s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n", i ? "\r\n" : "",
-                 boundary, file->media_type, (unsigned long long)range->first, (unsigned long long)range->last,
-                 (unsigned long long)file->length);
+        snprintf(text, sizeof text, "%s--%s\r\nContent-Type: %.200s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n",
+                 i ? "\r\n" : "", boundary, file->media_type, (unsigned long long)range->first,
+                 (unsigned long long)range->last, (unsigned long long)file->length);
         good = add_text(body, text);
         if (good) {
-            body->pieces[body->count++] = (struct piece){.offset = range->first, .size = range->last - range->first + 1};
+            body->pieces[body->count++] =
+                (struct piece){.offset = range->first, .size = range->last - range->first + 1};
         }
     }
     snprintf(text, sizeof text, "\r\n--%s--\r\n", boundary);
@@ -252,7 +260,8 @@ static void add_disposition(struct http_request *r, const char *name) {
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)name[i];
         plain[i] = c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '%' || c == '/' ? '_' : (char)c;
-        bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("!#$&+-.^_`|~", c));
+        bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    (c && strchr("!#$&+-.^_`|~", c));
         if (safe) {
             encoded[used++] = (char)c;
         } else {
@@ -280,8 +289,8 @@ static void add_validators(struct http_request *r, const struct http_file *file)
 static void add_content_range(struct http_request *r, const struct http_range *range, uint64_t length) {
     char text[96] = "";
     if (range) {
-        snprintf(text, sizeof text, "bytes %llu-%llu/%llu", (unsigned long long)range->first, (unsigned long long)range->last,
-                 (unsigned long long)length);
+        snprintf(text, sizeof text, "bytes %llu-%llu/%llu", (unsigned long long)range->first,
+                 (unsigned long long)range->last, (unsigned long long)length);
     } else {
         snprintf(text, sizeof text, "bytes */%llu", (unsigned long long)length);
     }
@@ -336,7 +345,8 @@ void http_reply_file(struct http_request *r, const struct http_file *file) {
         add_content_range(r, range, file->length);
     }
     AUTO_MEM char *media_type = strdup(file->media_type); /* the context may own it */
-    struct MHD_Response *response = several ? parts_response(r, file, &ranges, &length) : range_response(r, file, range->first, length);
+    struct MHD_Response *response =
+        several ? parts_response(r, file, &ranges, &length) : range_response(r, file, range->first, length);
     if (response && !several) {
         reply_header(response, "Content-Type", media_type ? media_type : "application/octet-stream");
     }

@@ -13,8 +13,8 @@ struct http_form {
     bool stopped;
 };
 
-static enum MHD_Result on_field(void *context, enum MHD_ValueKind kind, const char *name, const char *file_name, const char *type,
-                                const char *coding, const char *data, uint64_t at, size_t size) {
+static enum MHD_Result on_field(void *context, enum MHD_ValueKind kind, const char *name, const char *file_name,
+                                const char *type, const char *coding, const char *data, uint64_t at, size_t size) {
     struct http_form *form = context;
     (void)kind, (void)type, (void)coding;
     form->stopped = form->stopped || !form->field(form->context, name ? name : "", file_name, at, data, size);

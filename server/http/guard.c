@@ -1,5 +1,5 @@
-/* Rejects ambiguous requests and requests from other sites. Ambiguous requests are refused and the connection is closed, never repaired: a
- * proxy in front may have parsed the same bytes differently (request smuggling). */
+/* Rejects ambiguous requests and requests from other sites. Ambiguous requests are refused and the connection is
+ * closed, never repaired: a proxy in front may have parsed the same bytes differently (request smuggling). */
 #include "http/http_internal.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,8 @@ bool guard_token(const char *text) {
     static const char others[] = "!#$%&'*+-.^_`|~";
     const char *p = text;
     for (; *p; p++) {
-        bool good = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr(others, *p);
+        bool good =
+            (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr(others, *p);
         if (!good) {
             return false;
         }
@@ -82,7 +83,8 @@ bool guard_request(struct http_request *r, const char *method, const char *versi
     MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, check_header, &seen);
     const char *fault = framing_fault(&seen, version);
     if (!fault && !head_is_whole(r->mhd, method, r->buffer, version)) {
-        fault = "The request's header contains a line without a name, a NUL, a folded line, or a line that does not end with CR LF.";
+        fault = "The request's header contains a line without a name, a NUL, a folded line, or a line that does not "
+                "end with CR LF.";
     }
     if (!fault) {
         fault = target_fault(r->target);
@@ -133,8 +135,8 @@ bool guard_host_is_ours(const struct http_server *server, const char *host) {
     if (!host_name(host, name, sizeof name)) {
         return false;
     }
-    if (is_public_host(server, name) || strcasecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 || strcmp(name, "::1") == 0 ||
-        strcasecmp(name, server->address) == 0) {
+    if (is_public_host(server, name) || strcasecmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 ||
+        strcmp(name, "::1") == 0 || strcasecmp(name, server->address) == 0) {
         return true;
     }
     if (server->any_address && is_literal_address(name)) {
@@ -153,7 +155,8 @@ bool guard_host(struct http_request *r) {
     if (host && guard_host_is_ours(r->server, host)) {
         return true;
     }
-    http_reply_problem(r, 421, "unknown-host", "This server does not serve the requested host; add the name with --host.");
+    http_reply_problem(r, 421, "unknown-host",
+                       "This server does not serve the requested host; add the name with --host.");
     return false;
 }
 
@@ -173,6 +176,7 @@ bool guard_origin(struct http_request *r) {
     if (listed || (!(origin && !origin_is_own(r, origin)) && !(site && strcasecmp(site, "cross-site") == 0))) {
         return true;
     }
-    http_reply_problem(r, 403, "foreign-origin", "Pages of other origins may not write; allow the origin with --origin.");
+    http_reply_problem(r, 403, "foreign-origin",
+                       "Pages of other origins may not write; allow the origin with --origin.");
     return false;
 }

@@ -12,9 +12,25 @@
 struct app;
 struct http_request;
 
-enum http_role { ROLE_NONE, ROLE_READ, ROLE_UPLOAD, ROLE_EDIT, ROLE_ADMIN }; /* required by a route; ROLE_NONE: open to all */
+enum http_role {
+    ROLE_NONE,
+    ROLE_READ,
+    ROLE_UPLOAD,
+    ROLE_EDIT,
+    ROLE_ADMIN
+}; /* required by a route; ROLE_NONE: open to all */
 
-enum http_type { HTTP_TEXT, HTTP_GLOB, HTTP_UINT, HTTP_INT, HTTP_BOOL, HTTP_TIME, HTTP_TIME_MS, HTTP_DURATION, HTTP_CHOICE };
+enum http_type {
+    HTTP_TEXT,
+    HTTP_GLOB,
+    HTTP_UINT,
+    HTTP_INT,
+    HTTP_BOOL,
+    HTTP_TIME,
+    HTTP_TIME_MS,
+    HTTP_DURATION,
+    HTTP_CHOICE
+};
 
 struct http_param { /* tables end with {0} */
     const char *name;
@@ -31,14 +47,16 @@ struct http_param { /* tables end with {0} */
 /* One row of the route table (server/api/routes.c). */
 struct http_route {
     const char *method; /* "GET" also answers HEAD */
-    const char *path;   /* "/api/v1/recordings/{id}/as/{name}"; a last "{name...}" takes the rest of the path (maybe empty) */
+    const char
+        *path; /* "/api/v1/recordings/{id}/as/{name}"; a last "{name...}" takes the rest of the path (maybe empty) */
     enum http_role role;
     const struct http_param *params;
     const char *summary;
-    void (*handle)(struct http_request *r); /* must reply exactly once; for requests with a body: after the last piece */
-    /* Routes that take a body: begin() runs before the first byte and may refuse by replying (the client then never sends it); piece() gets
-     * the bytes in order, false = it has replied or given up, the rest is drained; aborted() runs if the body is never completed (free what
-     * begin() allocated). */
+    void (*handle)(
+        struct http_request *r); /* must reply exactly once; for requests with a body: after the last piece */
+    /* Routes that take a body: begin() runs before the first byte and may refuse by replying (the client then never
+     * sends it); piece() gets the bytes in order, false = it has replied or given up, the rest is drained; aborted()
+     * runs if the body is never completed (free what begin() allocated). */
     void (*begin)(struct http_request *r);
     bool (*piece)(struct http_request *r, const void *data, size_t size);
     void (*aborted)(struct http_request *r);
@@ -48,8 +66,8 @@ struct http_server;
 
 /* ---- the caller */
 
-/* Set by the server's authorize(). When a handler runs (also begin()), the caller has the route's role. Handlers check the caller's
- * collections, and operations that need more than the route's role. */
+/* Set by the server's authorize(). When a handler runs (also begin()), the caller has the route's role. Handlers check
+ * the caller's collections, and operations that need more than the route's role. */
 struct http_caller {
     const char *name; /* for logs and the audit log: the token's name, or the user named by a proxy */
     const char *how;  /* "open" (no token is needed), "bearer", "basic", "link" or "proxy" */
@@ -59,12 +77,19 @@ struct http_caller {
     char recording[40];             /* the only one that it may see; "": all of its collections */
     int64_t expires_s;              /* of the link to that recording, since 1970 */
 };
-const struct http_caller *http_caller(const struct http_request *r);             /* never NULL; lives as long as the request */
-bool http_caller_sees(const struct http_caller *caller, const char *collection); /* a NULL caller is the server itself, and sees all */
+const struct http_caller *http_caller(const struct http_request *r); /* never NULL; lives as long as the request */
+bool http_caller_sees(const struct http_caller *caller,
+                      const char *collection); /* a NULL caller is the server itself, and sees all */
 
 enum { HTTP_REMOTE = 64 };
 enum http_passage { HTTP_DIRECT, HTTP_PASSED, HTTP_FORGED };
-enum http_verdict { HTTP_GRANTED, HTTP_UNKNOWN, HTTP_FORBIDDEN, HTTP_TOO_OFTEN, HTTP_NOT_NOW }; /* otherwise 401, 403, 429, 503 */
+enum http_verdict {
+    HTTP_GRANTED,
+    HTTP_UNKNOWN,
+    HTTP_FORBIDDEN,
+    HTTP_TOO_OFTEN,
+    HTTP_NOT_NOW
+}; /* otherwise 401, 403, 429, 503 */
 struct http_grant {
     struct http_caller caller; /* also for a refused request, as far as known */
     void *memory;              /* holds the caller's texts; freed with the request */
@@ -73,7 +98,8 @@ struct http_grant {
     unsigned retry_after_s;
 };
 
-/* Percent escapes (and "+" of queries and forms), in place, NUL at the end; false: invalid escape, NUL or invalid UTF-8. */
+/* Percent escapes (and "+" of queries and forms), in place, NUL at the end; false: invalid escape, NUL or invalid
+ * UTF-8. */
 bool http_decode(char *text, size_t size, bool form, size_t *out_size);
 
 /* ---- the request */
@@ -81,48 +107,58 @@ struct app *http_app(const struct http_request *r);
 const struct http_server *http_server_of(const struct http_request *r); /* the server of this request */
 const char *http_id(const struct http_request *r);                      /* X-Request-Id, as sent or generated */
 const char *http_method(const struct http_request *r);
-const char *http_peer(const struct http_request *r);           /* the client's address; behind a trusted proxy: as forwarded */
-bool http_writes(const struct http_request *r);                /* by its method */
+const char *http_peer(const struct http_request *r); /* the client's address; behind a trusted proxy: as forwarded */
+bool http_writes(const struct http_request *r);      /* by its method */
 enum http_role http_role_needed(const struct http_request *r); /* of its route; ROLE_NONE if it has none */
 unsigned http_status(const struct http_request *r);            /* of the response; 0: none yet */
-void http_path_for_logs(const struct http_request *r, char *out, size_t size); /* as sent, without the query, tokens masked */
-void http_audit(struct http_request *r);                                       /* records the request whatever its role and status */
+void http_path_for_logs(const struct http_request *r, char *out,
+                        size_t size);    /* as sent, without the query, tokens masked */
+void http_audit(struct http_request *r); /* records the request whatever its role and status */
 bool http_is_audited(const struct http_request *r);
 const char *http_path(const struct http_request *r);   /* decoded, without the query */
 const char *http_target(const struct http_request *r); /* path and query as sent, without the prefix */
 /* The path of --public-url, which goes before each path in an answer: "/reel"; "": none. */
 const char *http_prefix(const struct http_request *r);
-const char *http_without_prefix(const struct http_request *r, const char *target); /* a path from the body of a request */
+const char *http_without_prefix(const struct http_request *r,
+                                const char *target); /* a path from the body of a request */
 const char *http_segment(const struct http_request *r,
                          const char *name); /* "{id}" of the route's path, decoded; never NULL for its own names */
-const char *http_header(const struct http_request *r, const char *name); /* the first line of this name; NULL when absent */
+const char *http_header(const struct http_request *r,
+                        const char *name); /* the first line of this name; NULL when absent */
 const char *http_cookie(const struct http_request *r, const char *name); /* NULL when absent */
-char *http_header_lines(const struct http_request *r, const char *name); /* all lines in order, joined by commas; malloc'd, NULL: none */
+char *http_header_lines(const struct http_request *r,
+                        const char *name); /* all lines in order, joined by commas; malloc'd, NULL: none */
 unsigned http_header_count(const struct http_request *r, const char *name);
 bool http_is_secure(const struct http_request *r); /* over TLS: here or, by X-Forwarded-Proto, at a proxy */
 bool http_is_head(const struct http_request *r);
-bool http_if_match(const struct http_request *r, const char *etag);        /* If-Match holds for this tag (strongly), or was not sent */
+bool http_if_match(const struct http_request *r,
+                   const char *etag); /* If-Match holds for this tag (strongly), or was not sent */
 bool http_has_body_length(const struct http_request *r, uint64_t *length); /* Content-Length; false when chunked */
-void http_set_state(struct http_request *r, void *state, void (*free_state)(void *)); /* the handler's own; freed when the request ends */
+void http_set_state(struct http_request *r, void *state,
+                    void (*free_state)(void *)); /* the handler's own; freed when the request ends */
 void *http_state(const struct http_request *r);
 
 /* ---- requests that a server passes on to another one of the same archive (passed.c) */
-/* The address that the connection came from; of a request that was passed on: the one that the first server has seen. */
+/* The address that the connection came from; of a request that was passed on: the one that the first server has seen.
+ */
 const char *http_remote(const struct http_request *r);
 bool http_is_passed(const struct http_request *r); /* another server has passed it on to this one */
 /* All headers in order, but Host, those of the connection and of the body's framing, and the one named `but`. */
-void http_each_header(const struct http_request *r, const char *but, void (*visit)(void *context, const char *name, const char *value),
-                      void *context);
-/* What the handler has collected of the body, so that it can be passed on; it must live as long as the handler's state. */
+void http_each_header(const struct http_request *r, const char *but,
+                      void (*visit)(void *context, const char *name, const char *value), void *context);
+/* What the handler has collected of the body, so that it can be passed on; it must live as long as the handler's state.
+ */
 void http_keep_body(struct http_request *r, const void *data, size_t size);
 const void *http_kept_body(const struct http_request *r, size_t *size);
 
 const char *http_param(const struct http_request *r, const char *name); /* first value, NULL when absent */
 size_t http_params(const struct http_request *r, const char *name, const char **out,
-                   size_t max);                                                     /* all values; returns how many there are */
-bool http_param_u64(const struct http_request *r, const char *name, uint64_t *out); /* these: false when absent, *out untouched */
+                   size_t max); /* all values; returns how many there are */
+bool http_param_u64(const struct http_request *r, const char *name,
+                    uint64_t *out); /* these: false when absent, *out untouched */
 bool http_param_i64(const struct http_request *r, const char *name, int64_t *out);
-bool http_param_bool(const struct http_request *r, const char *name, bool *out); /* true/false/1/0; without a value: true */
+bool http_param_bool(const struct http_request *r, const char *name,
+                     bool *out); /* true/false/1/0; without a value: true */
 bool http_param_time(const struct http_request *r, const char *name, struct reel_time *out);
 bool http_param_duration(const struct http_request *r, const char *name, int64_t *ns);
 
@@ -131,52 +167,61 @@ void http_date_text(int64_t ns, char out[HTTP_DATE_TEXT]); /* as HTTP writes a t
 
 /* The best of `offers` (NULL-terminated media types, best first) for Accept with q-values; NULL = 406. */
 const char *http_negotiate(const struct http_request *r, const char *const *offers);
-bool http_accepts_coding(const struct http_request *r,
-                         const char *coding); /* for content stored compressed; JSON replies are compressed automatically */
+bool http_accepts_coding(
+    const struct http_request *r,
+    const char *coding); /* for content stored compressed; JSON replies are compressed automatically */
 
-/* Parses multipart/form-data while it arrives: the route's piece() feeds it. field() gets each field's bytes in order, in pieces; `at` is
- * their position in the field, 0 begins a field. False from field() stops parsing. */
+/* Parses multipart/form-data while it arrives: the route's piece() feeds it. field() gets each field's bytes in order,
+ * in pieces; `at` is their position in the field, 0 begins a field. False from field() stops parsing. */
 struct http_form;
-typedef bool (*http_form_field)(void *context, const char *name, const char *file_name, uint64_t at, const void *data, size_t size);
+typedef bool (*http_form_field)(void *context, const char *name, const char *file_name, uint64_t at, const void *data,
+                                size_t size);
 struct http_form *http_form_new(struct http_request *r, http_form_field field,
-                                void *context);                              /* NULL: another type of body, no boundary, or out of memory */
-bool http_form_piece(struct http_form *form, const void *data, size_t size); /* false: malformed, or stopped by field() */
-bool http_form_free(struct http_form *form);                                 /* false: incomplete; NULL is allowed */
+                                void *context); /* NULL: another type of body, no boundary, or out of memory */
+bool http_form_piece(struct http_form *form, const void *data,
+                     size_t size);           /* false: malformed, or stopped by field() */
+bool http_form_free(struct http_form *form); /* false: incomplete; NULL is allowed */
 
-/* Reserves memory of --memory-mb for this request, until its response is complete. Waits up to ten seconds for other responses to end.
- * False: replied (503 with Retry-After). More than there is in total counts as all of it. */
+/* Reserves memory of --memory-mb for this request, until its response is complete. Waits up to ten seconds for other
+ * responses to end. False: replied (503 with Retry-After). More than there is in total counts as all of it. */
 bool http_reserve(struct http_request *r, uint64_t bytes);
 
 /* ---- replies: exactly one per request. All set X-Request-Id, CORS and security headers. */
 void http_add_header(struct http_request *r, const char *name,
                      const char *value); /* before the reply; CR/LF in value are refused (dropped) */
-void http_add_address(struct http_request *r, const char *name, const char *path); /* the same, of the prefix and a path */
-void http_add_date(struct http_request *r, const char *name, int64_t ns);          /* the same, a time as HTTP writes it */
-void http_reply_json(struct http_request *r, unsigned status, json_t *body); /* takes the reference; newline at the end; gzip when asked */
-void http_reply_json_text(struct http_request *r, unsigned status, char *text); /* the same; takes the text, from malloc */
+void http_add_address(struct http_request *r, const char *name,
+                      const char *path);                                  /* the same, of the prefix and a path */
+void http_add_date(struct http_request *r, const char *name, int64_t ns); /* the same, a time as HTTP writes it */
+void http_reply_json(struct http_request *r, unsigned status,
+                     json_t *body); /* takes the reference; newline at the end; gzip when asked */
+void http_reply_json_text(struct http_request *r, unsigned status,
+                          char *text); /* the same; takes the text, from malloc */
 void http_reply_text(struct http_request *r, unsigned status, const char *media_type, const char *text);
 void http_reply_bytes(struct http_request *r, unsigned status, const char *media_type, const void *data, size_t size);
 void http_reply_empty(struct http_request *r, unsigned status);
 /* application/problem+json. `slug` names the problem's type: /problems/{slug}. */
-__attribute__((format(printf, 4, 5))) void http_reply_problem(struct http_request *r, unsigned status, const char *slug, const char *detail,
-                                                              ...);
+__attribute__((format(printf, 4, 5))) void http_reply_problem(struct http_request *r, unsigned status, const char *slug,
+                                                              const char *detail, ...);
 /* The same with an errors list: takes the reference to `errors` ([{param, detail}] or what fits), may be NULL. */
-void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail, json_t *extra_members);
-__attribute__((format(printf, 3, 4))) void http_reply_bad_param(struct http_request *r, const char *param, const char *detail, ...);
+void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
+                             json_t *extra_members);
+__attribute__((format(printf, 3, 4))) void http_reply_bad_param(struct http_request *r, const char *param,
+                                                                const char *detail, ...);
 void http_reply_error(struct http_request *r,
-                      const struct reel_error *err); /* by code: NOT_FOUND 404, ARGUMENT 400, CONFLICT 409, UNSUPPORTED 422, LIMIT 413,
-                                                        DAMAGED 422, NO_SPACE 507, … else 500 */
+                      const struct reel_error *err); /* by code: NOT_FOUND 404, ARGUMENT 400, CONFLICT 409, UNSUPPORTED
+                                                        422, LIMIT 413, DAMAGED 422, NO_SPACE 507, … else 500 */
 void http_reply_no_memory(struct http_request *r);   /* the same, for out of memory */
 
-/* For a request of several questions, of which one may fail without the others: until it is called with NULL, a problem of this request
- * goes to *out instead of to the client, without the headers that were added for it. */
+/* For a request of several questions, of which one may fail without the others: until it is called with NULL, a problem
+ * of this request goes to *out instead of to the client, without the headers that were added for it. */
 struct http_problem {
     unsigned status; /* 0: there was none */
     char detail[1024];
 };
 void http_catch_problems(struct http_request *r, struct http_problem *out);
 
-/* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416 are handled here.
+/* A body of known length: ranges (single, suffix, several), If-Range, If-None-Match, If-Match, HEAD, 206/304/412/416
+ * are handled here.
  */
 struct http_file {
     uint64_t length;
@@ -186,17 +231,19 @@ struct http_file {
     const char *repr_digest; /* value of Repr-Digest; NULL = none; copied */
     int64_t modified_ns;     /* 0 = no Last-Modified */
     int fd;                  /* >= 0: a plain file, sent by sendfile and closed afterwards; else read() */
-    bool (*read)(void *context, uint64_t offset, void *buffer, size_t size, struct reel_error *err); /* exactly size bytes */
+    bool (*read)(void *context, uint64_t offset, void *buffer, size_t size,
+                 struct reel_error *err);        /* exactly size bytes */
     void (*expect)(void *context, uint64_t end); /* optional: what is read next ends there */
-    /* Optional: [offset, end) is going to be read in order. True: read() itself works ahead, so that no thread has to read for it. */
+    /* Optional: [offset, end) is going to be read in order. True: read() itself works ahead, so that no thread has to
+     * read for it. */
     bool (*ahead)(void *context, uint64_t offset, uint64_t end);
     void (*free)(void *context); /* called once, also when nothing was sent */
     void *context;
 };
 void http_reply_file(struct http_request *r, const struct http_file *file);
 
-/* A body of unknown length: chunked; next() returns *got bytes (0 = complete). On an error the connection is cut, so that the client
- * can tell the stream is incomplete. */
+/* A body of unknown length: chunked; next() returns *got bytes (0 = complete). On an error the connection is cut, so
+ * that the client can tell the stream is incomplete. */
 struct http_stream {
     unsigned status; /* 0: 200 */
     const char *media_type;
@@ -205,8 +252,9 @@ struct http_stream {
     void *context;
 };
 void http_reply_stream(struct http_request *r, const struct http_stream *stream);
-/* The answer of another server, which has set its headers by http_add_header(): those that each answer gets are set here, and the ones
- * added for them ignored. media_type NULL: it has none. `length`: of the body; UINT64_MAX: not known. */
+/* The answer of another server, which has set its headers by http_add_header(): those that each answer gets are set
+ * here, and the ones added for them ignored. media_type NULL: it has none. `length`: of the body; UINT64_MAX: not
+ * known. */
 void http_reply_passed(struct http_request *r, unsigned status, uint64_t length, const struct http_stream *stream);
 bool http_was_passed_on(const struct http_request *r); /* http_reply_passed() was called */
 bool http_is_gone(const struct http_request *r);       /* the client has closed the connection */
@@ -226,7 +274,8 @@ struct http_options {
     const char *tls_cert, *tls_key;      /* PEM files: TLS instead of plain HTTP; NULL: none */
     const struct http_route *routes;     /* ends with {0} */
     const struct http_param *everywhere; /* parameters of every route; may be NULL */
-    const char *const *hosts;   /* further Host names to serve, NULL-terminated; the listener's addresses and localhost always are */
+    const char *const
+        *hosts; /* further Host names to serve, NULL-terminated; the listener's addresses and localhost always are */
     const char *const *origins; /* CORS: origins that may read with credentials and write; "*" = any may read */
     const char *public_url;     /* its host is one of the server's; NULL: none */
     const char *prefix;         /* http_prefix_read() of it; NULL: none */
@@ -239,30 +288,38 @@ struct http_options {
     void (*log)(void *context, const char *line); /* one line per request */
     bool log_json;                                /* … as a JSON object, else as logfmt */
     const struct http_elapsed *elapsed;           /* for Server-Timing; may be NULL */
-    /* Whether another server of the archive has passed this request on; `remote`: the address that it had it from. NULL: none ever does. */
+    /* Whether another server of the archive has passed this request on; `remote`: the address that it had it from.
+     * NULL: none ever does. */
     enum http_passage (*passed)(const struct http_request *r, char remote[HTTP_REMOTE]);
-    /* Identifies the caller and checks the role, before the body is read. NULL: everyone may do everything. `out` is zeroed. */
+    /* Identifies the caller and checks the role, before the body is read. NULL: everyone may do everything. `out` is
+     * zeroed. */
     enum http_verdict (*authorize)(const struct http_request *r, enum http_role role, struct http_grant *out);
-    /* What a request to an unknown path, or by a method that it has not, was meant to be: "…", a sentence; NULL: not known. */
+    /* What a request to an unknown path, or by a method that it has not, was meant to be: "…", a sentence; NULL: not
+     * known. */
     const char *(*hint)(const struct http_request *r);
-    /* Replies to a request for a path that no route has; false: it has not, and the client gets a problem document. May be NULL. */
+    /* Replies to a request for a path that no route has; false: it has not, and the client gets a problem document. May
+     * be NULL. */
     bool (*unknown)(struct http_request *r);
     bool (*is_proxy)(const struct app *app, const char *address); /* trusted, speaks for many clients; may be NULL */
-    void (*finished)(const struct http_request *r); /* called for each request with complete headers, after its response; may be NULL */
+    void (*finished)(const struct http_request
+                         *r); /* called for each request with complete headers, after its response; may be NULL */
     struct app *app;
 };
-/* The path of an address without the slash at its end, under which a proxy offers the server: "/reel"; "" without one. */
+/* The path of an address without the slash at its end, under which a proxy offers the server: "/reel"; "" without one.
+ */
 enum { HTTP_PREFIX = 128 };
-bool http_prefix_read(const char *public_url, const struct http_route *routes, char out[HTTP_PREFIX], struct reel_error *err);
+bool http_prefix_read(const char *public_url, const struct http_route *routes, char out[HTTP_PREFIX],
+                      struct reel_error *err);
 struct http_server *http_server_start(const struct http_options *options, struct reel_error *err);
 const char *http_server_url(const struct http_server *server);         /* "http://127.0.0.1:8040", with the real port */
 bool http_server_listens_everywhere(const struct http_server *server); /* on all addresses of the machine */
 bool http_server_is_tls(const struct http_server *server);
-bool http_server_reload(struct http_server *server, struct reel_error *err); /* reads the certificate again; false: the old one stays */
+bool http_server_reload(struct http_server *server,
+                        struct reel_error *err); /* reads the certificate again; false: the old one stays */
 /* Stops accepting, lets running requests end for at most drain_s seconds, then cuts them. Frees. */
 void http_server_stop(struct http_server *server, unsigned drain_s);
-/* By class of route; the classes are fixed. buckets[i]: requests of at most http_bucket_bound(i) seconds that exceed the previous bound;
- * the last: all others. */
+/* By class of route; the classes are fixed. buckets[i]: requests of at most http_bucket_bound(i) seconds that exceed
+ * the previous bound; the last: all others. */
 enum { HTTP_CLASSES = 10, HTTP_BUCKETS = 10 };
 struct http_class_metrics {
     uint64_t status[6], buckets[HTTP_BUCKETS], ms;
@@ -271,7 +328,8 @@ void http_server_classes(const struct http_server *server, struct http_class_met
 const char *http_class_name(unsigned class);
 double http_bucket_bound(unsigned bucket);
 struct http_metrics {
-    uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut, slow_writers, slow_readers, over_address;
+    uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut, slow_writers, slow_readers,
+        over_address;
     uint64_t memory_held, memory_waiting, memory_refused; /* http_reserve(): bytes, requests, requests in total */
 };
 void http_server_metrics(const struct http_server *server, struct http_metrics *out); /* for /metrics */

@@ -1,5 +1,5 @@
-/* Shared by the files of server/http; only they and their tests include it. One thread handles a request from its first byte to its last,
- * so a request needs no lock; values that the watchdog and the metrics read are atomic. */
+/* Shared by the files of server/http; only they and their tests include it. One thread handles a request from its first
+ * byte to its last, so a request needs no lock; values that the watchdog and the metrics read are atomic. */
 #ifndef SERVER_HTTP_HTTP_INTERNAL_H
 #define SERVER_HTTP_HTTP_INTERNAL_H
 
@@ -60,7 +60,8 @@ struct http_class_counters {
 
 struct http_counters {
     struct http_class_counters classes[HTTP_CLASSES];
-    _Atomic uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut, slow_writers, slow_readers, over_address;
+    _Atomic uint64_t requests, connections, status[6], bytes_in, bytes_out, streams_cut, slow_writers, slow_readers,
+        over_address;
 };
 
 /* The memory that responses hold together (memory.c). */
@@ -172,9 +173,10 @@ struct http_connection {
     atomic_bool file_cut; /* it became shorter, so the connection was shut down */
     uint64_t sent_before; /* body bytes of earlier requests */
     struct {
-        int64_t request_ms, since_ms; /* since_ms of the request; since when unread bytes have been waiting, 0: there are none */
-        uint64_t acknowledged;        /* bytes, at that time */
-    } reader;                         /* used by the watchdog alone */
+        int64_t request_ms,
+            since_ms; /* since_ms of the request; since when unread bytes have been waiting, 0: there are none */
+        uint64_t acknowledged; /* bytes, at that time */
+    } reader;                  /* used by the watchdog alone */
     _Atomic int phase;
     _Atomic int64_t since_ms;      /* of the phase; PHASE_BODY: begin of the rate's window */
     _Atomic uint64_t window_bytes; /* body bytes in the window */
@@ -183,7 +185,8 @@ struct http_connection {
 
 /* request.c */
 int64_t http_clock_ms(void); /* monotonic */
-bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd, const char *target);
+bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd,
+                  const char *target);
 void request_take_id(struct http_request *r);
 void prefix_take(struct http_request *r);          /* moves r->target behind the prefix */
 bool request_split_target(struct http_request *r); /* path and query; false when it has replied */
@@ -196,11 +199,14 @@ size_t request_raw_path_size(const struct http_request *r);
 /* connection.c: callbacks of the library */
 bool connection_acknowledged(const struct http_connection *c, uint64_t *bytes); /* by the client, in total */
 void *connection_on_target(void *server, const char *target, struct MHD_Connection *mhd);
-enum MHD_Result connection_on_request(void *server, struct MHD_Connection *mhd, const char *url, const char *method, const char *version,
-                                      const char *data, size_t *size, void **request);
-void connection_on_completed(void *server, struct MHD_Connection *mhd, void **request, enum MHD_RequestTerminationCode code);
-void connection_on_change(void *server, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code);
-void connection_worked(struct http_request *r, int64_t begun_ms); /* the server's own work does not count as the client being idle */
+enum MHD_Result connection_on_request(void *server, struct MHD_Connection *mhd, const char *url, const char *method,
+                                      const char *version, const char *data, size_t *size, void **request);
+void connection_on_completed(void *server, struct MHD_Connection *mhd, void **request,
+                             enum MHD_RequestTerminationCode code);
+void connection_on_change(void *server, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code);
+void connection_worked(struct http_request *r,
+                       int64_t begun_ms); /* the server's own work does not count as the client being idle */
 
 /* caller.c */
 bool caller_admit(struct http_request *r); /* calls authorize(); false: replied 401, 403, 429 or 503 */
@@ -228,13 +234,16 @@ void deadline_phase(struct http_connection *connection, enum http_phase phase);
 void deadline_file(struct http_connection *connection, int fd, uint64_t end);
 
 /* passed.c */
-bool passed_check(struct http_request *r); /* whether another server passes it on; false: replied 421, it only seems so */
+bool passed_check(
+    struct http_request *r); /* whether another server passes it on; false: replied 421, it only seems so */
 
 /* stream_reply.c */
-struct MHD_Response *stream_response(struct http_request *r, uint64_t length, const struct http_stream *stream); /* NULL: no memory */
+struct MHD_Response *stream_response(struct http_request *r, uint64_t length,
+                                     const struct http_stream *stream); /* NULL: no memory */
 
 /* guard.c */
-bool guard_request(struct http_request *r, const char *method, const char *version); /* 400 for ambiguous requests; false: has replied */
+bool guard_request(struct http_request *r, const char *method,
+                   const char *version); /* 400 for ambiguous requests; false: has replied */
 /* Whether the raw header section, which begins at `method`, contains nothing but what the library parsed (head.c). */
 bool head_is_whole(struct MHD_Connection *mhd, const char *method, const char *target, const char *version);
 bool guard_host(struct http_request *r);   /* 421 */
@@ -247,8 +256,8 @@ struct http_router;
 struct http_router *router_new(const struct http_route *routes, struct reel_error *err);
 void router_free(struct http_router *router);
 REEL_DEFINE_AUTO(struct http_router, router_free);
-/* Splits and decodes "/a/b%20c" into `path`; `buffer` has room for size + 1. False: invalid escape, NUL, invalid UTF-8, "." or "..", too
- * many parts.
+/* Splits and decodes "/a/b%20c" into `path`; `buffer` has room for size + 1. False: invalid escape, NUL, invalid UTF-8,
+ * "." or "..", too many parts.
  */
 bool router_split(const char *raw, size_t size, char *buffer, struct http_path *path);
 enum http_match { MATCH_NONE, MATCH_METHOD, MATCH_FOUND }; /* MATCH_METHOD: the path is known, the method not */
@@ -257,13 +266,13 @@ enum http_match router_match(const struct http_router *router, const char *metho
 /* The methods of this path: "GET, HEAD, OPTIONS"; "" if unknown. */
 void router_allow(const struct http_router *router, const struct http_path *path, char *out, size_t size);
 /* Names and values of the route's "{…}"; `buffer` has room for the path + 1. */
-size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct reel_bytes *names,
-                      const char **values);
+size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer,
+                      struct reel_bytes *names, const char **values);
 
 /* params.c */
 size_t params_count(const char *raw);
-/* Decodes into `buffer` (room for the query + 1) and checks against `table` and the parameters of every route (NULL = none). Problems are
- * added to `errors` as {param, detail}. */
+/* Decodes into `buffer` (room for the query + 1) and checks against `table` and the parameters of every route (NULL =
+ * none). Problems are added to `errors` as {param, detail}. */
 bool params_parse(const char *raw, char *buffer, const struct http_param *table, const struct http_param *everywhere,
                   struct http_query *out, json_t *errors);
 
@@ -291,12 +300,14 @@ unsigned conditional_status(const struct http_request *r, const struct http_vali
 bool conditional_if_range(const struct http_request *r, const struct http_validators *v);   /* whether Range counts */
 bool conditional_etag_listed(const char *list, const char *etag, bool weak);
 enum { HTTP_ETAG_TEXT = 128 };
-bool conditional_packed_etag(const char *etag, char out[HTTP_ETAG_TEXT]); /* the tag of the gzip form: "x-gzip" for "x"; false: too long */
+bool conditional_packed_etag(
+    const char *etag, char out[HTTP_ETAG_TEXT]); /* the tag of the gzip form: "x-gzip" for "x"; false: too long */
 bool conditional_parse_date(const char *text, int64_t *seconds);
 void conditional_format_date(int64_t seconds, char out[HTTP_DATE_TEXT]);
 
 /* reply.c */
-/* Every reply ends here: adds the common headers and stores the response until the library accepts it. Takes `response` (NULL = no memory).
+/* Every reply ends here: adds the common headers and stores the response until the library accepts it. Takes `response`
+ * (NULL = no memory).
  */
 void reply_take(struct http_request *r, unsigned status, struct MHD_Response *response, uint64_t length);
 void reply_header(struct MHD_Response *response, const char *name, const char *value);

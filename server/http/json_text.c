@@ -33,7 +33,8 @@ static bool put_break(const struct output *o, bool comma) {
 
 static bool put_key(const struct output *o, const char *key, size_t size) {
     json_auto_t *text = json_stringn_nocheck(key, size);
-    return text && json_dump_callback(text, o->put, o->context, JSON_ENCODE_ANY) == 0 && put(o, ": ", o->indent > 0 ? 2 : 1);
+    return text && json_dump_callback(text, o->put, o->context, JSON_ENCODE_ANY) == 0 &&
+           put(o, ": ", o->indent > 0 ? 2 : 1);
 }
 
 static bool put_object(struct output *o, json_t *object) {

@@ -1,4 +1,5 @@
-/* jansson's values as JSON text, with reals as the shortest decimals that read back to the same number (jansson prints 17 digits). */
+/* jansson's values as JSON text, with reals as the shortest decimals that read back to the same number (jansson prints
+ * 17 digits). */
 #ifndef SERVER_HTTP_JSON_TEXT_H
 #define SERVER_HTTP_JSON_TEXT_H
 

@@ -15,11 +15,13 @@ static bool is_plain(const char *text) {
     return true;
 }
 
-/* Quotes for both forms: control characters become \u00XX, harmless in a terminal. Truncated to VALUE_MAX, between characters. */
+/* Quotes for both forms: control characters become \u00XX, harmless in a terminal. Truncated to VALUE_MAX, between
+ * characters. */
 static void quote(const char *text, char out[VALUE_MAX]) {
     size_t used = 0;
     out[used++] = '"';
-    for (const unsigned char *c = (const unsigned char *)text; *c && (used < VALUE_MAX - 16 || (*c & 0xc0) == 0x80); c++) {
+    for (const unsigned char *c = (const unsigned char *)text; *c && (used < VALUE_MAX - 16 || (*c & 0xc0) == 0x80);
+         c++) {
         if (*c == '"' || *c == '\\') {
             out[used++] = '\\';
             out[used++] = (char)*c;

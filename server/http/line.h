@@ -1,4 +1,5 @@
-/* A line of the log from its fields, as logfmt (key=value) or as a JSON object. Nothing in a value can end the line or a field. */
+/* A line of the log from its fields, as logfmt (key=value) or as a JSON object. Nothing in a value can end the line or
+ * a field. */
 #ifndef SERVER_HTTP_LINE_H
 #define SERVER_HTTP_LINE_H
 

@@ -1,4 +1,5 @@
-/* The memory that responses hold together. A request reserves what it is about to allocate, and waits while there is not enough left. */
+/* The memory that responses hold together. A request reserves what it is about to allocate, and waits while there is
+ * not enough left. */
 #include "http/http_internal.h"
 
 #include <time.h>
@@ -58,7 +59,8 @@ bool http_reserve(struct http_request *r, uint64_t bytes) {
         return true;
     }
     http_add_header(r, "Retry-After", "10");
-    http_reply_problem(r, 503, "busy", "responses to other requests take all of --memory-mb; try again, or ask for less at a time");
+    http_reply_problem(r, 503, "busy",
+                       "responses to other requests take all of --memory-mb; try again, or ask for less at a time");
     return false;
 }
 

@@ -1,4 +1,5 @@
-/* Counts and durations of requests for /metrics, by class of route. The classes are fixed: clients cannot create new ones. */
+/* Counts and durations of requests for /metrics, by class of route. The classes are fixed: clients cannot create new
+ * ones. */
 #include "http/http_internal.h"
 
 #include <string.h>

@@ -38,7 +38,8 @@ bool http_decode(char *text, size_t size, bool form, size_t *out_size) {
     return utf8_valid(bytes_of(text, used));
 }
 
-__attribute__((format(printf, 3, 4))) static void add_error(json_t *errors, const char *param, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void add_error(json_t *errors, const char *param, const char *format,
+                                                            ...) {
     char detail[512];
     if (json_array_size(errors) >= COMPLAINTS_MAX) {
         return;
@@ -56,7 +57,8 @@ static bool parse_bool(const char *text, bool *out) {
     return yes || strcmp(text, "0") == 0 || strcmp(text, "false") == 0;
 }
 
-/* An unescaped "+" is decoded as a space. In a time, every space but the one between date and time must have been a "+". */
+/* An unescaped "+" is decoded as a space. In a time, every space but the one between date and time must have been a
+ * "+". */
 static void restore_plus(char *text) {
     for (size_t i = 0; text[i]; i++) {
         if (text[i] == ' ' && i != strlen("2010-05-10")) {
@@ -199,7 +201,9 @@ bool params_parse(const char *raw, char *buffer, const struct http_param *table,
         size_t name_size = strcspn(raw, "&=");
         bool has_value = name_size < size;
         char *name = decode_to(&buffer, raw, name_size);
-        char *value = !name ? NULL : !has_value ? buffer - 1 : decode_to(&buffer, raw + name_size + 1, size - name_size - 1);
+        char *value = !name        ? NULL
+                      : !has_value ? buffer - 1
+                                   : decode_to(&buffer, raw + name_size + 1, size - name_size - 1);
         if (!name || !value) {
             add_error(errors, name ? name : "?", "contains an invalid percent escape, a NUL or invalid UTF-8");
             if (!name) {

@@ -1,5 +1,5 @@
-/* Requests that one server of an archive passes on to another one: the address that such a request came from, what is passed on of it, and
- * the other's answer. Who may pass a request on is not known here (http_options.passed). */
+/* Requests that one server of an archive passes on to another one: the address that such a request came from, what is
+ * passed on of it, and the other's answer. Who may pass a request on is not known here (http_options.passed). */
 #include "http/http_internal.h"
 
 #include <stdlib.h>
@@ -8,8 +8,9 @@
 
 /* Of one connection, or of how the body is framed on it. */
 static bool is_of_connection(const char *name) {
-    static const char *const names[] = {"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "TE", "Trailer", "Upgrade",
-                                        "Expect",     "Host",       "Content-Length",   "Transfer-Encoding",   NULL};
+    static const char *const names[] = {"Connection", "Keep-Alive",     "Proxy-Connection",  "Proxy-Authorization",
+                                        "TE",         "Trailer",        "Upgrade",           "Expect",
+                                        "Host",       "Content-Length", "Transfer-Encoding", NULL};
     for (const char *const *n = names; *n; n++) {
         if (strcasecmp(*n, name) == 0) {
             return true;
@@ -33,8 +34,8 @@ static enum MHD_Result visit_header(void *context, enum MHD_ValueKind kind, cons
     return MHD_YES;
 }
 
-void http_each_header(const struct http_request *r, const char *but, void (*visit)(void *context, const char *name, const char *value),
-                      void *context) {
+void http_each_header(const struct http_request *r, const char *but,
+                      void (*visit)(void *context, const char *name, const char *value), void *context) {
     struct each_header each = {but, visit, context};
     MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, visit_header, &each);
 }
@@ -69,7 +70,8 @@ bool passed_check(struct http_request *r) {
     } else if (passage == HTTP_FORGED) {
         r->close = true;
         http_reply_problem(r, 421, "not-passed-on",
-                           "The request looks as if another server of this archive had passed it on, but the signature is not one for this "
+                           "The request looks as if another server of this archive had passed it on, but the signature "
+                           "is not one for this "
                            "server and this time.");
     }
     return passage != HTTP_FORGED;
@@ -77,8 +79,9 @@ bool passed_check(struct http_request *r) {
 
 /* What reply_take() sets by itself. */
 static bool is_ours(const char *name) {
-    static const char *const names[] = {"X-Request-Id", "X-Content-Type-Options",       "Referrer-Policy", "Server-Timing",
-                                        "Date",         "Cross-Origin-Resource-Policy", "Content-Type",    NULL};
+    static const char *const names[] = {
+        "X-Request-Id", "X-Content-Type-Options",       "Referrer-Policy", "Server-Timing",
+        "Date",         "Cross-Origin-Resource-Policy", "Content-Type",    NULL};
     for (const char *const *n = names; *n; n++) {
         if (strcasecmp(*n, name) == 0) {
             return true;

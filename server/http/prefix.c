@@ -1,5 +1,5 @@
-/* The path of --public-url, under which a proxy offers this server: "/reel" of https://lab.example/reel/. Proxies remove it from the
- * requests that they pass on, or do not: both are answered. */
+/* The path of --public-url, under which a proxy offers this server: "/reel" of https://lab.example/reel/. Proxies
+ * remove it from the requests that they pass on, or do not: both are answered. */
 #include "http/http_internal.h"
 
 #include <stdlib.h>
@@ -7,27 +7,31 @@
 
 #include "wire/cleanup.h"
 
-/* A request for /api/v1 is one without the prefix. So that this is certain, no path of the server may begin as the prefix does. */
+/* A request for /api/v1 is one without the prefix. So that this is certain, no path of the server may begin as the
+ * prefix does. */
 static bool is_free(const struct http_route *routes, const char *prefix, struct reel_error *err) {
     size_t first = *prefix ? 1 + strcspn(prefix + 1, "/") : 0;
     for (const struct http_route *route = routes; first > 0 && route->path; route++) {
         if (strncmp(route->path, prefix, first) == 0 && (route->path[first] == '/' || route->path[first] == '\0')) {
             return reel_fail(err, REEL_ARGUMENT,
-                             "the path of --public-url begins with %.*s, as paths of this server do: choose another one, such as /reel",
+                             "the path of --public-url begins with %.*s, as paths of this server do: choose another "
+                             "one, such as /reel",
                              (int)first, prefix);
         }
     }
     return true;
 }
 
-bool http_prefix_read(const char *public_url, const struct http_route *routes, char out[HTTP_PREFIX], struct reel_error *err) {
+bool http_prefix_read(const char *public_url, const struct http_route *routes, char out[HTTP_PREFIX],
+                      struct reel_error *err) {
     const char *host = public_url ? strstr(public_url, "://") : NULL, *path = host ? strchr(host + 3, '/') : NULL;
     size_t size = path ? strlen(path) : 0;
     while (size > 0 && path[size - 1] == '/') {
         size--;
     }
     if (size >= HTTP_PREFIX || (size > 0 && strpbrk(path, "\"'<>&\\;, \t\r\n"))) {
-        return reel_fail(err, REEL_ARGUMENT, "the path of --public-url may have at most %d characters, none of \"'<>&\\;, and no spaces",
+        return reel_fail(err, REEL_ARGUMENT,
+                         "the path of --public-url may have at most %d characters, none of \"'<>&\\;, and no spaces",
                          HTTP_PREFIX - 1);
     }
     memcpy(out, size > 0 ? path : "", size);

@@ -1,4 +1,5 @@
-/* The Range header (RFC 9110, 14). A header that is invalid or requests too many ranges is ignored: the whole body is sent. */
+/* The Range header (RFC 9110, 14). A header that is invalid or requests too many ranges is ignored: the whole body is
+ * sent. */
 #include "http/http_internal.h"
 
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static const char *number(const char *p, uint64_t *out) {
     uint64_t value = 0;
     bool huge = false;
     for (; *p >= '0' && *p <= '9'; p++) {
-        huge = huge || __builtin_mul_overflow(value, 10u, &value) || __builtin_add_overflow(value, (unsigned)(*p - '0'), &value);
+        huge = huge || __builtin_mul_overflow(value, 10u, &value) ||
+               __builtin_add_overflow(value, (unsigned)(*p - '0'), &value);
     }
     *out = huge ? UINT64_MAX : value;
     return p;

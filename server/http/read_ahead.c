@@ -1,5 +1,5 @@
-/* See read_ahead.h. A block belongs to the reading thread until it is full and to the consumer until it is empty; only the counts are
- * shared. */
+/* See read_ahead.h. A block belongs to the reading thread until it is full and to the consumer until it is empty; only
+ * the counts are shared. */
 #include "http/read_ahead.h"
 
 #include <pthread.h>

@@ -6,8 +6,8 @@
 
 struct read_ahead;
 
-/* Starts reading bytes [offset, end) of the file, which must not be read by anyone else until read_ahead_stop(). NULL: no thread or memory;
- * read directly. */
+/* Starts reading bytes [offset, end) of the file, which must not be read by anyone else until read_ahead_stop(). NULL:
+ * no thread or memory; read directly. */
 struct read_ahead *read_ahead_start(const struct http_file *file, uint64_t offset, uint64_t end);
 
 /* The next at most `size` bytes, in order; waits for them. 0: they cannot be read; err is set. */

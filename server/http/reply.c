@@ -1,5 +1,5 @@
-/* Replies built in memory: JSON, text, problems (RFC 9457). A reply is only stored here; connection.c passes it to the library when that is
- * allowed (before the request body or after it, never in between). */
+/* Replies built in memory: JSON, text, problems (RFC 9457). A reply is only stored here; connection.c passes it to the
+ * library when that is allowed (before the request body or after it, never in between). */
 #include "http/http_internal.h"
 #include "http/json_text.h"
 #include "wire/cleanup.h"
@@ -61,7 +61,8 @@ static void add_timing(const struct http_request *r, struct MHD_Response *respon
     int n = snprintf(text, sizeof text, "total;dur=%.3f", (double)(total > 0 ? total : 0) / 1e6);
     for (unsigned i = 0; elapsed && i < HTTP_ELAPSED_MAX && elapsed[i].name; i++) {
         int64_t ns = elapsed[i].ns() - r->elapsed_ns[i];
-        n += ns > 0 ? snprintf(text + n, sizeof text - (size_t)n, ", %s;dur=%.3f", elapsed[i].name, (double)ns / 1e6) : 0;
+        n += ns > 0 ? snprintf(text + n, sizeof text - (size_t)n, ", %s;dur=%.3f", elapsed[i].name, (double)ns / 1e6)
+                    : 0;
     }
     reply_header(response, "Server-Timing", text);
 }
@@ -132,7 +133,8 @@ static int text_add(const char *data, size_t size, void *context) {
 static bool text_gzip(struct text *text) {
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(GZIP_LEVEL);
     char *packed = malloc(text->size);
-    size_t size = compressor && packed ? libdeflate_gzip_compress(compressor, text->data, text->size, packed, text->size) : 0;
+    size_t size =
+        compressor && packed ? libdeflate_gzip_compress(compressor, text->data, text->size, packed, text->size) : 0;
     libdeflate_free_compressor(compressor);
     if (size == 0) {
         free(packed);
@@ -144,7 +146,8 @@ static bool text_gzip(struct text *text) {
 }
 
 /* Takes ownership of text->data. */
-static void reply_body(struct http_request *r, unsigned status, const char *media_type, struct text *text, bool packable) {
+static void reply_body(struct http_request *r, unsigned status, const char *media_type, struct text *text,
+                       bool packable) {
     bool large = packable && text->size >= HTTP_GZIP_MIN;
     bool packed = large && accept_coding(http_header(r, "Accept-Encoding"), "gzip") && text_gzip(text);
     struct MHD_Response *response = MHD_create_response_from_buffer(text->size, text->data, MHD_RESPMEM_MUST_FREE);
@@ -211,8 +214,9 @@ static void reply_json_text(struct http_request *r, unsigned status, struct text
         }
         reply_not_modified(r, text.size);
     } else {
-        http_reply_problem(r, 412, "precondition-failed",
-                           "The resource does not match the precondition of the request (If-Match, If-Unmodified-Since).");
+        http_reply_problem(
+            r, 412, "precondition-failed",
+            "The resource does not match the precondition of the request (If-Match, If-Unmodified-Since).");
     }
 }
 
@@ -286,7 +290,8 @@ void http_catch_problems(struct http_request *r, struct http_problem *out) {
     r->caught = out;
 }
 
-void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail, json_t *extra_members) {
+void http_reply_problem_with(struct http_request *r, unsigned status, const char *slug, const char *detail,
+                             json_t *extra_members) {
     char type[256];
     if (r->caught) {
         r->caught->status = status;
@@ -295,7 +300,8 @@ void http_reply_problem_with(struct http_request *r, unsigned status, const char
         return;
     }
     snprintf(type, sizeof type, "%s/problems/%s", r->server->options.prefix, slug);
-    json_t *instance = json_sprintf("%s%.*s", r->server->options.prefix, (int)request_raw_path_size(r), r->target); /* NULL: not UTF-8 */
+    json_t *instance = json_sprintf("%s%.*s", r->server->options.prefix, (int)request_raw_path_size(r),
+                                    r->target); /* NULL: not UTF-8 */
     json_t *problem = json_object();
     json_object_set_new(problem, "type", json_safe(type));
     json_object_set_new(problem, "title", json_safe(MHD_get_reason_phrase_for(status)));

@@ -15,10 +15,14 @@ int64_t http_clock_ms(void) {
 }
 
 /* One buffer for the target, the decoded path, the captured segments and the decoded query. */
-bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd, const char *target) {
+bool request_open(struct http_request *r, struct http_connection *connection, struct MHD_Connection *mhd,
+                  const char *target) {
     size_t size = strlen(target);
-    *r = (struct http_request){
-        .server = connection->server, .connection = connection, .mhd = mhd, .started_ms = http_clock_ms(), .started_ns = reel_now_ns()};
+    *r = (struct http_request){.server = connection->server,
+                               .connection = connection,
+                               .mhd = mhd,
+                               .started_ms = http_clock_ms(),
+                               .started_ns = reel_now_ns()};
     const struct http_elapsed *elapsed = r->server->options.elapsed;
     for (unsigned i = 0; elapsed && i < HTTP_ELAPSED_MAX && elapsed[i].name; i++) {
         r->elapsed_ns[i] = elapsed[i].ns();
@@ -38,7 +42,8 @@ static bool id_usable(const char *id) {
     size_t size = strnlen(id, HTTP_ID_MAX + 1);
     for (size_t i = 0; i < size; i++) {
         char c = id[i];
-        bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                    c == '_' || c == '-';
         if (!good) {
             return false;
         }
@@ -71,10 +76,10 @@ bool request_split_target(struct http_request *r) {
         return false;
     }
     if (!router_split(r->target, size, decoded, &r->path)) {
-        http_reply_problem(
-            r, 400, "bad-path",
-            "The path contains an invalid percent escape, a NUL, invalid UTF-8, a \".\" or \"..\" segment, or more than %d segments.",
-            HTTP_PATH_PARTS_MAX);
+        http_reply_problem(r, 400, "bad-path",
+                           "The path contains an invalid percent escape, a NUL, invalid UTF-8, a \".\" or \"..\" "
+                           "segment, or more than %d segments.",
+                           HTTP_PATH_PARTS_MAX);
         return false;
     }
     return true;

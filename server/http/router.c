@@ -1,5 +1,5 @@
-/* Matches paths to routes. If several templates match, the one with a literal furthest to the left wins, whatever their order in the table.
- * The rows are sorted that way once; a request then takes the first that matches. */
+/* Matches paths to routes. If several templates match, the one with a literal furthest to the left wins, whatever their
+ * order in the table. The rows are sorted that way once; a request then takes the first that matches. */
 #include "http/http_internal.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -58,8 +58,8 @@ static bool row_parse(const struct http_route *route, struct row *row, struct re
             good = part_parse(segment, *path == '\0', &row->parts[row->count++]);
         }
     }
-    return good ||
-           reel_fail(err, REEL_ARGUMENT, "malformed route %s %s", route->method ? route->method : "?", route->path ? route->path : "?");
+    return good || reel_fail(err, REEL_ARGUMENT, "malformed route %s %s", route->method ? route->method : "?",
+                             route->path ? route->path : "?");
 }
 
 static int row_compare(const void *a, const void *b) {
@@ -148,7 +148,8 @@ static bool row_matches(const struct row *row, const struct http_path *path) {
     for (size_t i = 0; i < row->count; i++) {
         const struct part *part = &row->parts[i];
         struct reel_bytes segment = bytes_of(path->text + path->parts[i].at, path->parts[i].size);
-        if (part->kind == PART_LITERAL ? !bytes_equal(part->text, segment) : part->kind == PART_NAME && segment.size == 0) {
+        if (part->kind == PART_LITERAL ? !bytes_equal(part->text, segment)
+                                       : part->kind == PART_NAME && segment.size == 0) {
             return false;
         }
     }
@@ -207,8 +208,8 @@ void router_allow(const struct http_router *router, const struct http_path *path
     }
 }
 
-size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer, struct reel_bytes *names,
-                      const char **values) {
+size_t router_capture(const struct http_route *route, const struct http_path *path, char *buffer,
+                      struct reel_bytes *names, const char **values) {
     const char *template = route->path;
     size_t count = 0;
     for (size_t i = 0; *template; i++) {

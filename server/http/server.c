@@ -23,7 +23,8 @@ static bool split_listen(const char *listen, char *host, size_t host_size, const
     size_t size = colon ? (size_t)(colon - listen) - 2u * bracketed : 0;
     if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")] || size >= host_size ||
         (!bracketed && memchr(listen, ':', size)) || strlen(colon + 1) > 5 || strtoul(colon + 1, NULL, 10) > 65535) {
-        return reel_fail(err, REEL_ARGUMENT, "\"%s\" is not an address to listen on; use HOST:PORT or [IPV6]:PORT", listen);
+        return reel_fail(err, REEL_ARGUMENT, "\"%s\" is not an address to listen on; use HOST:PORT or [IPV6]:PORT",
+                         listen);
     }
     memcpy(host, listen + bracketed, size);
     host[size] = '\0';
@@ -51,7 +52,8 @@ static bool read_address(struct http_server *server, struct reel_error *err) {
     bool v6 = address.ss_family == AF_INET6;
     server->any_address = is_any(&address);
     const char *host = !server->any_address ? server->address : v6 ? "::1" : "127.0.0.1";
-    snprintf(server->url, sizeof server->url, v6 ? "%s://[%s]:%s" : "%s://%s:%s", server->tls ? "https" : "http", host, port);
+    snprintf(server->url, sizeof server->url, v6 ? "%s://[%s]:%s" : "%s://%s:%s", server->tls ? "https" : "http", host,
+             port);
     return true;
 }
 
@@ -104,8 +106,8 @@ static size_t leave_escaped(void *context, struct MHD_Connection *connection, ch
 
 /* The certificate for a new connection. */
 static int present_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n_authorities,
-                               const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **chain, unsigned *n,
-                               gnutls_privkey_t *key) {
+                               const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **chain,
+                               unsigned *n, gnutls_privkey_t *key) {
     struct MHD_Connection *mhd = gnutls_session_get_ptr(session); /* set by the library */
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     const struct http_connection *c = info ? info->socket_context : NULL;
@@ -118,7 +120,8 @@ static int present_certificate(gnutls_session_t session, const gnutls_datum_t *a
 }
 
 static bool start_daemon(struct http_server *server, struct reel_error *err) {
-    unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
+                     MHD_USE_ERROR_LOG;
     struct MHD_OptionItem tls_options[] = {
         {.option = MHD_OPTION_HTTPS_CERT_CALLBACK, .ptr_value = (void *)present_certificate},
         {.option = MHD_OPTION_HTTPS_PRIORITIES,
@@ -130,20 +133,21 @@ static bool start_daemon(struct http_server *server, struct reel_error *err) {
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* its threads inherit the mask: only the main thread handles signals */
     if (deadline_start(server, err)) {         /* before the first connection */
-        server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, server,                                     //
-                                          MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL,                                        //
-                                          MHD_OPTION_LISTEN_SOCKET, server->fd,                                                    //
-                                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_POOL_BYTES,                             //
-                                          MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,                                  //
-                                          MHD_OPTION_CONNECTION_LIMIT, server->options.connections_max + HTTP_CONNECTIONS_LEAVING, //
-                                          MHD_OPTION_CONNECTION_TIMEOUT, server->options.idle_timeout_s,                           //
-                                          MHD_OPTION_ARRAY, server->tls ? tls_options : tls_options + 2,                           //
-                                          MHD_OPTION_STRICT_FOR_CLIENT, 1,                                                         //
-                                          MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                                       //
-                                          MHD_OPTION_URI_LOG_CALLBACK, connection_on_target, server,                               //
-                                          MHD_OPTION_NOTIFY_CONNECTION, connection_on_change, server,                              //
-                                          MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, server,                            //
-                                          MHD_OPTION_END);
+        server->daemon =
+            MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, server,                                     //
+                             MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL,                                        //
+                             MHD_OPTION_LISTEN_SOCKET, server->fd,                                                    //
+                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_POOL_BYTES,                             //
+                             MHD_OPTION_THREAD_STACK_SIZE, (size_t)HTTP_STACK_BYTES,                                  //
+                             MHD_OPTION_CONNECTION_LIMIT, server->options.connections_max + HTTP_CONNECTIONS_LEAVING, //
+                             MHD_OPTION_CONNECTION_TIMEOUT, server->options.idle_timeout_s,                           //
+                             MHD_OPTION_ARRAY, server->tls ? tls_options : tls_options + 2,                           //
+                             MHD_OPTION_STRICT_FOR_CLIENT, 1,                                                         //
+                             MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                                       //
+                             MHD_OPTION_URI_LOG_CALLBACK, connection_on_target, server,                               //
+                             MHD_OPTION_NOTIFY_CONNECTION, connection_on_change, server,                              //
+                             MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, server,                            //
+                             MHD_OPTION_END);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!server->daemon) {
@@ -180,7 +184,8 @@ struct http_server *http_server_start(const struct http_options *options, struct
     server->options.prefix = options->prefix ? options->prefix : "";
     memory_open(&server->memory, options->memory_max);
     unsigned most = server->options.connections_max = options->connections_max ? options->connections_max : 1000;
-    server->options.connections_per_address = options->connections_per_address ? options->connections_per_address : (most + 3) / 4;
+    server->options.connections_per_address =
+        options->connections_per_address ? options->connections_per_address : (most + 3) / 4;
     for (const char *const *origin = options->origins; origin && *origin; origin++) {
         server->any_origin = server->any_origin || strcmp(*origin, "*") == 0;
     }

@@ -58,8 +58,8 @@ static bool belongs(const struct certificate *c) {
     }
     bool same = gnutls_pubkey_import_privkey(key, c->key, 0, 0) == 0 &&
                 gnutls_pubkey_get_key_id(key, GNUTLS_KEYID_USE_SHA256, ours, &n_ours) == 0 &&
-                gnutls_pubkey_get_key_id(c->chain[0].pubkey, GNUTLS_KEYID_USE_SHA256, its, &n_its) == 0 && n_ours == n_its &&
-                memcmp(ours, its, n_ours) == 0;
+                gnutls_pubkey_get_key_id(c->chain[0].pubkey, GNUTLS_KEYID_USE_SHA256, its, &n_its) == 0 &&
+                n_ours == n_its && memcmp(ours, its, n_ours) == 0;
     gnutls_pubkey_deinit(key);
     return same;
 }
@@ -87,7 +87,8 @@ static struct certificate *read_certificate(const struct tls *tls, struct reel_e
         return NULL;
     }
     if (!belongs(c)) {
-        reel_fail(err, REEL_ARGUMENT, "--tls-key: %s is not the key of the certificate %s", tls->key_path, tls->cert_path);
+        reel_fail(err, REEL_ARGUMENT, "--tls-key: %s is not the key of the certificate %s", tls->key_path,
+                  tls->cert_path);
         return NULL;
     }
     return TAKE(c);

@@ -1,5 +1,5 @@
-/* The certificate of a server that speaks TLS itself. It can be replaced while the server runs: connections that are being set up keep the
- * one they began with. */
+/* The certificate of a server that speaks TLS itself. It can be replaced while the server runs: connections that are
+ * being set up keep the one they began with. */
 #ifndef SERVER_HTTP_TLS_H
 #define SERVER_HTTP_TLS_H
 

@@ -1,5 +1,6 @@
-/* See batch.h. What became of a recording is written before the next one is changed, so a job that is run again goes on with the first that
- * has no result; it is changed twice at most, and the second time finds it as it should be: new names were made with the batch. */
+/* See batch.h. What became of a recording is written before the next one is changed, so a job that is run again goes on
+ * with the first that has no result; it is changed twice at most, and the second time finds it as it should be: new
+ * names were made with the batch. */
 #include "ingest/batch.h"
 
 #include <jansson.h>
@@ -44,7 +45,8 @@ static bool read_options(struct batch *b, struct reel_error *err) {
     b->change.tags = b->tags;
     json_object_foreach(json_object_get(change, "tags"), key, value) {
         if (b->change.n_tags < 2 * TAGS_MAX) {
-            b->tags[b->change.n_tags++] = (struct catalog_tag){.key = (char *)key, .value = (char *)json_string_value(value)};
+            b->tags[b->change.n_tags++] =
+                (struct catalog_tag){.key = (char *)key, .value = (char *)json_string_value(value)};
         }
     }
     return true;
@@ -63,7 +65,8 @@ static bool may_change(const struct batch *b, const struct catalog_recording *ro
     return !json_is_array(allowed);
 }
 
-static bool change(const struct batch *b, const struct catalog_recording *row, const char *name, bool *changed, struct reel_error *err) {
+static bool change(const struct batch *b, const struct catalog_recording *row, const char *name, bool *changed,
+                   struct reel_error *err) {
     struct catalog_change c = b->change;
     c.name = name[0] ? name : NULL;
     return names_check(c.collection ? c.collection : row->collection, c.name ? c.name : row->name, err) &&
@@ -87,10 +90,11 @@ static bool apply(const struct batch *b, const struct catalog_batch_item *item, 
         return change(b, &row, item->new_name, changed, err);
     }
     if (strcmp(b->action, "rescan") == 0) {
-        return *changed ? scan_again(b->app, &row, job, err) : reel_fail(err, REEL_CONFLICT, "this recording is in the trash");
+        return *changed ? scan_again(b->app, &row, job, err)
+                        : reel_fail(err, REEL_CONFLICT, "this recording is in the trash");
     }
-    return !*changed ||
-           (strcmp(b->action, "trash") == 0 ? changing_trash(b->app, &row, CATALOG_ANY_VERSION, err) : changing_restore(b->app, &row, err));
+    return !*changed || (strcmp(b->action, "trash") == 0 ? changing_trash(b->app, &row, CATALOG_ANY_VERSION, err)
+                                                         : changing_restore(b->app, &row, err));
 }
 
 /* False: the job cannot go on; what fails for one recording, such as a full quota, is its result. */
@@ -123,7 +127,8 @@ static bool report(const struct batch *b, uint64_t *total, uint64_t *done, struc
     return true;
 }
 
-static bool run_page(const struct batch *b, const struct catalog_batch_items *page, uint64_t done, uint64_t total, struct reel_error *err) {
+static bool run_page(const struct batch *b, const struct catalog_batch_items *page, uint64_t done, uint64_t total,
+                     struct reel_error *err) {
     const struct reel_progress *p = b->call->progress;
     for (uint32_t i = 0; i < page->n; i++) {
         if (page->items[i].state != BATCH_PENDING) {

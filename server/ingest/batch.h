@@ -1,6 +1,7 @@
 /* The job that changes many recordings (catalog/batches.h). Its key is the batch; its options are JSON:
  *   {"action": "change", "change": {"collection": …, "tags": {…}, "epoch_ns": …}, "allowed": ["lab*"]}
- * action: change, trash, restore or rescan. allowed: globs of the collections that the caller may see; without it all. */
+ * action: change, trash, restore or rescan. allowed: globs of the collections that the caller may see; without it all.
+ */
 #ifndef SERVER_INGEST_BATCH_H
 #define SERVER_INGEST_BATCH_H
 

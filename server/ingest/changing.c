@@ -6,8 +6,8 @@
 #include "wire/cleanup.h"
 #include "work/locks.h"
 
-bool changing_apply(struct app *app, const struct catalog_recording *row, const struct catalog_change *change, bool *changed,
-                    struct reel_error *err) {
+bool changing_apply(struct app *app, const struct catalog_recording *row, const struct catalog_change *change,
+                    bool *changed, struct reel_error *err) {
     AUTO_STRUCT(lock_release) struct key_lock lock = {0};
     lock_take(app->locks, &lock, QUOTA_LOCK, change->collection ? change->collection : row->collection);
     bool good = (!change->collection || quota_check_move(app->catalog, row->id, change->collection, err)) &&

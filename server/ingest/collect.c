@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum {
-    MANY = 1000, /* with more files in a folder each is compared only with its neighbours by name, as comparing all would be quadratic */
+    MANY = 1000, /* with more files in a folder each is compared only with its neighbours by name, as comparing all
+                    would be quadratic */
     NEAR = 64,
 };
 

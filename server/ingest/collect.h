@@ -1,4 +1,5 @@
-/* Which files of a folder are one recording: a .traj and its .state, the files of a rosbag2 folder. The formats decide. */
+/* Which files of a folder are one recording: a .traj and its .state, the files of a rosbag2 folder. The formats decide.
+ */
 #ifndef SERVER_INGEST_COLLECT_H
 #define SERVER_INGEST_COLLECT_H
 

@@ -40,15 +40,17 @@ bool file_read_all(struct file_read *in, struct reel_error *err) {
 
 bool file_read_unchanged(const struct file_read *in, struct reel_error *err) {
     struct store_reference now;
-    return store_inspect(in->fd, in->is->path, &now, err) && ((now.size == in->is->size && now.mtime_ns == in->is->mtime_ns) ||
-                                                              reel_fail(err, REEL_CHANGED, "the file has changed while it was read"));
+    return store_inspect(in->fd, in->is->path, &now, err) &&
+           ((now.size == in->is->size && now.mtime_ns == in->is->mtime_ns) ||
+            reel_fail(err, REEL_CHANGED, "the file has changed while it was read"));
 }
 
 bool file_read_hash(struct file_read *in, char sha256[SHA256_HEX], struct reel_error *err) {
     uint8_t raw[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     in->hash = EVP_MD_CTX_new();
-    bool good = in->hash && EVP_DigestInit_ex(in->hash, EVP_sha256(), NULL) == 1 ? file_read_all(in, err) : reel_fail_memory(err);
+    bool good = in->hash && EVP_DigestInit_ex(in->hash, EVP_sha256(), NULL) == 1 ? file_read_all(in, err)
+                                                                                 : reel_fail_memory(err);
     good = good && (EVP_DigestFinal_ex(in->hash, raw, &n) == 1 || reel_fail_memory(err));
     EVP_MD_CTX_free(TAKE(in->hash));
     if (good) {

@@ -136,8 +136,9 @@ static bool walk(const struct folder_visit *v, const char *folder, int fd, unsig
     }
     bool good = v->files(v->context, folder, fd, &l, err);
     for (uint32_t i = 0; good && i < l.n_folders; i++) {
-        bool fits = depth < FOLDER_DEPTH_MAX ? disk_join(path, folder, l.folders[i], &why)
-                                             : reel_fail(&why, REEL_LIMIT, "folders are nested deeper than %d", FOLDER_DEPTH_MAX);
+        bool fits = depth < FOLDER_DEPTH_MAX
+                        ? disk_join(path, folder, l.folders[i], &why)
+                        : reel_fail(&why, REEL_LIMIT, "folders are nested deeper than %d", FOLDER_DEPTH_MAX);
         if (!fits) {
             v->refused(v->context, folder, &why);
             break;

@@ -1,5 +1,5 @@
-/* Walks folders in a fixed order: the files of each by name, then its subfolders by name. Hidden and unfinished files (.active, .part …)
- * are skipped, as is everything that is neither file nor folder. */
+/* Walks folders in a fixed order: the files of each by name, then its subfolders by name. Hidden and unfinished files
+ * (.active, .part …) are skipped, as is everything that is neither file nor folder. */
 #ifndef SERVER_INGEST_FOLDER_WALK_H
 #define SERVER_INGEST_FOLDER_WALK_H
 
@@ -32,7 +32,8 @@ bool folder_passes_name(const char *name);
 
 enum folder_decision { FOLDER_ENTER, FOLDER_PASS, FOLDER_STOP };
 struct folder_visit {
-    enum folder_decision (*enter)(void *context, const char *folder, struct reel_error *err); /* FOLDER_STOP: why is in err */
+    enum folder_decision (*enter)(void *context, const char *folder,
+                                  struct reel_error *err); /* FOLDER_STOP: why is in err */
     /* The files of a folder. May remove subfolders from the listing; the remaining ones are walked. False: stop. */
     bool (*files)(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err);
     void (*refused)(void *context, const char *folder,

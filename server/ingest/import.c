@@ -1,5 +1,5 @@
-/* See import.h: the state of an import. Its files are imported by workers; adding another waits while many are under way, so memory and
- * work stay bounded however many files there are. */
+/* See import.h: the state of an import. Its files are imported by workers; adding another waits while many are under
+ * way, so memory and work stay bounded however many files there are. */
 #include "ingest/import_internal.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ enum { UNDER_WAY_MAX = 256 }; /* of one import */
 static const int64_t POLL_NS = 200000000;
 
 const char *import_outcome_name(enum import_outcome outcome) {
-    static const char *const names[] = {"would_take", "created", "exists", "scanning", "unchanged", "no_recording", "waits", "failed"};
+    static const char *const names[] = {"would_take", "created",      "exists", "scanning",
+                                        "unchanged",  "no_recording", "waits",  "failed"};
     return names[outcome];
 }
 
@@ -183,7 +184,8 @@ bool run_push(struct import_run *run, struct import_unit *unit) {
     run->bytes_total += unit->size;
     pthread_mutex_unlock(&run->mutex);
     atomic_fetch_add(&run->app->imports.under_way, 1);
-    const struct job_work job = {.kind = "import", .lane = LANE_FILES, .owner = owner, .run = work, .free = work_free, .context = unit};
+    const struct job_work job = {
+        .kind = "import", .lane = LANE_FILES, .owner = owner, .run = work, .free = work_free, .context = unit};
     if (!run_goes_on(run) || !lock_files(unit, &ignored)) {
         unit_over(unit);
         return false;

@@ -1,5 +1,5 @@
-/* Imports local files: requested over HTTP, found in watched folders, or named on the command line. All use the same walk, the same
- * decisions and the same workers. */
+/* Imports local files: requested over HTTP, found in watched folders, or named on the command line. All use the same
+ * walk, the same decisions and the same workers. */
 #ifndef SERVER_INGEST_IMPORT_H
 #define SERVER_INGEST_IMPORT_H
 
@@ -33,14 +33,16 @@ struct import_options {
     const char *glob;                              /* of paths below the imported folder; NULL: all */
     bool replace;                                  /* as of ingest_request */
     bool flat;                                     /* folders are not walked, they fail */
-    bool watched;     /* a known file is not imported again, even if its recording was deleted; a changed file becomes the next revision */
-    int64_t still_ns; /* files modified within this time are left for later; 0: none */
-    bool wait_for_scans;                                                     /* waits for scans without a limit */
-    bool dry;                                                                /* only reports */
-    uint32_t limit;                                                          /* of a dry run: so many; 0 = all */
-    const char *cursor;                                                      /* of a dry run: where the page before ended */
-    void (*on_report)(void *context, const struct import_report *on_report); /* one at a time, from any thread; may be NULL */
-    bool (*entered)(void *context, const char *folder);                      /* before a folder is listed; false: stop. May be NULL */
+    bool watched; /* a known file is not imported again, even if its recording was deleted; a changed file becomes the
+                     next revision */
+    int64_t still_ns;    /* files modified within this time are left for later; 0: none */
+    bool wait_for_scans; /* waits for scans without a limit */
+    bool dry;            /* only reports */
+    uint32_t limit;      /* of a dry run: so many; 0 = all */
+    const char *cursor;  /* of a dry run: where the page before ended */
+    void (*on_report)(void *context,
+                      const struct import_report *on_report); /* one at a time, from any thread; may be NULL */
+    bool (*entered)(void *context, const char *folder);       /* before a folder is listed; false: stop. May be NULL */
     void *context;
 };
 struct import_statistics {
@@ -50,11 +52,13 @@ struct import_statistics {
     char next[48];           /* cursor of a dry run; "" at the end */
 };
 
-/* Imports `paths` (absolute, normalized; files, or folders with everything below them) and waits until all are imported. False if it was
- * cancelled or a path is invalid. A file that fails is reported and recorded; the import continues. */
+/* Imports `paths` (absolute, normalized; files, or folders with everything below them) and waits until all are
+ * imported. False if it was cancelled or a path is invalid. A file that fails is reported and recorded; the import
+ * continues. */
 bool import_paths(struct app *app, const char *const *paths, uint32_t n, const struct import_options *options,
                   const struct reel_progress *progress, struct import_statistics *out, struct reel_error *err);
-/* Paths of the form s3://BUCKET/KEY, which stay where they are: whether this is one, and whether it is below an import root. */
+/* Paths of the form s3://BUCKET/KEY, which stay where they are: whether this is one, and whether it is below an import
+ * root. */
 bool import_is_url(const char *path);
 bool import_may_read(const struct app *app, const char *url, struct reel_error *err);
 /* Retries a failed file. */

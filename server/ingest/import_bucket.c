@@ -1,5 +1,5 @@
-/* Imports objects of a bucket, which stay where they are: s3://BUCKET/KEY is one, s3://BUCKET/PREFIX/ all below it. An object that is known
- * by its ETag is not read again. */
+/* Imports objects of a bucket, which stay where they are: s3://BUCKET/KEY is one, s3://BUCKET/PREFIX/ all below it. An
+ * object that is known by its ETag is not read again. */
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ bool import_may_read(const struct app *app, const char *url, struct reel_error *
     for (; root && *root && !allowed; root++) {
         allowed = import_is_url(*root) && is_below(url, *root);
     }
-    return allowed || reel_fail(err, REEL_NOT_FOUND, "%.300s is not below an import root; --import-root s3://BUCKET/PREFIX names one", url);
+    return allowed || reel_fail(err, REEL_NOT_FOUND,
+                                "%.300s is not below an import root; --import-root s3://BUCKET/PREFIX names one", url);
 }
 
 /* ---- what is known of an object */
@@ -67,8 +68,10 @@ static bool is_unchanged(struct import_run *run, const char *folder, const char 
 static void import_content(struct import_unit *u, const struct reel_progress *progress) {
     const struct import_options *t = u->run->options;
     struct app *app = u->run->app;
-    const struct ingest_request q = {
-        .collection = t->collection, .name = u->name, .annotations = t->annotations, .replace = t->replace || t->watched};
+    const struct ingest_request q = {.collection = t->collection,
+                                     .name = u->name,
+                                     .annotations = t->annotations,
+                                     .replace = t->replace || t->watched};
     struct ingest_file file = {.size = u->object->size, .name = names_file(u->name), .object = u->object};
     struct ingest_result result = {.outcome = INGEST_REFUSED};
     struct reel_error why = {0};
@@ -88,7 +91,8 @@ static bool goes_on(void *run, uint64_t done, uint64_t total) {
 void import_object(struct import_unit *u) {
     struct reel_error why = {0};
     const struct reel_progress progress = {.report = goes_on, .context = u->run};
-    AUTO(reel_source_free) struct reel_source *source = store_open_object(u->run->app->store, u->object, names_file(u->name), &why);
+    AUTO(reel_source_free)
+    struct reel_source *source = store_open_object(u->run->app->store, u->object, names_file(u->name), &why);
     u->format = source ? reel_format_probe(source, &why) : NULL;
     if (u->format) {
         import_content(u, &progress);
@@ -113,7 +117,8 @@ struct objects {
 
 static struct import_unit *object_unit(const struct objects *o, const char *folder, const char *name, const char *key,
                                        const struct s3_object *is) {
-    const struct folder_file file = {.name = (char *)names_file(key), .size = is->size, .mtime_ns = is->modified_s * 1000000000};
+    const struct folder_file file = {
+        .name = (char *)names_file(key), .size = is->size, .mtime_ns = is->modified_s * 1000000000};
     struct import_unit *u = import_unit_new(folder, name, 1);
     if (!u || !import_unit_add(u, &file) || !(u->object = calloc(1, sizeof *u->object))) {
         import_unit_free(u);
@@ -144,10 +149,12 @@ static bool visit(void *context, const char *key, const struct s3_object *is) {
     }
     o->found++;
     const char *name = names_file(key), *names[] = {name};
-    snprintf(folder, sizeof folder, "%s%s%s%.*s", scheme, o->bucket, name > key ? "/" : "", name > key ? (int)(name - key - 1) : 0, key);
+    snprintf(folder, sizeof folder, "%s%s%s%.*s", scheme, o->bucket, name > key ? "/" : "",
+             name > key ? (int)(name - key - 1) : 0, key);
     if (is_unchanged(o->run, folder, name, is->etag)) {
         run_report(o->run,
-                   &(struct import_report){.outcome = IMPORT_UNCHANGED, .folder = folder, .names = names, .n = 1, .size = is->size});
+                   &(struct import_report){
+                       .outcome = IMPORT_UNCHANGED, .folder = folder, .names = names, .n = 1, .size = is->size});
         return run_goes_on(o->run);
     }
     struct import_unit *u = object_unit(o, folder, key + o->base, key, is);
@@ -164,7 +171,8 @@ bool run_objects(struct import_run *run, const char *url, struct reel_error *err
                              : o.found > 0 || reel_fail(err, REEL_NOT_FOUND, "there is no object at %.300s", url);
 }
 
-bool run_object_again(struct import_run *run, const struct catalog_failure *f, const char *name, struct reel_error *err) {
+bool run_object_again(struct import_run *run, const struct catalog_failure *f, const char *name,
+                      struct reel_error *err) {
     struct objects o = {.run = run, .named = true};
     struct s3_object is;
     char url[S3_BUCKET_MAX + S3_KEY_MAX + 8];

@@ -53,7 +53,8 @@ static const struct catalog_import *find_known(const struct catalog_imports *kno
 
 /* It failed for a reason outside of the file, so a retry may succeed. */
 static bool may_go_better(enum reel_code code) {
-    return code != REEL_OK && code != REEL_NOT_MINE && code != REEL_DAMAGED && code != REEL_UNSUPPORTED && code != REEL_LIMIT;
+    return code != REEL_OK && code != REEL_NOT_MINE && code != REEL_DAMAGED && code != REEL_UNSUPPORTED &&
+           code != REEL_LIMIT;
 }
 
 /* A request imports each file that has no recording in this collection; a watched folder only files that are new. */
@@ -129,7 +130,8 @@ static bool is_still(const struct inspection *l, const struct folder_file *f) {
 
 static void report_file(const struct inspection *l, const struct folder_file *f, enum import_outcome outcome) {
     const char *names[] = {f->name};
-    run_report(l->run, &(struct import_report){.outcome = outcome, .folder = l->folder, .names = names, .n = 1, .size = f->size});
+    run_report(l->run, &(struct import_report){
+                           .outcome = outcome, .folder = l->folder, .names = names, .n = 1, .size = f->size});
 }
 
 /* Known files, those of one recording together. */
@@ -137,9 +139,11 @@ static void report_known(struct inspection *l, uint32_t first) {
     const char *names[COLLECT_PARTS_MAX];
     struct catalog_recording r = {0};
     const struct catalog_import *k = find_known(&l->known, l->files[first].name);
-    struct import_report report = {.outcome = IMPORT_UNCHANGED, .folder = l->folder, .names = names, .n = 1, .size = l->files[first].size};
+    struct import_report report = {
+        .outcome = IMPORT_UNCHANGED, .folder = l->folder, .names = names, .n = 1, .size = l->files[first].size};
     names[0] = l->files[first].name;
-    for (uint32_t i = first + 1; k->recording[0] && i < l->n && i < first + COLLECT_PARTS_MAX && report.n < COLLECT_PARTS_MAX; i++) {
+    for (uint32_t i = first + 1;
+         k->recording[0] && i < l->n && i < first + COLLECT_PARTS_MAX && report.n < COLLECT_PARTS_MAX; i++) {
         const struct catalog_import *other = l->fates[i] == FATE_KNOWN ? find_known(&l->known, l->files[i].name) : NULL;
         if (other && strcmp(other->recording, k->recording) == 0) {
             l->fates[i] = FATE_REPORTED;
@@ -199,7 +203,8 @@ bool import_is_named_like_a_recording(const char *name) {
     return false;
 }
 
-/* The first file with the format's main suffix (run.traj, not run.state); else the first after the one that lists the parts. */
+/* The first file with the format's main suffix (run.traj, not run.state); else the first after the one that lists the
+ * parts. */
 static const char *name_of_leader(const struct import_unit *u) {
     const char *suffix = u->n > 1 && u->format ? u->format->suffixes[0] : NULL;
     for (uint32_t i = 0; suffix && i < u->n; i++) {
@@ -210,14 +215,15 @@ static const char *name_of_leader(const struct import_unit *u) {
     return u->files[u->n > 1].name;
 }
 
-/* Names are paths below the imported folder, so that each day's run.bag has its own. A recording that fills a folder has the name of the
- * folder.
+/* Names are paths below the imported folder, so that each day's run.bag has its own. A recording that fills a folder
+ * has the name of the folder.
  */
 static bool name_unit(const struct inspection *l, struct import_unit *u, bool *folder_named) {
     const char *below = l->folder + strlen(l->run->base), *last = strrchr(l->folder, '/');
     char name[PATH_MAX];
     below += *below == '/';
-    bool by_folder = !l->run->named && !*folder_named && u->n > 1 && u->format && u->format->is_folder && last && last[1];
+    bool by_folder =
+        !l->run->named && !*folder_named && u->n > 1 && u->format && u->format->is_folder && last && last[1];
     *folder_named = *folder_named || by_folder;
     int n = by_folder ? snprintf(name, sizeof name, "%s", *below ? below : last + 1)
                       : snprintf(name, sizeof name, "%s%s%s", below, *below ? "/" : "", name_of_leader(u));
@@ -240,7 +246,8 @@ static void report_unit(const struct inspection *l, const struct import_unit *u,
                                                .size = u->size});
 }
 
-/* No format recognizes it. If it was requested by path or has the suffix of a format, it has failed; else it is ignored. */
+/* No format recognizes it. If it was requested by path or has the suffix of a format, it has failed; else it is
+ * ignored. */
 static void pass_over(const struct inspection *l, struct import_unit *u) {
     struct reel_error why = {0};
     const struct folder_file *f = &u->files[0];
@@ -255,7 +262,8 @@ static void pass_over(const struct inspection *l, struct import_unit *u) {
         import_fail(u, &why);
         return;
     }
-    struct catalog_import row = {.name = f->name, .device = f->device, .inode = f->inode, .size = f->size, .mtime_ns = f->mtime_ns};
+    struct catalog_import row = {
+        .name = f->name, .device = f->device, .inode = f->inode, .size = f->size, .mtime_ns = f->mtime_ns};
     if (!l->run->options->dry) {
         catalog_imports_put(l->run->app->catalog, l->folder, &row, 1, &why);
     }
@@ -271,7 +279,8 @@ static bool is_on_page(struct import_run *run) {
     bool before = run->folder == run->from_folder && item < run->from_item;
     run->full = run->full || (!before && run->options->limit > 0 && run->report == run->options->limit);
     if (run->full && !run->out->next[0]) {
-        snprintf(run->out->next, sizeof run->out->next, "%llu.%llu", (unsigned long long)run->folder, (unsigned long long)item);
+        snprintf(run->out->next, sizeof run->out->next, "%llu.%llu", (unsigned long long)run->folder,
+                 (unsigned long long)item);
     }
     run->report += !before && !run->full;
     return !before && !run->full;
@@ -286,7 +295,8 @@ static bool send(const struct inspection *l, struct import_unit *u, bool waits) 
     }
     if (go && waits) {
         report_unit(l, u, IMPORT_WAITS);
-    } else if (go && l->run->options->dry && (u->format || l->run->named || import_is_named_like_a_recording(u->files[0].name))) {
+    } else if (go && l->run->options->dry &&
+               (u->format || l->run->named || import_is_named_like_a_recording(u->files[0].name))) {
         report_unit(l, u, u->format ? IMPORT_WOULD : IMPORT_FAILED);
     } else if (go) {
         pass_over(l, u);
@@ -300,14 +310,16 @@ static int in_order(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A new file of a format with parts may belong to files imported earlier, so its neighbours by name are inspected too. */
+/* A new file of a format with parts may belong to files imported earlier, so its neighbours by name are inspected too.
+ */
 static bool check_neighbours(struct inspection *l, const struct collect_file *all) {
     uint32_t fresh = l->n_new;
     for (uint32_t k = 0; k < fresh; k++) {
         uint32_t at = l->new_ones[k], end = l->n - at > NEAR ? at + NEAR : l->n;
         for (uint32_t i = at > NEAR ? at - NEAR : 0; all[k].format && all[k].format->joins && i < end; i++) {
-            const struct catalog_import *known =
-                l->fates[i] == FATE_KNOWN || l->fates[i] == FATE_REPORTED ? find_known(&l->known, l->files[i].name) : NULL;
+            const struct catalog_import *known = l->fates[i] == FATE_KNOWN || l->fates[i] == FATE_REPORTED
+                                                     ? find_known(&l->known, l->files[i].name)
+                                                     : NULL;
             if (known && known->content[0]) {
                 l->fates[i] = FATE_NEIGHBOR;
                 l->new_ones[l->n_new++] = i;
@@ -319,10 +331,12 @@ static bool check_neighbours(struct inspection *l, const struct collect_file *al
 }
 
 /* The recording whose leader is the `first` of these files, with all its parts; some of it must be new. */
-static bool send_group(struct inspection *l, const struct collect_file *all, uint32_t first, bool *folder_named, struct reel_error *err) {
+static bool send_group(struct inspection *l, const struct collect_file *all, uint32_t first, bool *folder_named,
+                       struct reel_error *err) {
     struct import_unit *u = import_unit_new(l->folder, "", l->n_new);
     enum fate fate = l->fates[l->new_ones[first]];
-    bool waits = fate == FATE_WAITS, fresh = fate != FATE_NEIGHBOR, good = u && import_unit_add(u, &l->files[l->new_ones[first]]);
+    bool waits = fate == FATE_WAITS, fresh = fate != FATE_NEIGHBOR,
+         good = u && import_unit_add(u, &l->files[l->new_ones[first]]);
     for (uint32_t i = 0; good && i < l->n_new; i++) {
         if (i != first && all[i].leader == first) {
             fate = l->fates[l->new_ones[i]];
@@ -386,11 +400,12 @@ static void forget_gone(const struct inspection *l) {
     }
 }
 
-bool import_inspect(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
-                    struct reel_error *err) {
+bool import_inspect(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n,
+                    bool whole, struct reel_error *err) {
     AUTO_MEM enum fate *fates = calloc((size_t)n + 1, sizeof *fates);
     AUTO_MEM uint32_t *new_ones = calloc((size_t)n + 1, sizeof *new_ones);
-    struct inspection l = {.run = run, .folder = folder, .fd = fd, .files = files, .n = n, .fates = fates, .new_ones = new_ones};
+    struct inspection l = {
+        .run = run, .folder = folder, .fd = fd, .files = files, .n = n, .fates = fates, .new_ones = new_ones};
     if (!fates || !new_ones) {
         return reel_fail_memory(err);
     }

@@ -64,15 +64,16 @@ void import_pass_over(struct import_unit *unit, const char fingerprint[65]); /* 
 void import_fail(struct import_unit *unit, const struct reel_error *why);
 
 /* import_folder.c: decides about these files of a folder. */
-bool import_inspect(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n, bool whole,
-                    struct reel_error *err);
+bool import_inspect(struct import_run *run, const char *folder, int fd, struct folder_file *files, uint32_t n,
+                    bool whole, struct reel_error *err);
 
 bool import_is_named_like_a_recording(const char *name);
 
 /* import_bucket.c */
 void import_object(struct import_unit *unit);
 bool run_objects(struct import_run *run, const char *url, struct reel_error *err);
-bool run_object_again(struct import_run *run, const struct catalog_failure *f, const char *name, struct reel_error *err);
+bool run_object_again(struct import_run *run, const struct catalog_failure *f, const char *name,
+                      struct reel_error *err);
 
 /* import_walk.c: for callers that use a run for many walks; its units may still be under way when a walk returns. */
 bool run_folder(struct import_run *run, const char *folder, struct reel_error *err); /* the files in it, none below */

@@ -40,9 +40,9 @@ static char *write_request(const struct import_request *q) {
     for (uint32_t i = 0; i < q->annotations.n_tags; i++) {
         json_object_set_new(tags, q->annotations.tags[i].key, json_string(q->annotations.tags[i].value));
     }
-    json_t *o = json_pack("{s:o, s:s, s:s, s:s, s:b, s:o, s:I}", "paths", paths, "glob", q->glob ? q->glob : "", "collection",
-                          q->collection ? q->collection : "", "mode", import_mode_name(q->mode), "replace", q->replace, "tags", tags,
-                          "failure", (json_int_t)q->failure);
+    json_t *o = json_pack("{s:o, s:s, s:s, s:s, s:b, s:o, s:I}", "paths", paths, "glob", q->glob ? q->glob : "",
+                          "collection", q->collection ? q->collection : "", "mode", import_mode_name(q->mode),
+                          "replace", q->replace, "tags", tags, "failure", (json_int_t)q->failure);
     char *text = o && json_array_size(paths) == q->n ? json_dumps(o, JSON_COMPACT) : NULL;
     json_decref(o);
     return text;
@@ -68,8 +68,9 @@ static bool read_request(const char *text, struct import_request *q) {
     int replace;
     json_int_t failure;
     bool known = false;
-    bool good = o && json_unpack(o, "{s:o, s:s, s:s, s:s, s:b, s:o, s:I}", "paths", &paths, "glob", &glob, "collection", &collection,
-                                 "mode", &mode, "replace", &replace, "tags", &tags, "failure", &failure) == 0;
+    bool good =
+        o && json_unpack(o, "{s:o, s:s, s:s, s:s, s:b, s:o, s:I}", "paths", &paths, "glob", &glob, "collection",
+                         &collection, "mode", &mode, "replace", &replace, "tags", &tags, "failure", &failure) == 0;
     if (good) {
         q->glob = strdup(glob);
         q->collection = strdup(collection);
@@ -92,8 +93,8 @@ static void report_outcome(struct import_job *j) {
     for (unsigned i = 0; i < IMPORT_OUTCOMES; i++) {
         size_t used = strlen(text);
         if (i != IMPORT_WOULD) {
-            snprintf(text + used, sizeof text - used, "%s\"%s\":%llu", used > 1 ? "," : "", import_outcome_name((enum import_outcome)i),
-                     (unsigned long long)j->statistics.outcomes[i]);
+            snprintf(text + used, sizeof text - used, "%s\"%s\":%llu", used > 1 ? "," : "",
+                     import_outcome_name((enum import_outcome)i), (unsigned long long)j->statistics.outcomes[i]);
         }
     }
     size_t used = strlen(text);
@@ -132,8 +133,10 @@ bool import_start(struct app *app, const struct import_request *q, char id[JOB_I
     if (q->failure) {
         snprintf(subject, sizeof subject, "failure %lld", (long long)q->failure);
     } else {
-        snprintf(subject, sizeof subject, "%u path%s to %.150s, %s", q->n, q->n == 1 ? "" : "s", q->collection, import_mode_name(q->mode));
+        snprintf(subject, sizeof subject, "%u path%s to %.150s, %s", q->n, q->n == 1 ? "" : "s", q->collection,
+                 import_mode_name(q->mode));
     }
-    const struct job_spec spec = {.kind = "import", .key = key, .collection = q->collection, .subject = subject, .options = text};
+    const struct job_spec spec = {
+        .kind = "import", .key = key, .collection = q->collection, .subject = subject, .options = text};
     return catalog_make_id(key, err) && jobs_add(app->jobs, &spec, id, err); /* its own key: each request is a job */
 }

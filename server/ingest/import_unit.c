@@ -10,8 +10,9 @@
 #include "store/roots.h"
 #include "wire/cleanup.h"
 
-static const uint64_t LONG_BYTES = 64 << 20;    /* up to this size the scan is waited for … */
-static const int64_t LONG_WAIT_NS = 2000000000; /* for larger ones up to this long; then it continues in the background */
+static const uint64_t LONG_BYTES = 64 << 20; /* up to this size the scan is waited for … */
+static const int64_t LONG_WAIT_NS =
+    2000000000; /* for larger ones up to this long; then it continues in the background */
 
 /* ---- reporting */
 
@@ -21,8 +22,12 @@ static void report_unit(struct import_unit *u, enum import_outcome outcome, cons
     for (uint32_t i = 0; names && i < u->n; i++) {
         names[i] = u->files[i].name;
     }
-    struct import_report report = {
-        .outcome = outcome, .folder = u->folder, .names = names, .n = names ? u->n : 0, .name = u->name, .format = u->format};
+    struct import_report report = {.outcome = outcome,
+                                   .folder = u->folder,
+                                   .names = names,
+                                   .n = names ? u->n : 0,
+                                   .name = u->name,
+                                   .format = u->format};
     report.size = u->size;
     report.recording = r;
     report.why = why;
@@ -36,8 +41,8 @@ static char *write_request(const struct import_unit *u) {
     for (uint32_t i = 0; t->annotations && i < t->annotations->n_tags; i++) {
         json_object_set_new(tags, t->annotations->tags[i].key, json_string(t->annotations->tags[i].value));
     }
-    json_t *request = json_pack("{s:s, s:s, s:b, s:b, s:o}", "mode", import_mode_name(t->mode), "name", u->name, "replace", t->replace,
-                                "watched", t->watched, "tags", tags);
+    json_t *request = json_pack("{s:s, s:s, s:b, s:b, s:o}", "mode", import_mode_name(t->mode), "name", u->name,
+                                "replace", t->replace, "watched", t->watched, "tags", tags);
     char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
     json_decref(request);
     return text;
@@ -45,8 +50,12 @@ static char *write_request(const struct import_unit *u) {
 
 static struct catalog_import row_of(const struct import_unit *u, uint32_t i) {
     const struct folder_file *f = &u->files[i];
-    return (struct catalog_import){
-        .name = f->name, .device = f->device, .inode = f->inode, .size = f->size, .mtime_ns = f->mtime_ns, .mode = u->run->options->mode};
+    return (struct catalog_import){.name = f->name,
+                                   .device = f->device,
+                                   .inode = f->inode,
+                                   .size = f->size,
+                                   .mtime_ns = f->mtime_ns,
+                                   .mode = u->run->options->mode};
 }
 
 void import_fail(struct import_unit *u, const struct reel_error *why) {
@@ -65,8 +74,10 @@ void import_fail(struct import_unit *u, const struct reel_error *why) {
         report_unit(u, u->run->options->watched ? IMPORT_WAITS : IMPORT_FAILED, NULL, why);
         return;
     }
-    struct catalog_failure f = {
-        .folder = u->folder, .name = u->files[0].name, .collection = (char *)u->run->options->collection, .code = why->code};
+    struct catalog_failure f = {.folder = u->folder,
+                                .name = u->files[0].name,
+                                .collection = (char *)u->run->options->collection,
+                                .code = why->code};
     f.reason = reason;
     f.request = request;
     if (rows && request && reason) {
@@ -113,8 +124,8 @@ int64_t import_wait_ns(const struct import_unit *u) {
     return u->run->options->wait_for_scans || u->size < LONG_BYTES ? INT64_MAX : LONG_WAIT_NS;
 }
 
-void import_unit_end(struct import_unit *u, const struct ingest_file *files, const char (*fingerprints)[65], struct ingest_result *result,
-                     const struct reel_error *why) {
+void import_unit_end(struct import_unit *u, const struct ingest_file *files, const char (*fingerprints)[65],
+                     struct ingest_result *result, const struct reel_error *why) {
     switch (result->outcome) {
     case INGEST_CREATED:
     case INGEST_EXISTS:
@@ -141,14 +152,20 @@ void import_unit_end(struct import_unit *u, const struct ingest_file *files, con
     ingest_result_done(result);
 }
 
-static void list_files(struct import_unit *u, const char *const *paths, struct store_reference *are, struct ingest_file *files) {
+static void list_files(struct import_unit *u, const char *const *paths, struct store_reference *are,
+                       struct ingest_file *files) {
     const struct import_options *t = u->run->options;
     struct taking taking = {.unit = u};
     const struct reel_progress progress = {.report = on_progress, .context = &taking};
-    const struct ingest_request q = {
-        .collection = t->collection, .name = u->name, .annotations = t->annotations, .replace = t->replace || t->watched};
-    struct local_options options = {
-        .reference = t->mode == IMPORT_REFERENCE, .move = t->mode == IMPORT_MOVE, .seen = true, .are = are, .progress = &progress};
+    const struct ingest_request q = {.collection = t->collection,
+                                     .name = u->name,
+                                     .annotations = t->annotations,
+                                     .replace = t->replace || t->watched};
+    struct local_options options = {.reference = t->mode == IMPORT_REFERENCE,
+                                    .move = t->mode == IMPORT_MOVE,
+                                    .seen = true,
+                                    .are = are,
+                                    .progress = &progress};
     options.wait_ns = import_wait_ns(u);
     struct ingest_result result = {0};
     struct reel_error why = {0};
@@ -184,7 +201,8 @@ static void import_local(struct import_unit *u) {
     for (uint32_t i = 0; i < u->n && good; i++) {
         are[i].size = u->files[i].size;
         are[i].mtime_ns = u->files[i].mtime_ns;
-        good = disk_join(path, u->folder, u->files[i].name, &why) && ((paths[i] = strdup(path)) || reel_fail_memory(&why));
+        good =
+            disk_join(path, u->folder, u->files[i].name, &why) && ((paths[i] = strdup(path)) || reel_fail_memory(&why));
     }
     if (good) {
         list_files(u, (const char *const *)paths, are, files);
@@ -202,7 +220,8 @@ void import_unit_import(struct import_unit *u) {
 
 /* ---- retry */
 
-static struct import_unit *unit_again(const struct catalog_failure *f, const struct catalog_imports *files, const char *name, int folder) {
+static struct import_unit *unit_again(const struct catalog_failure *f, const struct catalog_imports *files,
+                                      const char *name, int folder) {
     struct import_unit *u = import_unit_new(f->folder, name, files->n);
     for (uint32_t i = 0; u && i < files->n; i++) { /* as they are now; the first one is the main file */
         struct store_reference is;
@@ -225,15 +244,15 @@ static struct import_unit *unit_again(const struct catalog_failure *f, const str
     return u;
 }
 
-static bool read_options(const struct catalog_failure *f, struct import_options *options, struct catalog_annotations *annotations,
-                         json_t **request, struct reel_error *err) {
+static bool read_options(const struct catalog_failure *f, struct import_options *options,
+                         struct catalog_annotations *annotations, json_t **request, struct reel_error *err) {
     const char *mode = NULL, *name = NULL, *key;
     int replace = 0, watched = 0;
     json_t *tags = NULL, *value;
     bool known = false;
     *request = json_loads(f->request, 0, NULL);
-    if (!*request || json_unpack(*request, "{s:s, s:s, s:b, s:b, s:o}", "mode", &mode, "name", &name, "replace", &replace, "watched",
-                                 &watched, "tags", &tags) != 0) {
+    if (!*request || json_unpack(*request, "{s:s, s:s, s:b, s:b, s:o}", "mode", &mode, "name", &name, "replace",
+                                 &replace, "watched", &watched, "tags", &tags) != 0) {
         return reel_fail(err, REEL_UNSUPPORTED, "the request of this import was not kept; import the files again");
     }
     json_object_foreach(tags, key, value) {
@@ -249,7 +268,8 @@ static bool read_options(const struct catalog_failure *f, struct import_options 
     return known || reel_fail(err, REEL_UNSUPPORTED, "unknown mode %.40s", mode);
 }
 
-static bool push_again(struct import_run *run, const struct catalog_failure *f, const char *name, struct reel_error *err) {
+static bool push_again(struct import_run *run, const struct catalog_failure *f, const char *name,
+                       struct reel_error *err) {
     AUTO_STRUCT(catalog_imports_done) struct catalog_imports files = {0};
     if (import_is_url(f->folder)) {
         return run_object_again(run, f, name, err);

@@ -36,7 +36,8 @@ static void report_folder(struct import_run *run, const char *folder, const stru
     char self[] = ".", request[] = "", text[sizeof why->text];
     struct reel_error ignored;
     struct catalog_import row = {.name = self};
-    struct catalog_failure f = {.name = self, .collection = (char *)run->options->collection, .code = why->code, .request = request};
+    struct catalog_failure f = {
+        .name = self, .collection = (char *)run->options->collection, .code = why->code, .request = request};
     snprintf(text, sizeof text, "%s", why->text);
     f.reason = text;
     f.folder = (char *)folder;
@@ -66,7 +67,9 @@ static bool enter_folder(struct import_run *run, const char *folder, struct reel
 
 static enum folder_decision enter(void *context, const char *folder, struct reel_error *err) {
     const struct import_run *run = context;
-    return run->full || is_data_folder(run, folder) ? FOLDER_PASS : enter_folder(context, folder, err) ? FOLDER_ENTER : FOLDER_STOP;
+    return run->full || is_data_folder(run, folder) ? FOLDER_PASS
+           : enter_folder(context, folder, err)     ? FOLDER_ENTER
+                                                    : FOLDER_STOP;
 }
 
 static bool inspect_files(void *context, const char *folder, int fd, struct folder_listing *l, struct reel_error *err) {
@@ -92,7 +95,9 @@ static void refused(void *context, const char *folder, const struct reel_error *
 }
 
 static bool walk(struct import_run *run, const char *folder, int fd, struct reel_error *err) {
-    return folder_walk(&(struct folder_visit){.enter = enter, .files = inspect_files, .refused = refused, .context = run}, folder, fd, err);
+    return folder_walk(
+        &(struct folder_visit){.enter = enter, .files = inspect_files, .refused = refused, .context = run}, folder, fd,
+        err);
 }
 
 /* ---- the requested paths */
@@ -101,11 +106,13 @@ static void report_path(struct import_run *run, const char *path, const struct r
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/'), *names[] = {slash + 1};
     snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    run_report(run, &(struct import_report){.outcome = IMPORT_FAILED, .folder = folder, .names = names, .n = 1, .why = why});
+    run_report(run,
+               &(struct import_report){.outcome = IMPORT_FAILED, .folder = folder, .names = names, .n = 1, .why = why});
 }
 
 /* Requested files of one folder. */
-static bool inspect_named(struct import_run *run, const char *folder, struct folder_listing *l, struct reel_error *err) {
+static bool inspect_named(struct import_run *run, const char *folder, struct folder_listing *l,
+                          struct reel_error *err) {
     struct reel_error why = {0};
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), folder, O_RDONLY | O_DIRECTORY, &why);
     run->base = folder;
@@ -124,7 +131,8 @@ static bool inspect_named(struct import_run *run, const char *folder, struct fol
 }
 
 /* A path of the request: a folder is walked; a file is added to `named`, the files of the folder *of. */
-static bool begin(struct import_run *run, const char *path, struct folder_listing *named, char of[PATH_MAX], struct reel_error *err) {
+static bool begin(struct import_run *run, const char *path, struct folder_listing *named, char of[PATH_MAX],
+                  struct reel_error *err) {
     struct reel_error why = {0};
     struct stat st;
     AUTO_FD int fd = roots_open_file(store_roots(run->app->store), path, O_RDONLY, &why);
@@ -186,7 +194,9 @@ static bool go_through(struct import_run *run, const char **paths, uint32_t n, s
 
 static bool read_cursor(struct import_run *run, struct reel_error *err) {
     const char *cursor = run->options->cursor, *dot = cursor ? strchrnul(cursor, '.') : NULL;
-    return !cursor || (number_u64_of(cursor, (size_t)(dot - cursor), &run->from_folder) && *dot && number_u64(dot + 1, &run->from_item)) ||
+    return !cursor ||
+           (number_u64_of(cursor, (size_t)(dot - cursor), &run->from_folder) && *dot &&
+            number_u64(dot + 1, &run->from_item)) ||
            reel_fail(err, REEL_ARGUMENT, "not a cursor of this server");
 }
 

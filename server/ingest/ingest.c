@@ -1,5 +1,5 @@
-/* See ingest.h. A row is added only when blob, pack and manifest are durable; if the scan outlasts the request, the row has the state
- * scanning and its job completes it. All of it happens under the content's lock. */
+/* See ingest.h. A row is added only when blob, pack and manifest are durable; if the scan outlasts the request, the row
+ * has the state scanning and its job completes it. All of it happens under the content's lock. */
 #include "ingest/ingest.h"
 
 #include <inttypes.h>
@@ -56,7 +56,8 @@ static bool prepare(struct ingestion *in, struct reel_error *err) {
     r->problem = strdup("");
     r->group = strdup(in->q->group ? in->q->group : "");
     r->parts = calloc(in->n, sizeof *r->parts);
-    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->group || !r->parts) {
+    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->group ||
+        !r->parts) {
         return reel_fail_memory(err);
     }
     for (; r->n_parts < in->n; r->n_parts++) {
@@ -68,7 +69,8 @@ static bool prepare(struct ingestion *in, struct reel_error *err) {
             return reel_fail_memory(err);
         }
     }
-    return (!in->q->annotations || catalog_annotations_copy(in->q->annotations, &r->annotations) || reel_fail_memory(err)) &&
+    return (!in->q->annotations || catalog_annotations_copy(in->q->annotations, &r->annotations) ||
+            reel_fail_memory(err)) &&
            content_of_parts(r, err);
 }
 
@@ -86,7 +88,8 @@ static bool keep_files(const struct ingestion *in, struct reel_error *err) {
 }
 
 /* Writes manifest and row; if the row fails, the manifest is undone. */
-static bool add_row(struct ingestion *in, const struct reel_index *index, struct catalog_job *job, struct reel_error *err) {
+static bool add_row(struct ingestion *in, const struct reel_index *index, struct catalog_job *job,
+                    struct reel_error *err) {
     struct catalog_recording *r = &in->r;
     uint32_t expected = r->revision;
     r->created_ns = reel_now_ns();
@@ -102,7 +105,8 @@ static bool add_row(struct ingestion *in, const struct reel_index *index, struct
         manifests_forget(in->app, r->content, r->id);
         return false;
     }
-    return r->revision == expected || manifest_write(in->app->store, r, NULL, err); /* revisions in the trash count too */
+    return r->revision == expected ||
+           manifest_write(in->app->store, r, NULL, err); /* revisions in the trash count too */
 }
 
 static bool add_ready(struct ingestion *in, struct reel_index *index, struct reel_error *err) {
@@ -111,7 +115,8 @@ static bool add_ready(struct ingestion *in, struct reel_index *index, struct ree
 
 /* The scan failed: removes everything, or with `keep` adds a failed recording with the reason. */
 static bool add_failed(struct ingestion *in, const struct reel_error *why, struct reel_error *err) {
-    bool about_file = why->code == REEL_NOT_MINE || why->code == REEL_DAMAGED || why->code == REEL_UNSUPPORTED || why->code == REEL_LIMIT;
+    bool about_file = why->code == REEL_NOT_MINE || why->code == REEL_DAMAGED || why->code == REEL_UNSUPPORTED ||
+                      why->code == REEL_LIMIT;
     if (err) {
         reel_error_pass(err, why);
     }
@@ -131,7 +136,8 @@ static bool add_failed(struct ingestion *in, const struct reel_error *why, struc
     return succeed(in, INGEST_KEPT);
 }
 
-static bool add_scanning(void *context, const struct reel_index *summary, struct catalog_job *job, struct reel_error *err) {
+static bool add_scanning(void *context, const struct reel_index *summary, struct catalog_job *job,
+                         struct reel_error *err) {
     return add_row(context, summary, job, err);
 }
 
@@ -144,8 +150,12 @@ static bool add_scanned(struct ingestion *in, struct upload_scan *s, struct reel
 static bool scan_and_add(struct ingestion *in, int64_t wait_ns, struct reel_error *err) {
     AUTO_STRUCT(upload_scan_done) struct upload_scan scan = {0};
     const struct upload_scan_entry entry = {.enter = add_scanning, .context = in};
-    const struct upload_scan_request q = {
-        .r = &in->r, .format = in->format, .collection = in->q->collection, .name = in->q->name, .owner = in->q->owner, .wait_ns = wait_ns};
+    const struct upload_scan_request q = {.r = &in->r,
+                                          .format = in->format,
+                                          .collection = in->q->collection,
+                                          .name = in->q->name,
+                                          .owner = in->q->owner,
+                                          .wait_ns = wait_ns};
     if (!upload_scan_start(&scan, in->app, &q, err)) {
         return refuse(in);
     }
@@ -166,7 +176,8 @@ static bool is_lost(const struct catalog_recording *there) {
     return there->state == STATE_MISSING || there->state == STATE_CHANGED;
 }
 
-/* The same content under the same name: the existing recording. If its file was missing it is restored, with several parts by a job. */
+/* The same content under the same name: the existing recording. If its file was missing it is restored, with several
+ * parts by a job. */
 static bool answer_existing(struct ingestion *in, struct catalog_recording *there, struct reel_error *err) {
     bool ok = keep_files(in, err);
     if (ok && is_lost(there) && there->n_parts > 1) {
@@ -216,7 +227,8 @@ static bool find_name(struct ingestion *in, struct catalog_recording *there, str
 
 static bool has_part(const struct catalog_recording *there, const struct catalog_part *part) {
     for (uint32_t i = 0; i < there->n_parts; i++) {
-        if (strcmp(there->parts[i].sha256, part->sha256) == 0 && strcmp(there->parts[i].file_name, part->file_name) == 0) {
+        if (strcmp(there->parts[i].sha256, part->sha256) == 0 &&
+            strcmp(there->parts[i].file_name, part->file_name) == 0) {
             return true;
         }
     }
@@ -250,7 +262,8 @@ static bool ingest_locked(struct ingestion *in, int64_t wait_ns, struct reel_err
         return refuse(in);
     }
     if (taken && !in->q->replace) {
-        reel_fail(err, REEL_CONFLICT, "\"%.200s\" is the name of other content in this collection; replace=true makes a new revision",
+        reel_fail(err, REEL_CONFLICT,
+                  "\"%.200s\" is the name of other content in this collection; replace=true makes a new revision",
                   in->q->name);
         return refuse(in);
     }
@@ -275,7 +288,8 @@ static bool check_request(const struct ingest_request *q, const struct reel_form
         return reel_fail(err, REEL_ARGUMENT, "format: unknown format \"%.40s\"", q->format);
     }
     if (q->part_of && (q->format || q->replace || q->keep)) {
-        return reel_fail(err, REEL_ARGUMENT, "part_of: format, replace and keep are for recordings, this is a part of one");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "part_of: format, replace and keep are for recordings, this is a part of one");
     }
     return names_check(q->collection, q->name, err) && (!q->part_of || names_check(q->collection, q->part_of, err)) &&
            (!q->group || names_check(q->collection, q->group, err));
@@ -303,20 +317,20 @@ static void undo_all(const struct ingestion *in, bool busy) {
     scan_drop_unused(in->app, in->r.content, &ignored);
 }
 
-void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n, const struct ingest_request *q, int64_t wait_ns,
-                    struct ingest_result *out, struct reel_error *err) {
+void ingest_uploads(struct app *app, const struct ingest_file *files, uint32_t n, const struct ingest_request *q,
+                    int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     struct ingestion in = {.app = app, .q = q, .files = files, .n = n, .out = out};
     AUTO_STRUCT(content_locks_release) struct content_locks locks = {0};
-    if (check_request(q, &in.format, err) && prepare(&in, err) && content_locks_acquire(app, &locks, &in.r, NULL, err) &&
-        !ingest_locked(&in, wait_ns, err)) {
+    if (check_request(q, &in.format, err) && prepare(&in, err) &&
+        content_locks_acquire(app, &locks, &in.r, NULL, err) && !ingest_locked(&in, wait_ns, err)) {
         undo_all(&in, err && err->code == REEL_BUSY);
     }
     catalog_recording_done(&in.r);
 }
 
-void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size, const struct ingest_request *q,
-                   int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
+void ingest_upload(struct app *app, struct store_upload *upload, const char sha256[65], uint64_t size,
+                   const struct ingest_request *q, int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
     struct ingest_file file = {.upload = upload, .size = size, .name = names_file(q->name)};
     memcpy(file.sha256, sha256, sizeof file.sha256);
     if (q->part_of) {
@@ -334,12 +348,14 @@ bool ingest_check(struct app *app, const struct ingest_request *q, uint64_t leng
     }
     uint64_t max = app->config.upload_max_bytes;
     if (max > 0 && length > max) {
-        return reel_fail(err, REEL_LIMIT, "%" PRIu64 " bytes are more than the %" PRIu64 " that one upload may have", length, max);
+        return reel_fail(err, REEL_LIMIT, "%" PRIu64 " bytes are more than the %" PRIu64 " that one upload may have",
+                         length, max);
     }
     if (!quota_check(app->catalog, q->collection, length, !q->part_of, err)) {
         return false;
     }
-    return store_has_room(app->store, length) || reel_fail(err, REEL_NO_SPACE, "there is no room for %" PRIu64 " bytes", length);
+    return store_has_room(app->store, length) ||
+           reel_fail(err, REEL_NO_SPACE, "there is no room for %" PRIu64 " bytes", length);
 }
 
 /* ---- start and end */
@@ -383,10 +399,12 @@ bool ingest_purge_at(struct app *app, const char *id, int64_t version, struct re
         lock_take(app->locks, &lock, CONTENT_LOCK, r.content);
         sweep_ahead(app, r.content);
         lock_take(app->locks, &manifest, MANIFEST_LOCK, r.content);
-        ok = catalog_purge_at(app->catalog, r.id, version, err) && catalog_content_used(app->catalog, r.content, &used, err) &&
+        ok = catalog_purge_at(app->catalog, r.id, version, err) &&
+             catalog_content_used(app->catalog, r.content, &used, err) &&
              (used ? store_forget_manifest(app->store, r.content, r.id, err) : scan_drop_unused(app, r.content, err));
     }
-    for (uint32_t i = 0; ok && !used && i < r.n_parts; i++) { /* parts of a recording that has several; its own lock each */
+    for (uint32_t i = 0; ok && !used && i < r.n_parts;
+         i++) { /* parts of a recording that has several; its own lock each */
         AUTO_STRUCT(lock_release) struct key_lock lock = {0};
         lock_take(app->locks, &lock, CONTENT_LOCK, r.parts[i].sha256);
         ok = scan_drop_unused(app, r.parts[i].sha256, err);

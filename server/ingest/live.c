@@ -1,5 +1,6 @@
-/* See live.h. Two locks for each recording, so that many writers share one wait for the disk: the first is held while a batch is written
- * into the page cache and indexed, the second by whoever waits for the disk on behalf of all that was written until then. */
+/* See live.h. Two locks for each recording, so that many writers share one wait for the disk: the first is held while a
+ * batch is written into the page cache and indexed, the second by whoever waits for the disk on behalf of all that was
+ * written until then. */
 #include "ingest/live_internal.h"
 
 #include <errno.h>
@@ -132,8 +133,9 @@ static struct live_item *take(struct live *live, const struct catalog_recording 
         reel_fail(err, REEL_BUSY, "the file of this live recording is not in the data folder of this server");
         return NULL;
     }
-    if (!jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, job,
-                  err)) {
+    if (!jobs_add(live->app->jobs,
+                  &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name},
+                  job, err)) {
         return NULL;
     }
     if (!jobs_wait(live->app->jobs, job, OPEN_WAIT_NS, &why)) {
@@ -155,13 +157,16 @@ static bool name_is_free(struct live *live, const struct live_request *q, struct
     if (catalog_get_named(live->app->catalog, q->collection, q->name, &there, &none)) {
         catalog_recording_done(&there);
         return q->replace ||
-               reel_fail(err, REEL_CONFLICT,
-                         "\"%.200s\" is the name of another recording in this collection; replace=true makes a new revision", q->name);
+               reel_fail(
+                   err, REEL_CONFLICT,
+                   "\"%.200s\" is the name of another recording in this collection; replace=true makes a new revision",
+                   q->name);
     }
     return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
 }
 
-static bool fill_row(const struct app *app, const struct live_request *q, struct catalog_recording *r, struct reel_error *err) {
+static bool fill_row(const struct app *app, const struct live_request *q, struct catalog_recording *r,
+                     struct reel_error *err) {
     *r = (struct catalog_recording){.state = STATE_RECORDING, .revision = 1, .created_ns = reel_now_ns()};
     r->collection = strdup(q->collection);
     r->name = strdup(q->name);
@@ -172,7 +177,8 @@ static bool fill_row(const struct app *app, const struct live_request *q, struct
     r->group = strdup(q->group ? q->group : "");
     r->home = strdup(app->id);
     r->parts = calloc(1, sizeof *r->parts);
-    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->group || !r->home || !r->parts) {
+    if (!r->collection || !r->name || !r->format || !r->container || !r->clock_note || !r->problem || !r->group ||
+        !r->home || !r->parts) {
         return reel_fail_memory(err);
     }
     return (!q->annotations || catalog_annotations_copy(q->annotations, &r->annotations) || reel_fail_memory(err)) &&
@@ -184,17 +190,19 @@ static void set_content(struct catalog_recording *r, uint64_t bytes) {
     snprintf(r->content, sizeof r->content, "%.32s%032llx", r->id, (unsigned long long)bytes);
 }
 
-static bool add_row(struct live *live, const struct live_request *q, struct catalog_recording *r, struct reel_error *err) {
+static bool add_row(struct live *live, const struct live_request *q, struct catalog_recording *r,
+                    struct reel_error *err) {
     AUTO_LOCK struct key_lock content = {0}, lock = {0};
     set_content(r, 0);
     lock_take(live->app->locks, &content, CONTENT_LOCK, r->content);
     sweep_ahead(live->app, r->content); /* else it might take the manifest for one without a recording */
     lock_take(live->app->locks, &lock, QUOTA_LOCK, r->collection);
-    return quota_check(live->app->catalog, r->collection, 0, true, err) && manifest_write(live->app->store, r, NULL, err) &&
-           catalog_add(live->app->catalog, r, NULL, q->replace, err);
+    return quota_check(live->app->catalog, r->collection, 0, true, err) &&
+           manifest_write(live->app->store, r, NULL, err) && catalog_add(live->app->catalog, r, NULL, q->replace, err);
 }
 
-bool live_create(struct live *live, const struct live_request *q, struct catalog_recording *out, struct reel_error *err) {
+bool live_create(struct live *live, const struct live_request *q, struct catalog_recording *out,
+                 struct reel_error *err) {
     pthread_mutex_lock(&live->mutex);
     bool full = live->n_items >= LIVE_MAX;
     pthread_mutex_unlock(&live->mutex);
@@ -236,12 +244,14 @@ bool live_sync(struct live_item *item, struct reel_error *err) {
     return good;
 }
 
-static bool append_mcap(struct live_item *item, struct reel_bytes body, struct reel_rows_added *added, struct reel_error *err) {
+static bool append_mcap(struct live_item *item, struct reel_bytes body, struct reel_rows_added *added,
+                        struct reel_error *err) {
     char path[40];
     AUTO_FD int fd = memfd_create("reel-batch", MFD_CLOEXEC);
     struct reel_bytes magic = bytes_text("\x89MCAP0\r\n");
     bool has_magic = bytes_start(body, magic); /* without it the body is records alone */
-    if (fd < 0 || (!has_magic && !disk_write_all(fd, magic.data, magic.size)) || !disk_write_all(fd, body.data, body.size)) {
+    if (fd < 0 || (!has_magic && !disk_write_all(fd, magic.data, magic.size)) ||
+        !disk_write_all(fd, body.data, body.size)) {
         return reel_fail_errno(err, "no memory for the batch");
     }
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -258,8 +268,8 @@ static bool append_mcap(struct live_item *item, struct reel_bytes body, struct r
 }
 
 /* The item's mutex is held. */
-static bool write_batch(struct live *live, struct live_item *item, const struct live_batch *b, struct live_appended *out,
-                        struct reel_error *err) {
+static bool write_batch(struct live *live, struct live_item *item, const struct live_batch *b,
+                        struct live_appended *out, struct reel_error *err) {
     struct reel_rows_added added = {0};
     if (!item->recorder || item->finishing) {
         return reel_fail(err, REEL_CONFLICT, "this recording is finished: nothing can be appended");
@@ -289,8 +299,8 @@ static bool write_batch(struct live *live, struct live_item *item, const struct 
     return (!b->key[0] || live_key_end(item, b->key, good ? out : NULL, good ? err : &why)) && good;
 }
 
-bool live_append(struct live *live, const struct catalog_recording *r, const struct live_batch *b, struct live_appended *out,
-                 struct reel_error *err) {
+bool live_append(struct live *live, const struct catalog_recording *r, const struct live_batch *b,
+                 struct live_appended *out, struct reel_error *err) {
     struct live_item *item = take(live, r, err);
     *out = (struct live_appended){0};
     if (!item) {
@@ -322,7 +332,8 @@ struct reel_recording *live_item_show(struct live *live, struct live_item *item,
         reel_fail(err, REEL_BUSY, "this recording is being finished");
         return NULL;
     }
-    struct reel_source *source = live_path(live->app, item->id, LIVE_MCAP_SUFFIX, path, err) ? reel_source_open(path, NULL, err) : NULL;
+    struct reel_source *source =
+        live_path(live->app, item->id, LIVE_MCAP_SUFFIX, path, err) ? reel_source_open(path, NULL, err) : NULL;
     struct reel_index *index = source ? reel_growing_index(item->growing, err) : NULL;
     if (!index) {
         reel_source_free(source);

@@ -1,5 +1,5 @@
-/* The end of a live recording: its file is completed and becomes a blob, its index the pack. Each step can be done again, so that a job
- * that was interrupted ends after the next start. */
+/* The end of a live recording: its file is completed and becomes a blob, its index the pack. Each step can be done
+ * again, so that a job that was interrupted ends after the next start. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ bool live_finish(struct live *live, const struct catalog_recording *r, char job[
     if (!live_is_here(live->app, r->id)) {
         return reel_fail(err, REEL_BUSY, "the file of this live recording is not in the data folder of this server");
     }
-    return jobs_add(live->app->jobs, &(struct job_spec){.kind = "finish", .key = r->id, .collection = r->collection, .subject = r->name},
+    return jobs_add(live->app->jobs,
+                    &(struct job_spec){.kind = "finish", .key = r->id, .collection = r->collection, .subject = r->name},
                     job, err);
 }
 
@@ -76,7 +77,8 @@ static bool set_part(struct catalog_recording *r, const char *sha256, uint64_t s
 }
 
 /* The content's lock is held. */
-static bool enter(struct app *app, const char *id, const char *pack, const char *sha256, uint64_t size, struct reel_error *err) {
+static bool enter(struct app *app, const char *id, const char *pack, const char *sha256, uint64_t size,
+                  struct reel_error *err) {
     char to[PATH_MAX], before[SHA256_HEX];
     struct catalog_recording r;
     AUTO_LOCK struct key_lock lock = {0};
@@ -89,9 +91,9 @@ static bool enter(struct app *app, const char *id, const char *pack, const char 
     bool good = store_pack_place(app->store, sha256, to, sizeof to, err) &&
                 (access(pack, F_OK) != 0 || (rename(pack, to) == 0 && disk_sync_folder_of(to, err)) ||
                  reel_fail_errno(err, "the index cannot be put in place")) &&
-                (index = reel_index_open(to, err)) && store_keep_pack(app->store, sha256, err) && set_part(&r, sha256, size, err) &&
-                scan_fill(&r, index, err) && manifest_write(app->store, &r, NULL, err) &&
-                catalog_set_parts(app->catalog, &r, index, NULL, err);
+                (index = reel_index_open(to, err)) && store_keep_pack(app->store, sha256, err) &&
+                set_part(&r, sha256, size, err) && scan_fill(&r, index, err) &&
+                manifest_write(app->store, &r, NULL, err) && catalog_set_parts(app->catalog, &r, index, NULL, err);
     catalog_recording_done(&r);
     if (good) {
         manifests_forget(app, before, id);
@@ -102,7 +104,8 @@ static bool enter(struct app *app, const char *id, const char *pack, const char 
 }
 
 /* Where the file system can neither link nor share blocks. */
-static bool copy(struct reel_source *from, struct store_upload *to, const struct reel_progress *progress, struct reel_error *err) {
+static bool copy(struct reel_source *from, struct store_upload *to, const struct reel_progress *progress,
+                 struct reel_error *err) {
     enum { PIECE = 1 << 20 };
     AUTO_MEM uint8_t *piece = malloc(PIECE);
     if (!piece) {
@@ -121,7 +124,8 @@ static bool copy(struct reel_source *from, struct store_upload *to, const struct
     return true;
 }
 
-static bool keep(struct app *app, const char *id, const char *path, const char *pack, const struct job_call *call, struct reel_error *err) {
+static bool keep(struct app *app, const char *id, const char *path, const char *pack, const struct job_call *call,
+                 struct reel_error *err) {
     char sha256[SHA256_HEX];
     uint64_t size;
     AUTO(reel_source_free) struct reel_source *source = reel_source_open(path, NULL, err);
@@ -129,8 +133,9 @@ static bool keep(struct app *app, const char *id, const char *path, const char *
     if (!upload) {
         return false;
     }
-    bool good = (store_upload_share(upload, reel_source_fd(source), true) || copy(source, upload, call->progress, err)) &&
-                store_upload_hash(upload, call->progress, err) && store_upload_finish(upload, sha256, &size, err);
+    bool good =
+        (store_upload_share(upload, reel_source_fd(source), true) || copy(source, upload, call->progress, err)) &&
+        store_upload_hash(upload, call->progress, err) && store_upload_finish(upload, sha256, &size, err);
     if (good) {
         AUTO_LOCK struct key_lock lock = {0};
         lock_take(app->locks, &lock, CONTENT_LOCK, sha256);
@@ -155,7 +160,8 @@ bool live_finish_run(struct app *app, const struct job_call *call, struct reel_e
         live_remove_files(app, call->key);
         return true;
     }
-    if (!live_path(app, call->key, LIVE_MCAP_SUFFIX, path, err) || !live_path(app, call->key, LIVE_PACK_SUFFIX, pack, err)) {
+    if (!live_path(app, call->key, LIVE_MCAP_SUFFIX, path, err) ||
+        !live_path(app, call->key, LIVE_PACK_SUFFIX, pack, err)) {
         return false;
     }
     struct live_item *item = live_item_find(app->live, call->key);
@@ -172,7 +178,8 @@ bool live_finish_run(struct app *app, const struct job_call *call, struct reel_e
         live_item_add(app->live, item);
         item = live_item_find(app->live, call->key);
     }
-    bool good = close_item(item, path, err) && make_pack(path, pack, call, err) && keep(app, call->key, path, pack, call, err);
+    bool good =
+        close_item(item, path, err) && make_pack(path, pack, call, err) && keep(app, call->key, path, pack, call, err);
     if (good) {
         live_remove_files(app, call->key);
     }

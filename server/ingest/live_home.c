@@ -1,5 +1,5 @@
-/* Which server a live recording belongs to, where several share the catalog: the one that has its file. Rows say so (home), so that the
- * others pass requests on to it; but the file decides. */
+/* Which server a live recording belongs to, where several share the catalog: the one that has its file. Rows say so
+ * (home), so that the others pass requests on to it; but the file decides. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static bool take_back(struct app *app, const char *id, struct reel_error *err) {
         return true;
     }
     manifests_changed(app);
-    return catalog_take_home(app->catalog, id, app->id, &why) || why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
+    return catalog_take_home(app->catalog, id, app->id, &why) || why.code == REEL_NOT_FOUND ||
+           reel_error_pass(err, &why);
 }
 
 /* What this data folder has belongs to this server: it was given up, or its row was made again from a manifest. */
@@ -39,7 +40,8 @@ static bool take_all_back(struct app *app, struct reel_error *err) {
     DIR *d = good ? opendir(folder) : NULL;
     for (struct dirent *e; d && good && (e = readdir(d));) {
         int end = 0;
-        bool live = sscanf(e->d_name, "%32[0-9a-f]" LIVE_MCAP_SUFFIX "%n", id, &end) == 1 && end == (int)strlen(e->d_name);
+        bool live =
+            sscanf(e->d_name, "%32[0-9a-f]" LIVE_MCAP_SUFFIX "%n", id, &end) == 1 && end == (int)strlen(e->d_name);
         good = !live || strlen(id) != RECORDING_ID_TEXT - 1 || take_back(app, id, err);
     }
     if (d) {
@@ -52,14 +54,16 @@ static bool open_again(void *context, const struct catalog_recording *r) {
     struct live *live = context;
     struct reel_error ignored;
     if (!live->app->shared || strcmp(r->home, live->app->id) == 0) {
-        jobs_add(live->app->jobs, &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name}, NULL,
-                 &ignored);
+        jobs_add(live->app->jobs,
+                 &(struct job_spec){.kind = "live", .key = r->id, .collection = r->collection, .subject = r->name},
+                 NULL, &ignored);
     }
     return true;
 }
 
 bool live_home_start(struct live *live, struct reel_error *err) {
-    return take_all_back(live->app, err) && catalog_each_in_state(live->app->catalog, STATE_RECORDING, open_again, live, err);
+    return take_all_back(live->app, err) &&
+           catalog_each_in_state(live->app->catalog, STATE_RECORDING, open_again, live, err);
 }
 
 bool live_home_check(struct live *live, const char *id, struct catalog_recording *r) {
@@ -83,7 +87,8 @@ static bool give_up(struct app *app, const struct catalog_unattended *lost, int6
     catalog_server_find(app->catalog, lost->home, &server, &ignored);
     const char *address = server.address;
     snprintf(text, sizeof text,
-             "the server %s%s%s%s, which has its file, has shown no sign of life for an hour; it is live again when that server is back",
+             "the server %s%s%s%s, which has its file, has shown no sign of life for an hour; it is live again when "
+             "that server is back",
              lost->home, address[0] ? " (" : "", address, address[0] ? ")" : "");
     return catalog_abandon(app->catalog, lost->id, since, text, err);
 }

@@ -74,7 +74,8 @@ void live_wait_for_change(struct live *live, int64_t until_ns);
 
 /* live_home.c */
 bool live_home_start(struct live *live, struct reel_error *err); /* opens those of this server, by jobs */
-/* The row of a recording that is open here; other servers may have given it up, or purged it. False: there is none now. */
+/* The row of a recording that is open here; other servers may have given it up, or purged it. False: there is none now.
+ */
 bool live_home_check(struct live *live, const char *id, struct catalog_recording *r);
 
 /* live_open.c */
@@ -84,12 +85,15 @@ bool live_path(struct app *app, const char *id, const char *suffix, char out[PAT
 struct live_item *live_item_new(const char *id, struct reel_error *err);
 void live_item_free(struct live_item *item);
 /* Opens the files of an item: new ones, or with `resume` those of an earlier process. */
-bool live_item_open(struct app *app, struct live_item *item, bool resume, const struct reel_progress *progress, struct reel_error *err);
+bool live_item_open(struct app *app, struct live_item *item, bool resume, const struct reel_progress *progress,
+                    struct reel_error *err);
 /* Keys of batches. The item's mutex is held. */
 const struct live_appended *live_key_find(const struct live_item *item, const char *key);
-bool live_key_begin(struct app *app, struct live_item *item, const char *key, struct reel_error *err); /* before anything is written */
+bool live_key_begin(struct app *app, struct live_item *item, const char *key,
+                    struct reel_error *err); /* before anything is written */
 /* After it: `appended` NULL: nothing was. */
-bool live_key_end(struct live_item *item, const char *key, const struct live_appended *appended, struct reel_error *err);
+bool live_key_end(struct live_item *item, const char *key, const struct live_appended *appended,
+                  struct reel_error *err);
 void live_remove_leftovers(struct app *app); /* at the start */
 void live_remove_files(struct app *app, const char *id);
 

@@ -1,6 +1,7 @@
 /* The files of live recordings, and the keys of their batches. A batch with a key is a line of live/<id>.keys before
- * it is written, "b BYTES KEY" with the size of the file, and one after it, "e MESSAGES LAST KEY". When the second is missing the process
- * was killed in between: the file is cut back to that size, and the client, which has had no answer, sends the batch again. */
+ * it is written, "b BYTES KEY" with the size of the file, and one after it, "e MESSAGES LAST KEY". When the second is
+ * missing the process was killed in between: the file is cut back to that size, and the client, which has had no
+ * answer, sends the batch again. */
 #include "ingest/live_internal.h"
 
 #include <dirent.h>
@@ -81,7 +82,8 @@ const struct live_appended *live_key_find(const struct live_item *item, const ch
     return k ? &k->appended : NULL;
 }
 
-static bool remember(struct live_item *item, const char *key, const struct live_appended *appended, struct reel_error *err) {
+static bool remember(struct live_item *item, const char *key, const struct live_appended *appended,
+                     struct reel_error *err) {
     size_t size = strlen(key) + 1;
     struct live_key *k = malloc(sizeof *k + size);
     if (!k) {
@@ -139,11 +141,13 @@ bool live_key_begin(struct app *app, struct live_item *item, const char *key, st
     return put_line(item, line, size, err);
 }
 
-bool live_key_end(struct live_item *item, const char *key, const struct live_appended *appended, struct reel_error *err) {
+bool live_key_end(struct live_item *item, const char *key, const struct live_appended *appended,
+                  struct reel_error *err) {
     char *line = NULL;
     if (!appended) {
         item->keys_bytes = item->keys_begun;
-        return ftruncate(item->keys_fd, (off_t)item->keys_bytes) == 0 || reel_fail_errno(err, "the keys of this recording cannot be kept");
+        return ftruncate(item->keys_fd, (off_t)item->keys_bytes) == 0 ||
+               reel_fail_errno(err, "the keys of this recording cannot be kept");
     }
     int size = asprintf(&line, "e %" PRIu64 " %" PRId64 " %s\n", appended->messages, appended->last_ns, key);
     if (!put_line(item, line, size, err)) {
@@ -182,11 +186,13 @@ static bool load_keys(struct app *app, struct live_item *item, const char *mcap,
     }
     if (f) {
         fclose(f);
-        good = (good && truncate(path, (off_t)item->keys_bytes) == 0) || (good && reel_fail_errno(err, "the keys cannot be read again"));
+        good = (good && truncate(path, (off_t)item->keys_bytes) == 0) ||
+               (good && reel_fail_errno(err, "the keys cannot be read again"));
     }
     struct stat st;
     bool cut = good && begun != UINT64_MAX && stat(mcap, &st) == 0 && (uint64_t)st.st_size > begun;
-    return good && (!cut || truncate(mcap, (off_t)begun) == 0 || reel_fail_errno(err, "a batch that was not complete cannot be removed"));
+    return good && (!cut || truncate(mcap, (off_t)begun) == 0 ||
+                    reel_fail_errno(err, "a batch that was not complete cannot be removed"));
 }
 
 /* ---- opening */
@@ -207,11 +213,13 @@ static bool know_channels(struct live_item *item, bool resume, struct reel_error
     return true;
 }
 
-bool live_item_open(struct app *app, struct live_item *item, bool resume, const struct reel_progress *progress, struct reel_error *err) {
+bool live_item_open(struct app *app, struct live_item *item, bool resume, const struct reel_progress *progress,
+                    struct reel_error *err) {
     char path[PATH_MAX], pack[PATH_MAX];
     const struct reel_recorder_options options = {.size = sizeof options, .resume = resume};
     const struct reel_writer *mcap = reel_writer_named(".mcap", NULL, err);
-    if (!live_path(app, item->id, LIVE_MCAP_SUFFIX, path, err) || !live_path(app, item->id, LIVE_PACK_SUFFIX, pack, err)) {
+    if (!live_path(app, item->id, LIVE_MCAP_SUFFIX, path, err) ||
+        !live_path(app, item->id, LIVE_PACK_SUFFIX, pack, err)) {
         return false;
     }
     if (resume && !load_keys(app, item, path, err)) {
@@ -224,7 +232,8 @@ bool live_item_open(struct app *app, struct live_item *item, bool resume, const 
     }
     if (!(item->rows = reel_rows_new(item->recorder, err)) ||
         !(item->growing = reel_growing_open(path, reel_format_named("mcap"), pack, err)) ||
-        !reel_growing_read(item->growing, reel_recorder_bytes(item->recorder), progress, err) || !know_channels(item, resume, err)) {
+        !reel_growing_read(item->growing, reel_recorder_bytes(item->recorder), progress, err) ||
+        !know_channels(item, resume, err)) {
         return false;
     }
     item->bytes = item->synced = reel_recorder_bytes(item->recorder);
@@ -283,11 +292,13 @@ bool live_open_run(struct app *app, const struct job_call *call, struct reel_err
     }
     live_item_free(item);
     if (why.code == REEL_CONFLICT) { /* the file is complete: the server was stopped while it finished */
-        return jobs_add(app->jobs, &(struct job_spec){.kind = "finish", .key = call->key, .subject = call->key}, NULL, err);
+        return jobs_add(app->jobs, &(struct job_spec){.kind = "finish", .key = call->key, .subject = call->key}, NULL,
+                        err);
     }
     /* a backup that was restored has no live recordings */
     enum recording_state state = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_FAILED;
-    if ((why.code == REEL_NOT_FOUND || why.code == REEL_NOT_MINE) && !catalog_set_state(app->catalog, call->key, state, why.text, err)) {
+    if ((why.code == REEL_NOT_FOUND || why.code == REEL_NOT_MINE) &&
+        !catalog_set_state(app->catalog, call->key, state, why.text, err)) {
         return false;
     }
     return reel_error_pass(err, &why);

@@ -1,4 +1,5 @@
-/* Looks after live recordings: syncs what was appended with durable=false, keeps the catalog's rows up to date, finishes what is silent. */
+/* Looks after live recordings: syncs what was appended with durable=false, keeps the catalog's rows up to date,
+ * finishes what is silent. */
 #include "ingest/live_internal.h"
 #include "ingest/scanning.h"
 #include "wire/cleanup.h"
@@ -40,7 +41,8 @@ static void look_after(struct live *live, struct live_item *item) {
     struct reel_error ignored;
     pthread_mutex_lock(&item->mutex);
     bool open = item->recorder && !item->finishing;
-    bool due = open && now - item->saved_at_ns >= (atomic_load(&item->messages) != item->saved_messages ? SAVE_NS : CHECK_NS);
+    bool due =
+        open && now - item->saved_at_ns >= (atomic_load(&item->messages) != item->saved_messages ? SAVE_NS : CHECK_NS);
     bool silent = open && now - item->appended_at_ns >= expiry_ns;
     bool unsynced = open && atomic_load(&item->synced) < atomic_load(&item->bytes);
     pthread_mutex_unlock(&item->mutex);
@@ -51,7 +53,8 @@ static void look_after(struct live *live, struct live_item *item) {
         save(live, item);
     }
     if (silent) {
-        jobs_add(live->app->jobs, &(struct job_spec){.kind = "finish", .key = item->id, .subject = item->id}, NULL, &ignored);
+        jobs_add(live->app->jobs, &(struct job_spec){.kind = "finish", .key = item->id, .subject = item->id}, NULL,
+                 &ignored);
     }
 }
 

@@ -1,5 +1,6 @@
-/* Local files, copied as if they had been uploaded, or referenced: one, or all parts of one recording. Nothing is kept unless every file
- * was read and none was written to meanwhile; a file that is moved is deleted only when its recording is stored durably. */
+/* Local files, copied as if they had been uploaded, or referenced: one, or all parts of one recording. Nothing is kept
+ * unless every file was read and none was written to meanwhile; a file that is moved is deleted only when its recording
+ * is stored durably. */
 #include "ingest/local.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 #include "store/roots.h"
 #include "wire/cleanup.h"
 
-static bool copy_file(struct app *app, struct file_read *in, bool move, struct ingest_file *file, struct reel_error *err) {
+static bool copy_file(struct app *app, struct file_read *in, bool move, struct ingest_file *file,
+                      struct reel_error *err) {
     uint64_t size;
     if (!(in->upload = file->upload = store_upload_begin(app->store, err))) {
         return false;
@@ -26,8 +28,9 @@ static bool copy_file(struct app *app, struct file_read *in, bool move, struct i
 }
 
 /* Copies the file into file->upload, which the caller frees, or makes it a reference. */
-static bool read_file(struct app *app, const char *path, const struct ingest_request *q, const struct local_options *options,
-                      struct store_reference *is, const struct reel_progress *progress, struct ingest_file *file, struct reel_error *err) {
+static bool read_file(struct app *app, const char *path, const struct ingest_request *q,
+                      const struct local_options *options, struct store_reference *is,
+                      const struct reel_progress *progress, struct ingest_file *file, struct reel_error *err) {
     AUTO_FD int fd = roots_open_file(store_roots(app->store), path, O_RDONLY, err);
     struct store_reference seen = *is;
     struct file_read in = {.fd = fd, .is = is, .progress = progress};
@@ -37,30 +40,33 @@ static bool read_file(struct app *app, const char *path, const struct ingest_req
     if (options->seen && (seen.size != is->size || seen.mtime_ns != is->mtime_ns)) {
         return reel_fail(err, REEL_CHANGED, "the file is still being written");
     }
-    if (!ingest_check(app, q, options->reference ? 0 : is->size, err) || !store_fingerprint(fd, is->size, is->fingerprint, err)) {
+    if (!ingest_check(app, q, options->reference ? 0 : is->size, err) ||
+        !store_fingerprint(fd, is->size, is->fingerprint, err)) {
         return false;
     }
     file->size = is->size;
     file->reference = options->reference ? is : NULL;
-    return (options->reference ? file_read_hash(&in, file->sha256, err) : copy_file(app, &in, options->move, file, err)) &&
+    return (options->reference ? file_read_hash(&in, file->sha256, err)
+                               : copy_file(app, &in, options->move, file, err)) &&
            file_read_unchanged(&in, err);
 }
 
-/* Deletes the source unless it was modified since. If the store has taken over the file itself, only its owner may read it from
- * now on. */
+/* Deletes the source unless it was modified since. If the store has taken over the file itself, only its owner may read
+ * it from now on. */
 static void remove_source(struct app *app, const struct store_upload *upload, const struct store_reference *was) {
     struct store_reference now;
     struct reel_error ignored;
     AUTO_FD int fd = roots_open_file(store_roots(app->store), was->path, O_RDONLY, &ignored);
-    if (fd >= 0 && store_inspect(fd, was->path, &now, &ignored) && now.device == was->device && now.inode == was->inode &&
-        now.size == was->size && now.mtime_ns == was->mtime_ns && roots_unlink(store_roots(app->store), was->path, &ignored) &&
-        store_upload_is_whole(upload)) {
+    if (fd >= 0 && store_inspect(fd, was->path, &now, &ignored) && now.device == was->device &&
+        now.inode == was->inode && now.size == was->size && now.mtime_ns == was->mtime_ns &&
+        roots_unlink(store_roots(app->store), was->path, &ignored) && store_upload_is_whole(upload)) {
         (void)fchmod(fd, 0600);
     }
 }
 
 void ingest_files(struct app *app, const char *const *paths, uint32_t n, const struct ingest_request *q,
-                  const struct local_options *options, struct ingest_file *files, struct ingest_result *out, struct reel_error *err) {
+                  const struct local_options *options, struct ingest_file *files, struct ingest_result *out,
+                  struct reel_error *err) {
     static const struct local_options defaults = {.wait_ns = INT64_MAX};
     *out = (struct ingest_result){.outcome = INGEST_REFUSED};
     options = options ? options : &defaults;

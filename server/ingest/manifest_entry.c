@@ -1,8 +1,9 @@
 /* The manifest of a content, which is enough to rebuild a lost catalog, is a JSON object:
- * {"reel_manifest": 1, "content", "format", "parts": [{"sha256", "size", "file_name"}], "recordings": [{"id", "collection", "name",
- * "revision", "state", "created_ns"}]}. A recording also has, if not empty: "group", "tags": {}, "description", "custom": {},
- * "epoch_ns", "notes": [{"id", "author", "text", "created_ns", "updated_ns"}], "events": [{"id", "start_ns", "end_ns", "title", "tags": {},
- * "author", "created_ns", "updated_ns"}]. With a bucket a part also has its "object", and the "etag" of one that is only read. */
+ * {"reel_manifest": 1, "content", "format", "parts": [{"sha256", "size", "file_name"}], "recordings": [{"id",
+ * "collection", "name", "revision", "state", "created_ns"}]}. A recording also has, if not empty: "group", "tags": {},
+ * "description", "custom": {}, "epoch_ns", "notes": [{"id", "author", "text", "created_ns", "updated_ns"}], "events":
+ * [{"id", "start_ns", "end_ns", "title", "tags": {}, "author", "created_ns", "updated_ns"}]. With a bucket a part also
+ * has its "object", and the "etag" of one that is only read. */
 #include "ingest/manifest_entry.h"
 
 #include <jansson.h>
@@ -53,8 +54,9 @@ static json_t *notes_json(const struct catalog_notes *notes) {
     json_t *out = json_array();
     for (uint32_t i = 0; i < notes->n; i++) {
         const struct catalog_note *n = &notes->items[i];
-        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:I, s:I}", "id", n->id, "author", n->author, "text", n->text, "created_ns",
-                                             (json_int_t)n->created_ns, "updated_ns", (json_int_t)n->updated_ns));
+        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:I, s:I}", "id", n->id, "author", n->author, "text",
+                                             n->text, "created_ns", (json_int_t)n->created_ns, "updated_ns",
+                                             (json_int_t)n->updated_ns));
     }
     return out;
 }
@@ -65,16 +67,19 @@ static json_t *events_json(const struct catalog_events *events) {
         const struct catalog_event *e = &events->items[i];
         json_t *tags = object_in(e->tags);
         json_array_append_new(out,
-                              json_pack("{s:s, s:I, s:I, s:s, s:o, s:s, s:I, s:I}", "id", e->id, "start_ns", (json_int_t)e->start_ns,
-                                        "end_ns", (json_int_t)e->end_ns, "title", e->title, "tags", tags ? tags : json_object(), "author",
-                                        e->author, "created_ns", (json_int_t)e->created_ns, "updated_ns", (json_int_t)e->updated_ns));
+                              json_pack("{s:s, s:I, s:I, s:s, s:o, s:s, s:I, s:I}", "id", e->id, "start_ns",
+                                        (json_int_t)e->start_ns, "end_ns", (json_int_t)e->end_ns, "title", e->title,
+                                        "tags", tags ? tags : json_object(), "author", e->author, "created_ns",
+                                        (json_int_t)e->created_ns, "updated_ns", (json_int_t)e->updated_ns));
     }
     return out;
 }
 
-static json_t *entry_for(const json_t *old, const struct catalog_recording *r, const struct manifest_annotations *annotations) {
-    json_t *entry = json_pack("{s:s, s:s, s:s, s:i, s:s, s:I}", "id", r->id, "collection", r->collection, "name", r->name, "revision",
-                              (int)r->revision, "state", recording_state_name(r->state), "created_ns", (json_int_t)r->created_ns);
+static json_t *entry_for(const json_t *old, const struct catalog_recording *r,
+                         const struct manifest_annotations *annotations) {
+    json_t *entry = json_pack("{s:s, s:s, s:s, s:i, s:s, s:I}", "id", r->id, "collection", r->collection, "name",
+                              r->name, "revision", (int)r->revision, "state", recording_state_name(r->state),
+                              "created_ns", (json_int_t)r->created_ns);
     const json_t *before = store_manifest_entry(old, r->id);
     json_t *notes = annotations ? notes_json(annotations->notes) : json_incref(json_object_get(before, "notes"));
     json_t *events = annotations ? events_json(annotations->events) : json_incref(json_object_get(before, "events"));
@@ -104,12 +109,13 @@ static json_t *add_entry(void *context, const json_t *old) {
     const struct catalog_recording *r = a->r;
     json_t *entry = entry_for(old, r, a->annotations);
     return !entry ? NULL
-                  : json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format", r->format ? r->format : "",
-                              "parts", parts_of(a->store, r), "recordings", store_manifest_with(old, r->id, entry));
+                  : json_pack("{s:i, s:s, s:s, s:o, s:o}", "reel_manifest", 1, "content", r->content, "format",
+                              r->format ? r->format : "", "parts", parts_of(a->store, r), "recordings",
+                              store_manifest_with(old, r->id, entry));
 }
 
-bool manifest_write(struct store *store, const struct catalog_recording *r, const struct manifest_annotations *annotations,
-                    struct reel_error *err) {
+bool manifest_write(struct store *store, const struct catalog_recording *r,
+                    const struct manifest_annotations *annotations, struct reel_error *err) {
     struct addition a = {.store = store, .r = r, .annotations = annotations};
     return store_update_manifest(store, r->content, add_entry, &a, err);
 }

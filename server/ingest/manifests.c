@@ -18,7 +18,8 @@ static bool collect_notes(struct app *app, const char *id, struct catalog_notes 
     bool more = true;
     *all = (struct catalog_notes){0};
     while (more) {
-        if (!catalog_notes_list(app->catalog, id, all->n > 0 ? all->items[all->n - 1].row : 0, PAGE_ITEMS_MAX, &page, err)) {
+        if (!catalog_notes_list(app->catalog, id, all->n > 0 ? all->items[all->n - 1].row : 0, PAGE_ITEMS_MAX, &page,
+                                err)) {
             return false;
         }
         struct catalog_note *items = page.n > 0 ? realloc(all->items, (all->n + page.n) * sizeof *items) : all->items;
@@ -87,9 +88,11 @@ static bool mark_written(struct app *app, struct batch *b, struct reel_error *er
     return n == 0 || catalog_manifests_written(app->catalog, b->written, n, err);
 }
 
-/* Reads the row again under the lock of its manifest, so an older state never replaces a newer one; *moved: it has another content by now.
+/* Reads the row again under the lock of its manifest, so an older state never replaces a newer one; *moved: it has
+ * another content by now.
  */
-static bool write_locked(struct app *app, const char *id, const char *content, struct batch *b, bool *moved, struct reel_error *err) {
+static bool write_locked(struct app *app, const char *id, const char *content, struct batch *b, bool *moved,
+                         struct reel_error *err) {
     AUTO_STRUCT(lock_release) struct key_lock lock = {0};
     struct catalog_recording r;
     lock_take(app->locks, &lock, MANIFEST_LOCK, content);
@@ -123,7 +126,8 @@ static bool write_one(struct app *app, const char *id, struct batch *b, struct r
     return good || why.code == REEL_NOT_FOUND || reel_error_pass(err, &why);
 }
 
-static bool write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct batch *b, struct reel_error *err) {
+static bool write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct batch *b,
+                      struct reel_error *err) {
     char id[RECORDING_ID_TEXT];
     struct reel_error none = {0}, failed = {0};
     int64_t after = 0;
@@ -141,7 +145,8 @@ static bool write_due(struct app *app, int64_t until_ns, const struct reel_progr
     return first->code == REEL_OK || reel_error_pass(err, first);
 }
 
-bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress, struct reel_error *err) {
+bool manifests_write_due(struct app *app, int64_t until_ns, const struct reel_progress *progress,
+                         struct reel_error *err) {
     struct batch batch = {.n = 0};
     bool written = write_due(app, until_ns, progress, &batch, err);
     return mark_written(app, &batch, written ? err : NULL) && written;

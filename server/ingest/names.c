@@ -33,7 +33,8 @@ bool names_check(const char *collection, const char *name, struct reel_error *er
         end = strchrnul(at, '/');
         size_t size = (size_t)(end - at);
         if (size == 0 || (size == 1 && at[0] == '.') || (size == 2 && at[0] == '.' && at[1] == '.')) {
-            return reel_fail(err, REEL_ARGUMENT, "name begins or ends with \"/\", or has a segment that is empty, \".\" or \"..\"");
+            return reel_fail(err, REEL_ARGUMENT,
+                             "name begins or ends with \"/\", or has a segment that is empty, \".\" or \"..\"");
         }
         if (!*end) {
             return true;

@@ -1,6 +1,6 @@
-/* A further part of an existing recording: a .state for its .traj. The recording changes in one transaction when the scan of all its
- * parts is complete; if the scan outlasts the request, the recording has the state scanning meanwhile and accepts further parts. If the
- * scan fails, the part is removed again. */
+/* A further part of an existing recording: a .state for its .traj. The recording changes in one transaction when the
+ * scan of all its parts is complete; if the scan outlasts the request, the recording has the state scanning meanwhile
+ * and accepts further parts. If the scan fails, the part is removed again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,8 @@ static inline void reel_auto_joining_done(struct joining *j) {
     catalog_recording_done(&j->r);
 }
 
-static bool add_part(struct catalog_recording *r, const char *sha256, uint64_t size, const char *file_name, struct reel_error *err) {
+static bool add_part(struct catalog_recording *r, const char *sha256, uint64_t size, const char *file_name,
+                     struct reel_error *err) {
     struct catalog_part *parts = realloc(r->parts, (r->n_parts + 1) * sizeof *parts);
     if (!parts) {
         return reel_fail_memory(err);
@@ -69,37 +70,42 @@ static bool find_recording(struct joining *j, bool *there, struct reel_error *er
             return true;
         }
         if (strcmp(r->parts[i].file_name, file_name) == 0) {
-            return reel_fail(err, REEL_CONFLICT, "\"%.200s\" has a file of that name with other content", j->q->part_of);
+            return reel_fail(err, REEL_CONFLICT, "\"%.200s\" has a file of that name with other content",
+                             j->q->part_of);
         }
     }
     return r->state == STATE_READY || r->state == STATE_SCANNING ||
            r->state == STATE_FAILED || /* failed: metadata.yaml was uploaded first */
-           reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of, recording_state_name(r->state));
+           reel_fail(err, REEL_CONFLICT, "the recording \"%.200s\" is %s", j->q->part_of,
+                     recording_state_name(r->state));
 }
 
-/* Whether the last part belongs to all others. The recording's format decides; if it has no parts, that of the new file (metadata.yaml
- * added to an .mcap). */
+/* Whether the last part belongs to all others. The recording's format decides; if it has no parts, that of the new file
+ * (metadata.yaml added to an .mcap). */
 static bool belongs(struct joining *j, struct reel_error *err) {
     const struct catalog_recording *r = &j->r;
     const struct reel_format *own = reel_format_named(r->format);
     const struct catalog_part *last = &r->parts[r->n_parts - 1];
-    AUTO(reel_source_free) struct reel_source *new_one = store_open_blob(j->app->store, last->sha256, last->file_name, err);
+    AUTO(reel_source_free)
+    struct reel_source *new_one = store_open_blob(j->app->store, last->sha256, last->file_name, err);
     if (!new_one) {
         return false;
     }
     j->format = own && own->joins ? own : reel_format_probe(new_one, NULL);
     for (uint32_t i = 0; i + 1 < r->n_parts; i++) {
-        AUTO(reel_source_free) struct reel_source *part = store_open_blob(j->app->store, r->parts[i].sha256, r->parts[i].file_name, err);
+        AUTO(reel_source_free)
+        struct reel_source *part = store_open_blob(j->app->store, r->parts[i].sha256, r->parts[i].file_name, err);
         if (!part) {
             return false;
         }
         if (j->format && j->format->joins && j->format->joins(part, new_one)) {
             continue;
         }
-        return own && !own->joins ? reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file, %.120s is not a further part of it",
-                                              r->format, last->file_name)
-                                  : reel_fail(err, REEL_UNSUPPORTED, "%.120s is not a further part of a recording with %.120s",
-                                              last->file_name, r->parts[i].file_name);
+        return own && !own->joins
+                   ? reel_fail(err, REEL_UNSUPPORTED, "a %s recording is one file, %.120s is not a further part of it",
+                               r->format, last->file_name)
+                   : reel_fail(err, REEL_UNSUPPORTED, "%.120s is not a further part of a recording with %.120s",
+                               last->file_name, r->parts[i].file_name);
     }
     return true;
 }
@@ -110,11 +116,13 @@ static bool is_unchanged(struct joining *j, struct reel_error *err) {
     bool found = catalog_get(j->app->catalog, j->r.id, &now, err);
     j->again = found && strcmp(now.content, j->before) != 0;
     catalog_recording_done(&now);
-    return found && (!j->again || reel_fail(err, REEL_CONFLICT, "\"%.200s\" is being changed by others; send it again", j->q->part_of));
+    return found && (!j->again || reel_fail(err, REEL_CONFLICT, "\"%.200s\" is being changed by others; send it again",
+                                            j->q->part_of));
 }
 
 /* Manifest and row. */
-static bool change_row(struct joining *j, const struct reel_index *index, struct catalog_job *job, struct reel_error *err) {
+static bool change_row(struct joining *j, const struct reel_index *index, struct catalog_job *job,
+                       struct reel_error *err) {
     AUTO_STRUCT(lock_release) struct key_lock row = {0}, quota = {0};
     if (!manifest_write(j->app->store, &j->r, NULL, err)) {
         return false;
@@ -128,7 +136,8 @@ static bool change_row(struct joining *j, const struct reel_index *index, struct
 }
 
 /* `index` is the summary while the scan runs. */
-static bool change_recording(void *context, const struct reel_index *index, struct catalog_job *job, struct reel_error *err) {
+static bool change_recording(void *context, const struct reel_index *index, struct catalog_job *job,
+                             struct reel_error *err) {
     struct joining *j = context;
     bool used = true;
     struct reel_error ignored;
@@ -158,7 +167,8 @@ static bool scan_together(struct joining *j, struct reel_error *err) {
     if (!upload_scan_start(&scan, j->app, &q, err)) {
         return false;
     }
-    enum upload_scan_left left = job_wait(scan.job, j->wait_ns) ? SCAN_OVER : upload_scan_leave(&scan, &j->r, &entry, j->job, err);
+    enum upload_scan_left left =
+        job_wait(scan.job, j->wait_ns) ? SCAN_OVER : upload_scan_leave(&scan, &j->r, &entry, j->job, err);
     j->outcome = left == SCAN_LEFT ? INGEST_SCANNING : INGEST_JOINED;
     if (left != SCAN_OVER) {
         return left == SCAN_LEFT;
@@ -203,7 +213,8 @@ static bool join_locked(struct joining *j, const char *content, struct reel_erro
 static bool join_once(struct joining *j, struct reel_error *err) {
     bool there;
     j->again = false;
-    if (!find_recording(j, &there, err) || (!there && !add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err))) {
+    if (!find_recording(j, &there, err) ||
+        (!there && !add_part(&j->r, j->sha256, j->size, names_file(j->q->name), err))) {
         return false;
     }
     char before[SHA256_HEX], after[SHA256_HEX];
@@ -225,9 +236,10 @@ static bool join_once(struct joining *j, struct reel_error *err) {
     return good;
 }
 
-void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size, const struct ingest_request *q,
-                 int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
-    AUTO(joining_done) struct joining j = {.app = app, .q = q, .upload = upload, .sha256 = sha256, .size = size, .wait_ns = wait_ns};
+void ingest_part(struct app *app, struct store_upload *upload, const char *sha256, uint64_t size,
+                 const struct ingest_request *q, int64_t wait_ns, struct ingest_result *out, struct reel_error *err) {
+    AUTO(joining_done)
+    struct joining j = {.app = app, .q = q, .upload = upload, .sha256 = sha256, .size = size, .wait_ns = wait_ns};
     bool good = false;
     for (unsigned i = 0; !good && i < TRIES_MAX && (i == 0 || j.again); i++) {
         good = join_once(&j, err);

@@ -1,5 +1,6 @@
-/* Brings upload sessions and their files together at start. An offset is acknowledged only if the bytes before it are known to be stored:
- * the size of the file when the system has not restarted since (the page cache has lost nothing), else what an fsync confirmed. */
+/* Brings upload sessions and their files together at start. An offset is acknowledged only if the bytes before it are
+ * known to be stored: the size of the file when the system has not restarted since (the page cache has lost nothing),
+ * else what an fsync confirmed. */
 #include <string.h>
 
 #include "ingest/sessions_internal.h"
@@ -56,7 +57,8 @@ static bool bring_back(struct app *app, struct catalog_upload *u, bool *gone, st
 }
 
 /* Truncates the file to the bytes that are known to be stored. */
-static bool set_offset(const struct reconcile *c, struct catalog_upload *u, struct store_upload *file, struct reel_error *err) {
+static bool set_offset(const struct reconcile *c, struct catalog_upload *u, struct store_upload *file,
+                       struct reel_error *err) {
     uint64_t size = store_upload_size(file), sure = (c->same_run && !u->checked) || size < u->offset ? size : u->offset;
     bool full = u->length > 0 && sure >= (uint64_t)u->length, partial = strcmp(u->concat, "partial") == 0;
     u->done = partial && full;

@@ -1,4 +1,5 @@
-/* See recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of that lock, each by one thread. */
+/* See recordings.h. The table is locked only to look up and to insert. Recordings are opened outside of that lock, each
+ * by one thread. */
 #include "ingest/recordings.h"
 
 #include <pthread.h>
@@ -73,7 +74,8 @@ static struct opened *find(struct recordings *all, const char *content) {
     return NULL;
 }
 static struct opened *add(struct recordings *all, const char *content, struct reel_recording *recording) {
-    uint64_t memory = reel_index_info(reel_recording_index(recording))->memory, most = all->app->config.memory_bytes / 8;
+    uint64_t memory = reel_index_info(reel_recording_index(recording))->memory,
+             most = all->app->config.memory_bytes / 8;
     while (all->count == RECORDINGS_OPEN_MAX || (all->count > 0 && all->memory + memory > most)) {
         struct opened *oldest = &all->items[0];
         for (unsigned i = 1; i < all->count; i++) {
@@ -98,8 +100,8 @@ void recordings_forget(struct recordings *all, const char *content) {
     pthread_mutex_unlock(&all->mutex);
 }
 
-static struct reel_recording *open_with(struct app *app, const struct catalog_recording *r, struct reel_index *index, bool resting,
-                                        struct reel_error *err) {
+static struct reel_recording *open_with(struct app *app, const struct catalog_recording *r, struct reel_index *index,
+                                        bool resting, struct reel_error *err) {
     struct reel_source *(*open_part)(struct store *, const char *, const char *, struct reel_error *) =
         resting ? store_resting_blob : store_open_blob;
     AUTO(reel_index_free) struct reel_index *own = index;
@@ -136,8 +138,8 @@ static struct reel_recording *put_in(struct recordings *all, const char *content
 }
 
 /* Waits a moment for the pack. False with job_id set: it takes longer. */
-static bool wait_for_pack(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job_id[JOB_ID_TEXT],
-                          struct reel_error *err) {
+static bool wait_for_pack(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns,
+                          char job_id[JOB_ID_TEXT], struct reel_error *err) {
     struct reel_error why = {0};
     char id[JOB_ID_TEXT];
     if (!scan_missing(all->app, r, id, err)) {
@@ -151,7 +153,8 @@ static bool wait_for_pack(struct recordings *all, const struct catalog_recording
     }
     memcpy(job_id, id, sizeof id);
     return reel_fail(err, REEL_CONFLICT,
-                     r->state == STATE_SCANNING ? "the recording is still being scanned" : "the index of this recording is being rebuilt");
+                     r->state == STATE_SCANNING ? "the recording is still being scanned"
+                                                : "the index of this recording is being rebuilt");
 }
 
 static struct reel_recording *find_open(struct recordings *all, const char *content) {
@@ -162,8 +165,8 @@ static struct reel_recording *find_open(struct recordings *all, const char *cont
     return shared;
 }
 
-/* Opens the recording and inserts it. One thread at a time: an index with 65,535 channels takes 25 MB, and requests come in crowds.
- * *has_pack: what failed are its files. */
+/* Opens the recording and inserts it. One thread at a time: an index with 65,535 channels takes 25 MB, and requests
+ * come in crowds. *has_pack: what failed are its files. */
 static struct reel_recording *open_shared(struct recordings *all, const struct catalog_recording *r, bool *has_pack,
                                           struct reel_error *err) {
     AUTO_LOCK struct key_lock lock = {0};
@@ -189,8 +192,8 @@ static struct reel_recording *open_resting(struct recordings *all, const struct 
     return index ? open_with(all->app, r, index, true, err) : NULL;
 }
 
-static struct reel_recording *get(struct recordings *all, const struct catalog_recording *r, bool resting, int64_t wait_ns,
-                                  char job[JOB_ID_TEXT], struct reel_error *err) {
+static struct reel_recording *get(struct recordings *all, const struct catalog_recording *r, bool resting,
+                                  int64_t wait_ns, char job[JOB_ID_TEXT], struct reel_error *err) {
     job[0] = '\0';
     if (r->state != STATE_READY && r->state != STATE_SCANNING) {
         reel_fail(err, REEL_CONFLICT, "the recording is %s", recording_state_name(r->state));
@@ -218,12 +221,12 @@ static struct reel_recording *get(struct recordings *all, const struct catalog_r
     return opened;
 }
 
-struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns, char job[JOB_ID_TEXT],
-                                      struct reel_error *err) {
+struct reel_recording *recordings_get(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns,
+                                      char job[JOB_ID_TEXT], struct reel_error *err) {
     return get(all, r, false, wait_ns, job, err);
 }
 
-struct reel_recording *recordings_get_resting(struct recordings *all, const struct catalog_recording *r, int64_t wait_ns,
-                                              char job[JOB_ID_TEXT], struct reel_error *err) {
+struct reel_recording *recordings_get_resting(struct recordings *all, const struct catalog_recording *r,
+                                              int64_t wait_ns, char job[JOB_ID_TEXT], struct reel_error *err) {
     return get(all, r, true, wait_ns, job, err);
 }

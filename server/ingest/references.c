@@ -1,4 +1,5 @@
-/* See references.h. A state follows from size and time; only reading the whole file can show that its bytes are unchanged. */
+/* See references.h. A state follows from size and time; only reading the whole file can show that its bytes are
+ * unchanged. */
 #include "ingest/references.h"
 
 #include <fcntl.h>
@@ -63,13 +64,16 @@ static bool set_ready(struct app *app, struct catalog_recording *r) {
 /* The state that the referenced files of r show; that of r when there are none. */
 static enum recording_state state_of_files(struct app *app, const struct catalog_recording *r, struct reel_error *why) {
     bool may_differ = r->state == STATE_READY || r->state == STATE_MISSING || r->state == STATE_CHANGED;
-    if (!may_differ || (!references_has(app, r) && r->state != STATE_CHANGED)) { /* changed: an upload may have added a copy since */
+    if (!may_differ ||
+        (!references_has(app, r) && r->state != STATE_CHANGED)) { /* changed: an upload may have added a copy since */
         return r->state;
     }
     if (references_verify(app, r, why)) {
         return STATE_READY;
     }
-    return why->code == REEL_NOT_FOUND ? STATE_MISSING : why->code == REEL_CHANGED || why->code == REEL_ARGUMENT ? STATE_CHANGED : r->state;
+    return why->code == REEL_NOT_FOUND                               ? STATE_MISSING
+           : why->code == REEL_CHANGED || why->code == REEL_ARGUMENT ? STATE_CHANGED
+                                                                     : r->state;
 }
 
 bool references_update_state(struct app *app, struct catalog_recording *r) {
@@ -97,7 +101,9 @@ void references_observe(struct app *app, struct catalog_recording *r) {
 
 void references_check_files(struct app *app, const struct catalog_recording *r) {
     struct reel_error ignored;
-    jobs_add(app->jobs, &(struct job_spec){.kind = "files", .key = r->id, .subject = r->id, .collection = r->collection}, NULL, &ignored);
+    jobs_add(app->jobs,
+             &(struct job_spec){.kind = "files", .key = r->id, .subject = r->id, .collection = r->collection}, NULL,
+             &ignored);
 }
 
 static bool stored_files_are_there(struct app *app, const struct catalog_recording *r, struct reel_error *err) {
@@ -188,8 +194,8 @@ bool references_confirm(struct app *app, const char *sha256, const struct reel_p
     }
     memcpy(now.fingerprint, fingerprint, sizeof now.fingerprint);
     struct file_read in = {.fd = fd, .is = &now, .progress = progress};
-    bool same = file_read_hash(&in, hash, &ignored) && file_read_unchanged(&in, &ignored) && strcmp(hash, sha256) == 0 &&
-                replace_reference(app, sha256, &now);
+    bool same = file_read_hash(&in, hash, &ignored) && file_read_unchanged(&in, &ignored) &&
+                strcmp(hash, sha256) == 0 && replace_reference(app, sha256, &now);
     if (same) {
         references_recheck(app, sha256);
     }
@@ -209,8 +215,12 @@ void references_note(struct app *app, const char *sha256) {
     }
     char *slash = strrchr(is.path, '/');
     const char *folder = slash == is.path ? "/" : is.path;
-    struct catalog_import row = {
-        .name = slash + 1, .device = is.device, .inode = is.inode, .size = is.size, .mtime_ns = is.mtime_ns, .mode = IMPORT_REFERENCE};
+    struct catalog_import row = {.name = slash + 1,
+                                 .device = is.device,
+                                 .inode = is.inode,
+                                 .size = is.size,
+                                 .mtime_ns = is.mtime_ns,
+                                 .mode = IMPORT_REFERENCE};
     *slash = '\0';
     if (!catalog_import_is_known(app->catalog, folder, row.name, &known, &ignored) || known ||
         !catalog_recordings_of_file(app->catalog, sha256, ids, 1, &n, &ignored) || n == 0) {

@@ -1,5 +1,5 @@
-/* Recordings whose files are referenced, not copied: whether the files are still there and unchanged. The states of recordings are
- * updated when files disappear, change, or return. */
+/* Recordings whose files are referenced, not copied: whether the files are still there and unchanged. The states of
+ * recordings are updated when files disappear, change, or return. */
 #ifndef SERVER_INGEST_REFERENCES_H
 #define SERVER_INGEST_REFERENCES_H
 
@@ -9,8 +9,8 @@
 bool references_has(struct app *app, const struct catalog_recording *r); /* some part of it is not copied */
 /* Inspects its files and updates its state (in *r too): missing, changed, or ready again. False: unchanged. */
 bool references_update_state(struct app *app, struct catalog_recording *r);
-/* For requests, which only read: sets r->state and r->problem to what its referenced files show now, and if that is news adds the job
- * "files", which writes it to the catalog. */
+/* For requests, which only read: sets r->state and r->problem to what its referenced files show now, and if that is
+ * news adds the job "files", which writes it to the catalog. */
 void references_observe(struct app *app, struct catalog_recording *r);
 void references_check_files(struct app *app, const struct catalog_recording *r); /* adds that job */
 struct job_call;

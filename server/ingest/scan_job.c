@@ -1,4 +1,5 @@
-/* See scan_job.h. If the scan ends before the request stops waiting, the request writes the catalog; otherwise the job does. */
+/* See scan_job.h. If the scan ends before the request stops waiting, the request writes the catalog; otherwise the job
+ * does. */
 #include "ingest/scan_job.h"
 
 #include <jansson.h>
@@ -16,8 +17,9 @@
 
 static const int64_t CANCEL_NS = INT64_C(60) * 1000000000;
 enum {
-    SMALL_BYTES = 64 << 20, /* of a scan that belongs into the lane of small ones; it also needs no summary in the list */
-    RECORDINGS_MAX = 1024,  /* of one content */
+    SMALL_BYTES =
+        64 << 20, /* of a scan that belongs into the lane of small ones; it also needs no summary in the list */
+    RECORDINGS_MAX = 1024, /* of one content */
 };
 
 static enum job_lane lane_of(uint64_t size) {
@@ -49,10 +51,11 @@ static bool go_back_locked(const struct scanned *s, struct reel_error *err) {
     if (!catalog_get(s->app->catalog, s->recording, &r, err)) {
         return false;
     }
-    bool ours = strcmp(r.content, s->content) == 0, back = !ours; /* another request has changed the content: nothing to do */
+    bool ours = strcmp(r.content, s->content) == 0,
+         back = !ours; /* another request has changed the content: nothing to do */
     AUTO(reel_index_free) struct reel_index *index = ours ? scan_open_pack(s->app, s->before, err) : NULL;
-    if (index && store_renew_pack(s->app->store, s->before, err) && without_last(&r, s->before, err) && scan_fill(&r, index, err) &&
-        manifest_write(s->app->store, &r, NULL, err)) {
+    if (index && store_renew_pack(s->app->store, s->before, err) && without_last(&r, s->before, err) &&
+        scan_fill(&r, index, err) && manifest_write(s->app->store, &r, NULL, err)) {
         back = catalog_set_parts(s->app->catalog, &r, index, NULL, err);
         manifests_forget(s->app, back ? s->content : s->before, r.id);
     }
@@ -79,8 +82,8 @@ static bool finish_all(const struct scanned *s, bool good, struct reel_error *er
     AUTO_MEM char(*ids)[RECORDING_ID_TEXT] = calloc(RECORDINGS_MAX, sizeof *ids);
     const struct reel_error why = *err;
     uint32_t n = 0;
-    bool written =
-        (ids || reel_fail_memory(err)) && catalog_recordings_of_content(s->app->catalog, s->content, ids, RECORDINGS_MAX, &n, err);
+    bool written = (ids || reel_fail_memory(err)) &&
+                   catalog_recordings_of_content(s->app->catalog, s->content, ids, RECORDINGS_MAX, &n, err);
     for (uint32_t i = 0; i < n; i++) {
         struct reel_error own = why;
         if (!scan_finish(s->app, ids[i], s->content, good, &own) && good && own.code != REEL_NOT_FOUND) {
@@ -143,8 +146,12 @@ bool scan_job_run(struct app *app, const struct job_call *call, struct reel_erro
 
 static bool add_scan(struct app *app, const struct catalog_recording *r, const char *options, char id[JOB_ID_TEXT],
                      struct reel_error *err) {
-    const struct job_spec spec = {
-        .kind = "scan", .key = r->content, .collection = r->collection, .subject = r->id, .options = options, .lane = lane_of(r->size)};
+    const struct job_spec spec = {.kind = "scan",
+                                  .key = r->content,
+                                  .collection = r->collection,
+                                  .subject = r->id,
+                                  .options = options,
+                                  .lane = lane_of(r->size)};
     return jobs_add(app->jobs, &spec, id, err);
 }
 bool scan_again(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT], struct reel_error *err) {
@@ -225,7 +232,8 @@ static void make_summary(struct app *app, const struct upload_scan_request *q) {
     }
 }
 
-bool upload_scan_start(struct upload_scan *s, struct app *app, const struct upload_scan_request *q, struct reel_error *err) {
+bool upload_scan_start(struct upload_scan *s, struct app *app, const struct upload_scan_request *q,
+                       struct reel_error *err) {
     char subject[256];
     if (!(s->work = work_new(app, q))) {
         return reel_fail_memory(err);
@@ -262,15 +270,17 @@ static char *options_text(const struct upload_work *w, const char *before, const
 }
 
 /* The job is held. */
-static enum upload_scan_left leave_held(struct upload_scan *s, struct catalog_recording *r, const struct upload_scan_entry *entry,
-                                        char id[JOB_ID_TEXT], struct reel_error *err) {
+static enum upload_scan_left leave_held(struct upload_scan *s, struct catalog_recording *r,
+                                        const struct upload_scan_entry *entry, char id[JOB_ID_TEXT],
+                                        struct reel_error *err) {
     struct upload_work *w = s->work;
     char subject[256];
     struct catalog_job row;
     AUTO(reel_index_free) struct reel_index *summary = scan_open_summary(w->app, r->content, NULL);
     AUTO_MEM char *options = r->id[0] || catalog_make_id(r->id, err) ? options_text(w, entry->before, r->id) : NULL;
     snprintf(subject, sizeof subject, "%.120s/%.120s", r->collection, r->name);
-    const struct job_spec spec = {.key = r->content, .collection = r->collection, .subject = subject, .options = options};
+    const struct job_spec spec = {
+        .key = r->content, .collection = r->collection, .subject = subject, .options = options};
     if (!options || !job_row(s->job, &spec, &row, err) || (summary && !scan_fill(r, summary, err))) {
         return SCAN_REFUSED;
     }
@@ -285,8 +295,9 @@ static enum upload_scan_left leave_held(struct upload_scan *s, struct catalog_re
     return SCAN_LEFT;
 }
 
-enum upload_scan_left upload_scan_leave(struct upload_scan *s, struct catalog_recording *r, const struct upload_scan_entry *entry,
-                                        char id[JOB_ID_TEXT], struct reel_error *err) {
+enum upload_scan_left upload_scan_leave(struct upload_scan *s, struct catalog_recording *r,
+                                        const struct upload_scan_entry *entry, char id[JOB_ID_TEXT],
+                                        struct reel_error *err) {
     if (!job_hold(s->job)) {
         return SCAN_OVER;
     }

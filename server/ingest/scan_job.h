@@ -1,4 +1,5 @@
-/* The job "scan": scans a content and writes what it found into all recordings of it. Its key is the content; its options are JSON:
+/* The job "scan": scans a content and writes what it found into all recordings of it. Its key is the content; its
+ * options are JSON:
  * {"format": the format that was asked for, "recording", "before": see upload_scan_leave()}, all of them optional. */
 #ifndef SERVER_INGEST_SCAN_JOB_H
 #define SERVER_INGEST_SCAN_JOB_H
@@ -22,27 +23,31 @@ struct upload_scan {
 static inline void upload_scan_done(struct upload_scan *s) {
     job_unref(s->job);
 }
-/* Scans r's parts into the pack of its content. A scan that may outlast wait_ns makes a summary of them first. `owner`: whose upload it
- * is; the scans of several are done in turn. */
+/* Scans r's parts into the pack of its content. A scan that may outlast wait_ns makes a summary of them first. `owner`:
+ * whose upload it is; the scans of several are done in turn. */
 struct upload_scan_request {
     const struct catalog_recording *r;
     const struct reel_format *format; /* NULL = probe */
     const char *collection, *name, *owner;
     int64_t wait_ns;
 };
-bool upload_scan_start(struct upload_scan *s, struct app *app, const struct upload_scan_request *q, struct reel_error *err);
+bool upload_scan_start(struct upload_scan *s, struct app *app, const struct upload_scan_request *q,
+                       struct reel_error *err);
 /* The index of the pack, once the scan has ended; NULL with the reason in err. */
 struct reel_index *upload_scan_result(struct upload_scan *s, struct reel_error *err);
 
-/* Stops waiting: fills r from the summary, if there is one, with the state scanning; enter() writes r and `job` into the catalog in one
- * transaction, and the job goes on by itself; its id is copied. SCAN_OVER: the scan has just ended. SCAN_REFUSED: enter() has failed. */
+/* Stops waiting: fills r from the summary, if there is one, with the state scanning; enter() writes r and `job` into
+ * the catalog in one transaction, and the job goes on by itself; its id is copied. SCAN_OVER: the scan has just ended.
+ * SCAN_REFUSED: enter() has failed. */
 enum upload_scan_left { SCAN_OVER, SCAN_LEFT, SCAN_REFUSED };
 struct upload_scan_entry {
     bool (*enter)(void *context, const struct reel_index *summary, struct catalog_job *job, struct reel_error *err);
     void *context;
-    const char *before; /* the content to revert to, without the last part, if the scan fails. NULL: the recording gets the state failed */
+    const char *before; /* the content to revert to, without the last part, if the scan fails. NULL: the recording gets
+                           the state failed */
 };
-enum upload_scan_left upload_scan_leave(struct upload_scan *s, struct catalog_recording *r, const struct upload_scan_entry *entry,
-                                        char id[JOB_ID_TEXT], struct reel_error *err);
+enum upload_scan_left upload_scan_leave(struct upload_scan *s, struct catalog_recording *r,
+                                        const struct upload_scan_entry *entry, char id[JOB_ID_TEXT],
+                                        struct reel_error *err);
 
 #endif

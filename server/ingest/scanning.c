@@ -1,4 +1,5 @@
-/* See scanning.h. Files and rows of a content change only under its lock, so nothing is removed that another thread is about to use. */
+/* See scanning.h. Files and rows of a content change only under its lock, so nothing is removed that another thread is
+ * about to use. */
 #include "ingest/scanning.h"
 
 #include <limits.h>
@@ -14,8 +15,8 @@
 #include "wire/order.h"
 #include "work/jobs.h"
 
-bool content_locks_acquire(struct app *app, struct content_locks *l, const struct catalog_recording *r, const char *also,
-                           struct reel_error *err) {
+bool content_locks_acquire(struct app *app, struct content_locks *l, const struct catalog_recording *r,
+                           const char *also, struct reel_error *err) {
     uint32_t n = 0;
     AUTO_MEM const char **contents = calloc((size_t)r->n_parts + 2, sizeof *contents);
     l->items = calloc((size_t)r->n_parts + 2, sizeof *l->items);
@@ -110,11 +111,13 @@ bool scan_content(struct app *app, const struct catalog_recording *r, const stru
     return store_keep_pack(app->store, r->content, err);
 }
 
-bool scan_summary(struct app *app, const struct catalog_recording *r, const struct reel_format *format, struct reel_error *err) {
+bool scan_summary(struct app *app, const struct catalog_recording *r, const struct reel_format *format,
+                  struct reel_error *err) {
     char pack[PATH_MAX];
     AUTO_STRUCT(parts_close) struct parts parts = {0};
     return store_pack_place(app->store, r->content, pack, sizeof pack, err) && open_parts(app, r, &parts, err) &&
-           reel_scan_summary(parts.items, parts.count, format, pack, NULL, err) && store_keep_pack(app->store, r->content, err);
+           reel_scan_summary(parts.items, parts.count, format, pack, NULL, err) &&
+           store_keep_pack(app->store, r->content, err);
 }
 
 static struct reel_index *open_pack(struct app *app, const char *content, bool again, struct reel_error *err) {
@@ -134,7 +137,8 @@ struct reel_index *scan_open_summary(struct app *app, const char *content, struc
 
 struct reel_index *scan_open_pack(struct app *app, const char *content, struct reel_error *err) {
     AUTO(reel_index_free) struct reel_index *index = scan_open_summary(app, content, err);
-    if (index && reel_index_info(index)->is_summary && store_is_bucket(app->store)) { /* another server may have the whole one by now */
+    if (index && reel_index_info(index)->is_summary &&
+        store_is_bucket(app->store)) { /* another server may have the whole one by now */
         reel_index_free(TAKE(index));
         index = open_pack(app, content, true, err);
     }
@@ -216,7 +220,8 @@ bool scan_finish(struct app *app, const char *id, const char *content, bool scan
 
 bool scan_drop_unused(struct app *app, const char *content, struct reel_error *err) {
     bool content_used, blob_used;
-    if (!catalog_content_used(app->catalog, content, &content_used, err) || !catalog_blob_used(app->catalog, content, &blob_used, err)) {
+    if (!catalog_content_used(app->catalog, content, &content_used, err) ||
+        !catalog_blob_used(app->catalog, content, &blob_used, err)) {
         return false;
     }
     /* What was sent into a bucket by an upload that did not end, and may go on at any server, is nowhere else. */

@@ -1,5 +1,5 @@
-/* The end of a session: it is removed, its bytes become a recording, or several are concatenated first. Received bytes are discarded only
- * if their content is rejected. */
+/* The end of a session: it is removed, its bytes become a recording, or several are concatenated first. Received bytes
+ * are discarded only if their content is rejected. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,8 +63,8 @@ bool session_remove(struct app *app, const char *owner, const char *id, struct r
 /* ---- a recording */
 
 /* Hashes, records the hash (for recovery after a crash), ingests. */
-static bool become_recording(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
-                             struct reel_error *err) {
+static bool become_recording(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns,
+                             struct session_result *out, struct reel_error *err) {
     AUTO_STRUCT(upload_options_done) struct upload_options options = {0};
     uint64_t size;
     if (!upload_options_parse(&options, u->options, err) || !store_upload_finish(l->file, u->content, &size, err)) {
@@ -73,7 +73,8 @@ static bool become_recording(struct app *app, struct live *l, struct catalog_upl
     memcpy(out->sha256, u->content, sizeof out->sha256);
     u->offset = size;
     if (options.sha256[0] && strcmp(options.sha256, u->content) != 0) {
-        return reel_fail(err, REEL_ARGUMENT, "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again",
+        return reel_fail(err, REEL_ARGUMENT,
+                         "the bytes received have SHA-256 %s, announced was %s; nothing was kept, send it again",
                          u->content, options.sha256);
     }
     struct catalog_upload row = *u;
@@ -120,13 +121,14 @@ static bool finish_partial(struct live *l, struct catalog_upload *u, struct reel
     return true;
 }
 
-static void finish_locked(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
-                          struct reel_error *err) {
+static void finish_locked(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns,
+                          struct session_result *out, struct reel_error *err) {
     struct reel_error ignored;
     if (!live_open(app, l, u, err)) {
         return;
     }
-    if (l->writer || store_upload_size(l->file) != u->offset) { /* another request has written since; the upload is not complete any more */
+    if (l->writer || store_upload_size(l->file) !=
+                         u->offset) { /* another request has written since; the upload is not complete any more */
         out->again = true;
         reel_fail(err, REEL_CONFLICT, "another request has taken over this upload");
         return;
@@ -157,7 +159,8 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
     }
 }
 
-void session_finish(struct app *app, const struct catalog_upload *u, int64_t wait_ns, struct session_result *out, struct reel_error *err) {
+void session_finish(struct app *app, const struct catalog_upload *u, int64_t wait_ns, struct session_result *out,
+                    struct reel_error *err) {
     *out = (struct session_result){.ingest.outcome = INGEST_REFUSED};
     struct catalog_upload now = *u; /* borrows the caller's texts, but for the note */
     now.note = strdup(u->note);
@@ -179,14 +182,16 @@ void session_finish(struct app *app, const struct catalog_upload *u, int64_t wai
 
 /* ---- concatenation */
 
-static bool copy_part(struct app *app, const char *owner, const char *id, struct session_writer *w, struct reel_error *err) {
+static bool copy_part(struct app *app, const char *owner, const char *id, struct session_writer *w,
+                      struct reel_error *err) {
     enum { COPY_BYTES = 1 << 20 };
     struct catalog_upload part;
     if (!session_get(app, owner, id, &part, err)) {
         return false;
     }
     bool whole = part.done && strcmp(part.concat, "partial") == 0;
-    AUTO(reel_source_free) struct reel_source *source = whole ? store_open_partial(app->store, id, part.note, part.offset, err) : NULL;
+    AUTO(reel_source_free)
+    struct reel_source *source = whole ? store_open_partial(app->store, id, part.note, part.offset, err) : NULL;
     catalog_upload_done(&part);
     if (!whole) {
         return reel_fail(err, REEL_CONFLICT, "the upload %s is not a partial upload, or is not complete", id);
@@ -205,8 +210,8 @@ static bool copy_part(struct app *app, const char *owner, const char *id, struct
     return true;
 }
 
-bool session_concatenate(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT], uint32_t n,
-                         struct catalog_upload *now, struct reel_error *err) {
+bool session_concatenate(struct app *app, const struct catalog_upload *u, const char (*parts)[RECORDING_ID_TEXT],
+                         uint32_t n, struct catalog_upload *now, struct reel_error *err) {
     struct session_writer *w;
     struct session_piece piece = {.length = -1};
     struct catalog_upload at = {0};

@@ -1,5 +1,5 @@
-/* See sessions.h. A session's bytes are written only under its own mutex, by the newest writer; an older writer fails at its next byte.
- * Sessions in use, and a few more, stay open with their hash; the others are a row and a file. */
+/* See sessions.h. A session's bytes are written only under its own mutex, by the newest writer; an older writer fails
+ * at its next byte. Sessions in use, and a few more, stay open with their hash; the others are a row and a file. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@ enum {
     CONFIRM_BYTES = 256 << 20, /* of one request between two fsyncs */
     SWEEP_LONGEST_S = 60,
 };
-static const int64_t SILENT_NS = 3000000000, SECOND_NS = 1000000000; /* after this long without a byte another writer may take over */
+static const int64_t SILENT_NS = 3000000000,
+                     SECOND_NS = 1000000000; /* after this long without a byte another writer may take over */
 
 struct sessions {
     struct app *app;
@@ -107,8 +108,9 @@ static bool open_again(struct app *app, struct live *l, const struct catalog_upl
     if (hashed && (l->file = store_upload_known(app->store, row->content, row->note, (uint64_t)row->length, &none))) {
         return true;
     }
-    return !hashed || none.code == REEL_NOT_FOUND ? (l->file = store_upload_open(app->store, l->id, false, row->note, err)) != NULL
-                                                  : reel_error_pass(err, &none);
+    return !hashed || none.code == REEL_NOT_FOUND
+               ? (l->file = store_upload_open(app->store, l->id, false, row->note, err)) != NULL
+               : reel_error_pass(err, &none);
 }
 
 static bool fail_stale(struct reel_error *err) {
@@ -160,7 +162,8 @@ int64_t session_expires(const struct app *app) {
 /* ---- creating and reading */
 
 /* The session that was created with this key. */
-static bool find_again(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again, struct reel_error *err) {
+static bool find_again(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again,
+                       struct reel_error *err) {
     struct reel_error none = {0};
     *again = false;
     if (!q->key[0] || !catalog_upload_by_key(app->catalog, q->owner, q->key, out, &none)) {
@@ -177,7 +180,8 @@ static bool find_again(struct app *app, const struct session_request *q, struct 
     return session_get(app, NULL, id, out, err);
 }
 
-static bool make_row(struct app *app, const struct session_request *q, struct catalog_upload *u, struct reel_error *err) {
+static bool make_row(struct app *app, const struct session_request *q, struct catalog_upload *u,
+                     struct reel_error *err) {
     u->owner = strdup(q->owner);
     u->key = strdup(q->key);
     u->options = strdup(q->options);
@@ -192,7 +196,8 @@ static bool make_row(struct app *app, const struct session_request *q, struct ca
     return (u->owner && u->key && u->options && u->metadata && u->concat && u->note) || reel_fail_memory(err);
 }
 
-bool session_create(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again, struct reel_error *err) {
+bool session_create(struct app *app, const struct session_request *q, struct catalog_upload *out, bool *again,
+                    struct reel_error *err) {
     *out = (struct catalog_upload){0};
     if (!find_again(app, q, out, again, err)) {
         return false;
@@ -205,11 +210,12 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
         return false;
     }
     if (open >= SESSIONS_MAX) {
-        return reel_fail(err, REEL_NO_SPACE, "%d uploads are open already: end some, or wait until they expire", SESSIONS_MAX);
+        return reel_fail(err, REEL_NO_SPACE, "%d uploads are open already: end some, or wait until they expire",
+                         SESSIONS_MAX);
     }
     bool created = make_row(app, q, out, err) && catalog_make_id(out->id, err);
-    struct store_upload *file =
-        created ? store_upload_open(app->store, out->id, true, "", err) : NULL; /* before the row, so that no row is without a file */
+    struct store_upload *file = created ? store_upload_open(app->store, out->id, true, "", err)
+                                        : NULL; /* before the row, so that no row is without a file */
     created = file && catalog_upload_add(app->catalog, out, SESSIONS_OF_ONE_MAX, store_room(app->store), err);
     if (file && !created) {
         store_upload_drop(file);
@@ -224,7 +230,8 @@ bool session_create(struct app *app, const struct session_request *q, struct cat
     return find_again(app, q, out, again, err) && (*again || reel_error_pass(err, &why));
 }
 
-/* With a bucket: the server that was about to end this session may have stopped in between. With a folder, that is noticed at the start. */
+/* With a bucket: the server that was about to end this session may have stopped in between. With a folder, that is
+ * noticed at the start. */
 static bool end_if_added(struct app *app, struct catalog_upload *u, struct reel_error *err) {
     bool found;
     if (u->done || !u->content[0] || !store_is_bucket(app->store)) {
@@ -250,7 +257,8 @@ static bool end_if_added(struct app *app, struct catalog_upload *u, struct reel_
 }
 
 /* As in the catalog: offset is the confirmed one. */
-static bool find_row(struct app *app, const char *owner, const char *id, struct catalog_upload *out, struct reel_error *err) {
+static bool find_row(struct app *app, const char *owner, const char *id, struct catalog_upload *out,
+                     struct reel_error *err) {
     if (!catalog_upload_get(app->catalog, id, out, err)) {
         return false;
     }
@@ -291,8 +299,8 @@ static bool confirm(struct session_writer *w, struct reel_error *err) {
     return true;
 }
 
-/* What the client may rely on: with a folder, all that this process has written; with a bucket, what is in the row, which other servers
- * see. */
+/* What the client may rely on: with a folder, all that this process has written; with a bucket, what is in the row,
+ * which other servers see. */
 static bool update_offset(struct app *app, struct live *l, struct catalog_upload *out, struct reel_error *err) {
     bool counts = !(l->writer && l->writer->piece.checked);
     if (!store_is_bucket(app->store)) {
@@ -309,7 +317,8 @@ static bool update_offset(struct app *app, struct live *l, struct catalog_upload
     return true;
 }
 
-bool session_get(struct app *app, const char *owner, const char *id, struct catalog_upload *out, struct reel_error *err) {
+bool session_get(struct app *app, const char *owner, const char *id, struct catalog_upload *out,
+                 struct reel_error *err) {
     if (!find_row(app, owner, id, out, err)) {
         return false;
     }
@@ -345,8 +354,8 @@ uint64_t session_acknowledged_offset(const struct catalog_upload *u) {
     return u->offset - waits;
 }
 
-static enum session_answer take_over(struct app *app, struct live *l, const struct session_piece *piece, struct catalog_upload *now,
-                                     struct reel_error *err) {
+static enum session_answer take_over(struct app *app, struct live *l, const struct session_piece *piece,
+                                     struct catalog_upload *now, struct reel_error *err) {
     if (l->writer && reel_now_ns() - l->active_ns < SILENT_NS) {
         return SESSION_BUSY;
     }
@@ -367,26 +376,28 @@ static enum session_answer take_over(struct app *app, struct live *l, const stru
         return SESSION_OFFSET;
     }
     if (piece->length >= 0 && now->length >= 0 && piece->length != now->length) {
-        reel_fail(err, REEL_CONFLICT, "the upload was announced with %" PRId64 " bytes before, not %" PRId64, now->length, piece->length);
+        reel_fail(err, REEL_CONFLICT, "the upload was announced with %" PRId64 " bytes before, not %" PRId64,
+                  now->length, piece->length);
         return SESSION_FAILED;
     }
     now->length = piece->length >= 0 ? piece->length : now->length;
     if (now->length >= 0 && now->offset > (uint64_t)now->length) {
-        reel_fail(err, REEL_CONFLICT, "%" PRIu64 " bytes have been received already, the upload cannot have %" PRId64, now->offset,
-                  now->length);
+        reel_fail(err, REEL_CONFLICT, "%" PRIu64 " bytes have been received already, the upload cannot have %" PRId64,
+                  now->offset, now->length);
         return SESSION_FAILED;
     }
     return piece->checked && !store_upload_mark(l->file, err) ? SESSION_FAILED : SESSION_OK;
 }
 
-static enum session_answer begin_locked(struct app *app, struct live *l, const struct session_piece *piece, struct session_writer *w,
-                                        struct catalog_upload *now, struct reel_error *err) {
+static enum session_answer begin_locked(struct app *app, struct live *l, const struct session_piece *piece,
+                                        struct session_writer *w, struct catalog_upload *now, struct reel_error *err) {
     uint64_t confirmed = now->offset;
     enum session_answer answer = live_open(app, l, now, err) ? take_over(app, l, piece, now, err) : SESSION_FAILED;
     if (answer != SESSION_OK) {
         return answer;
     }
-    bool changed = (piece->checked && !now->checked) || piece->length >= 0 || store_is_bucket(app->store); /* another server's turn ends */
+    bool changed = (piece->checked && !now->checked) || piece->length >= 0 ||
+                   store_is_bucket(app->store); /* another server's turn ends */
     now->checked = now->checked || piece->checked;
     if (changed) {
         struct catalog_upload row = *now;
@@ -432,7 +443,8 @@ enum session_answer session_begin(struct app *app, const char *owner, const char
         return SESSION_FAILED;
     }
     pthread_mutex_lock(&l->mutex);
-    enum session_answer answer = find_row_again(app, now, err) ? begin_locked(app, l, piece, w, now, err) : SESSION_FAILED;
+    enum session_answer answer =
+        find_row_again(app, now, err) ? begin_locked(app, l, piece, w, now, err) : SESSION_FAILED;
     pthread_mutex_unlock(&l->mutex);
     if (answer != SESSION_OK) {
         live_release(app->sessions, l);
@@ -443,7 +455,8 @@ enum session_answer session_begin(struct app *app, const char *owner, const char
 }
 
 static bool is_mine(const struct session_writer *w, struct reel_error *err) {
-    return w->live->writer == w || reel_fail(err, REEL_CONFLICT, "another request has taken over this upload, or it was removed");
+    return w->live->writer == w ||
+           reel_fail(err, REEL_CONFLICT, "another request has taken over this upload, or it was removed");
 }
 
 bool session_write(struct session_writer *w, const void *data, size_t size, struct reel_error *err) {
@@ -455,7 +468,8 @@ bool session_write(struct session_writer *w, const void *data, size_t size, stru
         uint64_t after = store_upload_size(l->file) + size;
         l->active_ns = reel_now_ns();
         if (w->u.length >= 0 && after > (uint64_t)w->u.length) {
-            ok = reel_fail(err, REEL_LIMIT, "these are more bytes than the %" PRId64 " that were announced", w->u.length);
+            ok = reel_fail(err, REEL_LIMIT, "these are more bytes than the %" PRId64 " that were announced",
+                           w->u.length);
         } else if (max > 0 && after > max) {
             ok = reel_fail(err, REEL_LIMIT, "an upload has at most %" PRIu64 " bytes", max);
         } else {
@@ -501,9 +515,11 @@ bool sessions_run(struct app *app, const struct job_call *call, struct reel_erro
     while (ok && catalog_upload_expired(app->catalog, now, &u, &none)) {
         ok = session_sweep_one(app, u.id, now, err); /* removed, unless it expires later by now */
         catalog_upload_done(&u);
-        ok = ok && (call->progress->report(call->progress->context, 0, 0) || reel_fail(err, REEL_CANCELLED, "cancelled"));
+        ok = ok &&
+             (call->progress->report(call->progress->context, 0, 0) || reel_fail(err, REEL_CANCELLED, "cancelled"));
     }
-    return ok && (none.code == REEL_NOT_FOUND || reel_error_pass(err, &none)) && catalog_responses_expire(app->catalog, err) &&
+    return ok && (none.code == REEL_NOT_FOUND || reel_error_pass(err, &none)) &&
+           catalog_responses_expire(app->catalog, err) &&
            store_trim_derived(app->store, app->config.derived_bytes - app_kept_bytes(&app->config), err);
 }
 

@@ -20,7 +20,8 @@ struct reel_statistics *statistics_open(struct app *app, const char *content, st
     return fd >= 0 ? reel_statistics_open(fd, err) : NULL;
 }
 
-static bool make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress, struct reel_error *err) {
+static bool make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
+                 struct reel_error *err) {
     char job[JOB_ID_TEXT];
     AUTO_MEM uint8_t *data = NULL;
     size_t size;
@@ -29,7 +30,8 @@ static bool make(struct app *app, const struct catalog_recording *r, const struc
            store_keep_statistics(app->store, r->content, data, size, err);
 }
 
-bool statistics_make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress, struct reel_error *err) {
+bool statistics_make(struct app *app, const struct catalog_recording *r, const struct reel_progress *progress,
+                     struct reel_error *err) {
     bool good;
     {
         AUTO_LOCK struct key_lock lock = {0};
@@ -41,8 +43,10 @@ bool statistics_make(struct app *app, const struct catalog_recording *r, const s
     return good;
 }
 
-bool statistics_make_later(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT], struct reel_error *err) {
-    const struct job_spec spec = {.kind = "statistics", .key = r->content, .collection = r->collection, .subject = r->id};
+bool statistics_make_later(struct app *app, const struct catalog_recording *r, char id[JOB_ID_TEXT],
+                           struct reel_error *err) {
+    const struct job_spec spec = {
+        .kind = "statistics", .key = r->content, .collection = r->collection, .subject = r->id};
     return jobs_add(app->jobs, &spec, id, err);
 }
 
@@ -76,7 +80,8 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     if (r->state == STATE_READY && r->messages > 0) {
         statistics_make(v->app, r, v->progress, &ignored); /* a question says why there are none */
     }
-    v->stopped = ignored.code == REEL_CANCELLED || (v->progress->report && !v->progress->report(v->progress->context, ++v->done, 0));
+    v->stopped = ignored.code == REEL_CANCELLED ||
+                 (v->progress->report && !v->progress->report(v->progress->context, ++v->done, 0));
     v->waits = v->waits || v->stopped || r->state == STATE_SCANNING || r->state == STATE_RECORDING;
     if (!v->waits) {
         atomic_store(&v->app->statistics_row, r->row);
@@ -109,6 +114,6 @@ static bool any(void *context, const struct catalog_recording *r) {
 bool statistics_are_due(struct app *app) {
     bool due = false;
     struct reel_error ignored;
-    return !app->config.statistics_when_asked && catalog_each_after(app->catalog, atomic_load(&app->statistics_row), any, &due, &ignored) &&
-           due;
+    return !app->config.statistics_when_asked &&
+           catalog_each_after(app->catalog, atomic_load(&app->statistics_row), any, &due, &ignored) && due;
 }

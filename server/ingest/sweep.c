@@ -1,5 +1,5 @@
-/* At start, in the background: reconciles disk and catalog after a crash. A file is removed only under its content's lock, after the
- * catalog confirmed that it is unused. */
+/* At start, in the background: reconciles disk and catalog after a crash. A file is removed only under its content's
+ * lock, after the catalog confirmed that it is unused. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -32,8 +32,8 @@ static bool go_on(struct sweep *s) {
     return !s->stopped;
 }
 
-/* Removes from the manifest of a content that is in use the recordings that never came into the catalog, or were just deleted from it. The
- * content's lock is held. */
+/* Removes from the manifest of a content that is in use the recordings that never came into the catalog, or were just
+ * deleted from it. The content's lock is held. */
 static void forget_unknown(struct app *app, const char *content) {
     struct reel_error ignored;
     size_t i;
@@ -65,7 +65,8 @@ void sweep_ahead(struct app *app, const char *content) {
 static bool visit_file(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     struct sweep *s = context;
     struct reel_error ignored;
-    bool is_blob = !*suffix || strcmp(suffix, ".ref") == 0, is_ours = is_blob || store_is_of_content(suffix), used = true;
+    bool is_blob = !*suffix || strcmp(suffix, ".ref") == 0, is_ours = is_blob || store_is_of_content(suffix),
+         used = true;
     if (!is_ours) {
         if (written_ns < s->app->started_ns) { /* a pack that was being built when the last server stopped */
             store_remove_leftover(s->app->store, hex, suffix, &ignored);
@@ -107,8 +108,9 @@ static bool visit_recording(void *context, const struct catalog_recording *r) {
     bool there = parts_are_there(s->app, r);
     if (r->state == STATE_READY && !there) {
         catalog_set_state(s->app->catalog, r->id, STATE_MISSING, "the stored file is gone", &ignored);
-    } else if (r->state == STATE_MISSING && there && r->n_parts > 0) { /* without parts it was live when its file was lost */
-        scan_again(s->app, r, NULL, &ignored);                         /* its file exists again */
+    } else if (r->state == STATE_MISSING && there &&
+               r->n_parts > 0) {               /* without parts it was live when its file was lost */
+        scan_again(s->app, r, NULL, &ignored); /* its file exists again */
     }
     return go_on(s);
 }
@@ -126,8 +128,8 @@ void sweep_record_stop(struct app *app) {
     catalog_set_maintenance(app->catalog, "stopped", now, &ignored);
 }
 
-/* Objects whose content no recording uses. What the catalog does not know at all stays: it may be newer than the catalog, which may have
- * been restored; reel fsck lists it. */
+/* Objects whose content no recording uses. What the catalog does not know at all stays: it may be newer than the
+ * catalog, which may have been restored; reel fsck lists it. */
 static bool sweep_objects(struct sweep *s, struct reel_error *err) {
     char sha256[SHA256_HEX] = "";
     struct reel_error none = {0};
@@ -155,8 +157,8 @@ static bool restores_nothing(struct app *app, const char *content) {
     return known && !whole;
 }
 
-/* Packs and manifests in the bucket, of a purge or an upload of several files that was cut off. What could restore a recording stays. Who
- * writes them holds the lock. */
+/* Packs and manifests in the bucket, of a purge or an upload of several files that was cut off. What could restore a
+ * recording stays. Who writes them holds the lock. */
 static bool visit_content(void *context, const char *hex, const char *suffix, int64_t written_ns) {
     struct sweep *s = context;
     struct app *app = s->app;
@@ -165,8 +167,8 @@ static bool visit_content(void *context, const char *hex, const char *suffix, in
     (void)suffix, (void)written_ns;
     if (catalog_content_used(app->catalog, hex, &used, &ignored) && !used) {
         AUTO_STRUCT(lock_release) struct key_lock lock = {0};
-        if (lock_try(app->locks, &lock, CONTENT_LOCK, hex) && catalog_content_used(app->catalog, hex, &used, &ignored) && !used &&
-            restores_nothing(app, hex)) {
+        if (lock_try(app->locks, &lock, CONTENT_LOCK, hex) &&
+            catalog_content_used(app->catalog, hex, &used, &ignored) && !used && restores_nothing(app, hex)) {
             store_remove_content(app->store, hex, &ignored);
         }
     }
@@ -177,21 +179,25 @@ static bool visit_sent(void *context, const struct store_sent *sent) {
     struct sweep *s = context;
     struct reel_error ignored;
     bool needed;
-    if (sent->at_s < s->yesterday_s && catalog_object_in_session(s->app->catalog, sent->name, &needed, &ignored) && !needed) {
+    if (sent->at_s < s->yesterday_s && catalog_object_in_session(s->app->catalog, sent->name, &needed, &ignored) &&
+        !needed) {
         store_remove_sent(s->app->store, sent, &ignored);
     }
     return go_on(s);
 }
 
 static bool sweep_files(struct sweep *s, struct reel_error *err) {
-    return !store_is_bucket(s->app->store) ? store_each(s->app->store, visit_file, s, err)
-                                           : sweep_objects(s, err) && (s->stopped || store_each(s->app->store, visit_content, s, err)) &&
-                                                 (s->stopped || store_each_sent(s->app->store, false, visit_sent, s, err));
+    return !store_is_bucket(s->app->store)
+               ? store_each(s->app->store, visit_file, s, err)
+               : sweep_objects(s, err) && (s->stopped || store_each(s->app->store, visit_content, s, err)) &&
+                     (s->stopped || store_each_sent(s->app->store, false, visit_sent, s, err));
 }
 
 bool sweep_run(struct app *app, const struct job_call *call, struct reel_error *err) {
-    struct sweep s = {
-        .app = app, .progress = call->progress, .ran_ns = sweep_last_stop(app), .yesterday_s = reel_now_ns() / 1000000000 - 24 * 3600};
+    struct sweep s = {.app = app,
+                      .progress = call->progress,
+                      .ran_ns = sweep_last_stop(app),
+                      .yesterday_s = reel_now_ns() / 1000000000 - 24 * 3600};
     struct reel_error ignored;
     manifests_write_due(app, 0, call->progress, &ignored); /* left from the last run */
     bool good = catalog_each(s.app->catalog, visit_recording, &s, err) && (s.stopped || sweep_files(&s, err)) &&

@@ -43,11 +43,14 @@ static bool read_tags(struct upload_options *w, const json_t *value, struct reel
     const char *text = json_string_value(value), *key;
     json_t *parsed = text ? json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL) : NULL, *item;
     const json_t *tags = text ? parsed : value;
-    bool good = json_is_object(tags) || reel_fail(err, REEL_ARGUMENT, "tags must be an object of texts: {\"robot\": \"r1\"}");
+    bool good =
+        json_is_object(tags) || reel_fail(err, REEL_ARGUMENT, "tags must be an object of texts: {\"robot\": \"r1\"}");
     json_object_foreach((json_t *)tags, key, item) {
         const char *of = json_string_value(item);
-        good = good && (of || reel_fail(err, REEL_ARGUMENT, "tags: %.64s must be a text", key)) && catalog_tag_check(key, of, err) &&
-               (catalog_annotations_tag(&w->annotations, key) || catalog_annotations_set_tag(&w->annotations, key, of, err));
+        good = good && (of || reel_fail(err, REEL_ARGUMENT, "tags: %.64s must be a text", key)) &&
+               catalog_tag_check(key, of, err) &&
+               (catalog_annotations_tag(&w->annotations, key) ||
+                catalog_annotations_set_tag(&w->annotations, key, of, err));
     }
     json_decref(parsed);
     return good;
@@ -65,11 +68,16 @@ static bool read_description(struct upload_options *w, const json_t *value, stru
     return w->annotations.description || reel_fail_memory(err);
 }
 
-bool upload_options_set(struct upload_options *w, const char *key, const json_t *value, bool *known, struct reel_error *err) {
+bool upload_options_set(struct upload_options *w, const char *key, const json_t *value, bool *known,
+                        struct reel_error *err) {
     const struct {
         const char *name;
         char *to;
-    } texts[] = {{"collection", w->collection}, {"name", w->name}, {"format", w->format}, {"part_of", w->part_of}, {"group", w->group}};
+    } texts[] = {{"collection", w->collection},
+                 {"name", w->name},
+                 {"format", w->format},
+                 {"part_of", w->part_of},
+                 {"group", w->group}};
     *known = true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcmp(key, texts[i].name) == 0) {
@@ -106,7 +114,8 @@ static bool upload_options_set_all(struct upload_options *w, const json_t *objec
         }
         if (!known) {
             return reel_fail(err, REEL_ARGUMENT,
-                             "\"%.40s\" is none of collection, name, format, part_of, group, replace, keep, sha256, tags, description",
+                             "\"%.40s\" is none of collection, name, format, part_of, group, replace, keep, sha256, "
+                             "tags, description",
                              key);
         }
     }
@@ -116,7 +125,8 @@ static bool upload_options_set_all(struct upload_options *w, const json_t *objec
 bool upload_options_parse(struct upload_options *w, const char *text, struct reel_error *err) {
     json_t *object = strlen(text) <= UPLOAD_OPTIONS_JSON_MAX ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
     bool good = object ? upload_options_set_all(w, object, err)
-                       : reel_fail(err, REEL_ARGUMENT, "meta must be a JSON object of at most %d bytes", UPLOAD_OPTIONS_JSON_MAX);
+                       : reel_fail(err, REEL_ARGUMENT, "meta must be a JSON object of at most %d bytes",
+                                   UPLOAD_OPTIONS_JSON_MAX);
     json_decref(object);
     return good;
 }
@@ -134,13 +144,15 @@ char *upload_options_print(const struct upload_options *w, struct reel_error *er
     json_t *object = json_object();
     bool good = object;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        good = good && (!texts[i].text || !texts[i].text[0] || json_object_set_new(object, texts[i].name, json_string(texts[i].text)) == 0);
+        good = good && (!texts[i].text || !texts[i].text[0] ||
+                        json_object_set_new(object, texts[i].name, json_string(texts[i].text)) == 0);
     }
     good = good && (!w->replace || json_object_set_new(object, "replace", json_true()) == 0) &&
            (!w->keep || json_object_set_new(object, "keep", json_true()) == 0);
     json_t *tags = w->annotations.n_tags > 0 ? json_object() : NULL;
     for (uint32_t i = 0; i < w->annotations.n_tags; i++) {
-        good = good && json_object_set_new(tags, w->annotations.tags[i].key, json_string(w->annotations.tags[i].value)) == 0;
+        good = good &&
+               json_object_set_new(tags, w->annotations.tags[i].key, json_string(w->annotations.tags[i].value)) == 0;
     }
     good = (!tags || json_object_set_new(object, "tags", tags) == 0) && good;
     char *text = good ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;

@@ -1,5 +1,5 @@
-/* See watch.h. An event of the system only marks a folder as due; the same check as in a rescan decides what is new. A lost event costs
- * time, never a file. */
+/* See watch.h. An event of the system only marks a folder as due; the same check as in a rescan decides what is new. A
+ * lost event costs time, never a file. */
 #include "ingest/watch.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 
 enum { DIRTY_MAX = 4096, EVENT_BYTES = 64 << 10 };
 static const int64_t SECOND_NS = 1000000000, SOON_NS = 100000000;
-static const uint32_t EVENTS =
-    IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
+static const uint32_t EVENTS = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB |
+                               IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
 
 struct dirty { /* a folder to inspect again */
     unsigned watch;
@@ -216,7 +216,8 @@ static void read_events(struct watches *all) {
     ssize_t n;
     while (buffer && (n = read(all->inotify, buffer, EVENT_BYTES)) > 0) {
         for (char *at = buffer; at < buffer + n;) {
-            const struct inotify_event *e = (const void *)at; /* the kernel pads its names so that the next is aligned */
+            const struct inotify_event *e =
+                (const void *)at; /* the kernel pads its names so that the next is aligned */
             on_event(all, e);
             at += sizeof *e + e->len;
         }
@@ -288,7 +289,8 @@ bool watch_run(struct app *app, const struct job_call *call, struct reel_error *
         mark_due(all, &d);
         free(d.folder);
     }
-    return call->progress->report(call->progress->context, w->statistics.files, 0) || reel_fail(err, REEL_CANCELLED, "cancelled");
+    return call->progress->report(call->progress->context, w->statistics.files, 0) ||
+           reel_fail(err, REEL_CANCELLED, "cancelled");
 }
 
 /* When the first folder of this watch is due; INT64_MAX while a job is about to look. The mutex is held. */
@@ -314,7 +316,8 @@ static int64_t add_jobs(struct watches *all) {
         pthread_mutex_unlock(&all->mutex);
         char key[16];
         snprintf(key, sizeof key, "%u", i);
-        const struct job_spec spec = {.kind = "watched-folder", .key = key, .collection = w->collection, .subject = w->collection};
+        const struct job_spec spec = {
+            .kind = "watched-folder", .key = key, .collection = w->collection, .subject = w->collection};
         if (now && !jobs_add(all->app->jobs, &spec, NULL, &ignored)) { /* the catalog cannot be written now */
             pthread_mutex_lock(&all->mutex);
             w->queued = false;
@@ -373,8 +376,8 @@ static bool open_watch(struct watches *all, const char *text, struct reel_error 
                                          .on_report = on_report,
                                          .entered = on_entered,
                                          .context = w};
-    w->run =
-        (struct import_run){.app = all->app, .options = &w->options, .progress = &all->progress, .base = w->folder, .out = &w->statistics};
+    w->run = (struct import_run){
+        .app = all->app, .options = &w->options, .progress = &all->progress, .base = w->folder, .out = &w->statistics};
     run_begin(&w->run);
     all->n++;
     return true;

@@ -6,8 +6,8 @@
 
 struct watches;
 
-/* One thread for all of app->config.watches, as "DIR" or "DIR=COLLECTION", notices what happens in them; jobs inspect and import it (kind
- * "watched-folder", the key is its number). *out is NULL when no folder is configured. */
+/* One thread for all of app->config.watches, as "DIR" or "DIR=COLLECTION", notices what happens in them; jobs inspect
+ * and import it (kind "watched-folder", the key is its number). *out is NULL when no folder is configured. */
 bool watches_start(struct app *app, struct watches **out, struct reel_error *err);
 void watches_stop(struct watches *all); /* no new imports start any more; NULL is fine */
 void watches_free(struct watches *all); /* after jobs_stop() */

@@ -57,15 +57,16 @@ static json_t *manifest_of(const struct catalog_copy *copy, const struct backup_
     reel_time_rfc3339(reel_now_ns(), when);
     json_t *catalog = json_pack("{s:s, s:i, s:I, s:s}", "file", "catalog.db", "version", (int)catalog_version(), "size",
                                 (json_int_t)copy->bytes, "sha256", copy->sha256);
-    json_t *stored = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I}", "list", "blobs.txt", "sha256", files->list_sha256, "count",
-                               (json_int_t)files->count, "size", (json_int_t)files->bytes, "elsewhere", (json_int_t)files->elsewhere,
-                               "kept", backup_blobs_names[blobs], "gone", (json_int_t)files->gone);
-    return json_pack("{s:i, s:s, s:s, s:I, s:o, s:o}", "reel_backup", 1, "version", REEL_VERSION, "time", when, "recordings",
-                     (json_int_t)copy->recordings, "catalog", catalog, "files", stored);
+    json_t *stored =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I}", "list", "blobs.txt", "sha256", files->list_sha256, "count",
+                  (json_int_t)files->count, "size", (json_int_t)files->bytes, "elsewhere", (json_int_t)files->elsewhere,
+                  "kept", backup_blobs_names[blobs], "gone", (json_int_t)files->gone);
+    return json_pack("{s:i, s:s, s:s, s:I, s:o, s:o}", "reel_backup", 1, "version", REEL_VERSION, "time", when,
+                     "recordings", (json_int_t)copy->recordings, "catalog", catalog, "files", stored);
 }
 
-static bool make(struct app *app, const char *folder, enum backup_blobs blobs, const struct reel_progress *progress, json_t **manifest,
-                 struct reel_error *err) {
+static bool make(struct app *app, const char *folder, enum backup_blobs blobs, const struct reel_progress *progress,
+                 json_t **manifest, struct reel_error *err) {
     char path[PATH_MAX];
     struct catalog_copy copy;
     bool alone = false;
@@ -80,12 +81,13 @@ static bool make(struct app *app, const char *folder, enum backup_blobs blobs, c
     return good;
 }
 
-bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, const struct reel_progress *progress, json_t **manifest,
-                struct reel_error *err) {
+bool backup_run(struct app *app, const char *folder, enum backup_blobs blobs, const struct reel_progress *progress,
+                json_t **manifest, struct reel_error *err) {
     *manifest = NULL;
     if (store_is_bucket(app->store)) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "the files are in a bucket: turn on its versioning, or copy it; the catalog can be made again from it");
+        return reel_fail(
+            err, REEL_UNSUPPORTED,
+            "the files are in a bucket: turn on its versioning, or copy it; the catalog can be made again from it");
     }
     bool good = make(app, folder, blobs, progress, manifest, err);
     if (!good) {
@@ -115,8 +117,11 @@ bool backup_job_run(struct app *app, const struct job_call *call, struct reel_er
         return reel_fail(err, REEL_UNSUPPORTED, "this server has no folder for backups: start it with --backup-dir");
     }
     name_of_now(name);
-    bool good = disk_join(folder, app->config.backup_dir, name, err) && backup_run(app, folder, blobs, call->progress, &manifest, err);
-    AUTO_MEM char *text = good && json_object_set_new(manifest, "name", json_string(name)) == 0 ? json_dumps(manifest, JSON_COMPACT) : NULL;
+    bool good = disk_join(folder, app->config.backup_dir, name, err) &&
+                backup_run(app, folder, blobs, call->progress, &manifest, err);
+    AUTO_MEM char *text = good && json_object_set_new(manifest, "name", json_string(name)) == 0
+                              ? json_dumps(manifest, JSON_COMPACT)
+                              : NULL;
     json_decref(manifest);
     return good && (text ? catalog_set_maintenance(app->catalog, "backup", text, err) : reel_fail_memory(err));
 }
@@ -125,6 +130,7 @@ bool backup_start(struct app *app, enum backup_blobs blobs, char id[JOB_ID_TEXT]
     if (!app->config.backup_dir) {
         return reel_fail(err, REEL_UNSUPPORTED, "this server has no folder for backups: start it with --backup-dir");
     }
-    const struct job_spec spec = {.kind = "backup", .subject = "catalog and files", .options = backup_blobs_names[blobs], .alone = true};
+    const struct job_spec spec = {
+        .kind = "backup", .subject = "catalog and files", .options = backup_blobs_names[blobs], .alone = true};
     return jobs_add(app->jobs, &spec, id, err);
 }

@@ -1,4 +1,5 @@
-/* See backup_files.h. A file is complete under its name or absent; one of the same name and size is not copied again. */
+/* See backup_files.h. A file is complete under its name or absent; one of the same name and size is not copied again.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,17 +29,21 @@ static bool link_file(const char *from, const char *to, bool *gone, struct reel_
                           : reel_fail_errno(err, "a file cannot be linked");
 }
 
-static bool copy_stored(struct backup_files *f, const char *hex, const char *suffix, bool *gone, struct reel_error *err) {
+static bool copy_stored(struct backup_files *f, const char *hex, const char *suffix, bool *gone,
+                        struct reel_error *err) {
     char from[PATH_MAX], to[PATH_MAX];
     uint64_t size, there;
     *gone = false;
-    if (!store_file_path(f->from, hex, suffix, from, sizeof from) || !store_file_path(f->to, hex, suffix, to, sizeof to)) {
+    if (!store_file_path(f->from, hex, suffix, from, sizeof from) ||
+        !store_file_path(f->to, hex, suffix, to, sizeof to)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
     }
-    if (!*suffix && store_file_size(f->to, hex, suffix, &there) && store_file_size(f->from, hex, suffix, &size) && size == there) {
+    if (!*suffix && store_file_size(f->to, hex, suffix, &there) && store_file_size(f->from, hex, suffix, &size) &&
+        size == there) {
         return true;
     }
-    return store_make_place(f->to, hex, err) && (f->blobs == BACKUP_LINK_BLOBS ? link_file : disk_copy)(from, to, gone, err);
+    return store_make_place(f->to, hex, err) &&
+           (f->blobs == BACKUP_LINK_BLOBS ? link_file : disk_copy)(from, to, gone, err);
 }
 
 /* ---- all of them */
@@ -62,7 +67,8 @@ static bool list_and_copy(struct backup_files *f, struct catalog *copied, struct
     while (catalog_part_after(copied, sha256, next, &size, &end)) {
         bool gone = false;
         memcpy(sha256, next, sizeof sha256);
-        bool here = store_file_size(f->from, sha256, "", &unused), elsewhere = !here && store_file_size(f->from, sha256, ".ref", &unused);
+        bool here = store_file_size(f->from, sha256, "", &unused),
+             elsewhere = !here && store_file_size(f->from, sha256, ".ref", &unused);
         if (f->progress && f->progress->report && !f->progress->report(f->progress->context, f->count, 0)) {
             return reel_fail(err, REEL_CANCELLED, "cancelled");
         }
@@ -110,19 +116,23 @@ struct contents {
 static bool copy_content(void *context, const struct catalog_recording *r) {
     struct contents *c = context;
     bool gone; /* a recording that failed has no index */
-    return copy_stored(c->f, r->content, ".json", &gone, &c->error) && copy_stored(c->f, r->content, ".reel", &gone, &c->error);
+    return copy_stored(c->f, r->content, ".json", &gone, &c->error) &&
+           copy_stored(c->f, r->content, ".reel", &gone, &c->error);
 }
 
 /* A file of the data folder itself, which need not be there. */
-static bool copy_side_files(const struct backup_files *f, const char *folder, const char *name, struct reel_error *err) {
+static bool copy_side_files(const struct backup_files *f, const char *folder, const char *name,
+                            struct reel_error *err) {
     char from[PATH_MAX], to[PATH_MAX];
     bool gone;
-    return disk_join(from, store_folder(f->from), name, err) && disk_join(to, folder, name, err) && disk_copy(from, to, &gone, err);
+    return disk_join(from, store_folder(f->from), name, err) && disk_join(to, folder, name, err) &&
+           disk_copy(from, to, &gone, err);
 }
 
 static bool copy_contents(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     struct contents c = {.f = f};
-    return catalog_each(copied, copy_content, &c, err) && (c.error.code == REEL_OK || reel_fail(err, c.error.code, "%s", c.error.text)) &&
+    return catalog_each(copied, copy_content, &c, err) &&
+           (c.error.code == REEL_OK || reel_fail(err, c.error.code, "%s", c.error.text)) &&
            copy_side_files(f, folder, "collections.json", err);
 }
 
@@ -154,7 +164,8 @@ static bool sync_all(const char *folder, struct reel_error *err) {
 
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err) {
     struct pruning p = {.f = f, .copied = copied};
-    return write_list(f, copied, folder, err) && (f->blobs == BACKUP_NO_BLOBS || copy_contents(f, copied, folder, err)) &&
+    return write_list(f, copied, folder, err) &&
+           (f->blobs == BACKUP_NO_BLOBS || copy_contents(f, copied, folder, err)) &&
            copy_side_files(f, folder, "settings.json", err) && store_each(f->to, prune_one, &p, err) &&
            (p.error.code == REEL_OK || reel_fail(err, p.error.code, "%s", p.error.text)) && sync_all(folder, err);
 }
@@ -170,8 +181,9 @@ bool backup_write_json(const char *folder, const json_t *manifest, struct reel_e
         return false;
     }
     AUTO_FD int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool good = (fd >= 0 && disk_write_all(fd, text, strlen(text)) && sync_all(folder, NULL) && rename(part, path) == 0) ||
-                reel_fail_errno(err, "backup.json cannot be written");
+    bool good =
+        (fd >= 0 && disk_write_all(fd, text, strlen(text)) && sync_all(folder, NULL) && rename(part, path) == 0) ||
+        reel_fail_errno(err, "backup.json cannot be written");
     if (!good) {
         unlink(part);
     }

@@ -6,7 +6,11 @@
 
 #include "app.h"
 
-enum backup_blobs { BACKUP_NO_BLOBS, BACKUP_LINK_BLOBS, BACKUP_COPY_BLOBS }; /* LINK: hard links, on the same disk only */
+enum backup_blobs {
+    BACKUP_NO_BLOBS,
+    BACKUP_LINK_BLOBS,
+    BACKUP_COPY_BLOBS
+}; /* LINK: hard links, on the same disk only */
 
 struct backup_files {
     struct store *from, *to;
@@ -15,7 +19,8 @@ struct backup_files {
     uint64_t count, bytes, elsewhere, gone; /* filled in; gone: purged while the backup was made */
     char list_sha256[65];
 };
-/* Writes blobs.txt, and adds the files that `copied` needs; removes files that it does not need. Everything is synced to disk.
+/* Writes blobs.txt, and adds the files that `copied` needs; removes files that it does not need. Everything is synced
+ * to disk.
  */
 bool backup_files(struct backup_files *f, struct catalog *copied, const char *folder, struct reel_error *err);
 

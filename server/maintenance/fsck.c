@@ -18,11 +18,13 @@
 #include "store/roots.h"
 
 const char *fsck_kind_name(enum fsck_kind kind) {
-    static const char *const names[] = {"catalog", "totals", "search", "file", "index", "manifest", "unknown", "orphan", "leftover"};
+    static const char *const names[] = {"catalog",  "totals",  "search", "file",    "index",
+                                        "manifest", "unknown", "orphan", "leftover"};
     return names[kind];
 }
 
-void fsck_found(struct fsck *f, enum fsck_kind kind, const char *subject, const char *repaired, const char *format, ...) {
+void fsck_found(struct fsck *f, enum fsck_kind kind, const char *subject, const char *repaired, const char *format,
+                ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
@@ -44,7 +46,9 @@ bool fsck_step(struct fsck *f, uint64_t done) {
 
 static void report_catalog(void *context, const char *kind, const char *text) {
     struct fsck *f = context;
-    enum fsck_kind k = strcmp(kind, "totals") == 0 ? FSCK_TOTALS : strcmp(kind, "search") == 0 ? FSCK_SEARCH : FSCK_CATALOG;
+    enum fsck_kind k = strcmp(kind, "totals") == 0   ? FSCK_TOTALS
+                       : strcmp(kind, "search") == 0 ? FSCK_SEARCH
+                                                     : FSCK_CATALOG;
     bool repaired = f->repair && k != FSCK_CATALOG;
     f->wrote = f->wrote || repaired;
     fsck_found(f, k, "catalog", repaired ? "recounted" : NULL, "%s", text);
@@ -69,8 +73,8 @@ static bool finish(struct fsck *f, struct reel_error *err) {
 }
 
 static bool check_all(struct fsck *f, struct reel_error *err) {
-    return check_catalog(f, err) && fsck_rows(f, err) && fsck_files(f, err) && (!store_is_bucket(f->app.store) || fsck_bucket(f, err)) &&
-           finish(f, err);
+    return check_catalog(f, err) && fsck_rows(f, err) && fsck_files(f, err) &&
+           (!store_is_bucket(f->app.store) || fsck_bucket(f, err)) && finish(f, err);
 }
 
 /* ---- opening */
@@ -79,7 +83,8 @@ static bool check_all(struct fsck *f, struct reel_error *err) {
 static bool open_for_reading(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
     struct reel_error why = {0};
-    if (!catalog_location(f->options->data, path, err) || !(f->app.store = store_open_readonly(f->options->data, &f->report->alone, err))) {
+    if (!catalog_location(f->options->data, path, err) ||
+        !(f->app.store = store_open_readonly(f->options->data, &f->report->alone, err))) {
         return false;
     }
     f->app.catalog = catalog_open_readonly(path, &why);
@@ -103,11 +108,13 @@ static void drop_incoming(void *context, const char *name, const char *id) {
 /* Opening it sweeps incoming/, which is reported first. */
 static bool open_for_repair(struct fsck *f, struct reel_error *err) {
     char path[PATH_MAX];
-    struct store *readonly =
-        catalog_location(f->options->data, path, err) ? store_open_readonly(f->options->data, &f->report->alone, err) : NULL;
+    struct store *readonly = catalog_location(f->options->data, path, err)
+                                 ? store_open_readonly(f->options->data, &f->report->alone, err)
+                                 : NULL;
     bool good = readonly &&
                 (f->report->alone ||
-                 reel_fail(err, REEL_CONFLICT, "a server uses this data folder: stop it to repair; checking alone is possible now")) &&
+                 reel_fail(err, REEL_CONFLICT,
+                           "a server uses this data folder: stop it to repair; checking alone is possible now")) &&
                 store_each_incoming(readonly, drop_incoming, f, err);
     store_close(readonly);
     if (!good || !(f->app.store = store_open(f->options->data, err))) {
@@ -117,7 +124,8 @@ static bool open_for_repair(struct fsck *f, struct reel_error *err) {
         return false;
     }
     return (f->app.catalog = catalog_open(path, err)) && catalog_attach(f->app.catalog, f->app.store, err) &&
-           catalog_is_new(f->app.catalog, &f->fresh, err) && (!f->fresh || catalog_claim_again(f->app.catalog, f->app.store, err));
+           catalog_is_new(f->app.catalog, &f->fresh, err) &&
+           (!f->fresh || catalog_claim_again(f->app.catalog, f->app.store, err));
 }
 
 /* Every recording is unknown then. */
@@ -128,7 +136,8 @@ static bool rebuild(struct fsck *f, struct reel_error *err) {
 }
 
 bool fsck_run(const struct fsck_options *options, struct fsck_report *out, struct reel_error *err) {
-    struct fsck f = {.options = options, .report = out, .repair = options->repair || options->rebuild, .began_ns = reel_now_ns()};
+    struct fsck f = {
+        .options = options, .report = out, .repair = options->repair || options->rebuild, .began_ns = reel_now_ns()};
     *out = (struct fsck_report){0};
     f.app.roots = roots_open(options->roots, err);
     bool good = f.app.roots && (f.repair ? open_for_repair(&f, err) : open_for_reading(&f, err));

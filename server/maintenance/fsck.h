@@ -1,4 +1,5 @@
-/* Checks the archive: the catalog by itself, the catalog against the stored files, the stored files against the catalog. */
+/* Checks the archive: the catalog by itself, the catalog against the stored files, the stored files against the
+ * catalog. */
 #ifndef SERVER_MAINTENANCE_FSCK_H
 #define SERVER_MAINTENANCE_FSCK_H
 
@@ -20,9 +21,9 @@ const char *fsck_kind_name(enum fsck_kind kind);
 
 struct fsck_options {
     const char *data;
-    const char *const *roots;             /* folders with referenced files, NULL-terminated: these are checked; NULL: none */
-    uint64_t leftover_s;                  /* what an upload left in a bucket is looked at when it is this old */
-    bool repair, rebuild;                 /* rebuild: creates the catalog again from the manifests; includes repair */
+    const char *const *roots; /* folders with referenced files, NULL-terminated: these are checked; NULL: none */
+    uint64_t leftover_s;      /* what an upload left in a bucket is looked at when it is this old */
+    bool repair, rebuild;     /* rebuild: creates the catalog again from the manifests; includes repair */
     const struct reel_progress *progress; /* counts recordings, then files */
     /* Called for each finding; `subject` names a recording or file. `repaired` NULL: not repaired, else how. */
     void (*found)(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired);

@@ -1,5 +1,5 @@
-/* Checks what uploads have put into the bucket against the catalog, the upload sessions and the manifests. What is younger than the age
- * asked for may belong to an upload that another server is taking. */
+/* Checks what uploads have put into the bucket against the catalog, the upload sessions and the manifests. What is
+ * younger than the age asked for may belong to an upload that another server is taking. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,8 @@ static void report_leftover(struct fsck *f, const struct store_sent *sent) {
     bool parts = sent->kind == SENT_PARTS, removed = f->repair && store_remove_sent(f->app.store, sent, &ignored);
     snprintf(subject, sizeof subject, "%s/%.32s", parts ? "objects" : "incoming", sent->name);
     fsck_found(f, FSCK_LEFTOVER, subject, removed ? "removed" : NULL,
-               parts ? "parts of an object that no upload will complete" : "the end of an upload that cannot be resumed");
+               parts ? "parts of an object that no upload will complete"
+                     : "the end of an upload that cannot be resumed");
 }
 
 static bool visit_sent(void *context, const struct store_sent *sent) {
@@ -120,16 +121,18 @@ static void report_lost(const struct search *s, const struct lost *one) {
     snprintf(subject, sizeof subject, "objects/%s", one->name);
     reel_time_rfc3339(one->at_s * 1000000000, when);
     fsck_found(f, FSCK_ORPHAN, subject, removed ? "removed" : NULL,
-               "no recording, manifest or upload names this object of %" PRIu64 " bytes, written %s%s", one->bytes, when,
-               stays ? stays : "");
+               "no recording, manifest or upload names this object of %" PRIu64 " bytes, written %s%s", one->bytes,
+               when, stays ? stays : "");
 }
 
 bool fsck_bucket(struct fsck *f, struct reel_error *err) {
     struct search s = {.f = f, .before_s = f->began_ns / 1000000000 - (int64_t)f->options->leftover_s};
-    bool good = store_each_sent(f->app.store, true, visit_sent, &s, err) && (f->error.code == REEL_OK || reel_error_pass(err, &f->error));
+    bool good = store_each_sent(f->app.store, true, visit_sent, &s, err) &&
+                (f->error.code == REEL_OK || reel_error_pass(err, &f->error));
     if (good && s.n > 0) {
         qsort(s.items, s.n, sizeof *s.items, by_name);
-        good = store_each_named(f->app.store, note_named, &s, err) && (f->error.code == REEL_OK || reel_error_pass(err, &f->error));
+        good = store_each_named(f->app.store, note_named, &s, err) &&
+               (f->error.code == REEL_OK || reel_error_pass(err, &f->error));
     }
     for (size_t i = 0; good && i < s.n; i++) {
         if (!s.items[i].named) {

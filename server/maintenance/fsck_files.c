@@ -1,5 +1,5 @@
-/* Checks each stored file against the catalog. While a server runs (on a bucket, another one may), only old files are reported; a new one
- * may belong to an upload that is not in the catalog yet. */
+/* Checks each stored file against the catalog. While a server runs (on a bucket, another one may), only old files are
+ * reported; a new one may belong to an upload that is not in the catalog yet. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ static bool may_be_under_way(const struct fsck *f, int64_t written_ns) {
 
 /* ---- recordings missing in the catalog */
 
-static void report_unknown(void *context, const struct rebuild_entry *e, const struct catalog_recording *r, const char *why) {
+static void report_unknown(void *context, const struct rebuild_entry *e, const struct catalog_recording *r,
+                           const char *why) {
     struct fsck *f = context;
     char subject[320], how[320];
     if (!r) {
@@ -28,7 +29,8 @@ static void report_unknown(void *context, const struct rebuild_entry *e, const s
     }
     f->wrote = true;
     snprintf(subject, sizeof subject, "%.32s (%.120s/%.150s)", r->id, r->collection, r->name);
-    snprintf(how, sizeof how, "in the catalog again, %s%s%.200s", recording_state_name(r->state), r->problem[0] ? ": " : "", r->problem);
+    snprintf(how, sizeof how, "in the catalog again, %s%s%.200s", recording_state_name(r->state),
+             r->problem[0] ? ": " : "", r->problem);
     fsck_found(f, FSCK_UNKNOWN, subject, how, "it is in a manifest, but not in the catalog");
 }
 
@@ -45,7 +47,8 @@ static bool find_unknown(struct fsck *f, struct reel_error *err) {
     }
     for (size_t i = 0; i < list.n && !f->repair; i++) {
         bool has = false;
-        if (!may_be_under_way(f, list.items[i].created_ns) && catalog_has(f->app.catalog, list.items[i].id, &has, err) && !has) {
+        if (!may_be_under_way(f, list.items[i].created_ns) &&
+            catalog_has(f->app.catalog, list.items[i].id, &has, err) && !has) {
             fsck_found(f, FSCK_UNKNOWN, list.items[i].id, NULL, "it is in the manifest of %s, but not in the catalog",
                        list.items[i].content);
         }
@@ -90,7 +93,8 @@ static bool visit_file(void *context, const char *hex, const char *suffix, int64
     if (may_be_under_way(f, written_ns)) {
         return true;
     }
-    if ((blob || content) && !(blob ? catalog_blob_used : catalog_content_used)(f->app.catalog, hex, &used, &f->error)) {
+    if ((blob || content) &&
+        !(blob ? catalog_blob_used : catalog_content_used)(f->app.catalog, hex, &used, &f->error)) {
         return false;
     }
     return used || strlen(suffix) >= sizeof o->items->suffix || add_orphan(o, hex, suffix);
@@ -104,14 +108,20 @@ static void repair_orphan(struct fsck *f, const struct orphan *one) {
     snprintf(subject, sizeof subject, "%s%s", one->hex, one->suffix);
     bool repaired = f->repair && (ours ? store_set_aside(f->app.store, one->hex, one->suffix, &err)
                                        : store_remove_leftover(f->app.store, one->hex, one->suffix, &err));
-    const char *what = file ? "no recording uses this file" : ours ? "no recording has this content" : "work on it ended in the middle";
-    fsck_found(f, ours ? FSCK_ORPHAN : FSCK_LEFTOVER, subject, !repaired ? NULL : ours ? "moved to lost+found" : "removed", "%s", what);
+    const char *what = file   ? "no recording uses this file"
+                       : ours ? "no recording has this content"
+                              : "work on it ended in the middle";
+    fsck_found(f, ours ? FSCK_ORPHAN : FSCK_LEFTOVER, subject,
+               !repaired ? NULL
+               : ours    ? "moved to lost+found"
+                         : "removed",
+               "%s", what);
 }
 
 static bool find_orphans(struct fsck *f, struct reel_error *err) {
     struct orphans o = {.f = f};
-    bool good =
-        store_each(f->app.store, visit_file, &o, err) && (f->error.code == REEL_OK || reel_fail(err, f->error.code, "%s", f->error.text));
+    bool good = store_each(f->app.store, visit_file, &o, err) &&
+                (f->error.code == REEL_OK || reel_fail(err, f->error.code, "%s", f->error.text));
     for (size_t i = 0; i < o.n && good; i++) {
         repair_orphan(f, &o.items[i]);
     }
@@ -129,10 +139,12 @@ static void visit_incoming(void *context, const char *name, const char *id) {
     catalog_upload_done(&upload);
     if (!known) {
         bool repaired = f->repair && store_remove_incoming(f->app.store, name, &none);
-        fsck_found(f, FSCK_LEFTOVER, name, repaired ? "removed" : NULL, "left over from an upload that cannot be resumed");
+        fsck_found(f, FSCK_LEFTOVER, name, repaired ? "removed" : NULL,
+                   "left over from an upload that cannot be resumed");
     }
 }
 
 bool fsck_files(struct fsck *f, struct reel_error *err) {
-    return find_unknown(f, err) && find_orphans(f, err) && (!f->report->alone || store_each_incoming(f->app.store, visit_incoming, f, err));
+    return find_unknown(f, err) && find_orphans(f, err) &&
+           (!f->report->alone || store_each_incoming(f->app.store, visit_incoming, f, err));
 }

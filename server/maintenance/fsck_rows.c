@@ -1,5 +1,5 @@
-/* Checks each recording of the catalog against its files, index and manifest. While a server runs, a finding is verified against the row
- * as it is by then. */
+/* Checks each recording of the catalog against its files, index and manifest. While a server runs, a finding is
+ * verified against the row as it is by then. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static bool is_as_it_was(struct fsck *f, const struct catalog_recording *r) {
 
 /* ---- files */
 
-static const char *repair_file(struct fsck *f, const struct catalog_recording *r, const char *sha256, bool there, const char *why) {
+static const char *repair_file(struct fsck *f, const struct catalog_recording *r, const char *sha256, bool there,
+                               const char *why) {
     struct reel_error err;
     if (!f->repair || (there && !store_set_aside(f->app.store, sha256, "", &err)) ||
         !catalog_set_state(f->app.catalog, r->id, STATE_MISSING, why, &err)) {
@@ -46,7 +47,8 @@ static const char *repair_file(struct fsck *f, const struct catalog_recording *r
 }
 
 /* A referenced file; true: unchanged, or below none of the roots. */
-static bool check_reference(struct fsck *f, const struct catalog_recording *r, const char *sha256, const char *subject) {
+static bool check_reference(struct fsck *f, const struct catalog_recording *r, const char *sha256,
+                            const char *subject) {
     enum recording_state now = r->state == STATE_TRASHED ? r->state_before_trash : r->state;
     struct store_reference ref;
     struct reel_error why = {0}, ignored;
@@ -59,8 +61,10 @@ static bool check_reference(struct fsck *f, const struct catalog_recording *r, c
         return true;
     }
     enum recording_state then = why.code == REEL_NOT_FOUND ? STATE_MISSING : STATE_CHANGED;
-    if (now != STATE_MISSING && now != STATE_CHANGED && is_as_it_was(f, r)) { /* else the catalog has that state already */
-        bool repaired = f->repair && !reel_is_transient(why.code) && catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
+    if (now != STATE_MISSING && now != STATE_CHANGED &&
+        is_as_it_was(f, r)) { /* else the catalog has that state already */
+        bool repaired = f->repair && !reel_is_transient(why.code) &&
+                        catalog_set_state(f->app.catalog, r->id, then, why.text, &ignored);
         f->wrote = f->wrote || repaired;
         fsck_found(f, FSCK_FILE, subject,
                    !repaired               ? NULL
@@ -91,8 +95,8 @@ static bool check_files(struct fsck *f, const struct catalog_recording *r, const
             continue; /* the catalog has it already */
         }
         if (!there) {
-            fsck_found(f, FSCK_FILE, subject, repair_file(f, r, part->sha256, false, "the stored file is gone"), "its file %s is gone",
-                       part->sha256);
+            fsck_found(f, FSCK_FILE, subject, repair_file(f, r, part->sha256, false, "the stored file is gone"),
+                       "its file %s is gone", part->sha256);
         } else {
             fsck_found(f, FSCK_FILE, subject, repair_file(f, r, part->sha256, true, "the stored file had another size"),
                        "its file %s has %llu bytes instead of %llu", part->sha256, (unsigned long long)size,
@@ -114,8 +118,9 @@ static const char *repair_index(struct fsck *f, const struct catalog_recording *
     }
     f->wrote = true;
     bool scanned = scan_content(&f->app, r, *r->format ? reel_format_named(r->format) : NULL, NULL, &err) &&
-                   (index = scan_open_pack(&f->app, r->content, &err)) && catalog_get(f->app.catalog, r->id, &now, &err) &&
-                   scan_fill(&now, index, &err) && catalog_update_scan(f->app.catalog, &now, index, &err);
+                   (index = scan_open_pack(&f->app, r->content, &err)) &&
+                   catalog_get(f->app.catalog, r->id, &now, &err) && scan_fill(&now, index, &err) &&
+                   catalog_update_scan(f->app.catalog, &now, index, &err);
     catalog_recording_done(&now);
     if (!scanned) {
         catalog_set_state(f->app.catalog, r->id, STATE_FAILED, err.text, NULL);
@@ -128,7 +133,8 @@ static void check_index(struct fsck *f, const struct catalog_recording *r, const
     AUTO(reel_index_free) struct reel_index *index = scan_open_pack(&f->app, r->content, &why);
     bool broken = !index || !reel_index_verify(index, &why);
     if (broken && is_as_it_was(f, r)) {
-        fsck_found(f, FSCK_INDEX, subject, repair_index(f, r), "its index: %s", why.code == REEL_NOT_FOUND ? "it is gone" : why.text);
+        fsck_found(f, FSCK_INDEX, subject, repair_index(f, r), "its index: %s",
+                   why.code == REEL_NOT_FOUND ? "it is gone" : why.text);
     }
 }
 
@@ -187,9 +193,10 @@ static void check_manifest(struct fsck *f, const struct catalog_recording *r, co
     json_t *manifest = store_load_manifest(f->app.store, r->content, &why);
     const char *wrong = manifest ? difference(manifest, r) : why.code == REEL_NOT_FOUND ? "it is gone" : why.text;
     if (wrong && catalog_manifest_is_due(f->app.catalog, r->row, &due, &ignored) && !due && is_as_it_was(f, r)) {
-        bool repaired = f->repair &&
-                        (manifest || why.code == REEL_NOT_FOUND || store_set_aside(f->app.store, r->content, ".json", &ignored)) &&
-                        catalog_manifest_mark(f->app.catalog, r->id, &ignored);
+        bool repaired =
+            f->repair &&
+            (manifest || why.code == REEL_NOT_FOUND || store_set_aside(f->app.store, r->content, ".json", &ignored)) &&
+            catalog_manifest_mark(f->app.catalog, r->id, &ignored);
         f->wrote = f->wrote || repaired;
         fsck_found(f, FSCK_MANIFEST, subject, repaired ? "written again" : NULL, "its manifest: %s", wrong);
     }
@@ -209,5 +216,6 @@ static bool visit(void *context, const struct catalog_recording *r) {
 }
 
 bool fsck_rows(struct fsck *f, struct reel_error *err) {
-    return catalog_each(f->app.catalog, visit, f, err) && (f->error.code == REEL_OK || reel_fail(err, f->error.code, "%s", f->error.text));
+    return catalog_each(f->app.catalog, visit, f, err) &&
+           (f->error.code == REEL_OK || reel_fail(err, f->error.code, "%s", f->error.text));
 }

@@ -39,7 +39,8 @@ static bool read_parts(const json_t *manifest, struct catalog_recording *r, stru
     if (!(r->parts = calloc(json_array_size(parts) + 1, sizeof *r->parts))) {
         return reel_fail_memory(err);
     }
-    if (r->state == STATE_RECORDING && json_array_size(parts) == 0 && is_hex(its, SHA256_HEX - 1)) { /* its file is in live/ */
+    if (r->state == STATE_RECORDING && json_array_size(parts) == 0 &&
+        is_hex(its, SHA256_HEX - 1)) { /* its file is in live/ */
         memcpy(r->content, its, SHA256_HEX);
         return true;
     }
@@ -92,7 +93,8 @@ static bool read_annotations(const json_t *item, struct catalog_annotations *ann
     if (strlen(description) <= DESCRIPTION_MAX && !(annotations->description = strdup(description))) {
         return reel_fail_memory(err);
     }
-    if (json_is_object(custom) && json_object_size(custom) > 0 && !(annotations->custom = json_dumps(custom, JSON_COMPACT))) {
+    if (json_is_object(custom) && json_object_size(custom) > 0 &&
+        !(annotations->custom = json_dumps(custom, JSON_COMPACT))) {
         return reel_fail_memory(err);
     }
     return read_tags(item, annotations, err);
@@ -113,7 +115,8 @@ static bool read_notes(const json_t *item, struct catalog_notes *out, struct ree
             continue;
         }
         struct catalog_note *to = &out->items[out->n++];
-        *to = (struct catalog_note){.created_ns = number_of(one, "created_ns"), .updated_ns = number_of(one, "updated_ns")};
+        *to = (struct catalog_note){.created_ns = number_of(one, "created_ns"),
+                                    .updated_ns = number_of(one, "updated_ns")};
         memcpy(to->id, id, sizeof to->id);
         to->author = strdup(text_of(one, "author"));
         to->text = strdup(text);
@@ -147,7 +150,8 @@ static bool read_events(const json_t *item, struct catalog_events *out, struct r
         return reel_fail_memory(err);
     }
     json_array_foreach(all, i, one) {
-        bool good = is_hex(text_of(one, "id"), RECORDING_ID_TEXT - 1) && number_of(one, "end_ns") >= number_of(one, "start_ns");
+        bool good =
+            is_hex(text_of(one, "id"), RECORDING_ID_TEXT - 1) && number_of(one, "end_ns") >= number_of(one, "start_ns");
         if (good && out->n < EVENTS_MAX && !read_event(one, &out->items[out->n++], err)) {
             return false;
         }
@@ -157,7 +161,8 @@ static bool read_events(const json_t *item, struct catalog_events *out, struct r
 
 /* ---- all of it */
 
-static bool read_names(const json_t *manifest, const json_t *item, struct catalog_recording *r, struct reel_error *err) {
+static bool read_names(const json_t *manifest, const json_t *item, struct catalog_recording *r,
+                       struct reel_error *err) {
     const char *id = text_of(item, "id"), *collection = text_of(item, "collection"), *name = text_of(item, "name");
     int64_t revision = number_of(item, "revision");
     if (!is_hex(id, RECORDING_ID_TEXT - 1) || revision < 1 || revision > UINT32_MAX ||
@@ -177,7 +182,8 @@ static bool read_names(const json_t *manifest, const json_t *item, struct catalo
     r->container = strdup("");
     r->clock_note = strdup("");
     r->problem = strdup("");
-    return (r->group && r->collection && r->name && r->format && r->container && r->clock_note && r->problem) || reel_fail_memory(err);
+    return (r->group && r->collection && r->name && r->format && r->container && r->clock_note && r->problem) ||
+           reel_fail_memory(err);
 }
 
 bool rebuild_read(const json_t *manifest, const json_t *item, struct rebuilt *out, struct reel_error *err) {

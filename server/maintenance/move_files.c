@@ -59,7 +59,8 @@ static bool is_quiet(struct catalog *c, struct reel_error *err) {
         more = catalog_upload_after(c, row, &u, &end);
         row = u.row;
         if (more && !u.done && u.offset > 0) {
-            return reel_fail(err, REEL_CONFLICT, "the upload %s is not finished: go on with it, or delete it (DELETE /uploads/{id})", u.id);
+            return reel_fail(err, REEL_CONFLICT,
+                             "the upload %s is not finished: go on with it, or delete it (DELETE /uploads/{id})", u.id);
         }
     }
     return end.code == REEL_NOT_FOUND || reel_error_pass(err, &end);
@@ -79,7 +80,8 @@ static bool add_bytes(struct move *m, uint64_t bytes) {
     return on;
 }
 
-static bool send(struct move *m, struct reel_source *source, const char *sha256, uint8_t *buffer, struct reel_error *err) {
+static bool send(struct move *m, struct reel_source *source, const char *sha256, uint8_t *buffer,
+                 struct reel_error *err) {
     char hash[SHA256_HEX];
     uint64_t size;
     AUTO(store_upload_free) struct store_upload *u = store_upload_begin(m->to, err);
@@ -94,13 +96,15 @@ static bool send(struct move *m, struct reel_source *source, const char *sha256,
         return false;
     }
     if (strcmp(hash, sha256) != 0) {
-        return reel_fail(err, REEL_DAMAGED, "the stored file %s is corrupted; upload it again, or delete its recordings, then repeat this",
+        return reel_fail(err, REEL_DAMAGED,
+                         "the stored file %s is corrupted; upload it again, or delete its recordings, then repeat this",
                          sha256);
     }
     return store_upload_replace(u, err);
 }
 
-static bool move_file(struct move *m, const char *sha256, uint64_t size, uint8_t *buffer, bool *copied, struct reel_error *err) {
+static bool move_file(struct move *m, const char *sha256, uint64_t size, uint8_t *buffer, bool *copied,
+                      struct reel_error *err) {
     uint64_t there;
     struct reel_error why = {0};
     *copied = false;
@@ -111,8 +115,8 @@ static bool move_file(struct move *m, const char *sha256, uint64_t size, uint8_t
         return reel_error_pass(err, &why);
     }
     AUTO(reel_source_free)
-    struct reel_source *source =
-        store_is_bucket(m->from) ? store_open_stored(m->from, sha256, err) : store_open_blob(m->from, sha256, sha256, err);
+    struct reel_source *source = store_is_bucket(m->from) ? store_open_stored(m->from, sha256, err)
+                                                          : store_open_blob(m->from, sha256, sha256, err);
     *copied = source && send(m, source, sha256, buffer, err);
     return *copied;
 }
@@ -226,7 +230,8 @@ static bool move_manifest(struct move *m, const char *content, struct reel_error
     json_auto_t *is = store_load_manifest(m->from, content, &why);
     struct manifest manifest = {.to = m->to, .is = is};
     return is ? store_update_manifest(m->to, content, placed, &manifest, err)
-              : why.code == REEL_NOT_FOUND || why.code == REEL_DAMAGED || reel_error_pass(err, &why); /* the catalog has it all */
+              : why.code == REEL_NOT_FOUND || why.code == REEL_DAMAGED ||
+                    reel_error_pass(err, &why); /* the catalog has it all */
 }
 
 static bool move_contents(struct move *m, struct reel_error *err) {
@@ -249,7 +254,8 @@ static bool move_notes(struct move *m, struct reel_error *err) {
 
 /* ---- whose bucket it is */
 
-/* A bucket that another archive uses is refused. The id that this one is about to have there is kept until the switch. */
+/* A bucket that another archive uses is refused. The id that this one is about to have there is kept until the switch.
+ */
 static bool claim(struct catalog *c, struct store *to, char id[RECORDING_ID_TEXT], struct reel_error *err) {
     AUTO_MEM char *begun = catalog_maintenance(c, "moving", err);
     if (!begun || (begun[0] ? strlen(begun) >= RECORDING_ID_TEXT : !catalog_make_id(id, err))) {
@@ -261,14 +267,16 @@ static bool claim(struct catalog *c, struct store *to, char id[RECORDING_ID_TEXT
         return false;
     }
     AUTO_MEM char *its = store_archive_id(to, id, err);
-    return its && (strcmp(its, id) == 0 || reel_fail(err, REEL_CONFLICT, "the bucket is the store of another archive: use another prefix"));
+    return its && (strcmp(its, id) == 0 ||
+                   reel_fail(err, REEL_CONFLICT, "the bucket is the store of another archive: use another prefix"));
 }
 
 /* ---- all of it */
 
 static bool run(struct move *m, struct reel_error *err) {
     uint64_t files;
-    return catalog_parts_total(m->catalog, &files, &m->total, err) && move_all(m, err) && move_contents(m, err) && move_notes(m, err) &&
+    return catalog_parts_total(m->catalog, &files, &m->total, err) && move_all(m, err) && move_contents(m, err) &&
+           move_notes(m, err) &&
            (disk_sync_all(store_folder(m->to)) || reel_fail_errno(err, "the files cannot be written to disk"));
 }
 
@@ -284,8 +292,8 @@ static bool into_bucket(struct move *m, const char *address, struct reel_error *
         good = claim(m->catalog, to, id, err) && run(m, err);
     }
     store_close(to);
-    return good && catalog_set_maintenance(m->catalog, "archive", id, err) && store_switch_to_bucket(m->from, address, err) &&
-           catalog_set_maintenance(m->catalog, "moving", "", err);
+    return good && catalog_set_maintenance(m->catalog, "archive", id, err) &&
+           store_switch_to_bucket(m->from, address, err) && catalog_set_maintenance(m->catalog, "moving", "", err);
 }
 
 static bool into_folder(struct move *m, struct reel_error *err) {
@@ -302,11 +310,13 @@ static bool is_alone(const char *where, struct reel_error *err) {
            (others == 0 || reel_fail(err, REEL_BUSY, "a server is using the catalog: stop all servers first"));
 }
 
-bool move_files(const char *data, const char *to, const struct reel_progress *progress, struct moved_files *out, struct reel_error *err) {
+bool move_files(const char *data, const char *to, const struct reel_progress *progress, struct moved_files *out,
+                struct reel_error *err) {
     char where[PATH_MAX];
     *out = (struct moved_files){0};
     struct move m = {.progress = progress, .out = out, .mutex = PTHREAD_MUTEX_INITIALIZER};
-    AUTO(store_close) struct store *from = catalog_location(data, where, err) && is_alone(where, err) ? store_open(data, err) : NULL;
+    AUTO(store_close)
+    struct store *from = catalog_location(data, where, err) && is_alone(where, err) ? store_open(data, err) : NULL;
     AUTO(catalog_close) struct catalog *catalog = from ? catalog_open(where, err) : NULL;
     m.from = from;
     m.catalog = catalog;

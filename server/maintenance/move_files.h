@@ -11,8 +11,10 @@ struct moved_files {
     uint64_t indexes;
 };
 
-/* `to`: s3://BUCKET/PREFIX, or NULL for the data folder. Every file is hashed on its way; only when all are there does the archive switch.
- * Interrupted, it goes on where it was: a file that is there with its size is not copied again. Progress is in bytes. */
-bool move_files(const char *data, const char *to, const struct reel_progress *progress, struct moved_files *out, struct reel_error *err);
+/* `to`: s3://BUCKET/PREFIX, or NULL for the data folder. Every file is hashed on its way; only when all are there does
+ * the archive switch. Interrupted, it goes on where it was: a file that is there with its size is not copied again.
+ * Progress is in bytes. */
+bool move_files(const char *data, const char *to, const struct reel_progress *progress, struct moved_files *out,
+                struct reel_error *err);
 
 #endif

@@ -86,10 +86,12 @@ static bool read_manifest(void *context, const char *hex, const char *suffix, in
 
 static int by_age(const void *a, const void *b) {
     const struct rebuild_entry *x = a, *y = b;
-    return x->created_ns != y->created_ns ? (x->created_ns > y->created_ns) - (x->created_ns < y->created_ns) : strcmp(x->id, y->id);
+    return x->created_ns != y->created_ns ? (x->created_ns > y->created_ns) - (x->created_ns < y->created_ns)
+                                          : strcmp(x->id, y->id);
 }
 
-bool rebuild_find(struct app *app, const struct reel_progress *progress, struct rebuild_list *out, struct reel_error *err) {
+bool rebuild_find(struct app *app, const struct reel_progress *progress, struct rebuild_list *out,
+                  struct reel_error *err) {
     *out = (struct rebuild_list){0};
     struct finding f = {.app = app, .progress = progress, .list = out};
     bool good = store_each(app->store, read_manifest, &f, err);
@@ -126,8 +128,8 @@ static bool set_problem(struct catalog_recording *r, enum recording_state state,
 }
 
 /* Its index: the existing one, or from a new scan. */
-static struct reel_index *open_or_scan(struct app *app, struct catalog_recording *r, const struct reel_progress *progress,
-                                       struct reel_error *err) {
+static struct reel_index *open_or_scan(struct app *app, struct catalog_recording *r,
+                                       const struct reel_progress *progress, struct reel_error *err) {
     struct reel_error why = {0};
     if (r->state == STATE_RECORDING) { /* opened when the server starts */
         return NULL;
@@ -151,8 +153,9 @@ static struct reel_index *open_or_scan(struct app *app, struct catalog_recording
     return index;
 }
 
-static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct rebuild_entry *e, const struct rebuild_observer *observer,
-                      const struct reel_progress *progress, struct reel_error *err) {
+static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct rebuild_entry *e,
+                      const struct rebuild_observer *observer, const struct reel_progress *progress,
+                      struct reel_error *err) {
     struct reel_error why = {0}, stop = {0};
     struct rebuilt b;
     json_t *manifest = store_load_manifest(app->store, e->content, &why);
@@ -167,7 +170,8 @@ static bool adopt_one(struct app *app, struct catalog_adoption *a, const struct 
         observer->on_recording(observer->context, e, NULL, why.text);
         return true;
     }
-    struct catalog_adopted one = {.r = &b.r, .notes = &b.notes, .events = &b.events, .trashed = b.r.state == STATE_TRASHED};
+    struct catalog_adopted one = {
+        .r = &b.r, .notes = &b.notes, .events = &b.events, .trashed = b.r.state == STATE_TRASHED};
     AUTO(reel_index_free) struct reel_index *index = open_or_scan(app, &b.r, progress, &stop);
     one.index = index;
     bool good = stop.code == REEL_OK ? b.r.problem && catalog_adopt(a, &one, err) : reel_error_pass(err, &stop);
@@ -232,7 +236,8 @@ static bool free_number(const char *catalog, unsigned *n, struct reel_error *err
             return true;
         }
     }
-    return reel_fail(err, REEL_CONFLICT, "there are already %d old catalogs: remove those that are no longer needed", OLD_MAX);
+    return reel_fail(err, REEL_CONFLICT, "there are already %d old catalogs: remove those that are no longer needed",
+                     OLD_MAX);
 }
 
 bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_error *err) {
@@ -254,7 +259,8 @@ bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_e
     return disk_sync_folder_of(catalog, err);
 }
 
-static void count_added(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r, const char *why) {
+static void count_added(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r,
+                        const char *why) {
     (void)entry, (void)why;
     *(uint64_t *)context += r != NULL;
 }
@@ -273,9 +279,10 @@ bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err) {
     if (!rebuild_find(app, NULL, &list, err)) {
         return false;
     }
-    bool good = rebuild_adopt(app, &list, &(struct rebuild_observer){.on_recording = count_added, .context = n}, NULL, err) &&
-                (*n == 0 || rebuild_collections(app, err)) && settings_restore(app, err) &&
-                (!copied[0] || catalog_set_maintenance(app->catalog, "copied", NULL, err));
+    bool good =
+        rebuild_adopt(app, &list, &(struct rebuild_observer){.on_recording = count_added, .context = n}, NULL, err) &&
+        (*n == 0 || rebuild_collections(app, err)) && settings_restore(app, err) &&
+        (!copied[0] || catalog_set_maintenance(app->catalog, "copied", NULL, err));
     rebuild_list_done(&list);
     return good;
 }

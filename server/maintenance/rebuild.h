@@ -1,5 +1,5 @@
-/* Rebuilds rows of the catalog from manifests: recordings that a manifest names and the catalog does not have. After the loss of the
- * catalog these are all. */
+/* Rebuilds rows of the catalog from manifests: recordings that a manifest names and the catalog does not have. After
+ * the loss of the catalog these are all. */
 #ifndef SERVER_MAINTENANCE_REBUILD_H
 #define SERVER_MAINTENANCE_REBUILD_H
 
@@ -21,8 +21,10 @@ struct rebuild_list {
 void rebuild_list_done(struct rebuild_list *list);
 
 /* In the order in which they were created. */
-bool rebuild_find(struct app *app, const struct reel_progress *progress, struct rebuild_list *out, struct reel_error *err);
-/* Parses one recording of a manifest, with its notes and events. False: invalid (REEL_DAMAGED). `manifest` is untrusted. */
+bool rebuild_find(struct app *app, const struct reel_progress *progress, struct rebuild_list *out,
+                  struct reel_error *err);
+/* Parses one recording of a manifest, with its notes and events. False: invalid (REEL_DAMAGED). `manifest` is
+ * untrusted. */
 struct rebuilt {
     struct catalog_recording r; /* state: from the manifest */
     struct catalog_notes notes;
@@ -31,9 +33,11 @@ struct rebuilt {
 bool rebuild_read(const json_t *manifest, const json_t *item, struct rebuilt *out, struct reel_error *err);
 void rebuilt_done(struct rebuilt *b);
 
-/* Adds them to the catalog; a recording without an index is scanned. on_recording() is called for each; why is NULL on success. */
+/* Adds them to the catalog; a recording without an index is scanned. on_recording() is called for each; why is NULL on
+ * success. */
 struct rebuild_observer {
-    void (*on_recording)(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r, const char *why);
+    void (*on_recording)(void *context, const struct rebuild_entry *entry, const struct catalog_recording *r,
+                         const char *why);
     void *context;
 };
 bool rebuild_adopt(struct app *app, const struct rebuild_list *list, const struct rebuild_observer *observer,
@@ -45,8 +49,8 @@ bool rebuild_set_catalog_aside(const char *catalog, char name[64], struct reel_e
 /* Descriptions of collections, from collections.json. */
 bool rebuild_collections(struct app *app, struct reel_error *err);
 
-/* At start, before the sweep: if the catalog was restored from a backup or never had a recording (the old one was lost), adds the
- * recordings of the manifests and the settings. *n: how many. */
+/* At start, before the sweep: if the catalog was restored from a backup or never had a recording (the old one was
+ * lost), adds the recordings of the manifests and the settings. *n: how many. */
 bool rebuild_if_lost(struct app *app, uint64_t *n, struct reel_error *err);
 
 #endif

@@ -23,8 +23,8 @@ void retention_walk_done(struct retention_walk *w) {
 
 char *retention_walk_text(const struct retention_walk *w) {
     char *text = NULL;
-    int n =
-        asprintf(&text, "%c:%lld:%" PRIu64 ":%s", w->in_trash ? 'p' : 't', (long long)w->row, w->bytes, w->collection ? w->collection : "");
+    int n = asprintf(&text, "%c:%lld:%" PRIu64 ":%s", w->in_trash ? 'p' : 't', (long long)w->row, w->bytes,
+                     w->collection ? w->collection : "");
     return n >= 0 ? text : NULL;
 }
 
@@ -33,7 +33,8 @@ bool retention_walk_parse(const char *text, struct retention_walk *out) {
     long long row;
     int at = 0;
     *out = (struct retention_walk){0};
-    if (sscanf(text, "%c:%lld:%" SCNu64 ":%n", &phase, &row, &out->bytes, &at) != 3 || at == 0 || (phase != 't' && phase != 'p')) {
+    if (sscanf(text, "%c:%lld:%" SCNu64 ":%n", &phase, &row, &out->bytes, &at) != 3 || at == 0 ||
+        (phase != 't' && phase != 'p')) {
         return false;
     }
     out->in_trash = phase == 'p';
@@ -64,7 +65,8 @@ static bool next_collection(struct app *app, struct retention_walk *w, struct re
 }
 
 /* Whether a rule applies to this recording. */
-static bool goes(const json_t *rule, int64_t now_ns, uint64_t held, const struct retention_row *r, enum retention_why *why) {
+static bool goes(const json_t *rule, int64_t now_ns, uint64_t held, const struct retention_row *r,
+                 enum retention_why *why) {
     int64_t age_ns = 0;
     const char *age = json_string_value(json_object_get(rule, "max_age"));
     const json_t *bytes = json_object_get(rule, "max_size");
@@ -106,8 +108,8 @@ static bool step_rule(struct app *app, const json_t *rule, int64_t now_ns, struc
     return true;
 }
 
-static bool step_trash(struct app *app, int64_t now_ns, struct retention_walk *w, uint32_t most, struct retention_item *out, uint32_t *n,
-                       struct reel_error *err) {
+static bool step_trash(struct app *app, int64_t now_ns, struct retention_walk *w, uint32_t most,
+                       struct retention_item *out, uint32_t *n, struct reel_error *err) {
     struct retention_row rows[RETENTION_STEP];
     uint32_t n_rows = 0;
     int64_t days = app->config.trash_days;
@@ -194,8 +196,9 @@ static void report_progress(struct run *run, const struct reel_progress *progres
     char text[200], time[REEL_TIME_TEXT];
     reel_time_rfc3339(reel_now_ns(), time);
     snprintf(text, sizeof text,
-             "{\"ended\":\"%s\",\"trashed\":%" PRIu64 ",\"purged\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"purged_size\":%" PRIu64 "}", time,
-             run->trashed, run->purged, run->failed, run->bytes);
+             "{\"ended\":\"%s\",\"trashed\":%" PRIu64 ",\"purged\":%" PRIu64 ",\"failed\":%" PRIu64
+             ",\"purged_size\":%" PRIu64 "}",
+             time, run->trashed, run->purged, run->failed, run->bytes);
     job_report(progress, text);
     catalog_set_maintenance(run->app->catalog, LAST, text, NULL);
 }
@@ -219,7 +222,8 @@ static bool walk(struct run *run, const struct reel_progress *progress, struct r
     retention_walk_done(&w);
     report_progress(run, progress);
     return good && (run->failed == 0 ||
-                    reel_fail(err, REEL_IO, "%" PRIu64 " recordings could not be deleted; the next run tries again", run->failed));
+                    reel_fail(err, REEL_IO, "%" PRIu64 " recordings could not be deleted; the next run tries again",
+                              run->failed));
 }
 
 bool retention_run(struct app *app, const struct job_call *call, struct reel_error *err) {

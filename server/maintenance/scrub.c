@@ -40,11 +40,11 @@ struct scrub {
 /* ---- saved position */
 
 static bool save(struct scrub *s, const char *state, struct reel_error *err) {
-    json_t *j =
-        json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "state", state, "started_ns", (json_int_t)s->started_ns, "position",
-                  s->position, "files", (json_int_t)s->result.files, "size", (json_int_t)s->result.bytes, "files_total",
-                  (json_int_t)s->files_total, "size_total", (json_int_t)s->bytes_total, "corrupted", (json_int_t)s->result.corrupted,
-                  "missing", (json_int_t)s->result.missing, "elsewhere", (json_int_t)s->result.elsewhere);
+    json_t *j = json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "state", state, "started_ns",
+                          (json_int_t)s->started_ns, "position", s->position, "files", (json_int_t)s->result.files,
+                          "size", (json_int_t)s->result.bytes, "files_total", (json_int_t)s->files_total, "size_total",
+                          (json_int_t)s->bytes_total, "corrupted", (json_int_t)s->result.corrupted, "missing",
+                          (json_int_t)s->result.missing, "elsewhere", (json_int_t)s->result.elsewhere);
     json_object_set_new(j, "corrupted_packs", json_integer((json_int_t)s->result.corrupted_packs));
     json_object_set_new(j, "ended_ns", json_integer(reel_now_ns()));
     AUTO_MEM char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
@@ -67,9 +67,10 @@ static uint64_t number(const json_t *j, const char *key) {
 /* The position where the last check stopped, unless it was complete. */
 static bool find_position(struct scrub *s, struct reel_error *err) {
     json_t *last = load(s->app, err);
-    const char *state = json_string_value(json_object_get(last, "state")), *position = json_string_value(json_object_get(last, "position"));
-    bool going = state && position && strcmp(state, "none") != 0 && strcmp(state, "done") != 0 && strlen(position) == SHA256_HEX - 1 &&
-                 !s->options->from_start;
+    const char *state = json_string_value(json_object_get(last, "state")),
+               *position = json_string_value(json_object_get(last, "position"));
+    bool going = state && position && strcmp(state, "none") != 0 && strcmp(state, "done") != 0 &&
+                 strlen(position) == SHA256_HEX - 1 && !s->options->from_start;
     s->started_ns = reel_now_ns();
     if (going) {
         memcpy(s->position, position, sizeof s->position);
@@ -83,7 +84,8 @@ static bool find_position(struct scrub *s, struct reel_error *err) {
                                           .resumed = true};
     }
     json_decref(last);
-    return last && catalog_parts_total(s->app->catalog, &s->files_total, &s->bytes_total, err) && save(s, "running", err);
+    return last && catalog_parts_total(s->app->catalog, &s->files_total, &s->bytes_total, err) &&
+           save(s, "running", err);
 }
 
 /* ---- one file */
@@ -100,7 +102,8 @@ static bool limit_rate(struct scrub *s, struct reel_error *err) {
         return false;
     }
     for (; s->options->bytes_per_s > 0;) {
-        double due_s = (double)s->read / (double)s->options->bytes_per_s, at_s = (double)(reel_now_ns() - s->began_ns) / 1e9;
+        double due_s = (double)s->read / (double)s->options->bytes_per_s,
+               at_s = (double)(reel_now_ns() - s->began_ns) / 1e9;
         if (at_s >= due_s || at_s < 0) {
             break;
         }
@@ -189,7 +192,8 @@ static bool check_file(struct scrub *s, const char *sha256, struct reel_error *e
     if (unread.code != REEL_OK) {
         snprintf(text, sizeof text, "the stored file cannot be read: %.400s", unread.text);
     } else {
-        snprintf(text, sizeof text, "the stored file is corrupted, its SHA-256 is %s; uploading it again repairs it", is);
+        snprintf(text, sizeof text, "the stored file is corrupted, its SHA-256 is %s; uploading it again repairs it",
+                 is);
     }
     return report_corruption(s, sha256, text, err);
 }
@@ -220,7 +224,8 @@ static bool rebuild_pack(struct scrub *s, const char *content, struct reel_error
     return good;
 }
 
-/* A pack of another version is rebuilt as well: the corrupted beginning of a pack cannot be told from that of another version. */
+/* A pack of another version is rebuilt as well: the corrupted beginning of a pack cannot be told from that of another
+ * version. */
 static bool check_pack(struct scrub *s, const char *content, struct reel_error *err) {
     struct reel_error why = {0};
     AUTO(reel_index_free) struct reel_index *index = scan_open_summary(s->app, content, &why);
@@ -272,9 +277,10 @@ static bool check_all(struct scrub *s, struct reel_error *err) {
     }
 }
 
-bool scrub_run(struct app *app, const struct scrub_options *options, const struct reel_progress *progress, struct scrub_result *out,
-               struct reel_error *err) {
-    struct scrub s = {.app = app, .options = options, .progress = progress, .began_ns = reel_now_ns(), .buffer = malloc(READ_BYTES)};
+bool scrub_run(struct app *app, const struct scrub_options *options, const struct reel_progress *progress,
+               struct scrub_result *out, struct reel_error *err) {
+    struct scrub s = {
+        .app = app, .options = options, .progress = progress, .began_ns = reel_now_ns(), .buffer = malloc(READ_BYTES)};
     AUTO_MEM uint8_t *buffer = s.buffer;
     struct reel_error ignored;
     if (!buffer) {
@@ -294,7 +300,8 @@ bool scrub_job_run(struct app *app, const struct job_call *call, struct reel_err
     json_auto_t *o = json_loads(call->options, 0, NULL);
     struct scrub_result result;
     const struct scrub_options options = {.bytes_per_s = number(o, "bytes_per_s"),
-                                          .from_start = json_is_true(json_object_get(o, "from_start")) && call->attempts == 1};
+                                          .from_start =
+                                              json_is_true(json_object_get(o, "from_start")) && call->attempts == 1};
     bool good = scrub_run(app, &options, call->progress, &result, err);
     manifests_changed(app);
     return good;
@@ -304,7 +311,9 @@ bool scrub_start(struct app *app, const struct scrub_options *options, char id[J
     char text[96];
     snprintf(text, sizeof text, "{\"bytes_per_s\":%llu,\"from_start\":%s}", (unsigned long long)options->bytes_per_s,
              options->from_start ? "true" : "false");
-    return jobs_add(app->jobs, &(struct job_spec){.kind = "scrub", .subject = "stored files", .options = text, .alone = true}, id, err);
+    return jobs_add(app->jobs,
+                    &(struct job_spec){.kind = "scrub", .subject = "stored files", .options = text, .alone = true}, id,
+                    err);
 }
 
 static bool is_running(struct app *app) {
@@ -316,7 +325,8 @@ static bool is_running(struct app *app) {
 json_t *scrub_last(struct app *app, bool (*sees)(const void *context, const char *collection), const void *context,
                    struct reel_error *err) {
     char when[REEL_TIME_TEXT];
-    json_t *last = load(app, err), *corrupted_files = last ? catalog_corruption_list(app->catalog, sees, context, err) : NULL;
+    json_t *last = load(app, err),
+           *corrupted_files = last ? catalog_corruption_list(app->catalog, sees, context, err) : NULL;
     if (!corrupted_files) {
         json_decref(last);
         return NULL;

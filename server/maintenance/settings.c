@@ -1,5 +1,5 @@
-/* See settings.h. The file is read, compared and written under one lock, so an older state never replaces a newer one. It holds the
- * secrets of webhooks, so only its owner may read it. */
+/* See settings.h. The file is read, compared and written under one lock, so an older state never replaces a newer one.
+ * It holds the secrets of webhooks, so only its owner may read it. */
 #include "maintenance/settings.h"
 
 #include <string.h>
@@ -21,8 +21,9 @@ static json_t *webhooks_json(struct catalog *c, struct reel_error *err) {
     json_t *out = json_array();
     for (uint32_t i = 0; i < n; i++) {
         const struct webhook *w = &hooks[i];
-        json_array_append_new(out, json_pack("{s:I, s:s, s:O, s:O, s:s, s:I}", "id", (json_int_t)w->row, "url", w->url, "events", w->events,
-                                             "collections", w->collections, "secret", w->secret, "created_ns", (json_int_t)w->created_ns));
+        json_array_append_new(out, json_pack("{s:I, s:s, s:O, s:O, s:s, s:I}", "id", (json_int_t)w->row, "url", w->url,
+                                             "events", w->events, "collections", w->collections, "secret", w->secret,
+                                             "created_ns", (json_int_t)w->created_ns));
         webhook_done(&hooks[i]);
     }
     return out;
@@ -36,9 +37,10 @@ static json_t *saved_json(struct catalog *c, struct reel_error *err) {
     json_t *out = json_array();
     for (uint32_t i = 0; i < list.n; i++) {
         const struct saved *one = &list.items[i];
-        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:O, s:s, s:I, s:I}", "kind", one->kind, "collection", one->collection,
-                                             "name", one->name, "value", one->value, "author", one->author, "created_ns",
-                                             (json_int_t)one->created_ns, "updated_ns", (json_int_t)one->updated_ns));
+        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:O, s:s, s:I, s:I}", "kind", one->kind, "collection",
+                                             one->collection, "name", one->name, "value", one->value, "author",
+                                             one->author, "created_ns", (json_int_t)one->created_ns, "updated_ns",
+                                             (json_int_t)one->updated_ns));
     }
     return out;
 }
@@ -50,7 +52,8 @@ static bool keep(struct app *app, struct reel_error *err) {
     if (!saved) {
         return false;
     }
-    json_auto_t *now = json_pack("{s:i, s:O, s:O, s:O}", "reel_settings", 1, "retention", retention, "webhooks", hooks, "saved", saved);
+    json_auto_t *now = json_pack("{s:i, s:O, s:O, s:O}", "reel_settings", 1, "retention", retention, "webhooks", hooks,
+                                 "saved", saved);
     json_auto_t *there = store_load_settings(app->store);
     size_t n = json_array_size(hooks) + json_array_size(saved) + json_array_size(json_object_get(retention, "rules")) +
                json_array_size(json_object_get(retention, "quotas"));
@@ -82,8 +85,8 @@ static bool read_webhook(json_t *item, struct webhook *out) {
     const char *url, *secret;
     json_t *events, *collections;
     json_int_t id, created_ns;
-    if (json_unpack(item, "{s:I, s:s, s:o, s:o, s:s, s:I}", "id", &id, "url", &url, "events", &events, "collections", &collections,
-                    "secret", &secret, "created_ns", &created_ns) != 0 ||
+    if (json_unpack(item, "{s:I, s:s, s:o, s:o, s:s, s:I}", "id", &id, "url", &url, "events", &events, "collections",
+                    &collections, "secret", &secret, "created_ns", &created_ns) != 0 ||
         id < 1 || !are_globs(events) || !are_globs(collections)) {
         return false;
     }
@@ -118,14 +121,15 @@ static bool restore_saved(struct app *app, json_t *item, struct reel_error *err)
     struct reel_error why = {0};
     json_int_t created_ns, updated_ns;
     /* Texts are borrowed. */
-    if (json_unpack(item, "{s:s, s:s, s:s, s:o, s:s, s:I, s:I}", "kind", &one.kind, "collection", &one.collection, "name", &one.name,
-                    "value", &one.value, "author", &one.author, "created_ns", &created_ns, "updated_ns", &updated_ns) != 0) {
+    if (json_unpack(item, "{s:s, s:s, s:s, s:o, s:s, s:I, s:I}", "kind", &one.kind, "collection", &one.collection,
+                    "name", &one.name, "value", &one.value, "author", &one.author, "created_ns", &created_ns,
+                    "updated_ns", &updated_ns) != 0) {
         return true;
     }
     one.created_ns = created_ns;
     one.updated_ns = updated_ns;
-    return catalog_saved_put(app->catalog, &one, SAVED_ABSENT, &why) || why.code == REEL_CHANGED || why.code == REEL_ARGUMENT ||
-           why.code == REEL_LIMIT || reel_error_pass(err, &why);
+    return catalog_saved_put(app->catalog, &one, SAVED_ABSENT, &why) || why.code == REEL_CHANGED ||
+           why.code == REEL_ARGUMENT || why.code == REEL_LIMIT || reel_error_pass(err, &why);
 }
 
 bool settings_restore(struct app *app, struct reel_error *err) {

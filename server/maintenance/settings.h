@@ -1,4 +1,5 @@
-/* settings.json: retention rules, quotas, webhooks, layouts and searches, a copy of what the catalog has, in case it is lost:
+/* settings.json: retention rules, quotas, webhooks, layouts and searches, a copy of what the catalog has, in case it is
+ * lost:
  * {"reel_settings": 1, "retention": {…}, "webhooks": [{"id", "url", "events", "collections", "secret", "created_ns"}],
  * "saved": [{"kind", "collection", "name", "value", "author", "created_ns", "updated_ns"}]}. */
 #ifndef SERVER_MAINTENANCE_SETTINGS_H

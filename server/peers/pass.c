@@ -1,5 +1,5 @@
-/* Passes one request on and its answer back. The request's own thread does all of it: the answer is fetched as fast as the client takes it,
- * at most BUFFER bytes of it are here, and no wait is without an end. */
+/* Passes one request on and its answer back. The request's own thread does all of it: the answer is fetched as fast as
+ * the client takes it, at most BUFFER bytes of it are here, and no wait is without an end. */
 #include "peers/peers_internal.h"
 
 #include <stdio.h>
@@ -134,7 +134,8 @@ static bool begin(struct passing *p, struct reel_error *err) {
     curl_easy_setopt(c, CURLOPT_HEADERDATA, p);
     curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_data);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, p);
-    if (p->app->config.tls_cert) { /* besides the system's authorities: the same certificate, or one of the same issuer */
+    if (p->app->config
+            .tls_cert) { /* besides the system's authorities: the same certificate, or one of the same issuer */
         curl_easy_setopt(c, CURLOPT_CAINFO, p->app->config.tls_cert);
     }
     set_method(p);
@@ -165,7 +166,8 @@ static void step(struct passing *p) {
 static bool has_fallen_silent(struct passing *p) {
     struct catalog_server now;
     struct reel_error why = {0};
-    return catalog_server_find(p->app->catalog, p->server.id, &now, &why) ? peers_is_silent(&now) : why.code == REEL_NOT_FOUND;
+    return catalog_server_find(p->app->catalog, p->server.id, &now, &why) ? peers_is_silent(&now)
+                                                                          : why.code == REEL_NOT_FOUND;
 }
 
 /* Until the answer begins, or more of it is there, or it is over. */
@@ -209,7 +211,8 @@ static bool next_bytes(void *context, void *buffer, size_t size, size_t *got, st
     *got = p->size - p->at < size ? p->size - p->at : size;
     memcpy(buffer, p->buffer + p->at, *got);
     p->at += *got;
-    return *got > 0 || p->result == CURLE_OK || reel_fail(err, REEL_IO, "%s broke the answer off: %s", p->server.address, p->problem);
+    return *got > 0 || p->result == CURLE_OK ||
+           reel_fail(err, REEL_IO, "%s broke the answer off: %s", p->server.address, p->problem);
 }
 
 static void take_headers(struct passing *p, uint64_t *length, const char **media_type) {
@@ -231,7 +234,8 @@ static void refuse(struct http_request *r, const struct catalog_server *server, 
     char address[SERVER_ADDRESS_MAX + 4];
     snprintf(address, sizeof address, server->address[0] ? " (%s)" : "", server->address);
     http_add_header(r, "Retry-After", RETRY_AFTER_S);
-    http_reply_problem(r, 503, "other-server", "only the server %s%s can answer this, and %s", server->id, address, why);
+    http_reply_problem(r, 503, "other-server", "only the server %s%s can answer this, and %s", server->id, address,
+                       why);
 }
 
 static void reply(struct passing *p) {
@@ -248,8 +252,9 @@ static void reply(struct passing *p) {
     http_catch_problems(r, NULL); /* this is the answer to the whole request */
     take_headers(p, &length, &media_type);
     length = status == 204 ? 0 : length;
-    http_reply_passed(r, (unsigned)status, length,
-                      &(struct http_stream){.media_type = media_type, .next = next_bytes, .free = passing_free, .context = p});
+    http_reply_passed(
+        r, (unsigned)status, length,
+        &(struct http_stream){.media_type = media_type, .next = next_bytes, .free = passing_free, .context = p});
 }
 
 static void pass(struct http_request *r, const struct catalog_server *server, int64_t wait_ns) {
@@ -268,7 +273,8 @@ static void pass(struct http_request *r, const struct catalog_server *server, in
     p->server = *server;
     bool good = begin(p, &err) && go_on(p, true, ANSWER_MS + wait_ns / 1000000, &err);
     if (good && !p->answered) {
-        good = reel_fail(&err, REEL_BUSY, "it cannot be reached: %s", p->problem[0] ? p->problem : curl_easy_strerror(p->result));
+        good = reel_fail(&err, REEL_BUSY, "it cannot be reached: %s",
+                         p->problem[0] ? p->problem : curl_easy_strerror(p->result));
     }
     if (good) {
         reply(p);
@@ -296,7 +302,8 @@ bool peers_pass(struct http_request *r, const char *home, bool needed, int64_t w
     if (http_is_passed(r)) {
         refuse(r, &server, "a request is passed on once: what two servers have cannot be read together");
     } else if (silent) {
-        snprintf(why, sizeof why, "it has shown no sign of life for %lld s", (long long)((reel_now_ns() - server.beat_ns) / 1000000000));
+        snprintf(why, sizeof why, "it has shown no sign of life for %lld s",
+                 (long long)((reel_now_ns() - server.beat_ns) / 1000000000));
         refuse(r, &server, known ? why : "no server has that id any more");
     } else if (!server.address[0]) {
         refuse(r, &server, "it has no --peer-address");

@@ -1,6 +1,7 @@
-/* The header of a request that is passed on: "X-Reel-Passed: SECONDS REMOTE SEAL". SECONDS: the time, REMOTE: the address that the request
- * came from, SEAL: the signature of both, of the addressee's id, and of the request but its body. So whoever reads it on the way can send
- * the same request again for a minute, with any body, to the same server, and nothing else. */
+/* The header of a request that is passed on: "X-Reel-Passed: SECONDS REMOTE SEAL". SECONDS: the time, REMOTE: the
+ * address that the request came from, SEAL: the signature of both, of the addressee's id, and of the request but its
+ * body. So whoever reads it on the way can send the same request again for a minute, with any body, to the same server,
+ * and nothing else. */
 #include "peers/peers_internal.h"
 
 #include <stdio.h>
@@ -27,10 +28,12 @@ static void put_line(void *context, const char *name, const char *value) {
 }
 
 /* The text that is signed, but for the headers. */
-static FILE *open_text(const struct http_request *r, const struct passage *p, const char *to, char **text, size_t *size) {
+static FILE *open_text(const struct http_request *r, const struct passage *p, const char *to, char **text,
+                       size_t *size) {
     FILE *out = open_memstream(text, size);
     if (out) {
-        fprintf(out, "%s\n%lld\n%s\n%s %s\nHost: %s\n", to, p->seconds, p->remote, http_method(r), http_target(r), http_header(r, "Host"));
+        fprintf(out, "%s\n%lld\n%s\n%s %s\nHost: %s\n", to, p->seconds, p->remote, http_method(r), http_target(r),
+                http_header(r, "Host"));
     }
     return out;
 }
@@ -110,7 +113,8 @@ struct curl_slist *passage_headers(const struct http_request *r, const char *to,
 
 static bool read_passage(const char *header, struct passage *p) {
     int end = 0;
-    return sscanf(header, "%lld %63[0-9a-fA-F.:] %43[A-Za-z0-9_-]%n", &p->seconds, p->remote, p->seal, &end) == 3 && header[end] == '\0';
+    return sscanf(header, "%lld %63[0-9a-fA-F.:] %43[A-Za-z0-9_-]%n", &p->seconds, p->remote, p->seal, &end) == 3 &&
+           header[end] == '\0';
 }
 
 enum http_passage peers_passed(const struct http_request *r, char remote[HTTP_REMOTE]) {

@@ -67,7 +67,8 @@ bool peers_serve(struct app *app, struct reel_error *err) {
     }
     memcpy(peers->self.address, address, size + 1);
     if (!address[0]) {
-        fprintf(stderr, "reel: the other servers cannot reach live recordings and playbacks of this one: set --peer-address\n");
+        fprintf(stderr,
+                "reel: the other servers cannot reach live recordings and playbacks of this one: set --peer-address\n");
     }
     if (!beat(app, err) || !catalog_servers_trim(app->catalog, reel_now_ns() - FORGOTTEN_NS, err)) {
         return false;
@@ -89,8 +90,8 @@ bool peers_beat(struct app *app) {
         return false;
     }
     /* After a time without the catalog the others have to renew their rows, too. */
-    return clock_ns() - peers->steady_ns > SILENT_NS && catalog_unattended(app->catalog, peers_gone_since(), &one, 1, &n, &ignored) &&
-           n > 0;
+    return clock_ns() - peers->steady_ns > SILENT_NS &&
+           catalog_unattended(app->catalog, peers_gone_since(), &one, 1, &n, &ignored) && n > 0;
 }
 
 /* ---- the others */

@@ -1,5 +1,5 @@
-/* A store in a bucket. The file store-bucket of the data folder remembers its address: without it a server that is started without --store
- * would open an empty archive. */
+/* A store in a bucket. The file store-bucket of the data folder remembers its address: without it a server that is
+ * started without --store would open an empty archive. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,8 @@ enum { ADDRESS_MAX = 1200 };
 static bool read_mark(const struct store *store, char out[ADDRESS_MAX], struct reel_error *err) {
     char path[STORE_PATH];
     out[0] = '\0';
-    AUTO_FD int fd = store_path(store, path, STORE_MARK) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENAMETOOLONG, -1);
+    AUTO_FD int fd =
+        store_path(store, path, STORE_MARK) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENAMETOOLONG, -1);
     if (fd < 0) {
         return errno == ENOENT || reel_fail_errno(err, "the file %s cannot be read", STORE_MARK);
     }
@@ -44,8 +45,9 @@ static bool write_mark(struct store *store, const char *address, struct reel_err
         return false;
     }
     if (own) {
-        return reel_fail(err, REEL_CONFLICT,
-                         "the data folder has recordings of its own; use an empty folder, or move them: reel migrate --help");
+        return reel_fail(
+            err, REEL_CONFLICT,
+            "the data folder has recordings of its own; use an empty folder, or move them: reel migrate --help");
     }
     return store_mark_bucket(store, address, err);
 }
@@ -82,7 +84,8 @@ bool store_use_bucket(struct store *store, const char *address, uint64_t cache_b
     }
     struct bucket *b = bucket_open(address ? address : known, reads_only, folder, cache_bytes, err);
     struct counting c = {.store = store, .blocks = b ? bucket_blocks(b) : NULL};
-    if (!b || (!known[0] && !write_mark(store, address, err)) || (!reads_only && !store_each(store, count_pack, &c, err))) {
+    if (!b || (!known[0] && !write_mark(store, address, err)) ||
+        (!reads_only && !store_each(store, count_pack, &c, err))) {
         bucket_close(b);
         return false;
     }
@@ -107,7 +110,8 @@ char *store_archive_id(struct store *store, const char *id, struct reel_error *e
               : bucket_get_text(store->bucket, "notes", "archive-id", 4096, err);
 }
 
-bool store_sign_address(struct store *store, const char *sha256, const char *file_name, char *out, size_t size, struct reel_error *err) {
+bool store_sign_address(struct store *store, const char *sha256, const char *file_name, char *out, size_t size,
+                        struct reel_error *err) {
     return store->bucket ? bucket_sign_address(store->bucket, sha256, file_name, out, size, err)
                          : reel_fail(err, REEL_NOT_FOUND, "the files are not in a bucket");
 }

@@ -28,33 +28,39 @@ static bool visit_object(void *context, const char *key, const struct s3_object 
 
 static bool has_bucket(const struct store *store, struct reel_error *err) {
     return store->bucket ||
-           reel_fail(err, REEL_UNSUPPORTED, "objects in S3 are read only by a server whose own files are in a bucket (--store)");
+           reel_fail(err, REEL_UNSUPPORTED,
+                     "objects in S3 are read only by a server whose own files are in a bucket (--store)");
 }
 
-bool store_each_object(struct store *store, const char *url, bool (*visit)(void *context, const char *key, const struct s3_object *object),
-                       void *context, struct reel_error *err) {
+bool store_each_object(struct store *store, const char *url,
+                       bool (*visit)(void *context, const char *key, const struct s3_object *object), void *context,
+                       struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
     struct listing l = {.bucket = store->bucket, .name = bucket, .visit = visit, .context = context};
     return has_bucket(store, err) && s3_address(url, bucket, key, err) &&
            s3_list(bucket_s3(store->bucket), bucket, key, "", visit_object, &l, err);
 }
 
-struct reel_source *store_open_object(struct store *store, const struct store_object *object, const char *name, struct reel_error *err) {
+struct reel_source *store_open_object(struct store *store, const struct store_object *object, const char *name,
+                                      struct reel_error *err) {
     return has_bucket(store, err) ? bucket_direct(store->bucket, object, name, err) : NULL;
 }
 
 bool store_find_object(struct store *store, const char *location, struct s3_object *out, struct reel_error *err) {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    return has_bucket(store, err) && s3_head(bucket_s3(store->bucket), bucket_located(store->bucket, location, bucket, key), out, err);
+    return has_bucket(store, err) &&
+           s3_head(bucket_s3(store->bucket), bucket_located(store->bucket, location, bucket, key), out, err);
 }
 
-bool store_keep_object(struct store *store, const char *sha256, const struct store_object *object, struct reel_error *err) {
+bool store_keep_object(struct store *store, const char *sha256, const struct store_object *object,
+                       struct reel_error *err) {
     const struct store_directory *d = store->bucket ? bucket_directory(store->bucket) : NULL;
     struct store_object there;
     struct reel_error why = {0};
     bool added;
     /* An object that is gone, or has changed, gives way. */
-    bool lost = d && !bucket_check(store->bucket, sha256, &there, &why) && (why.code == REEL_NOT_FOUND || why.code == REEL_CHANGED);
+    bool lost = d && !bucket_check(store->bucket, sha256, &there, &why) &&
+                (why.code == REEL_NOT_FOUND || why.code == REEL_CHANGED);
     return has_bucket(store, err) && d->add(d->context, sha256, object, lost, &added, err);
 }
 
@@ -83,8 +89,8 @@ static void fetch(struct bucket_task *task) {
     struct range *r = (struct range *)task;
     struct hashing *h = r->of;
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
-    r->good = s3_get(bucket_s3(h->bucket), bucket_located(h->bucket, h->object->location, bucket, key), h->object->etag, r->offset, r->data,
-                     r->size, &r->err);
+    r->good = s3_get(bucket_s3(h->bucket), bucket_located(h->bucket, h->object->location, bucket, key), h->object->etag,
+                     r->offset, r->data, r->size, &r->err);
     pthread_mutex_lock(&h->mutex);
     r->over = true;
     pthread_cond_broadcast(&h->over);
@@ -112,7 +118,8 @@ static void await(struct hashing *h, struct range *r) {
     pthread_mutex_unlock(&h->mutex);
 }
 
-static bool hash_ranges(struct hashing *h, const struct reel_progress *progress, struct sha256 *hash, struct reel_error *err) {
+static bool hash_ranges(struct hashing *h, const struct reel_progress *progress, struct sha256 *hash,
+                        struct reel_error *err) {
     uint64_t done = 0, size = h->object->size;
     for (unsigned i = 0; done < size; i = (i + 1) % RANGES) {
         struct range *r = &h->ranges[i];
@@ -130,11 +137,14 @@ static bool hash_ranges(struct hashing *h, const struct reel_progress *progress,
     return true;
 }
 
-bool store_hash_object(struct store *store, const struct store_object *object, const struct reel_progress *progress, char sha256[65],
-                       struct reel_error *err) {
+bool store_hash_object(struct store *store, const struct store_object *object, const struct reel_progress *progress,
+                       char sha256[65], struct reel_error *err) {
     uint8_t digest[32];
     struct sha256 hash;
-    struct hashing h = {.bucket = store->bucket, .object = object, .mutex = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
+    struct hashing h = {.bucket = store->bucket,
+                        .object = object,
+                        .mutex = PTHREAD_MUTEX_INITIALIZER,
+                        .over = PTHREAD_COND_INITIALIZER};
     AUTO_MEM uint8_t *data = has_bucket(store, err) ? malloc((size_t)RANGES * RANGE_BYTES) : NULL;
     if (!data) {
         return store->bucket && reel_fail_memory(err);

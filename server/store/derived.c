@@ -1,4 +1,5 @@
-/* The folder of derived files: what is computed from recordings and kept while there is room. They are not flushed: readers check them. */
+/* The folder of derived files: what is computed from recordings and kept while there is room. They are not flushed:
+ * readers check them. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,8 @@ static int older_first(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Complete files: decompressed chunks (core/spool.c) and pictures. The others are being written, or were when a server ended. */
+/* Complete files: decompressed chunks (core/spool.c) and pictures. The others are being written, or were when a server
+ * ended. */
 static bool is_derived(const char *name) {
     const char *suffix = strrchr(name, '.');
     return suffix && (strcmp(suffix, ".raw") == 0 || strcmp(suffix, ".jpg") == 0);
@@ -46,7 +48,8 @@ static bool list_derived(DIR *d, struct derived **out, size_t *count, uint64_t *
     size_t room = 0;
     for (struct dirent *e; (e = readdir(d));) {
         struct stat st;
-        if (!is_derived(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
+        if (!is_derived(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(st.st_mode)) {
             continue;
         }
         if (*count == room) {
@@ -100,7 +103,8 @@ void store_remove_derived(const struct store *store, const char *content) {
 
 /* ---- pictures */
 
-static bool picture_path(const struct store *store, const char *content, const char *name, char out[STORE_PATH], struct reel_error *err) {
+static bool picture_path(const struct store *store, const char *content, const char *name, char out[STORE_PATH],
+                         struct reel_error *err) {
     return snprintf(out, STORE_PATH, "%s/%s-%s.jpg", store->derived, content, name) < STORE_PATH ||
            reel_fail(err, REEL_ARGUMENT, "the path of the data folder is too long");
 }
@@ -109,7 +113,8 @@ static bool picture_path(const struct store *store, const char *content, const c
 static bool is_whole_jpeg(int fd, uint64_t *size) {
     struct stat st;
     uint8_t end[2] = {0};
-    bool whole = fstat(fd, &st) == 0 && st.st_size > 2 && pread(fd, end, 2, st.st_size - 2) == 2 && end[0] == 0xff && end[1] == 0xd9;
+    bool whole = fstat(fd, &st) == 0 && st.st_size > 2 && pread(fd, end, 2, st.st_size - 2) == 2 && end[0] == 0xff &&
+                 end[1] == 0xd9;
     *size = whole ? (uint64_t)st.st_size : 0;
     return whole;
 }
@@ -124,13 +129,15 @@ int store_open_picture(struct store *store, const char *content, const char *nam
     return fd;
 }
 
-bool store_keep_picture(struct store *store, const char *content, const char *name, const void *data, size_t size, struct reel_error *err) {
+bool store_keep_picture(struct store *store, const char *content, const char *name, const void *data, size_t size,
+                        struct reel_error *err) {
     char from[STORE_PATH], to[STORE_PATH];
     AUTO_FD int fd = picture_path(store, content, name, to, err) ? store_new_file(store, from, err) : -1;
     if (fd < 0) {
         return false;
     }
-    bool good = (disk_write_all(fd, data, size) && rename(from, to) == 0) || reel_fail_errno(err, "a picture cannot be kept");
+    bool good =
+        (disk_write_all(fd, data, size) && rename(from, to) == 0) || reel_fail_errno(err, "a picture cannot be kept");
     if (!good) {
         unlink(from);
     }

@@ -64,8 +64,8 @@ static bool object_size(const struct store *store, const char *hex, const char *
     char key[S3_KEY_MAX + 1];
     bool pack = strcmp(suffix, ".reel") == 0;
     if (pack || strcmp(suffix, ".json") == 0) {
-        bool found =
-            s3_head(bucket_s3(store->bucket), bucket_name(store->bucket, pack ? "packs" : "manifests", hex, key), &there, &ignored);
+        bool found = s3_head(bucket_s3(store->bucket),
+                             bucket_name(store->bucket, pack ? "packs" : "manifests", hex, key), &there, &ignored);
         *size = there.size;
         return found;
     }
@@ -91,7 +91,8 @@ bool store_file_size(const struct store *store, const char *hex, const char *suf
 /* ---- unused files */
 
 /* lost+found/<hex><suffix>, or with a number appended when that is taken. */
-static bool move_to_free_name(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
+static bool move_to_free_name(const struct store *store, const char *from, const char *hex, const char *suffix,
+                              struct reel_error *err) {
     char to[STORE_PATH];
     for (unsigned i = 0; i < AGAIN_MAX; i++) {
         char again[16] = "";
@@ -111,7 +112,8 @@ static bool move_to_free_name(const struct store *store, const char *from, const
     return reel_fail(err, REEL_CONFLICT, "lost+found has %d files of that name already", AGAIN_MAX);
 }
 
-/* A manifest goes to lost+found/, a pack, which can be made again, is removed; an object stays until nothing names it. */
+/* A manifest goes to lost+found/, a pack, which can be made again, is removed; an object stays until nothing names it.
+ */
 static bool set_object_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
     if (strcmp(suffix, ".reel") == 0) {
         return bucket_delete(store->bucket, "packs", hex, err);
@@ -123,7 +125,8 @@ static bool set_object_aside(const struct store *store, const char *hex, const c
         return true;
     }
     AUTO_MEM char *text = bucket_get_text(store->bucket, "manifests", hex, 64 << 20, err);
-    return text && bucket_put_text(store->bucket, "lost+found", hex, text, err) && bucket_delete(store->bucket, "manifests", hex, err);
+    return text && bucket_put_text(store->bucket, "lost+found", hex, text, err) &&
+           bucket_delete(store->bucket, "manifests", hex, err);
 }
 
 bool store_set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
@@ -137,8 +140,8 @@ bool store_set_aside(const struct store *store, const char *hex, const char *suf
     return store_make_folder(folder, store->folder, err) && move_to_free_name(store, from, hex, suffix, err);
 }
 
-bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id), void *context,
-                         struct reel_error *err) {
+bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id),
+                         void *context, struct reel_error *err) {
     char path[STORE_PATH];
     DIR *d = store_path(store, path, "incoming") ? opendir(path) : NULL;
     if (!d) {

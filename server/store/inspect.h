@@ -1,11 +1,12 @@
-/* The store as maintenance sees it: opened without its lock while a server may be running, and unused files moved to lost+found. No stored
- * file is deleted here. */
+/* The store as maintenance sees it: opened without its lock while a server may be running, and unused files moved to
+ * lost+found. No stored file is deleted here. */
 #ifndef SERVER_STORE_INSPECT_H
 #define SERVER_STORE_INSPECT_H
 
 #include "store/store.h"
 
-/* Opens an existing data folder as it is: takes no lock, creates nothing, sweeps nothing. *alone: no server has it open. REEL_NOT_FOUND. */
+/* Opens an existing data folder as it is: takes no lock, creates nothing, sweeps nothing. *alone: no server has it
+ * open. REEL_NOT_FOUND. */
 struct store *store_open_readonly(const char *folder, bool *alone, struct reel_error *err);
 const char *store_folder(const struct store *store);
 
@@ -14,9 +15,10 @@ bool store_file_size(const struct store *store, const char *hex, const char *suf
 bool store_file_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size);
 /* Moves a file under blobs/ to lost+found/, under a name that is free. */
 bool store_set_aside(const struct store *store, const char *hex, const char *suffix, struct reel_error *err);
-/* Every file in incoming/ but hidden ones; `id` is that of the upload session it belongs to by its name, NULL: of none. */
-bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id), void *context,
-                         struct reel_error *err);
+/* Every file in incoming/ but hidden ones; `id` is that of the upload session it belongs to by its name, NULL: of none.
+ */
+bool store_each_incoming(const struct store *store, void (*visit)(void *context, const char *name, const char *id),
+                         void *context, struct reel_error *err);
 bool store_remove_incoming(const struct store *store, const char *name, struct reel_error *err);
 
 #endif

@@ -24,7 +24,8 @@ static json_t *load(const struct store *store, const char *name, const char *suf
         return NULL;
     }
     if (store->bucket) {
-        AUTO_MEM char *text = bucket_get_text(store->bucket, suffix ? "manifests" : "notes", name, MANIFEST_BYTES_MAX, err);
+        AUTO_MEM char *text =
+            bucket_get_text(store->bucket, suffix ? "manifests" : "notes", name, MANIFEST_BYTES_MAX, err);
         if (!text) {
             return NULL;
         }
@@ -81,7 +82,8 @@ static bool load_old(const struct store *store, const char *content, json_t **ou
 
 /* ---- writing */
 
-static bool write_out(const struct store *store, const char *name, const char *suffix, const json_t *manifest, struct reel_error *err) {
+static bool write_out(const struct store *store, const char *name, const char *suffix, const json_t *manifest,
+                      struct reel_error *err) {
     AUTO_MEM char *text = manifest ? json_dumps(manifest, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
     return text ? store_write_text(store, name, suffix, text, err) : reel_fail_memory(err);
 }
@@ -96,14 +98,15 @@ static pthread_mutex_t *lock_of(struct store *store, const char *name) {
     return &store->manifests[(unsigned char)name[0] % MANIFEST_LOCKS];
 }
 
-bool store_update_manifest(struct store *store, const char *content, json_t *(*update)(void *context, const json_t *old), void *context,
-                           struct reel_error *err) {
+bool store_update_manifest(struct store *store, const char *content,
+                           json_t *(*update)(void *context, const json_t *old), void *context, struct reel_error *err) {
     json_auto_t *old = NULL;
     pthread_mutex_lock(lock_of(store, content));
     bool ok = load_old(store, content, &old, err);
     json_auto_t *manifest = ok ? update(context, old) : NULL;
     bool same = old && manifest && json_equal(old, manifest); /* after a restore nearly all of them are */
-    ok = ok && (same ? store->bucket || store_sync_bucket(store, content, err) : write_out(store, content, ".json", manifest, err));
+    ok = ok && (same ? store->bucket || store_sync_bucket(store, content, err)
+                     : write_out(store, content, ".json", manifest, err));
     pthread_mutex_unlock(lock_of(store, content));
     return ok;
 }
@@ -126,9 +129,11 @@ bool store_enter_objects(struct store *store, const json_t *manifest, struct ree
     json_t *part;
     json_array_foreach(d ? json_object_get(manifest, "parts") : NULL, i, part) {
         const char *sha256 = json_string_value(json_object_get(part, "sha256")),
-                   *object = json_string_value(json_object_get(part, "object")), *etag = json_string_value(json_object_get(part, "etag"));
+                   *object = json_string_value(json_object_get(part, "object")),
+                   *etag = json_string_value(json_object_get(part, "etag"));
         struct store_object o = {.size = (uint64_t)json_integer_value(json_object_get(part, "size"))};
-        bool added, fits = sha256 && object && snprintf(o.location, sizeof o.location, "%s", object) < (int)sizeof o.location &&
+        bool added, fits = sha256 && object &&
+                           snprintf(o.location, sizeof o.location, "%s", object) < (int)sizeof o.location &&
                            snprintf(o.etag, sizeof o.etag, "%s", etag ? etag : "") < (int)sizeof o.etag;
         if (fits && !d->add(d->context, sha256, &o, false, &added, err)) {
             return false;
@@ -170,15 +175,17 @@ json_t *store_manifest_with(const json_t *manifest, const char *id, json_t *entr
 bool store_forget_manifest(struct store *store, const char *content, const char *id, struct reel_error *err) {
     json_auto_t *manifest = NULL;
     pthread_mutex_lock(lock_of(store, content));
-    bool ok = load_old(store, content, &manifest, err) &&
-              (!manifest || (json_object_set_new(manifest, "recordings", store_manifest_with(manifest, id, NULL)) == 0 &&
-                             write_out(store, content, ".json", manifest, err)));
+    bool ok =
+        load_old(store, content, &manifest, err) &&
+        (!manifest || (json_object_set_new(manifest, "recordings", store_manifest_with(manifest, id, NULL)) == 0 &&
+                       write_out(store, content, ".json", manifest, err)));
     pthread_mutex_unlock(lock_of(store, content));
     return ok;
 }
 
 bool store_write_collections(struct store *store, const char *descriptions, struct reel_error *err) {
-    json_auto_t *file = json_pack("{s:i, s:o}", "reel_collections", 1, "descriptions", json_loads(descriptions, 0, NULL));
+    json_auto_t *file =
+        json_pack("{s:i, s:o}", "reel_collections", 1, "descriptions", json_loads(descriptions, 0, NULL));
     pthread_mutex_lock(lock_of(store, "collections"));
     bool ok = write_out(store, "collections.json", NULL, file, err);
     pthread_mutex_unlock(lock_of(store, "collections"));

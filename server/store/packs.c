@@ -1,5 +1,5 @@
-/* Index packs. They lie in the folder in any case, from where they are read; with a bucket, that is a copy, which the cache of blocks
- * counts. */
+/* Index packs. They lie in the folder in any case, from where they are read; with a bucket, that is a copy, which the
+ * cache of blocks counts. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,8 @@ bool store_keep_pack(struct store *store, const char *content, struct reel_error
     if (!store->bucket) {
         return true;
     }
-    if (!store_content_path(store, content, ".reel", path, sizeof path) || !bucket_put_file(store->bucket, "packs", content, path, err)) {
+    if (!store_content_path(store, content, ".reel", path, sizeof path) ||
+        !bucket_put_file(store->bucket, "packs", content, path, err)) {
         return false;
     }
     blocks_hold_file(bucket_blocks(store->bucket), content, path, false);
@@ -76,7 +77,8 @@ static int open_copy(struct store *store, const char *content, bool again, const
     return -1;
 }
 
-int store_open_pack(struct store *store, const char *content, bool again, char *out, size_t size, struct reel_error *err) {
+int store_open_pack(struct store *store, const char *content, bool again, char *out, size_t size,
+                    struct reel_error *err) {
     if (!store_content_path(store, content, ".reel", out, size)) {
         reel_fail(err, REEL_ARGUMENT, "not a content address");
         return -1;
@@ -86,7 +88,8 @@ int store_open_pack(struct store *store, const char *content, bool again, char *
     }
     int fd = open(out, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        errno == ENOENT ? reel_fail(err, REEL_NOT_FOUND, "there is no index") : reel_fail_errno(err, "the index cannot be opened");
+        errno == ENOENT ? reel_fail(err, REEL_NOT_FOUND, "there is no index")
+                        : reel_fail_errno(err, "the index cannot be opened");
     }
     return fd;
 }

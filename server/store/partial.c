@@ -1,4 +1,5 @@
-/* Files of upload sessions: incoming/<id>.part. The server reconciles them with the catalog at start, before it accepts uploads. */
+/* Files of upload sessions: incoming/<id>.part. The server reconciles them with the catalog at start, before it accepts
+ * uploads. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,8 @@ static bool is_partial(const char *name) {
 }
 
 bool store_partial_path(const struct store *store, const char *id, char out[STORE_PATH]) {
-    return strspn(id, "0123456789abcdef") == ID_TEXT && id[ID_TEXT] == '\0' && store_path(store, out, "incoming/%s.part", id);
+    return strspn(id, "0123456789abcdef") == ID_TEXT && id[ID_TEXT] == '\0' &&
+           store_path(store, out, "incoming/%s.part", id);
 }
 
 static DIR *open_incoming(const struct store *store, struct reel_error *err) {
@@ -40,7 +42,8 @@ bool store_sweep_incoming(const struct store *store, struct reel_error *err) {
     return d ? closedir(d) == 0 : false;
 }
 
-bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context, struct reel_error *err) {
+bool store_each_partial(struct store *store, void (*visit)(void *context, const char *id), void *context,
+                        struct reel_error *err) {
     DIR *d = open_incoming(store, err);
     for (struct dirent *e; d && (e = readdir(d));) {
         if (is_partial(e->d_name)) {
@@ -81,7 +84,8 @@ static bool name_run(const struct store *store, char out[RUN_TEXT]) {
         fclose(f);
     }
     boot[strcspn(boot, "\n")] = '\0';
-    return ok && snprintf(out, RUN_TEXT, "%s %llx %llx\n", boot, (unsigned long long)st.st_dev, (unsigned long long)st.st_ino) < RUN_TEXT;
+    return ok && snprintf(out, RUN_TEXT, "%s %llx %llx\n", boot, (unsigned long long)st.st_dev,
+                          (unsigned long long)st.st_ino) < RUN_TEXT;
 }
 
 bool store_same_run(struct store *store, bool *same, struct reel_error *err) {
@@ -92,8 +96,8 @@ bool store_same_run(struct store *store, bool *same, struct reel_error *err) {
     }
     ssize_t n = pread(store->lock, before, sizeof before - 1, 0); /* who has the lock may write into it */
     *same = n > 0 && strcmp(before, now) == 0;
-    if (!*same &&
-        (ftruncate(store->lock, 0) != 0 || pwrite(store->lock, now, strlen(now), 0) != (ssize_t)strlen(now) || fsync(store->lock) != 0)) {
+    if (!*same && (ftruncate(store->lock, 0) != 0 || pwrite(store->lock, now, strlen(now), 0) != (ssize_t)strlen(now) ||
+                   fsync(store->lock) != 0)) {
         return reel_fail_errno(err, "the store cannot note its run");
     }
     return true;

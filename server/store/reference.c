@@ -45,7 +45,8 @@ static bool digest_edge(EVP_MD_CTX *hash, int fd, uint64_t at, uint64_t size, ui
 
 static bool digest_edges(EVP_MD_CTX *hash, int fd, uint64_t size, uint8_t *buffer, struct reel_error *err) {
     uint8_t length[8];
-    uint64_t first = size < EDGE_BYTES ? size : EDGE_BYTES, last = size - first < EDGE_BYTES ? size - first : EDGE_BYTES;
+    uint64_t first = size < EDGE_BYTES ? size : EDGE_BYTES,
+             last = size - first < EDGE_BYTES ? size - first : EDGE_BYTES;
     for (unsigned i = 0; i < sizeof length; i++) {
         length[i] = (uint8_t)(size >> (8 * i));
     }
@@ -95,20 +96,22 @@ bool store_inspect(int fd, const char *path, struct store_reference *out, struct
 
 static json_t *as_json(const struct store_reference *ref) {
     json_t *path = json_string(ref->path); /* NULL for what is no UTF-8 */
-    return path ? json_pack("{s:i, s:o, s:I, s:I, s:I, s:I, s:s}", "reel_reference", 1, "path", path, "device", (json_int_t)ref->device,
-                            "inode", (json_int_t)ref->inode, "size", (json_int_t)ref->size, "mtime_ns", (json_int_t)ref->mtime_ns,
-                            "fingerprint", ref->fingerprint)
+    return path ? json_pack("{s:i, s:o, s:I, s:I, s:I, s:I, s:s}", "reel_reference", 1, "path", path, "device",
+                            (json_int_t)ref->device, "inode", (json_int_t)ref->inode, "size", (json_int_t)ref->size,
+                            "mtime_ns", (json_int_t)ref->mtime_ns, "fingerprint", ref->fingerprint)
                 : NULL;
 }
 
-bool store_keep_reference(struct store *store, const char *sha256, const struct store_reference *ref, struct reel_error *err) {
+bool store_keep_reference(struct store *store, const char *sha256, const struct store_reference *ref,
+                          struct reel_error *err) {
     char blob[STORE_PATH];
     struct stat st;
     if (store->bucket) {
         return reel_fail(err, REEL_UNSUPPORTED,
                          "a file of this machine cannot stay where it is while the store is a bucket: import a copy");
     }
-    if (store_content_path(store, sha256, "", blob, sizeof blob) && stat(blob, &st) == 0 && (uint64_t)st.st_size == ref->size) {
+    if (store_content_path(store, sha256, "", blob, sizeof blob) && stat(blob, &st) == 0 &&
+        (uint64_t)st.st_size == ref->size) {
         return true;
     }
     AUTO_FD int there = store_open_reference(store, sha256, NULL);
@@ -122,7 +125,8 @@ bool store_keep_reference(struct store *store, const char *sha256, const struct 
                 : reel_fail(err, REEL_ARGUMENT, "a file whose path is not UTF-8 cannot be referenced");
 }
 
-bool store_load_reference(struct store *store, const char *sha256, struct store_reference *out, struct reel_error *err) {
+bool store_load_reference(struct store *store, const char *sha256, struct store_reference *out,
+                          struct reel_error *err) {
     char path[STORE_PATH];
     const char *where, *fingerprint;
     json_int_t device, inode, size, mtime;
@@ -131,11 +135,12 @@ bool store_load_reference(struct store *store, const char *sha256, struct store_
     }
     json_t *note = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     bool good = note &&
-                json_unpack(note, "{s:s, s:I, s:I, s:I, s:I, s:s}", "path", &where, "device", &device, "inode", &inode, "size", &size,
-                            "mtime_ns", &mtime, "fingerprint", &fingerprint) == 0 &&
+                json_unpack(note, "{s:s, s:I, s:I, s:I, s:I, s:s}", "path", &where, "device", &device, "inode", &inode,
+                            "size", &size, "mtime_ns", &mtime, "fingerprint", &fingerprint) == 0 &&
                 where[0] == '/' && strlen(where) < sizeof out->path && strlen(fingerprint) < sizeof out->fingerprint;
     if (good) {
-        *out = (struct store_reference){.device = (uint64_t)device, .inode = (uint64_t)inode, .size = (uint64_t)size, .mtime_ns = mtime};
+        *out = (struct store_reference){
+            .device = (uint64_t)device, .inode = (uint64_t)inode, .size = (uint64_t)size, .mtime_ns = mtime};
         memcpy(out->path, where, strlen(where) + 1);
         memcpy(out->fingerprint, fingerprint, strlen(fingerprint) + 1);
     }

@@ -23,7 +23,8 @@ static void resting_free(struct reel_source *base) {
 }
 static const struct reel_source_ops resting_ops = {.read = resting_read, .free = resting_free};
 
-struct reel_source *store_resting_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err) {
+struct reel_source *store_resting_blob(struct store *store, const char *sha256, const char *file_name,
+                                       struct reel_error *err) {
     if (store->bucket) { /* its sources hold no file */
         return store_open_blob(store, sha256, file_name, err);
     }

@@ -34,8 +34,8 @@ static bool visit_parts(void *context, const char *name, const char *upload, int
     return !is_ours(name) || v->visit(v->context, &sent);
 }
 
-bool store_each_sent(struct store *store, bool objects, bool (*visit)(void *context, const struct store_sent *sent), void *context,
-                     struct reel_error *err) {
+bool store_each_sent(struct store *store, bool objects, bool (*visit)(void *context, const struct store_sent *sent),
+                     void *context, struct reel_error *err) {
     struct visiting v = {.visit = visit, .context = context, .kind = SENT_OBJECT};
     if (objects && !bucket_each(store->bucket, "objects", visit_object, &v, err)) {
         return false;
@@ -48,7 +48,8 @@ bool store_each_sent(struct store *store, bool objects, bool (*visit)(void *cont
 bool store_remove_sent(struct store *store, const struct store_sent *sent, struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
     if (sent->kind == SENT_PARTS) {
-        return s3_abort(bucket_s3(store->bucket), bucket_name(store->bucket, "objects", sent->name, key), sent->upload, err);
+        return s3_abort(bucket_s3(store->bucket), bucket_name(store->bucket, "objects", sent->name, key), sent->upload,
+                        err);
     }
     return bucket_delete(store->bucket, sent->kind == SENT_END ? "incoming" : "objects", sent->name, err);
 }
@@ -66,8 +67,11 @@ struct naming {
 
 /* A part without a location was written before its object was known; then the directory has it. */
 static bool visit_part(const struct naming *n, const json_t *part) {
-    const char *sha256 = json_string_value(json_object_get(part, "sha256")), *object = json_string_value(json_object_get(part, "object"));
-    return object ? n->visit(n->context, object) : sha256 && store_has_blob(n->store, sha256) ? true : n->visit(n->context, NULL);
+    const char *sha256 = json_string_value(json_object_get(part, "sha256")),
+               *object = json_string_value(json_object_get(part, "object"));
+    return object                                       ? n->visit(n->context, object)
+           : sha256 && store_has_blob(n->store, sha256) ? true
+                                                        : n->visit(n->context, NULL);
 }
 
 static bool visit_manifest(void *context, const char *name, const struct s3_object *object) {
@@ -94,7 +98,8 @@ static bool visit_manifest(void *context, const char *name, const struct s3_obje
     return !n->stopped;
 }
 
-bool store_each_named(struct store *store, bool (*visit)(void *context, const char *location), void *context, struct reel_error *err) {
+bool store_each_named(struct store *store, bool (*visit)(void *context, const char *location), void *context,
+                      struct reel_error *err) {
     static const char *const folders[] = {"manifests", "lost+found"};
     struct naming n = {.store = store, .visit = visit, .context = context};
     for (size_t i = 0; i < sizeof folders / sizeof *folders && !n.stopped; i++) {

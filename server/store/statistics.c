@@ -1,5 +1,6 @@
-/* Field statistics of a content: <content>.stats beside its index pack. With a bucket they are an object of it, and the folder of derived
- * files has copies of what is read. They are not flushed: what a power failure damages is refused by its checksum, and made again. */
+/* Field statistics of a content: <content>.stats beside its index pack. With a bucket they are an object of it, and the
+ * folder of derived files has copies of what is read. They are not flushed: what a power failure damages is refused by
+ * its checksum, and made again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,12 +13,14 @@
 #define FOLDER "statistics"
 
 static bool place(const struct store *store, const char *content, char out[STORE_PATH], struct reel_error *err) {
-    bool good = store->bucket ? snprintf(out, STORE_PATH, "%s/%s%s", store->derived, content, STORE_STATISTICS_SUFFIX) < STORE_PATH
+    bool good = store->bucket ? snprintf(out, STORE_PATH, "%s/%s%s", store->derived, content, STORE_STATISTICS_SUFFIX) <
+                                    STORE_PATH
                               : store_content_path(store, content, STORE_STATISTICS_SUFFIX, out, STORE_PATH);
     return good || reel_fail(err, REEL_ARGUMENT, "not a content address");
 }
 
-static bool publish(struct store *store, const char *content, const char *from, const char *to, struct reel_error *err) {
+static bool publish(struct store *store, const char *content, const char *from, const char *to,
+                    struct reel_error *err) {
     bool good = (store->bucket || store_make_place(store, content, err)) &&
                 (rename(from, to) == 0 || reel_fail_errno(err, "statistics cannot be kept"));
     if (!good) {
@@ -26,7 +29,8 @@ static bool publish(struct store *store, const char *content, const char *from, 
     return good;
 }
 
-bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size, struct reel_error *err) {
+bool store_keep_statistics(struct store *store, const char *content, const void *data, size_t size,
+                           struct reel_error *err) {
     char from[STORE_PATH], to[STORE_PATH];
     AUTO_FD int fd = place(store, content, to, err) ? store_new_file(store, from, err) : -1;
     if (fd < 0) {
@@ -37,7 +41,8 @@ bool store_keep_statistics(struct store *store, const char *content, const void 
         unlink(from);
         return false;
     }
-    return publish(store, content, from, to, err) && (!store->bucket || bucket_put_file(store->bucket, FOLDER, content, to, err));
+    return publish(store, content, from, to, err) &&
+           (!store->bucket || bucket_put_file(store->bucket, FOLDER, content, to, err));
 }
 
 static bool fetch(struct store *store, const char *content, const char *to, struct reel_error *err) {
@@ -62,7 +67,8 @@ int store_open_statistics(struct store *store, const char *content, struct reel_
     if (fd < 0 && errno == ENOENT && store->bucket) {
         fd = fetch(store, content, path, err) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     } else if (fd < 0) {
-        errno == ENOENT ? reel_fail(err, REEL_NOT_FOUND, "there are no statistics") : reel_fail_errno(err, "statistics cannot be opened");
+        errno == ENOENT ? reel_fail(err, REEL_NOT_FOUND, "there are no statistics")
+                        : reel_fail_errno(err, "statistics cannot be opened");
     }
     return fd;
 }

@@ -1,5 +1,5 @@
-/* The folders of the store and its files by content. A name under blobs/ stands for complete, durable bytes: files are created in
- * incoming/, fsynced and renamed, and the folder is fsynced. Errors name no path. */
+/* The folders of the store and its files by content. A name under blobs/ stands for complete, durable bytes: files are
+ * created in incoming/, fsynced and renamed, and the folder is fsynced. Errors name no path. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +82,8 @@ bool store_sync_incoming(const struct store *store, struct reel_error *err) {
                                                  : reel_fail(err, REEL_ARGUMENT, "the store's path is too long");
 }
 
-bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err) {
+bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix,
+                   struct reel_error *err) {
     char to[STORE_PATH];
     if (!store_content_path(store, hex, suffix, to, sizeof to)) {
         return reel_fail(err, REEL_ARGUMENT, "not a content address");
@@ -116,7 +117,8 @@ int store_new_file(const struct store *store, char path[STORE_PATH], struct reel
     return fd;
 }
 
-bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err) {
+bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
+                      struct reel_error *err) {
     char from[STORE_PATH];
     if (store->bucket) {
         return bucket_put_text(store->bucket, suffix ? "manifests" : "notes", name, text, err);
@@ -125,7 +127,8 @@ bool store_write_text(const struct store *store, const char *name, const char *s
     if (fd < 0) {
         return false;
     }
-    bool good = (disk_write_all(fd, text, strlen(text)) && fsync(fd) == 0) || reel_fail_errno(err, "the store cannot write a file");
+    bool good = (disk_write_all(fd, text, strlen(text)) && fsync(fd) == 0) ||
+                reel_fail_errno(err, "the store cannot write a file");
     good = good && (suffix ? store_publish(store, from, name, suffix, err) : publish_copy(store, from, name, err));
     if (!good) {
         unlink(from);
@@ -231,7 +234,8 @@ bool store_has_room(struct store *store, uint64_t bytes) {
 
 int store_open_file(struct store *store, const char *sha256, struct reel_error *err) {
     char path[STORE_PATH];
-    int fd = store_blob_path(store, sha256, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENOENT, -1);
+    int fd =
+        store_blob_path(store, sha256, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : (errno = ENOENT, -1);
     if (fd >= 0) {
         return fd;
     }
@@ -242,7 +246,8 @@ int store_open_file(struct store *store, const char *sha256, struct reel_error *
     return -1;
 }
 
-struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name, struct reel_error *err) {
+struct reel_source *store_open_blob(struct store *store, const char *sha256, const char *file_name,
+                                    struct reel_error *err) {
     if (store->bucket) {
         return bucket_source(store->bucket, sha256, file_name, err);
     }
@@ -317,7 +322,8 @@ static bool remove_named(struct store *store, const char *content, const char *s
     if (store->bucket && is_pack) {
         blocks_drop_file(bucket_blocks(store->bucket), content);
     }
-    return remove_file(path, err) && (!store->bucket || bucket_delete(store->bucket, is_pack ? "packs" : "manifests", content, err));
+    return remove_file(path, err) &&
+           (!store->bucket || bucket_delete(store->bucket, is_pack ? "packs" : "manifests", content, err));
 }
 
 bool store_remove_pack(struct store *store, const char *content, struct reel_error *err) {
@@ -335,8 +341,8 @@ bool store_remove_content(struct store *store, const char *content, struct reel_
 
 /* ---- all files */
 
-static bool visit_bucket(const struct store *store, const char *bucket, bool (*visit)(void *, const char *, const char *, int64_t),
-                         void *context) {
+static bool visit_bucket(const struct store *store, const char *bucket,
+                         bool (*visit)(void *, const char *, const char *, int64_t), void *context) {
     char path[STORE_PATH];
     AUTO_FOLDER DIR *d = store_path(store, path, "blobs/%s", bucket) ? opendir(path) : NULL;
     bool more = true;
@@ -344,7 +350,8 @@ static bool visit_bucket(const struct store *store, const char *bucket, bool (*v
         char hex[HASH_TEXT + 1];
         struct stat st;
         snprintf(hex, sizeof hex, "%.*s", HASH_TEXT, e->d_name);
-        if (strspn(hex, "0123456789abcdef") == HASH_TEXT && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        if (strspn(hex, "0123456789abcdef") == HASH_TEXT &&
+            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
             more = visit(context, hex, e->d_name + HASH_TEXT, store_stamp(st.st_mtim));
         }
     }
@@ -365,7 +372,8 @@ static bool visit_object(void *context, const char *name, const struct s3_object
     return !v->stopped;
 }
 
-/* What is kept of a content; in a bucket in folders of their own. Objects are not named by their content: bucket_each() has them. */
+/* What is kept of a content; in a bucket in folders of their own. Objects are not named by their content: bucket_each()
+ * has them. */
 static const struct {
     const char *suffix, *folder;
 } kinds[] = {{".json", "manifests"}, {".reel", "packs"}, {STORE_STATISTICS_SUFFIX, "statistics"}};
@@ -391,7 +399,8 @@ static bool each_object(struct store *store, bool (*visit)(void *, const char *,
     return true;
 }
 
-bool store_each(struct store *store, bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,
+bool store_each(struct store *store,
+                bool (*visit)(void *context, const char *hex, const char *suffix, int64_t written_ns), void *context,
                 struct reel_error *err) {
     char path[STORE_PATH];
     if (store->bucket) {
@@ -411,6 +420,7 @@ bool store_each(struct store *store, bool (*visit)(void *context, const char *he
 
 bool store_remove_leftover(struct store *store, const char *hex, const char *suffix, struct reel_error *err) {
     char path[STORE_PATH];
-    return store_content_path(store, hex, suffix, path, sizeof path) ? remove_file(path, err)
-                                                                     : reel_fail(err, REEL_ARGUMENT, "not a content address");
+    return store_content_path(store, hex, suffix, path, sizeof path)
+               ? remove_file(path, err)
+               : reel_fail(err, REEL_ARGUMENT, "not a content address");
 }

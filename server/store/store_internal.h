@@ -32,7 +32,8 @@ static inline int64_t store_stamp(struct timespec t) {
 }
 
 /* folder/NAME… into out. */
-__attribute__((format(printf, 3, 4))) bool store_path(const struct store *store, char out[STORE_PATH], const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool store_path(const struct store *store, char out[STORE_PATH],
+                                                      const char *format, ...);
 /* blobs/ab/<hex><suffix>; false when `hex` is no SHA-256. */
 bool store_content_path(const struct store *store, const char *hex, const char *suffix, char *out, size_t size);
 /* A folder that need not be there yet; `parent` (may be NULL) knows it for good. */
@@ -40,7 +41,8 @@ bool store_make_folder(const char *path, const char *parent, struct reel_error *
 int store_open_file(struct store *store, const char *sha256,
                     struct reel_error *err); /* of a folder: the blob or what a reference names; -1 */
 /* Renames a finished file to its final path, durably. */
-bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix, struct reel_error *err);
+bool store_publish(const struct store *store, const char *from, const char *hex, const char *suffix,
+                   struct reel_error *err);
 /* Removes what an earlier run left unfinished (the lock is held), except the files of sessions. */
 bool store_sweep_incoming(const struct store *store, struct reel_error *err);
 /* incoming/<id>.part; false when `id` is none. */
@@ -52,13 +54,15 @@ bool store_sync_incoming(const struct store *store, struct reel_error *err);
 /* A new file in incoming/ with its path; -1 with err. */
 int store_new_file(const struct store *store, char path[STORE_PATH], struct reel_error *err);
 /* Writes a new file that replaces blobs/ab/<name><suffix> or, without a suffix, `name` in the data folder. */
-bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text, struct reel_error *err);
+bool store_write_text(const struct store *store, const char *name, const char *suffix, const char *text,
+                      struct reel_error *err);
 
 #define STORE_MARK "store-bucket" /* in the data folder: the address of its bucket */
 #define STORE_MOVING "moving"     /* switch.h */
 bool store_mark_bucket(struct store *store, const char *address, struct reel_error *err);
 
-void store_sweep_derived(const struct store *store); /* derived.c: what is not complete; at start none is being written */
+void store_sweep_derived(
+    const struct store *store); /* derived.c: what is not complete; at start none is being written */
 void store_remove_derived(const struct store *store, const char *content);
 
 void store_init_locks(struct store *store); /* manifest.c */

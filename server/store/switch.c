@@ -71,7 +71,8 @@ bool store_switch_to_bucket(struct store *store, const char *address, struct ree
 
 bool store_switch_to_folder(struct store *store, struct reel_error *err) {
     char mark[STORE_PATH];
-    bool good = exchange_blobs(store, err) && disk_sync_folder(store->folder, err) && store_path(store, mark, STORE_MARK) &&
+    bool good = exchange_blobs(store, err) && disk_sync_folder(store->folder, err) &&
+                store_path(store, mark, STORE_MARK) &&
                 (unlink(mark) == 0 || reel_fail_errno(err, "the file %s cannot be removed", STORE_MARK)) &&
                 disk_sync_folder(store->folder, err);
     if (good) {

@@ -1,5 +1,6 @@
-/* An incoming file: buffered, hashed and written in large pieces. The disk starts writing while bytes still arrive, so that the final
- * fsync has little left to do. Bytes that were written before a restart are read back and hashed at the end. */
+/* An incoming file: buffered, hashed and written in large pieces. The disk starts writing while bytes still arrive, so
+ * that the final fsync has little left to do. Bytes that were written before a restart are read back and hashed at the
+ * end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -23,8 +24,8 @@
 
 enum {
     BUFFER_BYTES = 1 << 20,
-    WRITE_BYTES = 128 << 10, /* for a larger write the page cache allocates huge pages, which a virtual machine may first have to get
-                                back from its host */
+    WRITE_BYTES = 128 << 10, /* for a larger write the page cache allocates huge pages, which a virtual machine may
+                                first have to get back from its host */
     WRITEBACK_BYTES = 8 << 20,
 };
 
@@ -79,8 +80,8 @@ struct store_upload *store_upload_begin(struct store *store, struct reel_error *
 /* The signal for a broken lease is ignored: the process that opens the file waits. */
 static bool lease(int fd) {
     struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 && fcntl(fd, F_SETSIG, SIGURG) == 0 &&
-           fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 &&
+           fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
 }
 
 static bool link_whole(struct store_upload *u, int fd) {
@@ -141,7 +142,8 @@ static bool open_partial(struct store_upload *u, bool create, struct reel_error 
     return true;
 }
 
-struct store_upload *store_upload_open(struct store *store, const char *id, bool create, const char *note, struct reel_error *err) {
+struct store_upload *store_upload_open(struct store *store, const char *id, bool create, const char *note,
+                                       struct reel_error *err) {
     AUTO(store_upload_free) struct store_upload *u = upload_new(store, err);
     if (!u) {
         return NULL;
@@ -327,12 +329,14 @@ bool store_upload_hash(struct store_upload *u, const struct reel_progress *progr
     AUTO_MEM uint8_t *buffer = u->hashed < u->written ? malloc(BUFFER_BYTES) : NULL;
     while (u->hashed < u->written) {
         uint64_t left = u->written - u->hashed;
-        ssize_t n = buffer ? pread(u->fd, buffer, left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES, (off_t)u->hashed) : 0;
+        ssize_t n =
+            buffer ? pread(u->fd, buffer, left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES, (off_t)u->hashed) : 0;
         if (n < 0 && errno != EINTR) {
             return reel_fail_errno(err, "the upload cannot be read back");
         }
         if (n == 0) {
-            return buffer ? reel_fail(err, REEL_CHANGED, "the upload's file has become shorter") : reel_fail_memory(err);
+            return buffer ? reel_fail(err, REEL_CHANGED, "the upload's file has become shorter")
+                          : reel_fail_memory(err);
         }
         if (n > 0) {
             sha256_add(&u->hash, buffer, (size_t)n);
@@ -369,7 +373,8 @@ bool store_upload_finish(struct store_upload *u, char sha256[65], uint64_t *size
 static bool is_there(const struct store_upload *u) {
     char path[STORE_PATH];
     struct stat st;
-    return store_content_path(u->store, u->sha256, "", path, sizeof path) && stat(path, &st) == 0 && (uint64_t)st.st_size == u->written;
+    return store_content_path(u->store, u->sha256, "", path, sizeof path) && stat(path, &st) == 0 &&
+           (uint64_t)st.st_size == u->written;
 }
 
 bool store_upload_keep(struct store_upload *u, struct reel_error *err) {
@@ -390,7 +395,8 @@ bool store_upload_replace(struct store_upload *u, struct reel_error *err) {
         reel_own_by_folder(u->fd, u->path); /* a linked file gets the owner of the archive's folder */
     }
     bool lasts = store_publish(u->store, u->path, u->sha256, "", err);
-    u->placed = lasts || access(u->path, F_OK) != 0; /* after a failure the file may have been renamed without being durable */
+    u->placed =
+        lasts || access(u->path, F_OK) != 0; /* after a failure the file may have been renamed without being durable */
     if (lasts) {
         store_drop_reference(u->store, u->sha256); /* the stored copy replaces the reference */
     }
@@ -403,7 +409,8 @@ bool store_upload_is_here(const struct store_upload *u) {
 
 void store_upload_withdraw(struct store_upload *u) {
     char path[STORE_PATH];
-    if (u->lasting && u->placed && !u->store->bucket && store_content_path(u->store, u->sha256, "", path, sizeof path)) {
+    if (u->lasting && u->placed && !u->store->bucket &&
+        store_content_path(u->store, u->sha256, "", path, sizeof path)) {
         u->placed = rename(path, u->path) != 0;
     }
 }

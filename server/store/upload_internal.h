@@ -9,7 +9,8 @@
 struct store_upload {
     struct store *store;
     int fd;
-    int leased;            /* lease on the file that this upload is a hard link to: no process can write to it meanwhile; -1: none */
+    int leased; /* lease on the file that this upload is a hard link to: no process can write to it meanwhile; -1: none
+                 */
     char path[STORE_PATH]; /* in incoming/ */
     bool placed;           /* the file has been renamed to a blob */
     bool lasting;          /* belongs to an upload session: the file is not removed when this is freed */

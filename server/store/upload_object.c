@@ -13,14 +13,15 @@ bool upload_open_sent(struct store_upload *u, const char *note, struct reel_erro
     if (u->fd < 0) {
         return reel_fail_errno(err, "the upload's file cannot be opened");
     }
-    u->sending =
-        note[0] ? sending_resume(u->store->bucket, u->fd, note, &u->written, &u->hash, err) : sending_new(u->store->bucket, u->fd, err);
+    u->sending = note[0] ? sending_resume(u->store->bucket, u->fd, note, &u->written, &u->hash, err)
+                         : sending_new(u->store->bucket, u->fd, err);
     u->started = u->sure = u->hashed = u->written;
     return u->sending;
 }
 
 /* The process that hashed the content ended after the object was complete, and before it was entered. */
-static bool enter_noted(struct store *store, const char *sha256, const char *note, uint64_t size, struct reel_error *err) {
+static bool enter_noted(struct store *store, const char *sha256, const char *note, uint64_t size,
+                        struct reel_error *err) {
     const struct store_directory *d = bucket_directory(store->bucket);
     struct store_object o = {.size = size};
     struct s3_object there;
@@ -34,7 +35,8 @@ static bool enter_noted(struct store *store, const char *sha256, const char *not
            d->add(d->context, sha256, &o, false, &added, err);
 }
 
-struct store_upload *store_upload_known(struct store *store, const char *sha256, const char *note, uint64_t size, struct reel_error *err) {
+struct store_upload *store_upload_known(struct store *store, const char *sha256, const char *note, uint64_t size,
+                                        struct reel_error *err) {
     struct store_object there;
     struct reel_error why = {0};
     if (!store->bucket) {
@@ -60,7 +62,8 @@ struct store_upload *store_upload_known(struct store *store, const char *sha256,
 }
 
 /* Gives the content this object; the one that it had before goes. */
-static bool enter(struct store_upload *u, const char *location, const struct store_object *before, struct reel_error *err) {
+static bool enter(struct store_upload *u, const char *location, const struct store_object *before,
+                  struct reel_error *err) {
     struct bucket *b = u->store->bucket;
     const struct store_directory *d = bucket_directory(b);
     struct store_object now = {.size = u->written};
@@ -118,10 +121,12 @@ bool store_upload_finish_partial(struct store_upload *u, char **note, struct ree
     if (!u->sending) {
         return store_upload_flush(u, err);
     }
-    return store_upload_flush(u, err) && sending_end(u->sending, u->written, err) && (*note = sending_note(u->sending, err));
+    return store_upload_flush(u, err) && sending_end(u->sending, u->written, err) &&
+           (*note = sending_note(u->sending, err));
 }
 
-struct reel_source *store_open_partial(struct store *store, const char *id, const char *note, uint64_t size, struct reel_error *err) {
+struct reel_source *store_open_partial(struct store *store, const char *id, const char *note, uint64_t size,
+                                       struct reel_error *err) {
     char path[STORE_PATH];
     struct store_object object = {.size = size};
     if (!store->bucket) {

@@ -1,5 +1,5 @@
-/* The heartbeat: one thread that once a second renews the leases of what runs here, writes progress, looks for rows that have become due
- * and follows the schedule, and at once what was poked. */
+/* The heartbeat: one thread that once a second renews the leases of what runs here, writes progress, looks for rows
+ * that have become due and follows the schedule, and at once what was poked. */
 #include <string.h>
 
 #include "catalog/batches.h"
@@ -8,8 +8,8 @@
 #include "work/jobs_internal.h"
 
 enum { RENEW_MAX = 64, CANCELLED_MAX = 64 };
-static const int64_t SECOND_NS = 1000000000, POKE_PAUSE_NS = 20000000, RENEW_NS = 10 * SECOND_NS, TRIM_NS = 600 * SECOND_NS,
-                     KEPT_NS = 7 * 86400 * SECOND_NS;
+static const int64_t SECOND_NS = 1000000000, POKE_PAUSE_NS = 20000000, RENEW_NS = 10 * SECOND_NS,
+                     TRIM_NS = 600 * SECOND_NS, KEPT_NS = 7 * 86400 * SECOND_NS;
 
 /* ---- leases */
 
@@ -21,7 +21,8 @@ static unsigned collect(struct jobs *jobs, struct job *out[RENEW_MAX], struct ca
     for (struct job *job = jobs->newest; job && n < RENEW_MAX; job = job->older) {
         uint64_t done = atomic_load(&job->done);
         if (atomic_load(&job->has_row) && (done != job->written_done || now - job->renewed_ns > RENEW_NS)) {
-            rows[n] = (struct catalog_job){.lease_until_ns = now + JOB_LEASE_NS, .done = done, .total = atomic_load(&job->total)};
+            rows[n] = (struct catalog_job){
+                .lease_until_ns = now + JOB_LEASE_NS, .done = done, .total = atomic_load(&job->total)};
             memcpy(rows[n].id, job->row.id, sizeof rows[n].id);
             memcpy(rows[n].owner, jobs->owner, sizeof rows[n].owner);
             memcpy(rows[n].outcome, job->outcome, sizeof rows[n].outcome);
@@ -75,7 +76,8 @@ static void cancel(struct jobs *jobs) {
 static int64_t wake_lanes(struct jobs *jobs) {
     int64_t due[LANES], now = reel_now_ns(), first = INT64_MAX;
     struct reel_error ignored;
-    if (!catalog_jobs_free(jobs->catalog, false, "", &ignored) || !catalog_jobs_due(jobs->catalog, jobs->home, due, LANES, &ignored)) {
+    if (!catalog_jobs_free(jobs->catalog, false, "", &ignored) ||
+        !catalog_jobs_due(jobs->catalog, jobs->home, due, LANES, &ignored)) {
         return INT64_MAX;
     }
     for (unsigned i = 0; i < LANES; i++) {
@@ -125,7 +127,8 @@ static bool is_poked(const struct jobs *jobs) {
 static void sleep_until(struct jobs *jobs, int64_t due_ns) {
     struct timespec until = clock_deadline(due_ns - clock_ns()), pause = clock_deadline(POKE_PAUSE_NS);
     pthread_mutex_lock(&jobs->mutex);
-    while (!jobs_stopping(jobs) && !is_poked(jobs) && pthread_cond_timedwait(&jobs->beat_wake, &jobs->mutex, &until) == 0) {
+    while (!jobs_stopping(jobs) && !is_poked(jobs) &&
+           pthread_cond_timedwait(&jobs->beat_wake, &jobs->mutex, &until) == 0) {
     }
     while (!jobs_stopping(jobs) && pthread_cond_timedwait(&jobs->beat_wake, &jobs->mutex, &pause) == 0) {
     }

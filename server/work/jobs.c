@@ -145,8 +145,10 @@ void job_release(struct job *job) {
     pthread_mutex_unlock(&job->mutex);
 }
 
-static void fill_row(const struct jobs *jobs, const struct job_kind *kind, const struct job_spec *spec, struct catalog_job *row) {
-    *row = (struct catalog_job){.lane = spec->lane == LANE_SMALL ? kind->lane : spec->lane, .again = kind->again, .options = (char *)""};
+static void fill_row(const struct jobs *jobs, const struct job_kind *kind, const struct job_spec *spec,
+                     struct catalog_job *row) {
+    *row = (struct catalog_job){
+        .lane = spec->lane == LANE_SMALL ? kind->lane : spec->lane, .again = kind->again, .options = (char *)""};
     snprintf(row->kind, sizeof row->kind, "%s", kind->name);
     snprintf(row->key, sizeof row->key, "%s", spec->key ? spec->key : "");
     snprintf(row->collection, sizeof row->collection, "%s", spec->collection ? spec->collection : "");
@@ -268,7 +270,8 @@ bool jobs_find(struct jobs *jobs, const char *id, struct catalog_job *out, struc
     return true;
 }
 
-bool jobs_list(struct jobs *jobs, int64_t row, struct catalog_job *out, uint32_t max, uint32_t *n, struct reel_error *err) {
+bool jobs_list(struct jobs *jobs, int64_t row, struct catalog_job *out, uint32_t max, uint32_t *n,
+               struct reel_error *err) {
     if (!catalog_jobs_before(jobs->catalog, row, out, max, n, err)) {
         return false;
     }
@@ -398,7 +401,8 @@ void jobs_serve(struct jobs *jobs, const struct job_schedule *schedule) {
     pthread_mutex_lock(&jobs->mutex);
     jobs->schedule = schedule;
     for (unsigned i = 0; schedule[i].kind && i < KINDS_MAX; i++) {
-        jobs->scheduled_ns[i] = clock_ns() + (schedule[i].first_ns < 0 ? schedule[i].every_ns(jobs->app) : schedule[i].first_ns);
+        jobs->scheduled_ns[i] =
+            clock_ns() + (schedule[i].first_ns < 0 ? schedule[i].every_ns(jobs->app) : schedule[i].first_ns);
     }
     for (unsigned i = 0; i < LANES; i++) {
         jobs->lanes[i].claims = true;

@@ -1,9 +1,10 @@
-/* Background work. A job is a row of the catalog's table `jobs` (catalog/jobs.h) and one function in the table of kinds. A thread of the
- * kind's lane claims the row, runs the function and writes the end; a heartbeat renews the leases of what runs. Work that a request waits
- * for is started without a row and gets one only if it outlives the request (job_attach()).
+/* Background work. A job is a row of the catalog's table `jobs` (catalog/jobs.h) and one function in the table of
+ * kinds. A thread of the kind's lane claims the row, runs the function and writes the end; a heartbeat renews the
+ * leases of what runs. Work that a request waits for is started without a row and gets one only if it outlives the
+ * request (job_attach()).
  *
- * Threads: every function may be called from any thread. jobs->mutex is never held during a query, as commits wait for it (jobs_poke());
- * the mutex of a job is, between job_hold() and job_release(). */
+ * Threads: every function may be called from any thread. jobs->mutex is never held during a query, as commits wait for
+ * it (jobs_poke()); the mutex of a job is, between job_hold() and job_release(). */
 #ifndef SERVER_WORK_JOBS_H
 #define SERVER_WORK_JOBS_H
 
@@ -60,15 +61,17 @@ struct jobs_options {
     unsigned scan_threads;
     const struct job_kind *kinds;                                  /* name NULL at the end; must outlive the jobs */
     void (*ended)(struct app *app, const struct catalog_job *job); /* on the job's thread; NULL: none */
-    const char *home;                                              /* of this server, among several of this catalog; "": it is alone */
+    const char *home; /* of this server, among several of this catalog; "": it is alone */
 };
 struct jobs *jobs_open(const struct jobs_options *options, struct reel_error *err);
-/* Without this call only scans and upkeep are claimed, as a command needs them; from now on all jobs, and the schedule is followed (kind
- * NULL at its end; it must outlive the jobs). */
+/* Without this call only scans and upkeep are claimed, as a command needs them; from now on all jobs, and the schedule
+ * is followed (kind NULL at its end; it must outlive the jobs). */
 void jobs_serve(struct jobs *jobs, const struct job_schedule *schedule);
-/* No job is claimed any more; those that were claimed are asked to stop, and are queued again. What requests wait for goes on. */
+/* No job is claimed any more; those that were claimed are asked to stop, and are queued again. What requests wait for
+ * goes on. */
 void jobs_close(struct jobs *jobs);
-/* Everything stops. Waits at most `wait_ns`; false: some thread has not ended, and nothing that it uses may be freed. */
+/* Everything stops. Waits at most `wait_ns`; false: some thread has not ended, and nothing that it uses may be freed.
+ */
 bool jobs_stop(struct jobs *jobs, int64_t wait_ns);
 bool jobs_stopping(const struct jobs *jobs); /* after jobs_close() or jobs_stop() */
 void jobs_free(struct jobs *jobs);           /* after jobs_stop(); NULL is fine */
@@ -78,17 +81,18 @@ void jobs_free(struct jobs *jobs);           /* after jobs_stop(); NULL is fine 
 struct job_spec {
     const char *kind, *key, *collection, *subject, *options; /* NULL: "" */
     enum job_lane lane;                                      /* LANE_SMALL: that of the kind */
-    bool alone;                                              /* REEL_CONFLICT when one of this kind and key has not ended */
+    bool alone; /* REEL_CONFLICT when one of this kind and key has not ended */
 };
 /* Adds it, or finds the one that has not ended. */
 bool jobs_add(struct jobs *jobs, const struct job_spec *spec, char id[JOB_ID_TEXT], struct reel_error *err);
-/* The schedule's entry of this kind is due at once, on another thread. For what happens often and has a list of its own of what is to be
- * done; without a schedule it does nothing. */
+/* The schedule's entry of this kind is due at once, on another thread. For what happens often and has a list of its own
+ * of what is to be done; without a schedule it does nothing. */
 void jobs_poke(struct jobs *jobs, const char *kind);
 
 bool jobs_find(struct jobs *jobs, const char *id, struct catalog_job *out, struct reel_error *err); /* REEL_NOT_FOUND */
 /* The newest before `row` (0: all), with the progress of now. */
-bool jobs_list(struct jobs *jobs, int64_t row, struct catalog_job *out, uint32_t max, uint32_t *n, struct reel_error *err);
+bool jobs_list(struct jobs *jobs, int64_t row, struct catalog_job *out, uint32_t max, uint32_t *n,
+               struct reel_error *err);
 bool jobs_cancel(struct jobs *jobs, const char *id, struct reel_error *err); /* REEL_NOT_FOUND: it has ended */
 /* Waits until it has ended. REEL_CONFLICT: not yet. Otherwise true if it succeeded, or its error. */
 bool jobs_wait(struct jobs *jobs, const char *id, int64_t timeout_ns, struct reel_error *err);
@@ -98,7 +102,8 @@ struct job_statistics { /* of one kind, since the start of the process */
     const char *kind;
     uint64_t done, failed, cancelled, ms; /* ms: from being added to the end, summed */
 };
-bool jobs_statistics(struct jobs *jobs, unsigned i, struct job_statistics *out); /* the i-th kind; false: there are no more */
+bool jobs_statistics(struct jobs *jobs, unsigned i,
+                     struct job_statistics *out); /* the i-th kind; false: there are no more */
 
 /* The outcome so far, a JSON object, copied; set by the job itself. */
 void job_report(const struct reel_progress *progress, const char *outcome);
@@ -116,21 +121,24 @@ struct job_work {
     void (*free)(void *context); /* also if it never ran; NULL: nothing */
     void *context;
 };
-struct job *job_start(struct jobs *jobs, const struct job_work *work, struct reel_error *err); /* a reference for the caller */
-bool job_wait(struct job *job, int64_t timeout_ns);                                            /* true when it has ended */
+struct job *job_start(struct jobs *jobs, const struct job_work *work,
+                      struct reel_error *err);            /* a reference for the caller */
+bool job_wait(struct job *job, int64_t timeout_ns);       /* true when it has ended */
 bool job_result(struct job *job, struct reel_error *err); /* after its end: whether it succeeded, or its error */
-int64_t job_waited_ns(void);                              /* how long this thread has spent in job_wait() and jobs_wait() in total */
+int64_t job_waited_ns(void); /* how long this thread has spent in job_wait() and jobs_wait() in total */
 struct job *job_ref(struct job *job);
 void job_unref(struct job *job); /* NULL is fine */
 void job_cancel(struct job *job);
 
-/* The request leaves: between these two calls the job cannot end, and the caller inserts `row`, which job_row() has filled. */
+/* The request leaves: between these two calls the job cannot end, and the caller inserts `row`, which job_row() has
+ * filled. */
 bool job_hold(struct job *job); /* false: it has just ended */
 bool job_row(struct job *job, const struct job_spec *spec, struct catalog_job *row, struct reel_error *err);
-void job_attach(struct job *job, const struct catalog_job *row); /* row was inserted; the job is cancelled when another has its key */
+void job_attach(struct job *job,
+                const struct catalog_job *row); /* row was inserted; the job is cancelled when another has its key */
 void job_release(struct job *job);
-/* All of this for a job that has no row of its own to insert. id: of the row, the first one's when it is attached already. False with
- * REEL_OK: it has ended. */
+/* All of this for a job that has no row of its own to insert. id: of the row, the first one's when it is attached
+ * already. False with REEL_OK: it has ended. */
 bool job_leave(struct job *job, const struct job_spec *spec, char id[JOB_ID_TEXT], struct reel_error *err);
 
 #endif

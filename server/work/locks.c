@@ -1,4 +1,5 @@
-/* See locks.h. The locks that are held form a list: the contents under change and the files under import, some hundreds at most. */
+/* See locks.h. The locks that are held form a list: the contents under change and the files under import, some hundreds
+ * at most. */
 #include "work/locks.h"
 
 #include <openssl/sha.h>

@@ -18,7 +18,8 @@ static bool report(void *context, uint64_t done, uint64_t total) {
     struct job *job = context;
     atomic_store(&job->done, done);
     atomic_store(&job->total, total);
-    return !atomic_load(&job->cancelled) && !atomic_load(&job->jobs->stopping) && !(job->claimed && atomic_load(&job->jobs->closing));
+    return !atomic_load(&job->cancelled) && !atomic_load(&job->jobs->stopping) &&
+           !(job->claimed && atomic_load(&job->jobs->closing));
 }
 
 void job_report(const struct reel_progress *progress, const char *outcome) {
@@ -74,13 +75,14 @@ static enum job_state state_of(struct job *job, bool good, const struct reel_err
     return JOB_QUEUED;
 }
 
-/* While the catalog cannot be written (its disk is full), it is tried again: nothing else could go on either. At a stop it is left to the
- * next start, which runs the job again. */
+/* While the catalog cannot be written (its disk is full), it is tried again: nothing else could go on either. At a stop
+ * it is left to the next start, which runs the job again. */
 static void write_end(struct job *job, const struct catalog_job_ending *ending) {
     struct catalog_job *row = &job->row;
     struct reel_error why = {0};
     bool written = atomic_load(&job->lost), told = false;
-    while (!written && !catalog_job_end(job->jobs->catalog, row, ending, &why) && why.code != REEL_CHANGED && !jobs_stopping(job->jobs)) {
+    while (!written && !catalog_job_end(job->jobs->catalog, row, ending, &why) && why.code != REEL_CHANGED &&
+           !jobs_stopping(job->jobs)) {
         if (!told) {
             fprintf(stderr, "reel: the end of job %s (%s) cannot be written now: %s\n", row->id, row->kind, why.text);
         }
@@ -146,7 +148,8 @@ static unsigned running_of(const struct lane *lane, const char *owner) {
     return n;
 }
 
-/* The oldest job of the owner with the fewest running jobs, so that an owner of many files does not delay the others. */
+/* The oldest job of the owner with the fewest running jobs, so that an owner of many files does not delay the others.
+ */
 static struct job *pop_fair(struct lane *lane) {
     struct job **best = &lane->queue;
     unsigned fewest = lane->queue ? running_of(lane, lane->queue->owner) : 0;

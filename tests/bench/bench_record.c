@@ -1,5 +1,5 @@
-/* bench_record COUNT SIZE FILE: records COUNT messages of SIZE bytes into FILE by the library, then writes as many records of the same size
- * by fwrite. Prints both times in seconds; both end on the disk. */
+/* bench_record COUNT SIZE FILE: records COUNT messages of SIZE bytes into FILE by the library, then writes as many
+ * records of the same size by fwrite. Prints both times in seconds; both end on the disk. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,10 @@ static double with_recorder(const char *path, uint64_t count, const uint8_t *pay
     const struct reel_channel c = {.name = name, .topics = &name, .n_topics = 1, .type = "", .encoding = "json"};
     bool good = r && reel_recorder_channel(r, &c, &id, &err);
     for (uint64_t i = 0; good && i < count; i++) {
-        const struct reel_record m = {
-            .channel = id, .sequence = (uint32_t)i, .log_time_ns = (int64_t)i * 1000, .payload = {.data = payload, .size = size}};
+        const struct reel_record m = {.channel = id,
+                                      .sequence = (uint32_t)i,
+                                      .log_time_ns = (int64_t)i * 1000,
+                                      .payload = {.data = payload, .size = size}};
         good = reel_recorder_message(r, &m, &err);
     }
     if (!good || !reel_recorder_close(r, &err)) {

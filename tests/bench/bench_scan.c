@@ -1,5 +1,5 @@
-/* Scans one file into an index pack and prints what that took, as JSON. Its memory is that of scanning alone, which is what the bench wants
- * to know. */
+/* Scans one file into an index pack and prints what that took, as JSON. Its memory is that of scanning alone, which is
+ * what the bench wants to know. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -43,7 +43,8 @@ static bool scan(const char *path, const char *pack, struct reel_error *err) {
         return false;
     }
     const struct reel_index_info *info = reel_index_info(index);
-    printf("{\"seconds\": %.6f, \"peak_bytes\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"pack_bytes\": %" PRIu64 ", \"damaged\": %s}\n",
+    printf("{\"seconds\": %.6f, \"peak_bytes\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"pack_bytes\": %" PRIu64
+           ", \"damaged\": %s}\n",
            seconds, peak, info->messages, info->pack_bytes, info->damaged ? "true" : "false");
     return true;
 }

@@ -1,5 +1,5 @@
-/* Downloads http://127.0.0.1:PORT/PATH once and throws it away, as cheaply as can be, so that the server is what is measured; prints JSON.
- * Rule: the body has a Content-Length and all of it must come. */
+/* Downloads http://127.0.0.1:PORT/PATH once and throws it away, as cheaply as can be, so that the server is what is
+ * measured; prints JSON. Rule: the body has a Content-Length and all of it must come. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,8 @@ static int ask(uint16_t port, const char *path) {
     char text[2048];
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int size = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nConnection: close\r\n\r\n", path, port);
+    int size =
+        snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nConnection: close\r\n\r\n", path, port);
     if (fd < 0 || size >= (int)sizeof text || connect(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
         write(fd, text, (size_t)size) != size) {
         perror("drain: connect");

@@ -1,6 +1,6 @@
-/* Writes a large ROS bag for the bench: 1.2 as recorders of 2009 left it (no index, no file header), or 2.0 as today's leave it (768 KiB
- * chunks, not compressed). Rule: for the same numbers both hold the same messages. Ten topics at an even rate, in shuffled order with
- * jittered times. */
+/* Writes a large ROS bag for the bench: 1.2 as recorders of 2009 left it (no index, no file header), or 2.0 as today's
+ * leave it (768 KiB chunks, not compressed). Rule: for the same numbers both hold the same messages. Ten topics at an
+ * even rate, in shuffled order with jittered times. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +116,8 @@ static bool bag_next(struct bag *b, struct message *m) {
         bag_shuffle(b);
     }
     uint64_t ns = b->next * b->period_ns + bag_random(b) % b->period_ns;
-    *m = (struct message){b->order[b->next % TOPICS], (uint32_t)(FIRST_SECOND + ns / 1000000000), (uint32_t)(ns % 1000000000), b->next};
+    *m = (struct message){b->order[b->next % TOPICS], (uint32_t)(FIRST_SECOND + ns / 1000000000),
+                          (uint32_t)(ns % 1000000000), b->next};
     b->next++;
     return true;
 }
@@ -327,8 +328,11 @@ static void pool_fill(struct bag *b) {
 }
 
 static struct bag bag_new(uint64_t bytes, uint32_t payload, uint64_t rate) {
-    struct bag b = {
-        .count = 1, .period_ns = 1000000000 / rate, .payload = payload, .random = 88172645463325252, .pool = malloc(POOL_BYTES)};
+    struct bag b = {.count = 1,
+                    .period_ns = 1000000000 / rate,
+                    .payload = payload,
+                    .random = 88172645463325252,
+                    .pool = malloc(POOL_BYTES)};
     if (!b.pool) {
         die("malloc");
     }
@@ -345,8 +349,8 @@ static struct bag bag_new(uint64_t bytes, uint32_t payload, uint64_t rate) {
 }
 
 int main(int argc, char **argv) {
-    const char *usage =
-        "usage: make_bag 1.2|2.0 BYTES PAYLOAD MESSAGES_PER_SECOND OUT.bag\nBYTES is the size as 1.2; prints the count of messages\n";
+    const char *usage = "usage: make_bag 1.2|2.0 BYTES PAYLOAD MESSAGES_PER_SECOND OUT.bag\nBYTES is the size as 1.2; "
+                        "prints the count of messages\n";
     uint64_t bytes = argc == 6 ? strtoull(argv[2], NULL, 10) : 0;
     uint64_t payload = argc == 6 ? strtoull(argv[3], NULL, 10) : 0, rate = argc == 6 ? strtoull(argv[4], NULL, 10) : 0;
     if (bytes < 1000 || payload < 12 || payload > 64 << 20 || rate < 1 || rate > 1000000) {

@@ -1,6 +1,6 @@
-/* Every file the tests have (fuzz corpora, golden inputs, real samples where they are) cut at every record boundary and with bytes flipped:
- * always a result, never a crash; what a scan of the damaged bytes keeps can be read to the last message, and a cut file keeps every
- * message that is complete before the cut. */
+/* Every file the tests have (fuzz corpora, golden inputs, real samples where they are) cut at every record boundary and
+ * with bytes flipped: always a result, never a crash; what a scan of the damaged bytes keeps can be read to the last
+ * message, and a cut file keeps every message that is complete before the cut. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,13 +45,15 @@ static uint64_t random_u64(void) {
 static const char *pack_path(void) {
     static char path[64];
     if (path[0] == '\0') {
-        snprintf(path, sizeof path, "%s/reel-damaged-%ld.reel", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".", (long)getpid());
+        snprintf(path, sizeof path, "%s/reel-damaged-%ld.reel", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".",
+                 (long)getpid());
     }
     return path;
 }
 
 /* Scans `size` bytes; NULL when refused, with a reason. */
-static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const char *name, struct reel_source **keep) {
+static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const char *name,
+                                         struct reel_source **keep) {
     struct reel_error err = {0};
     scans_run++;
     *keep = NULL;
@@ -74,12 +76,13 @@ static struct reel_recording *scan_bytes(const uint8_t *data, size_t size, const
     return recording;
 }
 
-/* Reads all; a compressed chunk that does not decode is an error with a text. Returns the messages with readable payload. */
+/* Reads all; a compressed chunk that does not decode is an error with a text. Returns the messages with readable
+ * payload. */
 static uint64_t read_all(struct reel_recording *recording, const char *name) {
     struct reel_error err = {0};
     AUTO(reel_stream_free)
-    struct reel_stream *stream =
-        reel_stream_open(&recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
+    struct reel_stream *stream = reel_stream_open(
+        &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
     assert_non_null(stream);
     struct reel_message m;
     uint64_t count = 0, readable = 0;
@@ -106,8 +109,8 @@ static void convert_all(struct reel_recording *recording) {
         struct reel_error err = {0};
         const struct reel_writer *writer = reel_writers[i];
         struct reel_write_options options = {.compression = ""};
-        struct reel_stream *stream =
-            reel_writer_stream(writer, &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
+        struct reel_stream *stream = reel_writer_stream(
+            writer, &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
         assert_non_null(stream);
         if (!reel_writer_accepts(writer, stream, NULL, &err) || (writer->needs & REEL_STREAMED)) {
             reel_stream_free(stream);
@@ -149,13 +152,13 @@ static uint64_t messages_of(const uint8_t *data, size_t size, const char *name, 
     return count;
 }
 
-/* Where records begin and end, from the index of the undamaged file. *plain: none of them is in a compressed chunk, where these are no
- * offsets of the file. */
+/* Where records begin and end, from the index of the undamaged file. *plain: none of them is in a compressed chunk,
+ * where these are no offsets of the file. */
 static size_t boundaries(struct reel_recording *recording, uint64_t **out, bool *plain) {
     struct reel_error err = {0};
     AUTO(reel_stream_free)
-    struct reel_stream *stream =
-        reel_stream_open(&recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
+    struct reel_stream *stream = reel_stream_open(
+        &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, &err);
     uint64_t n = reel_index_info(reel_recording_index(recording))->messages * 3 + 1;
     uint64_t *at = malloc(n * sizeof *at);
     assert_true(stream && at);
@@ -181,10 +184,12 @@ static uint64_t whole_before(const uint64_t *at, size_t n, uint64_t size) {
     return count;
 }
 
-/* Without its end, a file of these shapes has no positions of its messages: they are compressed, between other bytes, or after others.
+/* Without its end, a file of these shapes has no positions of its messages: they are compressed, between other bytes,
+ * or after others.
  */
 static bool needs_its_end(const char *path) {
-    static const char *const shapes[] = {"deflated", "gaps_and_disorder", "overlapping_entries", "duplicate_members", "prefix_bytes"};
+    static const char *const shapes[] = {"deflated", "gaps_and_disorder", "overlapping_entries", "duplicate_members",
+                                         "prefix_bytes"};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         if (strstr(path, shapes[i])) {
             return true;
@@ -209,8 +214,9 @@ static void cut(const struct file *f) {
             if (size > 0 && size < f->size) {
                 uint64_t count = messages_of(f->data, size, f->name, i % 16 == 0);
                 if (clean && count != whole_before(at, n, size)) {
-                    fail_msg("%s cut at %llu: %llu messages kept, %llu end before the cut", f->path, (unsigned long long)size,
-                             (unsigned long long)count, (unsigned long long)whole_before(at, n, size));
+                    fail_msg("%s cut at %llu: %llu messages kept, %llu end before the cut", f->path,
+                             (unsigned long long)size, (unsigned long long)count,
+                             (unsigned long long)whole_before(at, n, size));
                 }
             }
         }

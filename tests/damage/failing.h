@@ -1,4 +1,5 @@
-/* A heap whose n-th allocation fails, also for the libraries: what a program defines, they use. And a source whose n-th read fails. */
+/* A heap whose n-th allocation fails, also for the libraries: what a program defines, they use. And a source whose n-th
+ * read fails. */
 #ifndef REEL_TESTS_FAILING_H
 #define REEL_TESTS_FAILING_H
 

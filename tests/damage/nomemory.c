@@ -1,9 +1,9 @@
-/* Whatever is done with a golden file (scan, summary, open, read, every writer, view and report), one allocation or one read of the file
- * fails: then the result is that of the undisturbed run, or an error that passes (reel_is_transient). Never other bytes, never damage that
- * is not there, never half a pack, never a leak.
+/* Whatever is done with a golden file (scan, summary, open, read, every writer, view and report), one allocation or one
+ * read of the file fails: then the result is that of the undisturbed run, or an error that passes (reel_is_transient).
+ * Never other bytes, never damage that is not there, never half a pack, never a leak.
  *
- * nomemory FORMAT runs tests/golden/FORMAT. With a case, a stage, "memory" or "read" and a number after it, it runs only that one.
- * Of long sequences some are taken; REEL_EVERY=1 takes all. */
+ * nomemory FORMAT runs tests/golden/FORMAT. With a case, a stage, "memory" or "read" and a number after it, it runs
+ * only that one. Of long sequences some are taken; REEL_EVERY=1 takes all. */
 #include "damage/failing.h"
 
 #include <dirent.h>
@@ -119,7 +119,8 @@ static struct reel_recording *open_recording(const struct job *job, struct reel_
     return reel_recording_from_index(index, &source, 1, NULL, err);
 }
 
-static bool run_stream(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_stream(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                       struct reel_error *err) {
     (void)stage;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, err);
     struct reel_message m;
@@ -139,7 +140,8 @@ static bool run_stream(struct reel_recording *recording, const struct stage *sta
     return step == REEL_STEP_END;
 }
 
-static bool run_attachments(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_attachments(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                            struct reel_error *err) {
     (void)stage;
     size_t count;
     const struct reel_attachment *all = reel_index_attachments(reel_recording_index(recording), &count);
@@ -154,7 +156,8 @@ static bool run_attachments(struct reel_recording *recording, const struct stage
     return reader != NULL;
 }
 
-static bool read_render(struct reel_render *render, const struct reel_plan *plan, struct run *r, struct reel_error *err) {
+static bool read_render(struct reel_render *render, const struct reel_plan *plan, struct run *r,
+                        struct reel_error *err) {
     uint8_t piece[16384];
     size_t got = 1;
     if (!plan) {
@@ -176,11 +179,13 @@ static bool read_render(struct reel_render *render, const struct reel_plan *plan
     return true;
 }
 
-static bool run_writer(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_writer(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                       struct reel_error *err) {
     const struct reel_writer *w = stage->writer;
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     struct reel_selection q = reel_select_all;
-    struct reel_write_options options = {.compression = stage->compression ? stage->compression : "", .raw = stage->raw};
+    struct reel_write_options options = {.compression = stage->compression ? stage->compression : "",
+                                         .raw = stage->raw};
     if (stage->cut) {
         options.start_ns = q.start_ns = info->start_ns + (info->end_ns - info->start_ns) / 2;
         options.is_cut = true;
@@ -212,14 +217,16 @@ static bool run_writer(struct reel_recording *recording, const struct stage *sta
     return render && read_render(render, plan, r, err);
 }
 
-static bool run_carla(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_carla(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                      struct reel_error *err) {
     struct reel_carla_question q = reel_carla_question((enum reel_carla_topic)stage->topic);
     struct reel_table rows = table_of(r);
     const struct reel_text_sink text = {.put = text_put, .context = r};
     q.all = true;
     q.actor = 1;
     q.min_time_s = 0.1;
-    AUTO(reel_carla_free) struct reel_carla *pass = reel_carla_open(recording, &q, &text, stage->raw ? NULL : &rows, err);
+    AUTO(reel_carla_free)
+    struct reel_carla *pass = reel_carla_open(recording, &q, &text, stage->raw ? NULL : &rows, err);
     for (bool done = false; pass && !done;) {
         if (!reel_carla_step(pass, &done, err)) {
             return false;
@@ -228,7 +235,8 @@ static bool run_carla(struct reel_recording *recording, const struct stage *stag
     return pass != NULL;
 }
 
-static bool run_nanover(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_nanover(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                        struct reel_error *err) {
     struct reel_table rows = table_of(r);
     const struct reel_nanover_question q = {.topic = (enum reel_nanover_topic)stage->topic};
     AUTO(reel_nanover_free) struct reel_nanover *pass = reel_nanover_open(recording, &q, &rows, err);
@@ -240,7 +248,8 @@ static bool run_nanover(struct reel_recording *recording, const struct stage *st
     return pass != NULL;
 }
 
-static bool run_nanover_moment(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_nanover_moment(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                               struct reel_error *err) {
     AUTO_MEM uint8_t *data = NULL;
     AUTO_MEM char *text = NULL;
     size_t size = 0, length = 0;
@@ -254,19 +263,23 @@ static bool run_nanover_moment(struct reel_recording *recording, const struct st
     return true;
 }
 
-static bool run_bag_info(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
-    AUTO_MEM char *text = reel_bag_info(recording, &(struct reel_bag_question){.path = "x", .yaml = stage->raw, .freq = true}, err);
+static bool run_bag_info(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                         struct reel_error *err) {
+    AUTO_MEM char *text =
+        reel_bag_info(recording, &(struct reel_bag_question){.path = "x", .yaml = stage->raw, .freq = true}, err);
     digest_text(r, text ? text : "");
     return text != NULL;
 }
 
-static bool run_tide_channels(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_tide_channels(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                              struct reel_error *err) {
     (void)stage;
     struct reel_table rows = table_of(r);
     return reel_tide_channels(reel_recording_index(recording), &rows, err);
 }
 
-static bool run_introspection(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_introspection(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                              struct reel_error *err) {
     (void)stage;
     AUTO_MEM char *text = reel_tide_introspection(recording, NULL, err);
     digest_text(r, text ? text : "");
@@ -289,17 +302,19 @@ static bool answered(struct run *r, const struct reel_error *why, struct reel_er
     return true;
 }
 
-static bool run_fields(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_fields(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                       struct reel_error *err) {
     (void)stage;
     const struct reel_index *index = reel_recording_index(recording);
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
         struct reel_error why = {0};
-        if (!reel_topic_fields(recording, reel_index_channel(index, i)->name, field_seen, r, &why) && !answered(r, &why, err)) {
+        if (!reel_topic_fields(recording, reel_index_channel(index, i)->name, field_seen, r, &why) &&
+            !answered(r, &why, err)) {
             return false;
         }
         AUTO(reel_column_free)
-        struct reel_column *c =
-            reel_column_new(recording, reel_index_channel(index, i)->name, "data", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &why);
+        struct reel_column *c = reel_column_new(recording, reel_index_channel(index, i)->name, "data", REEL_TIME_MIN,
+                                                REEL_TIME_MAX, NULL, &why);
         if (!c && !answered(r, &why, err)) {
             return false;
         }
@@ -324,12 +339,14 @@ static bool draw(const struct reel_decoder *decoder, struct reel_bytes payload, 
     return good;
 }
 
-static bool run_pictures(struct reel_recording *recording, const struct stage *stage, struct run *r, struct reel_error *err) {
+static bool run_pictures(struct reel_recording *recording, const struct stage *stage, struct run *r,
+                         struct reel_error *err) {
     (void)stage;
     AUTO(reel_stream_free) struct reel_stream *stream = reel_stream_open(&recording, 1, &reel_select_all, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
-    for (int i = 0; i < 4 && step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {
+    for (int i = 0;
+         i < 4 && step == REEL_STEP_MESSAGE && (step = reel_stream_next(stream, &m, err)) == REEL_STEP_MESSAGE; i++) {
         struct reel_bytes payload;
         struct reel_error why = {0};
         AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(stream->channels[m.channel], &why);
@@ -360,7 +377,8 @@ static bool run_scan(const struct job *job, bool summary, struct run *r, struct 
     AUTO(reel_source_free) struct reel_source *source = open_source(job, err);
     const struct reel_format *format = source && summary ? reel_format_probe(source, err) : NULL;
     bool good = source && (!summary || format) &&
-                (summary ? reel_scan_summary(&source, 1, format, path, NULL, err) : reel_scan_run(&source, 1, NULL, path, NULL, err));
+                (summary ? reel_scan_summary(&source, 1, format, path, NULL, err)
+                         : reel_scan_run(&source, 1, NULL, path, NULL, err));
     if (good) {
         digest_file(r, path);
         unlink(path);
@@ -368,10 +386,12 @@ static bool run_scan(const struct job *job, bool summary, struct run *r, struct 
     return good;
 }
 
-static const struct stage scan_stage = {.name = "scan"}, summary_stage = {.name = "summary"}, open_stage = {.name = "open"};
+static const struct stage scan_stage = {.name = "scan"}, summary_stage = {.name = "summary"},
+                          open_stage = {.name = "open"};
 
 /* Fails the n-th of `what` (negative: none); *seen: how many there were. */
-static struct run run_once(const struct job *job, const struct stage *stage, struct countdown *what, long n, long *seen) {
+static struct run run_once(const struct job *job, const struct stage *stage, struct countdown *what, long n,
+                           long *seen) {
     struct run r = {.hash = 14695981039346656037u};
     struct reel_error err = {0};
     struct reel_recording *recording = stage->run ? open_recording(job, &err) : NULL;
@@ -414,8 +434,8 @@ static long after(long n, long dense, unsigned phase) {
     return n < dense ? n + 1 : n + 1 + (n - dense) / 4 + (long)(phase % 7);
 }
 
-static int stage_faults(const struct job *job, const struct stage *stage, struct countdown *what, const char *kind, long dense,
-                        unsigned phase, unsigned long *runs) {
+static int stage_faults(const struct job *job, const struct stage *stage, struct countdown *what, const char *kind,
+                        long dense, unsigned phase, unsigned long *runs) {
     long total, seen;
     struct run clean = run_once(job, stage, what, -1, &total);
     int faults = 0;
@@ -434,7 +454,8 @@ static int stage_faults(const struct job *job, const struct stage *stage, struct
                               right(&clean, &r) ? "right"
                               : r.good          ? "another result"
                                                 : r.err.text,
-                              left ? ", files left" : "", leaks ? ", a leak" : "", "undisturbed: ", clean.good ? "good" : clean.err.text);
+                              left ? ", files left" : "", leaks ? ", a leak" : "",
+                              "undisturbed: ", clean.good ? "good" : clean.err.text);
             }
         }
     }
@@ -454,11 +475,18 @@ static void add(struct stage s) {
     stages[n_stages++] = s;
 }
 
-static void add_writer(const struct reel_writer *w, const char *compression, const struct reel_view *view, bool cut, bool raw) {
+static void add_writer(const struct reel_writer *w, const char *compression, const struct reel_view *view, bool cut,
+                       bool raw) {
     char name[64];
     snprintf(name, sizeof name, "%s%s%s%s%s%s%s", w->name, w->variant ? w->variant : "", compression ? "+" : "",
              compression ? compression : "", view ? "+view" : "", cut ? "+cut" : "", raw ? "+raw" : "");
-    add((struct stage){.name = name, .run = run_writer, .writer = w, .compression = compression, .view = view, .cut = cut, .raw = raw});
+    add((struct stage){.name = name,
+                       .run = run_writer,
+                       .writer = w,
+                       .compression = compression,
+                       .view = view,
+                       .cut = cut,
+                       .raw = raw});
 }
 
 static void add_report(const char *name, int topic, bool raw,
@@ -594,7 +622,8 @@ int main(int argc, char **argv) {
     only_stage = argc > 3 ? argv[3] : NULL;
     only_kind = argc > 4 ? argv[4] : "memory";
     only_at = argc > 5 ? atol(argv[5]) : -1;
-    snprintf(folder, sizeof folder, "%s/reel-nomemory-%ld", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".", (long)getpid());
+    snprintf(folder, sizeof folder, "%s/reel-nomemory-%ld", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".",
+             (long)getpid());
     snprintf(pack, sizeof pack, "%s/pack", folder);
     if (mkdir(folder, 0700) != 0) {
         return 2;

@@ -1,7 +1,7 @@
-/* What is not damaged is still read. Bytes of whole files are flipped or zeroed in strides, and their ends are cut off: every message
- * whose own bytes (of a compressed chunk: the chunk's) are not among the damaged ones is there afterwards, with its time and its payload.
- * And every writer takes the damaged recording, with views and with a cut in the middle: what it writes as a recording has, scanned, as
- * many messages as the writer took.
+/* What is not damaged is still read. Bytes of whole files are flipped or zeroed in strides, and their ends are cut off:
+ * every message whose own bytes (of a compressed chunk: the chunk's) are not among the damaged ones is there
+ * afterwards, with its time and its payload. And every writer takes the damaged recording, with views and with a cut in
+ * the middle: what it writes as a recording has, scanned, as many messages as the writer took.
  *
  * readable FORMAT runs tests/golden/FORMAT. */
 #include "reel/scan.h"
@@ -58,7 +58,8 @@ static const struct sample {
 static const char *format_wanted;
 static unsigned faults, checks, outputs;
 
-static void fault(const char *sample, const char *how, size_t at, const char *what, unsigned long long a, unsigned long long b) {
+static void fault(const char *sample, const char *how, size_t at, const char *what, unsigned long long a,
+                  unsigned long long b) {
     if (faults++ < SHOWN_MAX) {
         print_message("%s, %s at %zu: %s (%llu, %llu)\n", sample, how, at, what, a, b);
     }
@@ -68,7 +69,8 @@ static void fault(const char *sample, const char *how, size_t at, const char *wh
 
 static const char *pack_path(void) {
     static char path[64];
-    snprintf(path, sizeof path, "%s/reel-readable-%ld.reel", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".", (long)getpid());
+    snprintf(path, sizeof path, "%s/reel-readable-%ld.reel", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".",
+             (long)getpid());
     return path;
 }
 
@@ -118,13 +120,15 @@ static void place_of(const struct reel_recording *recording, const struct reel_m
     s->end = plain ? s->begin + m->entry.head + m->entry.size : row->offset + row->stored;
 }
 
-/* Runs of messages that are damaged together: the frames of CARLA, with the frame before (a packet of a wrong length may swallow the start
- * of the next frame), and the two messages of a plain chunk in MCAP. */
+/* Runs of messages that are damaged together: the frames of CARLA, with the frame before (a packet of a wrong length
+ * may swallow the start of the next frame), and the two messages of a plain chunk in MCAP. */
 static void join_runs(struct list *l, size_t run) {
     uint64_t before = l->items[0].begin;
     for (size_t first = 0, n; first < l->count; first += n) {
         uint64_t begin = l->items[first].begin;
-        for (n = 1; first + n < l->count && (run > 0 ? n < run : l->items[first + n].time_ns == l->items[first].time_ns); n++) {
+        for (n = 1;
+             first + n < l->count && (run > 0 ? n < run : l->items[first + n].time_ns == l->items[first].time_ns);
+             n++) {
         }
         for (size_t i = first; i < first + n; i++) {
             l->items[i].begin = run > 0 ? begin : before;
@@ -137,8 +141,8 @@ static void join_runs(struct list *l, size_t run) {
 /* False: a message could not be read. */
 static bool read_all(struct reel_recording *recording, struct list *out, struct reel_error *err) {
     AUTO(reel_stream_free)
-    struct reel_stream *stream =
-        reel_stream_open(&recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, err);
+    struct reel_stream *stream = reel_stream_open(
+        &recording, 1, &(struct reel_selection){.start_ns = REEL_TIME_MIN, .end_ns = REEL_TIME_MAX}, err);
     assert_non_null(stream);
     struct reel_message m;
     enum reel_step step;
@@ -149,7 +153,8 @@ static bool read_all(struct reel_recording *recording, struct list *out, struct 
             return false;
         }
         struct seen *s = &out->items[out->count++];
-        s->hash = hash_of(strcmp(format_wanted, "nanover") == 0 ? 0 : m.time_ns, payload); /* whose times stand in an index at the end */
+        s->hash = hash_of(strcmp(format_wanted, "nanover") == 0 ? 0 : m.time_ns,
+                          payload); /* whose times stand in an index at the end */
         s->time_ns = m.time_ns;
         place_of(recording, &m, s);
     }
@@ -167,8 +172,8 @@ static bool holds(const struct list *l, const struct seen *s) {
 
 /* --- writers */
 
-static bool take_all(struct reel_recording *recording, const struct reel_writer *w, const struct reel_selection *q, uint64_t *count,
-                     struct reel_error *err) {
+static bool take_all(struct reel_recording *recording, const struct reel_writer *w, const struct reel_selection *q,
+                     uint64_t *count, struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(w, &recording, 1, q, err);
     struct reel_message m;
     enum reel_step step = stream ? REEL_STEP_MESSAGE : REEL_STEP_ERROR;
@@ -179,9 +184,10 @@ static bool take_all(struct reel_recording *recording, const struct reel_writer 
 }
 
 /* The whole output, in `out` (of OUTPUT_MAX bytes). *refused: the writer does not take such channels. */
-static bool write_all(struct reel_recording *recording, const struct reel_writer *w, struct reel_selection q, uint8_t *out, size_t *size,
-                      bool *refused, struct reel_error *err) {
-    struct reel_write_options options = {.compression = "", .start_ns = q.start_ns, .is_cut = q.start_ns != REEL_TIME_MIN};
+static bool write_all(struct reel_recording *recording, const struct reel_writer *w, struct reel_selection q,
+                      uint8_t *out, size_t *size, bool *refused, struct reel_error *err) {
+    struct reel_write_options options = {
+        .compression = "", .start_ns = q.start_ns, .is_cut = q.start_ns != REEL_TIME_MIN};
     struct reel_stream *stream = reel_writer_stream(w, &recording, 1, &q, err);
     *refused = stream && !reel_writer_accepts(w, stream, NULL, err);
     bool streamed = w->needs & REEL_STREAMED;
@@ -211,8 +217,8 @@ static bool write_all(struct reel_recording *recording, const struct reel_writer
     return true;
 }
 
-static void check_output(struct reel_recording *recording, const struct reel_writer *w, const struct reel_selection *q, const char *name,
-                         size_t at) {
+static void check_output(struct reel_recording *recording, const struct reel_writer *w, const struct reel_selection *q,
+                         const char *name, size_t at) {
     static uint8_t out[OUTPUT_MAX];
     struct reel_error err = {0};
     size_t size = 0;
@@ -268,7 +274,8 @@ struct file {
 };
 
 /* `f` is damaged in [begin, end); of a cut file the end is the whole file's. */
-static void check(const struct file *f, const struct list *before, const char *how, size_t begin, size_t end, bool writers) {
+static void check(const struct file *f, const struct list *before, const char *how, size_t begin, size_t end,
+                  bool writers) {
     static struct list after;
     struct reel_error err = {0};
     checks++;

@@ -1,5 +1,5 @@
-/* libfailing.so: preloaded into a server under test, it makes the N-th call of some kind on files below a folder fail. The test says which
- * by a control block in a file that both have mapped (fault_inject.py knows its layout). All other
+/* libfailing.so: preloaded into a server under test, it makes the N-th call of some kind on files below a folder fail.
+ * The test says which by a control block in a file that both have mapped (fault_inject.py knows its layout). All other
  * calls pass through unchanged. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,9 +20,10 @@
 enum kind { WRITE = 1, SYNC = 2, RENAME = 4, OPEN = 8, TRUNCATE = 16, UNLINK = 32, MKDIR = 64, READ = 128, LOCK = 256 };
 
 struct control {
-    int64_t kinds, nth, how_many, error, lossy; /* written by the test: calls nth … nth + how_many - 1 of these kinds fail; nth = 0: none */
-    int64_t seen, failed, failed_kind;          /* written here */
-    char folder[512], part[128];                /* whose path begins with `folder` and has `part` in what follows */
+    int64_t kinds, nth, how_many, error,
+        lossy; /* written by the test: calls nth … nth + how_many - 1 of these kinds fail; nth = 0: none */
+    int64_t seen, failed, failed_kind; /* written here */
+    char folder[512], part[128];       /* whose path begins with `folder` and has `part` in what follows */
     char failed_path[512];
 };
 
@@ -62,7 +63,8 @@ static void path_at(int folder, const char *name, char out[PATH_MAX]) {
 
 /* 0: go on. 1: fail, errno is set. 2: fail after half of it, once (a disk that has just become full). */
 static int judge(enum kind kind, const char *path) {
-    if (!control || !(control->kinds & kind) || control->nth == 0 || strncmp(path, control->folder, strlen(control->folder)) != 0 ||
+    if (!control || !(control->kinds & kind) || control->nth == 0 ||
+        strncmp(path, control->folder, strlen(control->folder)) != 0 ||
         !strstr(path + strlen(control->folder), control->part)) {
         return 0;
     }
@@ -162,7 +164,8 @@ static int note_lasting(int fd, int result) {
     struct stat st;
     char path[PATH_MAX];
     path_of_fd(fd, path);
-    if (result == 0 && control && control->lossy && strstr(path, control->part) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+    if (result == 0 && control && control->lossy && strstr(path, control->part) && fstat(fd, &st) == 0 &&
+        S_ISREG(st.st_mode)) {
         lasting.inode = st.st_ino;
         lasting.size = st.st_size;
     }

@@ -27,7 +27,8 @@ static void try_key(const char *text) {
     char recording[LINK_RECORDING];
     const char *sent = credentials_link(text), *key = sent ? sent : text;
     if (link_key_read(key, recording, &claim)) {
-        must(strlen(key) < LINK_KEY_TEXT && strlen(recording) == LINK_RECORDING - 1 && claim.expires_s >= 0 && claim.token >= 0);
+        must(strlen(key) < LINK_KEY_TEXT && strlen(recording) == LINK_RECORDING - 1 && claim.expires_s >= 0 &&
+             claim.token >= 0);
     }
 }
 

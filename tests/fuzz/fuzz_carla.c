@@ -1,5 +1,5 @@
-/* Fuzzes the reader of CARLA logs, and the writer with the state of cuts: whatever a scan accepts can be cut anywhere, and the cut is a
- * log. */
+/* Fuzzes the reader of CARLA logs, and the writer with the state of cuts: whatever a scan accepts can be cut anywhere,
+ * and the cut is a log. */
 #include "fuzz_scan.h"
 #include "reel/write.h"
 #include "tables.h"
@@ -29,7 +29,8 @@ static struct reel_recording *open_bytes(const uint8_t *data, size_t size) {
 static void write_and_read(struct reel_recording *r, const struct reel_selection *q, struct reel_bytes original) {
     enum { OUTPUT_MAX = 8 << 20 };
     struct reel_error err = {0};
-    const struct reel_write_options options = {.compression = "", .is_cut = q->start_ns != REEL_TIME_MIN, .start_ns = q->start_ns};
+    const struct reel_write_options options = {
+        .compression = "", .is_cut = q->start_ns != REEL_TIME_MIN, .start_ns = q->start_ns};
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, q, &err);
     AUTO(reel_plan_free) struct reel_plan *plan = s ? reel_plan_new(&reel_writer_carla, &options, s, NULL, &err) : NULL;
     if (!plan) {
@@ -42,10 +43,12 @@ static void write_and_read(struct reel_recording *r, const struct reel_selection
     }
     AUTO_MEM uint8_t *out = malloc(length + 1);
     AUTO(reel_render_free)
-    struct reel_render *render = reel_render_new(plan, &reel_writer_carla, &options, reel_stream_open(&r, 1, q, &err), &err);
+    struct reel_render *render =
+        reel_render_new(plan, &reel_writer_carla, &options, reel_stream_open(&r, 1, q, &err), &err);
     fuzz_expect(out && render && reel_render_read(render, 0, out, length, &err), "render what was planned", &err);
     if (original.data) {
-        fuzz_expect(length <= original.size && memcmp(out, original.data, length) == 0, "a whole recording as it was", &err);
+        fuzz_expect(length <= original.size && memcmp(out, original.data, length) == 0, "a whole recording as it was",
+                    &err);
     }
     AUTO(reel_recording_free) struct reel_recording *again = open_bytes(out, length);
     fuzz_expect(again != NULL, "read what was written", &err);
@@ -64,7 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     write_and_read(r, &reel_select_all, info->lost_bytes == 0 ? bytes_of(data, size) : bytes_of(NULL, 0));
     for (int64_t i = 1; i <= 3 && info->messages > 0; i++) {
         int64_t start = info->start_ns + (info->end_ns - info->start_ns) / 3 * i;
-        write_and_read(r, &(struct reel_selection){.start_ns = start, .end_ns = REEL_TIME_MAX, .state_at_cut = true}, bytes_of(NULL, 0));
+        write_and_read(r, &(struct reel_selection){.start_ns = start, .end_ns = REEL_TIME_MAX, .state_at_cut = true},
+                       bytes_of(NULL, 0));
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Fuzzes the columns of tables. Input: JSON values, one a line. Whatever values decide the columns, the same values fit them: all columns
- * have as many rows, and Parquet and Arrow are written twice alike. */
+/* Fuzzes the columns of tables. Input: JSON values, one a line. Whatever values decide the columns, the same values fit
+ * them: all columns have as many rows, and Parquet and Arrow are written twice alike. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +31,8 @@ static struct reel_bytes row_at(const uint8_t **at, const uint8_t *end) {
     return bytes_of(begin, (size_t)(stop - begin));
 }
 
-static void fill(struct columns_fill *f, const struct columns *c, const struct reel_decoder *decoder, const uint8_t *data, size_t size) {
+static void fill(struct columns_fill *f, const struct columns *c, const struct reel_decoder *decoder,
+                 const uint8_t *data, size_t size) {
     const uint8_t *at = data;
     columns_fill_clear(f);
     for (unsigned i = 0; at < data + size && i < ROWS_MAX; i++) {
@@ -50,7 +51,8 @@ static void fill(struct columns_fill *f, const struct columns *c, const struct r
     for (uint32_t i = 0; i < c->n; i++) {
         const struct column_data *d = &f->data[i];
         expect(c->all[i]->optional || d->nulls == 0, "a required column has a null");
-        expect(column_is_leaf(c->all[i]) == 0 || column_is_bytes(c->all[i]) || d->values.size == d->length * column_width(c->all[i]),
+        expect(column_is_leaf(c->all[i]) == 0 || column_is_bytes(c->all[i]) ||
+                   d->values.size == d->length * column_width(c->all[i]),
                "a leaf has too few values");
     }
 }

@@ -1,5 +1,5 @@
-/* One fuzz run of a decoder with a definition: u8 which language, u32 length, definition, the rest is the payload. Nothing may crash, leak
- * or hang; the values are well nested and not far more than there are bytes for. */
+/* One fuzz run of a decoder with a definition: u8 which language, u32 length, definition, the rest is the payload.
+ * Nothing may crash, leak or hang; the values are well nested and not far more than there are bytes for. */
 #ifndef TESTS_FUZZ_DECODE_H
 #define TESTS_FUZZ_DECODE_H
 
@@ -74,13 +74,15 @@ static inline int fuzz_decode_payload(const struct reel_channel *channel, struct
     bool whole = reel_decode(d, payload, &meter.visitor, &err);
     fuzz_must(whole == (err.code == REEL_OK), "what is not decoded says why, and nothing nests too deep");
     fuzz_must(!whole || meter.depth == 0, "what begins ends");
-    fuzz_must(meter.values < 3 * REEL_DEFINITION_FIELDS_MAX + 4 * REEL_EMPTY_VALUES_MAX + 4 * REEL_DEPTH_MAX * (payload.size + 1),
+    fuzz_must(meter.values <
+                  3 * REEL_DEFINITION_FIELDS_MAX + 4 * REEL_EMPTY_VALUES_MAX + 4 * REEL_DEPTH_MAX * (payload.size + 1),
               "no more values than there are bytes for");
     fuzz_must(reel_decoder_fields(d, fuzz_field, NULL), "a field has a path and a type");
     return 0;
 }
 
-static inline int fuzz_decode(const uint8_t *data, size_t size, const char *encoding, const char *const *languages, unsigned n_languages) {
+static inline int fuzz_decode(const uint8_t *data, size_t size, const char *encoding, const char *const *languages,
+                              unsigned n_languages) {
     struct cursor c = cursor_of(bytes_of(data, size));
     const char *language = languages[cursor_u8(&c) % n_languages];
     struct reel_bytes definition = cursor_string32(&c), payload = bytes_of(c.at, cursor_left(&c));
@@ -88,7 +90,8 @@ static inline int fuzz_decode(const uint8_t *data, size_t size, const char *enco
         return 0;
     }
     const struct reel_schema schema = {.name = "p/T", .encoding = language, .hash = "", .data = definition};
-    const struct reel_channel channel = {.name = "/a", .type = "p/T", .encoding = encoding, .schemas = &schema, .n_schemas = 1};
+    const struct reel_channel channel = {
+        .name = "/a", .type = "p/T", .encoding = encoding, .schemas = &schema, .n_schemas = 1};
     return fuzz_decode_payload(&channel, payload);
 }
 

@@ -1,6 +1,6 @@
-/* Fuzzes the decoder of CARLA packets and the answers to CARLA's questions. The first byte selects: 0 … 254 a payload of that packet, in
- * the layout that the second byte names; 255 a log that every report is made of. Nothing may crash, and the output must be JSON that
- * ends. */
+/* Fuzzes the decoder of CARLA packets and the answers to CARLA's questions. The first byte selects: 0 … 254 a payload
+ * of that packet, in the layout that the second byte names; 255 a log that every report is made of. Nothing may crash,
+ * and the output must be JSON that ends. */
 #include "fuzz_scan.h"
 #include "reel/carla.h"
 #include "tables.h"
@@ -21,15 +21,18 @@ static void decode_one(uint8_t id, uint8_t layout, struct reel_bytes payload) {
         {"attribute_types_from", layout & 4 ? "1" : "0"},
         {"numbering", layout & 8 ? "ue5" : "0.9.15"},
     };
-    const struct reel_channel channel = {.name = "/a", .type = "a", .encoding = "carla", .metadata = {pairs, sizeof pairs / sizeof *pairs}};
+    const struct reel_channel channel = {
+        .name = "/a", .type = "a", .encoding = "carla", .metadata = {pairs, sizeof pairs / sizeof *pairs}};
     struct reel_error err = {0};
     struct grow text = {0};
     struct json_out json = json_out_to(&text, 16 << 20);
     AUTO(reel_decoder_free) struct reel_decoder *d = reel_decoder_open(&channel, &err);
     if (d) {
         bool whole = reel_decode(d, payload, &json.visitor, &err);
-        fuzz_expect(whole == (err.code == REEL_OK) || json.too_long, "a payload is whole or the error explains why not", &err);
-        fuzz_expect(!whole || (text.size >= 2 && text.data[0] == '{' && text.data[text.size - 1] == '}'), "a packet is a map", &err);
+        fuzz_expect(whole == (err.code == REEL_OK) || json.too_long, "a payload is whole or the error explains why not",
+                    &err);
+        fuzz_expect(!whole || (text.size >= 2 && text.data[0] == '{' && text.data[text.size - 1] == '}'),
+                    "a packet is a map", &err);
     }
     free(text.data);
 }
@@ -49,11 +52,13 @@ static void query(struct reel_recording *r, const struct reel_carla_question *q,
     const struct reel_text_sink sink = {.put = count, .context = &all};
     AUTO(reel_table_text_free)
     struct reel_table_text *rows = form < 0 ? NULL : reel_table_text_new((enum reel_table_form)form, &sink, &err);
-    AUTO(reel_carla_free) struct reel_carla *pass = reel_carla_open(r, q, &sink, rows ? reel_table_of_text(rows) : NULL, &err);
+    AUTO(reel_carla_free)
+    struct reel_carla *pass = reel_carla_open(r, q, &sink, rows ? reel_table_of_text(rows) : NULL, &err);
     fuzz_expect(pass != NULL, "ask", &err);
     while (!done && reel_carla_step(pass, &done, &err)) {
     }
-    fuzz_expect(done || err.code == REEL_CANCELLED || err.code == REEL_LIMIT || err.code == REEL_NOT_FOUND, "an answer ends", &err);
+    fuzz_expect(done || err.code == REEL_CANCELLED || err.code == REEL_LIMIT || err.code == REEL_NOT_FOUND,
+                "an answer ends", &err);
 }
 
 static void query_all(const uint8_t *data, size_t size) {

@@ -8,6 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct cursor c = cursor_of(bytes_of(data, size));
     struct reel_bytes definition = cursor_string32(&c), payload = bytes_of(c.at, cursor_left(&c));
     const struct reel_schema schema = {.name = "p.M", .encoding = "protobuf", .hash = "", .data = definition};
-    const struct reel_channel channel = {.name = "/a", .type = "p.M", .encoding = "protobuf", .schemas = &schema, .n_schemas = 1};
+    const struct reel_channel channel = {
+        .name = "/a", .type = "p.M", .encoding = "protobuf", .schemas = &schema, .n_schemas = 1};
     return c.failed ? 0 : fuzz_decode_payload(&channel, payload);
 }

@@ -1,5 +1,5 @@
-/* Fuzzes what is decoded of TIDE logs and MIRA tapes: u8 which encoding and type, u32 length, schema (the text of definitions), the rest is
- * the payload. */
+/* Fuzzes what is decoded of TIDE logs and MIRA tapes: u8 which encoding and type, u32 length, schema (the text of
+ * definitions), the rest is the payload. */
 #include <stdio.h>
 #include <stdlib.h>
 

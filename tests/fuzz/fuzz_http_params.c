@@ -1,4 +1,5 @@
-/* Whatever a client may write into a target or a header: the query, the path, Range, Accept, entity tags, dates, times. */
+/* Whatever a client may write into a target or a header: the query, the path, Range, Accept, entity tags, dates, times.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

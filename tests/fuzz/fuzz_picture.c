@@ -1,8 +1,6 @@
-/* Fuzzes pictures. Input: u8 how (bit 0: PNG is wanted, bit 1: rows of pixels follow, bit 2: scaled, bit 3: a message), then
- *   rows of pixels: u8 encoding, u8 big-endian, u32 width, u32 height, u32 step, pixels
- *   a message:      JSON
- *   else:           a JPEG or PNG file
- * Nothing may crash, leak or hang; a picture that is made is one that can be read. */
+/* Fuzzes pictures. Input: u8 how (bit 0: PNG is wanted, bit 1: rows of pixels follow, bit 2: scaled, bit 3: a message),
+ * then rows of pixels: u8 encoding, u8 big-endian, u32 width, u32 height, u32 step, pixels a message:      JSON else:
+ * a JPEG or PNG file Nothing may crash, leak or hang; a picture that is made is one that can be read. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +24,8 @@ static bool read_rows(struct cursor *c, struct reel_image *image) {
     static const char *const encodings[] = {"rgb8",  "bgr8",        "8UC3",   "rgba8",       "bgra8", "8UC4",
                                             "mono8", "8UC1",        "mono16", "16UC1",       "32FC1", "yuv422",
                                             "uyvy",  "yuv422_yuy2", "yuyv",   "bayer_rggb8", "none",  "bayer_gbrg16"};
-    snprintf(image->encoding, sizeof image->encoding, "%s", encodings[cursor_u8(c) % (sizeof encodings / sizeof *encodings)]);
+    snprintf(image->encoding, sizeof image->encoding, "%s",
+             encodings[cursor_u8(c) % (sizeof encodings / sizeof *encodings)]);
     image->big_endian = cursor_u8(c) & 1;
     image->width = cursor_u32le(c);
     image->height = cursor_u32le(c);
@@ -59,7 +58,8 @@ static bool is_small(const struct reel_image *image) {
     }
     for (size_t i = 2; i + 9 < f.size; i++) { /* the frame header, whatever is around it */
         bool frame = f.data[i] == 0xff && f.data[i + 1] >= 0xc0 && f.data[i + 1] <= 0xcf;
-        uint64_t height = (uint64_t)(f.data[i + 5] << 8 | f.data[i + 6]), width = (uint64_t)(f.data[i + 7] << 8 | f.data[i + 8]);
+        uint64_t height = (uint64_t)(f.data[i + 5] << 8 | f.data[i + 6]),
+                 width = (uint64_t)(f.data[i + 7] << 8 | f.data[i + 8]);
         if (frame && height * width > SMALL) {
             return false;
         }

@@ -1,5 +1,5 @@
-/* Fuzzes reports. Input: a recording of any format. Every report of every kind is made of it, as text and as rows: nothing may crash, leak
- * or hang; a report that fails gives a reason. */
+/* Fuzzes reports. Input: a recording of any format. Every report of every kind is made of it, as text and as rows:
+ * nothing may crash, leak or hang; a report that fails gives a reason. */
 #include "fuzz_scan.h"
 
 #include "reel/carla.h"
@@ -11,7 +11,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { STEPS_MAX = 4000, PAYLOAD_MAX = 1 << 20, TEXT_MAX = 1 << 20, CHANNELS_MAX = 16, PICTURES = 8, PIXELS_MAX = 1 << 18 };
+enum {
+    STEPS_MAX = 4000,
+    PAYLOAD_MAX = 1 << 20,
+    TEXT_MAX = 1 << 20,
+    CHANNELS_MAX = 16,
+    PICTURES = 8,
+    PIXELS_MAX = 1 << 18
+};
 
 static void check(bool good, const char *report, const struct reel_error *err) {
     fuzz_expect(good || (err->code != REEL_OK && err->text[0] != '\0'), report, err);
@@ -39,7 +46,8 @@ static void rows_open(struct rows *r, enum reel_table_form form) {
     r->table = *reel_table_of_text(r->text);
 }
 
-static void run_carla(struct reel_recording *recording, enum reel_carla_topic topic, enum reel_carla_dialect dialect, bool rows) {
+static void run_carla(struct reel_recording *recording, enum reel_carla_topic topic, enum reel_carla_dialect dialect,
+                      bool rows) {
     struct reel_error err = {0};
     struct reel_carla_question q = reel_carla_question(topic);
     struct rows to;
@@ -51,7 +59,8 @@ static void run_carla(struct reel_recording *recording, enum reel_carla_topic to
     q.actor = 1;
     q.min_time_s = 0.1;
     q.ros_frame = true;
-    AUTO(reel_carla_free) struct reel_carla *pass = reel_carla_open(recording, &q, &text, rows ? &to.table : NULL, &err);
+    AUTO(reel_carla_free)
+    struct reel_carla *pass = reel_carla_open(recording, &q, &text, rows ? &to.table : NULL, &err);
     bool done = false, good = pass != NULL;
     for (unsigned i = 0; good && !done && i < STEPS_MAX; i++) {
         good = reel_carla_step(pass, &done, &err);
@@ -110,7 +119,8 @@ static void all_nanover(struct reel_recording *recording) {
 static void all_ros_and_tide(struct reel_recording *recording) {
     for (int yaml = 0; yaml < 2; yaml++) {
         struct reel_error err = {0};
-        AUTO_MEM char *text = reel_bag_info(recording, &(struct reel_bag_question){.path = "x", .yaml = yaml, .freq = true}, &err);
+        AUTO_MEM char *text =
+            reel_bag_info(recording, &(struct reel_bag_question){.path = "x", .yaml = yaml, .freq = true}, &err);
         check(text != NULL, "rosbag info", &err);
     }
     struct reel_error err = {0};
@@ -158,7 +168,8 @@ static void draw_picture(const struct reel_decoder *decoder, struct reel_bytes p
     struct reel_image image = {0};
     struct reel_picture picture = {0};
     bool good = reel_image_read(decoder, payload, &image, &err);
-    if (good && !image.compressed && (uint64_t)image.width * image.height <= PIXELS_MAX) { /* files are what fuzz_picture makes */
+    if (good && !image.compressed &&
+        (uint64_t)image.width * image.height <= PIXELS_MAX) { /* files are what fuzz_picture makes */
         good = reel_picture_make(&image, REEL_PICTURE_PNG, 16, &picture, &err);
         reel_picture_done(&picture);
     }

@@ -1,5 +1,6 @@
-/* Fuzzes the conversion between ROS 1 and ROS 2: u8 which way, u32 length, definition, u32 length, definition that a channel of ROS 2 had
- * before (not used when empty), the rest is the payload. What is measured is what is written, and what goes forth comes back. */
+/* Fuzzes the conversion between ROS 1 and ROS 2: u8 which way, u32 length, definition, u32 length, definition that a
+ * channel of ROS 2 had before (not used when empty), the rest is the payload. What is measured is what is written, and
+ * what goes forth comes back. */
 #include "encodings/ros/standard.h"
 #include "encodings/ros/translate.h"
 #include "fuzz_decode.h"
@@ -21,7 +22,8 @@ static bool lay_out(const struct ros_relay *relay, struct reel_bytes payload, st
     bool known = ros_relay_size(relay, bytes_of(payload.data, half), payload.size, &again, &needs_more, &err);
     fuzz_must(known ? again == size : needs_more, "the beginning tells the size, or that it does not");
     uint8_t *to = malloc(size > 0 ? size : 1);
-    fuzz_must(to && ros_relay_put(relay, payload, to, size, &again, &err) && again == size, "what is measured is written");
+    fuzz_must(to && ros_relay_put(relay, payload, to, size, &again, &err) && again == size,
+              "what is measured is written");
     *out = bytes_of(to, size);
     return true;
 }
@@ -38,8 +40,11 @@ static void convert(const struct reel_channel *channel, enum ros_dialect to, str
     if (good && lay_out(forth.relay, payload, &out)) {
         const struct reel_schema schema = {
             .name = forth.type, .encoding = to == ROS_2 ? "ros2msg" : "ros1msg", .hash = "", .data = forth.definition};
-        const struct reel_channel other = {
-            .name = "/a", .type = forth.type, .encoding = to == ROS_2 ? "cdr" : "ros1", .schemas = &schema, .n_schemas = 1};
+        const struct reel_channel other = {.name = "/a",
+                                           .type = forth.type,
+                                           .encoding = to == ROS_2 ? "cdr" : "ros1",
+                                           .schemas = &schema,
+                                           .n_schemas = 1};
         if (ros_translate(&arena, &other, to == ROS_2 ? ROS_1 : ROS_2, standard, &back, &err)) {
             if (lay_out(back.relay, out, &again)) {
                 free((void *)again.data);
@@ -57,7 +62,8 @@ static void convert(const struct reel_channel *channel, enum ros_dialect to, str
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct cursor c = cursor_of(bytes_of(data, size));
     bool to_ros2 = cursor_u8(&c) & 1;
-    struct reel_bytes definition = cursor_string32(&c), before = cursor_string32(&c), payload = bytes_of(c.at, cursor_left(&c));
+    struct reel_bytes definition = cursor_string32(&c), before = cursor_string32(&c),
+                      payload = bytes_of(c.at, cursor_left(&c));
     if (c.failed) {
         return 0;
     }

@@ -1,5 +1,5 @@
-/* One fuzz run of a format: read the bytes' summary, scan them into a pack, open it, read every message. Whatever the bytes are, nothing
- * may crash, leak or hang; what scan() accepted must be readable. */
+/* One fuzz run of a format: read the bytes' summary, scan them into a pack, open it, read every message. Whatever the
+ * bytes are, nothing may crash, leak or hang; what scan() accepted must be readable. */
 #ifndef TESTS_FUZZ_SCAN_H
 #define TESTS_FUZZ_SCAN_H
 
@@ -43,12 +43,14 @@ static inline void fuzz_read_all(struct reel_recording *recording) {
 static inline const char *fuzz_pack(void) {
     static char path[64];
     if (path[0] == '\0') {
-        snprintf(path, sizeof path, "%s/reel-fuzz-%ld.pack", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+        snprintf(path, sizeof path, "%s/reel-fuzz-%ld.pack", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+                 (long)getpid());
     }
     return path;
 }
 
-/* Scans the bytes and opens the recording; format NULL: the one that the bytes are recognised as. NULL: refused, with a reason. */
+/* Scans the bytes and opens the recording; format NULL: the one that the bytes are recognised as. NULL: refused, with a
+ * reason. */
 static inline struct reel_recording *fuzz_open(struct reel_bytes data, const struct reel_format *format) {
     struct reel_error err = {0};
     struct reel_source *source = reel_source_from_memory(data, "fuzzed", &err);

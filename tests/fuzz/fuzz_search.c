@@ -19,7 +19,8 @@ static void try_search(const char *q) {
     struct search search;
     struct reel_error err = {0};
     if (search_parse(q, &search, &err)) {
-        must(strlen(q) <= SEARCH_BYTES_MAX && search.n_nodes <= SEARCH_NODES_MAX && search.n_values <= SEARCH_VALUES_MAX);
+        must(strlen(q) <= SEARCH_BYTES_MAX && search.n_nodes <= SEARCH_NODES_MAX &&
+             search.n_values <= SEARCH_VALUES_MAX);
         for (uint32_t i = 0; i < search.n_nodes; i++) {
             const struct search_node *t = &search.nodes[i];
             must(t->next == 0 || (t->next > i && t->next < search.n_nodes));

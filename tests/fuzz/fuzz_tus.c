@@ -1,5 +1,5 @@
-/* The headers of resumable uploads: Upload-Metadata, Upload-Concat, Upload-Checksum, numbers and booleans; and the JSON of
- * upload options. */
+/* The headers of resumable uploads: Upload-Metadata, Upload-Concat, Upload-Checksum, numbers and booleans; and the JSON
+ * of upload options. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     try_metadata(text);
     try_wishes(text);
     if (tus_concat(text, &concat, &err) && concat.final) {
-        must(concat.n >= 1 && concat.n <= SESSION_PARTS_MAX && strlen(concat.parts[concat.n - 1]) == RECORDING_ID_TEXT - 1);
+        must(concat.n >= 1 && concat.n <= SESSION_PARTS_MAX &&
+             strlen(concat.parts[concat.n - 1]) == RECORDING_ID_TEXT - 1);
     }
     if (tus_checksum(text, &checksum, &err)) {
         must(checksum.size == 20 || checksum.size == 32);

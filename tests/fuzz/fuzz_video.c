@@ -1,5 +1,5 @@
-/* Fuzzes videos as MP4. Input: u8 how (bit 0: H.265), then frames, each behind u16 its size. The frames become a recording, which is
- * written in one piece and in small ones: both must be the same bytes. */
+/* Fuzzes videos as MP4. Input: u8 how (bit 0: H.265), then frames, each behind u16 its size. The frames become a
+ * recording, which is written in one piece and in small ones: both must be the same bytes. */
 #include "formats/rows/rows.h"
 #include "fuzz_scan.h"
 #include "reel/write.h"
@@ -13,7 +13,8 @@ enum { FRAMES_MAX = 64, PIECE = 97 };
 
 /* As a file of rows. */
 static void put_rows(struct grow *rows, struct cursor *c, bool h265) {
-    static const char channel[] = "{\"$channel\": {\"topic\": \"/v\", \"type\": \"CompressedVideo\", \"encoding\": \"json\"}}\n";
+    static const char channel[] =
+        "{\"$channel\": {\"topic\": \"/v\", \"type\": \"CompressedVideo\", \"encoding\": \"json\"}}\n";
     grow_put(rows, channel, sizeof channel - 1);
     for (unsigned i = 0; i < FRAMES_MAX && cursor_left(c) > 0; i++) {
         char head[128], *text;
@@ -21,8 +22,8 @@ static void put_rows(struct grow *rows, struct cursor *c, bool h265) {
         left = cursor_left(c);
         struct reel_bytes frame = bytes_of(c->at, want < left ? want : left);
         cursor_take(c, frame.size);
-        snprintf(head, sizeof head, "{\"topic\": \"/v\", \"log_time\": %u, \"data\": {\"format\": \"%s\", \"data\": \"", 1000 * i * i,
-                 h265 ? "h265" : "h264");
+        snprintf(head, sizeof head, "{\"topic\": \"/v\", \"log_time\": %u, \"data\": {\"format\": \"%s\", \"data\": \"",
+                 1000 * i * i, h265 ? "h265" : "h264");
         grow_put(rows, head, strlen(head));
         text = malloc(BASE64_TEXT(frame.size) + 1);
         base64_write(frame, text);
@@ -35,7 +36,8 @@ static void put_rows(struct grow *rows, struct cursor *c, bool h265) {
 static void write_both(struct reel_recording *recording, const struct reel_writer *writer) {
     const struct reel_write_options options = {.compression = ""};
     struct reel_error err = {0};
-    AUTO(reel_stream_free) struct reel_stream *stream = reel_writer_stream(writer, &recording, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free)
+    struct reel_stream *stream = reel_writer_stream(writer, &recording, 1, &reel_select_all, &err);
     fuzz_expect(stream != NULL, "open the stream", &err);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, &options, stream, NULL, &err);
     if (!plan) {
@@ -45,8 +47,8 @@ static void write_both(struct reel_recording *recording, const struct reel_write
     size_t length = (size_t)reel_plan_length(plan);
     AUTO_MEM uint8_t *whole = malloc(length), *pieces = malloc(length);
     AUTO(reel_render_free)
-    struct reel_render *render =
-        reel_render_new(plan, writer, &options, reel_writer_stream(writer, &recording, 1, &reel_select_all, &err), &err);
+    struct reel_render *render = reel_render_new(
+        plan, writer, &options, reel_writer_stream(writer, &recording, 1, &reel_select_all, &err), &err);
     fuzz_expect(render && reel_render_read(render, 0, whole, length, &err), "read all of it", &err);
     for (size_t at = 0; at < length; at += PIECE) {
         size_t n = length - at < PIECE ? length - at : PIECE;
@@ -61,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct reel_error err = {0};
     bool h265 = cursor_u8(&c) & 1;
     put_rows(&rows, &c, h265);
-    AUTO(reel_recording_free) struct reel_recording *recording = fuzz_open(bytes_of(rows.data, rows.size), &reel_format_rows);
+    AUTO(reel_recording_free)
+    struct reel_recording *recording = fuzz_open(bytes_of(rows.data, rows.size), &reel_format_rows);
     if (recording) {
         write_both(recording, reel_writer_for_file("v.mp4", NULL, &err));
     }

@@ -1,6 +1,7 @@
-/* Fuzzes views. Input: a recording of any format. Every view is read over all of it, over what follows its middle, and again from a mark:
- * nothing may crash, leak or hang. A payload has the size that its message names, also when it is read out of turn, JSON of a view's own
- * topics is JSON, and a stream that is taken up again goes on with the same message. */
+/* Fuzzes views. Input: a recording of any format. Every view is read over all of it, over what follows its middle, and
+ * again from a mark: nothing may crash, leak or hang. A payload has the size that its message names, also when it is
+ * read out of turn, JSON of a view's own topics is JSON, and a stream that is taken up again goes on with the same
+ * message. */
 #include "fuzz_scan.h"
 
 #include "reel/encoding.h"
@@ -44,7 +45,8 @@ static void check_again(struct reel_stream *stream, const struct reel_message *t
     check_message(stream, then, own);
     fuzz_expect(reel_stream_seek(stream, &mark, &err), "seek", &err);
     fuzz_expect(reel_stream_next(stream, &m, &err) == REEL_STEP_MESSAGE, "the message at a mark", &err);
-    fuzz_expect(m.time_ns == then->time_ns && m.channel == then->channel && m.size == then->size && m.again == then->again,
+    fuzz_expect(m.time_ns == then->time_ns && m.channel == then->channel && m.size == then->size &&
+                    m.again == then->again,
                 "the same message at a mark", &err);
     check_message(stream, &m, own);
 }

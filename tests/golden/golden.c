@@ -1,8 +1,10 @@
-/* Golden files: every folder golden/FORMAT/CASE holds `input.*`, a small recording with one quirk, and `expected.txt`, what a correct
- * reader finds in it. Each is scanned and dumped as text; the dump must equal expected.txt. README.md says what each case requires.
+/* Golden files: every folder golden/FORMAT/CASE holds `input.*`, a small recording with one quirk, and `expected.txt`,
+ * what a correct reader finds in it. Each is scanned and dumped as text; the dump must equal expected.txt. README.md
+ * says what each case requires.
  *
- * REEL_GOLDEN_WRITE=1 writes expected.txt instead of comparing: whatever the reader prints today becomes the expectation. Check every line
- * of the difference before you commit it; tests/peers/peer_golden.py checks it with independent readers. */
+ * REEL_GOLDEN_WRITE=1 writes expected.txt instead of comparing: whatever the reader prints today becomes the
+ * expectation. Check every line of the difference before you commit it; tests/peers/peer_golden.py checks it with
+ * independent readers. */
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "tables.h"
@@ -28,9 +30,18 @@ enum { CASES_MAX = 512, MESSAGES_SHOWN = 48, BYTES_SHOWN = 32, HASH_TEXT = 65 };
 
 static const char *const severities[] = {[REEL_NOTE] = "note", [REEL_WARNING] = "warning", [REEL_LOSS] = "loss"};
 static const char *const codes[] = {
-    [REEL_OK] = "OK",           [REEL_NOT_MINE] = "NOT_MINE", [REEL_DAMAGED] = "DAMAGED",     [REEL_UNSUPPORTED] = "UNSUPPORTED",
-    [REEL_LIMIT] = "LIMIT",     [REEL_ARGUMENT] = "ARGUMENT", [REEL_NOT_FOUND] = "NOT_FOUND", [REEL_CONFLICT] = "CONFLICT",
-    [REEL_IO] = "IO",           [REEL_NO_SPACE] = "NO_SPACE", [REEL_NO_MEMORY] = "NO_MEMORY", [REEL_CANCELLED] = "CANCELLED",
+    [REEL_OK] = "OK",
+    [REEL_NOT_MINE] = "NOT_MINE",
+    [REEL_DAMAGED] = "DAMAGED",
+    [REEL_UNSUPPORTED] = "UNSUPPORTED",
+    [REEL_LIMIT] = "LIMIT",
+    [REEL_ARGUMENT] = "ARGUMENT",
+    [REEL_NOT_FOUND] = "NOT_FOUND",
+    [REEL_CONFLICT] = "CONFLICT",
+    [REEL_IO] = "IO",
+    [REEL_NO_SPACE] = "NO_SPACE",
+    [REEL_NO_MEMORY] = "NO_MEMORY",
+    [REEL_CANCELLED] = "CANCELLED",
     [REEL_CHANGED] = "CHANGED",
 };
 
@@ -54,7 +65,8 @@ static void put_text(FILE *out, const char *before, const char *text) {
 }
 static void put_time(FILE *out, const char *before, int64_t ns) {
     uint64_t magnitude = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-    fprintf(out, "%s%s%" PRIu64 ".%09" PRIu64, before, ns < 0 ? "-" : "", magnitude / 1000000000, magnitude % 1000000000);
+    fprintf(out, "%s%s%" PRIu64 ".%09" PRIu64, before, ns < 0 ? "-" : "", magnitude / 1000000000,
+            magnitude % 1000000000);
 }
 
 static EVP_MD_CTX *hash_new(void) {
@@ -131,7 +143,8 @@ static void dump_channel(const struct dump *d, const struct reel_channel *c, EVP
         put_text(out, "  metadata: ", c->metadata.items[i].key);
         put_text(out, "    = ", c->metadata.items[i].value);
     }
-    fprintf(out, "  latched: %s\n  count: %" PRIu64 ", %" PRIu64 " bytes", c->latched ? "yes" : "no", s->count, s->bytes);
+    fprintf(out, "  latched: %s\n  count: %" PRIu64 ", %" PRIu64 " bytes", c->latched ? "yes" : "no", s->count,
+            s->bytes);
     put_time(out, "\n  first: ", s->first_ns);
     put_time(out, "\n  last: ", s->last_ns);
     fprintf(out, "\n  payloads: sha256 %s\n", hash_text(payloads));
@@ -221,7 +234,8 @@ static void dump_findings(const struct dump *d) {
     fprintf(d->out, "\nfindings: %" PRIu64 "\n", d->info->n_findings_total);
     for (size_t i = 0; i < count; i++) {
         const struct reel_finding *f = &all[i];
-        fprintf(d->out, "  %s, part %" PRIu32 " at %" PRIu64 ", length %" PRIu64, severities[f->severity], f->part, f->offset, f->length);
+        fprintf(d->out, "  %s, part %" PRIu32 " at %" PRIu64 ", length %" PRIu64, severities[f->severity], f->part,
+                f->offset, f->length);
         put_text(d->out, ": ", f->text);
     }
 }
@@ -255,7 +269,8 @@ static void dump_file(FILE *out, const char *path, const char *format) {
     struct reel_index *index = reel_index_open(PACK, &err);
     assert_non_null(index);
     AUTO(reel_recording_free)
-    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
+    struct reel_recording *recording =
+        reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
     assert_non_null(recording);
     const struct dump d = {.out = out, .recording = recording, .index = index, .info = reel_index_info(index)};
     dump_head(&d);

@@ -1,5 +1,6 @@
-/* Makes the inputs of golden/mcap, one quirk each, and nothing else: `make_mcap FOLDER` writes FOLDER/CASE/input.mcap, `make_mcap --check
- * FOLDER` compares with what is there. README.md describes each case. Shares no code with the reader. */
+/* Makes the inputs of golden/mcap, one quirk each, and nothing else: `make_mcap FOLDER` writes FOLDER/CASE/input.mcap,
+ * `make_mcap --check FOLDER` compares with what is there. README.md describes each case. Shares no code with the
+ * reader. */
 #include "golden/golden_maker.h"
 #include "mcap_maker.h"
 
@@ -129,7 +130,8 @@ static void latched(struct maker *m) {
     mcap_close(m);
 }
 static void ros2(struct maker *m) {
-    static const char *const pairs[] = {"offered_qos_profiles", "- history: 3\n  depth: 10\n", "topic_type_hash", "RIHS01_00", NULL};
+    static const char *const pairs[] = {"offered_qos_profiles", "- history: 3\n  depth: 10\n", "topic_type_hash",
+                                        "RIHS01_00", NULL};
     static const char *const bag[] = {"serialized_metadata", "rosbag2_bagfile_information:\n  version: 9\n", NULL};
     mcap_header(m, "ros2", "libmcap 0.8.0");
     mcap_schema(m, 1, "std_msgs/msg/String", "ros2msg", MAKE_DEF);

@@ -1,5 +1,6 @@
-/* Makes the inputs of golden/mira, one quirk each, and nothing else: `make_mira FOLDER` writes FOLDER/CASE/input.tape, `make_mira --check
- * FOLDER` compares with what is there. README.md describes each case. Shares no code with the reader. */
+/* Makes the inputs of golden/mira, one quirk each, and nothing else: `make_mira FOLDER` writes FOLDER/CASE/input.tape,
+ * `make_mira --check FOLDER` compares with what is there. README.md describes each case. Shares no code with the
+ * reader. */
 #include "mira_maker.h"
 
 #include <errno.h>
@@ -44,7 +45,8 @@ static void places_behind_block(struct tape *t) {
     tape_finish(t);
 }
 static void all_other(struct tape *t) {
-    struct tape_style style = {.big = true, .size_counts = true, .links_to_content = true, .block_counts = true, .origin = 5};
+    struct tape_style style = {
+        .big = true, .size_counts = true, .links_to_content = true, .block_counts = true, .origin = 5};
     style.start = tape_default.start;
     style.utc = -5 * TAPE_HOUR;
     style.block_max = 100;
@@ -64,9 +66,10 @@ static void compressed(struct tape *t) {
 }
 /* As bzip2 1.0.8 packs "hello hello hello hello". */
 static void bzip2(struct tape *t) {
-    static const uint8_t packed[] = {0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0x02, 0xf8, 0xb0, 0xbd, 0x00, 0x00,
-                                     0x03, 0x91, 0x00, 0x40, 0x00, 0x02, 0x44, 0xa0, 0x00, 0x30, 0xcd, 0x00, 0x54, 0x86, 0x96, 0x71,
-                                     0x9b, 0x38, 0xa3, 0xc5, 0xdc, 0x91, 0x4e, 0x14, 0x24, 0x00, 0xbe, 0x2c, 0x2f, 0x40};
+    static const uint8_t packed[] = {0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0x02, 0xf8,
+                                     0xb0, 0xbd, 0x00, 0x00, 0x03, 0x91, 0x00, 0x40, 0x00, 0x02, 0x44, 0xa0,
+                                     0x00, 0x30, 0xcd, 0x00, 0x54, 0x86, 0x96, 0x71, 0x9b, 0x38, 0xa3, 0xc5,
+                                     0xdc, 0x91, 0x4e, 0x14, 0x24, 0x00, 0xbe, 0x2c, 0x2f, 0x40};
     tape_begin(t, &tape_default);
     size_t at = tape_put(t, "/a", "T", 1, "", 0, TAPE_UNKNOWN, packed + 4, sizeof packed - 4);
     memcpy(t->m.data + t->m.size - sizeof packed, packed, 4);

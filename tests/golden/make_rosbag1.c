@@ -1,5 +1,6 @@
-/* Makes the inputs of golden/rosbag-1.2, one quirk each, and nothing else: `make_rosbag1 FOLDER` writes FOLDER/CASE/input.*,
- * `make_rosbag1 --check FOLDER` compares with what is there. README.md describes each case. Shares no code with the reader. */
+/* Makes the inputs of golden/rosbag-1.2, one quirk each, and nothing else: `make_rosbag1 FOLDER` writes
+ * FOLDER/CASE/input.*, `make_rosbag1 --check FOLDER` compares with what is there. README.md describes each case. Shares
+ * no code with the reader. */
 #include "golden/golden_maker.h"
 
 #define T0 1250000000u /* 2009-08-11: when 1.2 was new */

@@ -1,4 +1,5 @@
-/* Makes the golden inputs of rosbag2; README.md describes each case. SQLite itself writes the databases; damage is done to their bytes.
+/* Makes the golden inputs of rosbag2; README.md describes each case. SQLite itself writes the databases; damage is done
+ * to their bytes.
  */
 #include "golden_maker.h"
 
@@ -9,9 +10,11 @@
 enum { PAGE = 512 };
 #define T0 INT64_C(1700000000000000000)
 #define ODOM "nav_msgs/msg/Odometry"
-#define YAML                                                                                                                               \
-    "rosbag2_bagfile_information:\n  version: 9\n  storage_identifier: sqlite3\n  message_count: 6\n  relative_file_paths:\n"              \
-    "    - bag/bag_0.db3\n  compression_format: %s\n  compression_mode: %s\n  custom_data:\n    site: hall 3\n  ros_distro: jazzy\n"
+#define YAML                                                                                                           \
+    "rosbag2_bagfile_information:\n  version: 9\n  storage_identifier: sqlite3\n  message_count: 6\n  "                \
+    "relative_file_paths:\n"                                                                                           \
+    "    - bag/bag_0.db3\n  compression_format: %s\n  compression_mode: %s\n  custom_data:\n    site: hall 3\n  "      \
+    "ros_distro: jazzy\n"
 
 /* --- databases --- */
 
@@ -27,7 +30,8 @@ static void topics(struct db3 *d) {
 static void messages(struct db3 *d) {
     uint8_t buffer[1500];
     for (int id = 1; id <= 6; id++) {
-        db3_message(d, id, 2 - id % 2, T0 + id * INT64_C(1000000000), db3_payload(buffer, id, id == 4 ? sizeof buffer : 8));
+        db3_message(d, id, 2 - id % 2, T0 + id * INT64_C(1000000000),
+                    db3_payload(buffer, id, id == 4 ? sizeof buffer : 8));
     }
 }
 static void default_bag(struct db3 *d, int version) {
@@ -71,8 +75,10 @@ static void utf_16(struct maker *m) {
     struct db3 d = {.version = 1};
     assert(sqlite3_open(":memory:", &d.db) == SQLITE_OK);
     db3_sql(&d, "PRAGMA encoding='UTF-16le'; PRAGMA page_size=512;"
-                "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL);"
-                "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
+                "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format "
+                "TEXT NOT NULL);"
+                "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT NULL, "
+                "data BLOB NOT NULL);"
                 "INSERT INTO topics VALUES(1,'/\u00fc','t','cdr'); INSERT INTO messages VALUES(1,1,5,x'00010000')");
     finish(&d, m);
 }
@@ -80,7 +86,9 @@ static void metadata_table(struct maker *m) {
     struct db3 d;
     default_bag(&d, 4);
     db3_metadata(&d, "version: 9\nstorage_identifier: sqlite3\nmessage_count: 0\ncustom_data: ~\n");
-    db3_metadata(&d, "version: 9\nstorage_identifier: sqlite3\nmessage_count: 6\ncustom_data:\n  site: hall 3\nros_distro: jazzy\n");
+    db3_metadata(
+        &d,
+        "version: 9\nstorage_identifier: sqlite3\nmessage_count: 6\ncustom_data:\n  site: hall 3\nros_distro: jazzy\n");
     finish(&d, m);
 }
 static void service_events(struct maker *m) {
@@ -92,11 +100,11 @@ static void service_events(struct maker *m) {
     finish(&d, m);
 }
 static void order(struct maker *m) {
-    default_with(
-        2,
-        "UPDATE messages SET timestamp=5 WHERE id IN (2,5); UPDATE messages SET timestamp=-1 WHERE id=6; UPDATE messages SET id=900 "
-        "WHERE id=1",
-        m);
+    default_with(2,
+                 "UPDATE messages SET timestamp=5 WHERE id IN (2,5); UPDATE messages SET timestamp=-1 WHERE id=6; "
+                 "UPDATE messages SET id=900 "
+                 "WHERE id=1",
+                 m);
 }
 static void wal_mode(struct maker *m) {
     schema_4(m);
@@ -107,7 +115,8 @@ static void wal_mode(struct maker *m) {
 
 static void rows_of_wrong_kinds(struct maker *m) {
     default_with(2,
-                 "UPDATE messages SET timestamp='soon' WHERE id=1; UPDATE messages SET topic_id=1.5 WHERE id=2; UPDATE messages SET "
+                 "UPDATE messages SET timestamp='soon' WHERE id=1; UPDATE messages SET topic_id=1.5 WHERE id=2; UPDATE "
+                 "messages SET "
                  "data='text' WHERE id=3;"
                  "UPDATE messages SET data=x'' WHERE id=4",
                  m);
@@ -245,7 +254,8 @@ static void zip(struct maker *m) {
     free(z.file.data);
     free(plain.data);
 }
-static void tar_of(struct maker *m, const char *format, const char *mode, void (*database)(struct maker *), const char *name) {
+static void tar_of(struct maker *m, const char *format, const char *mode, void (*database)(struct maker *),
+                   const char *name) {
     struct maker plain = {0};
     struct grow g = {0};
     char yaml[512];

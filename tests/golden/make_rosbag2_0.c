@@ -1,5 +1,5 @@
-/* Makes the inputs of golden/rosbag-2.0, one quirk each, and nothing else: `make_rosbag2_0 FOLDER` writes FOLDER/CASE/input.*,
- * `make_rosbag2_0
+/* Makes the inputs of golden/rosbag-2.0, one quirk each, and nothing else: `make_rosbag2_0 FOLDER` writes
+ * FOLDER/CASE/input.*, `make_rosbag2_0
  * --check FOLDER` compares with what is there. No line is shared with the reader. */
 #include "golden/golden_maker.h"
 #include "rosbag2_0_maker.h"

@@ -30,8 +30,8 @@ static void index_before_chunk(struct log *l) {
 static void rsb(struct log *l) {
     static const char event[] = "x\x10\x82";
     log_tide(l, 0, 0);
-    log_channel_of(l, 0, "/foo/bar/:.rst.vision.Image", "rsb-event-0.9:.rst.vision.Image", "91A9A5AF-ECA0-4477-A86D-EB6E4A78EA94",
-                   "rsb:/#91A9A5AF-ECA0-4477-A86D-EB6E4A78EA94",
+    log_channel_of(l, 0, "/foo/bar/:.rst.vision.Image", "rsb-event-0.9:.rst.vision.Image",
+                   "91A9A5AF-ECA0-4477-A86D-EB6E4A78EA94", "rsb:/#91A9A5AF-ECA0-4477-A86D-EB6E4A78EA94",
                    "// Notification.proto\nmessage Notification {\n  }\n:// Image.proto\nmessage Image {\n  }\n");
     log_channel_of(l, 1, "/n/:UINT64", "rsb-event:uint64", "", "", "");
     log_channel_of(l, 2, "/raw", "", "", "", "");
@@ -160,7 +160,8 @@ static void reel_notes(struct log *l) {
     log_channel_of(l, 0, "/tf#2", "tf/tfMessage", "",
                    "{\"reel\":{\"name\":\"/tf\",\"type\":\"tf/"
                    "tfMessage\",\"encoding\":\"ros1\",\"latched\":true,\"schemas\":[{\"name\":\"tf/tfMessage\","
-                   "\"encoding\":\"ros1msg\",\"hash\":\"94810edda583a504dfda3829e70d7eec\",\"bytes\":5}],\"metadata\":[[\"callerid\",\"/"
+                   "\"encoding\":\"ros1msg\",\"hash\":\"94810edda583a504dfda3829e70d7eec\",\"bytes\":5}],\"metadata\":["
+                   "[\"callerid\",\"/"
                    "n\\\"\\u000a\"]]}}",
                    "def.\n");
 }
@@ -212,7 +213,8 @@ static void gzip_broken(struct log *l) {
 /* ---- new layout ---- */
 
 static void types(struct log *l) {
-    log_type(l, "\xd6\xdc", "ros-msg-1.0", "geometry_msgs/Point", "1.0", "float64 x\n", "http://example.org/Point.msg", NULL);
+    log_type(l, "\xd6\xdc", "ros-msg-1.0", "geometry_msgs/Point", "1.0", "float64 x\n", "http://example.org/Point.msg",
+             NULL);
     log_type(l, "PA", "protobuf-2", "nav.Path", "0.1", "message Path {}", NULL, "PO");
     log_type(l, "PO", "protobuf-2", "nav.Pose", "", "message Pose {}", NULL, NULL);
     log_type(l, "NO", "protobuf-2", "rsb.protocol.Notification", "0.9", "message Notification {}", NULL, NULL);

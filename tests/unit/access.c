@@ -139,7 +139,8 @@ static void a_token_ends_at_its_time(void **state) {
     (void)state;
     char text[TOKEN_TEXT];
     struct token t;
-    assert_true(token_create(c, &(struct token_options){.name = "a", .role = "read", .expires = "30d"}, text, &t, &err));
+    assert_true(
+        token_create(c, &(struct token_options){.name = "a", .role = "read", .expires = "30d"}, text, &t, &err));
     int64_t days = (t.expires_ns - t.created_ns) / 86400000000000;
     assert_true(days == 30 || days == 29);
     assert_int_equal(token_state(&t, t.expires_ns - 1), TOKEN_GOOD);
@@ -155,7 +156,8 @@ static void a_caller_sees_its_collections(void **state) {
     struct http_caller caller;
     const char *globs[] = {"lab", "sim-*"};
     assert_true(
-        token_create(c, &(struct token_options){.name = "a", .role = "read", .collections = globs, .n_collections = 2}, text, &t, &err));
+        token_create(c, &(struct token_options){.name = "a", .role = "read", .collections = globs, .n_collections = 2},
+                     text, &t, &err));
     assert_true(token_caller(&t, "bearer", &caller, &memory));
     assert_true(http_caller_sees(&caller, "lab"));
     assert_true(http_caller_sees(&caller, "sim-1"));
@@ -186,7 +188,8 @@ static void the_first_token_is_made_once(void **state) {
 static void lists_show_only_what_is_allowed(void **state) {
     (void)state;
     put_many(); /* collections "odd" and "even" */
-    const char *odd[] = {"odd", NULL}, *glob[] = {"o*", "nothing", NULL}, *all[] = {"*", NULL}, *none[] = {NULL}, *other[] = {"x?*", NULL};
+    const char *odd[] = {"odd", NULL}, *glob[] = {"o*", "nothing", NULL}, *all[] = {"*", NULL}, *none[] = {NULL},
+               *other[] = {"x?*", NULL};
     uint32_t some = count(&(struct catalog_query){.collection = "odd"}), whole = count(&(struct catalog_query){0});
     assert_true(some > 0 && some < whole);
     assert_int_equal(count(&(struct catalog_query){.allowed = odd}), some);
@@ -224,8 +227,8 @@ static void the_header_is_read(void **state) {
         assert_int_equal(credentials_read(header, got), CREDENTIALS_BASIC);
         assert_string_equal(got, text);
     }
-    const char *const wrong[] = {
-        "", "Bearer", "Bearer ", "Bearer x", "Basic ", "Basic =", "Basic ====", "Basic YTpi", "Digest abcd", "Basic YTpi:", "Bearerreel_"};
+    const char *const wrong[] = {"",           "Bearer",     "Bearer ",     "Bearer x",    "Basic ",     "Basic =",
+                                 "Basic ====", "Basic YTpi", "Digest abcd", "Basic YTpi:", "Bearerreel_"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(credentials_read(wrong[i], got), CREDENTIALS_WRONG);
     }
@@ -299,7 +302,8 @@ static void a_link_cannot_be_changed(void **state) {
     assert_verdict(links, old, LINK_EXPIRED);
     assert_verdict(links, "/a", LINK_WRONG);
     assert_verdict(links, "/a?exp=1001", LINK_WRONG);
-    for (char *at = strchr(url, '?') + 1; *at; at++) { /* whatever sign is another: the time, the version, the token, the code */
+    for (char *at = strchr(url, '?') + 1; *at;
+         at++) { /* whatever sign is another: the time, the version, the token, the code */
         char was = *at;
         if (strchr("=&.", was) || at < strchr(url, '=')) {
             continue;
@@ -310,7 +314,8 @@ static void a_link_cannot_be_changed(void **state) {
     }
     assert_verdict(links, url, LINK_GOOD);
     char *out;
-    const char *const no_targets[] = {"", "a", "http://a/b", "/a?sig=1", "/a?exp=1", "/a?%zz", "/%00", "/a#b", "/a b", "/a\nb"};
+    const char *const no_targets[] = {"",       "a",    "http://a/b", "/a?sig=1", "/a?exp=1",
+                                      "/a?%zz", "/%00", "/a#b",       "/a b",     "/a\nb"};
     for (unsigned i = 0; i < sizeof no_targets / sizeof *no_targets; i++) {
         assert_false(links_sign(links, no_targets[i], 7, 1001, &out, &err));
         assert_int_equal(err.code, REEL_ARGUMENT);
@@ -333,11 +338,13 @@ static void a_key_is_of_its_recording(void **state) {
         for (unsigned how = 0; how < 3; how++) {
             const char *put = how == 0 ? "" : key[i] == '1' ? "2" : "1";
             snprintf(other, sizeof other, "%.*s%s%s", (int)i, key, put, key + i + (how < 2 && key[i]));
-            enum link_verdict wanted = strcmp(other, key) == 0 ? LINK_GOOD : LINK_WRONG; /* the same: nothing left out at the end */
+            enum link_verdict wanted =
+                strcmp(other, key) == 0 ? LINK_GOOD : LINK_WRONG; /* the same: nothing left out at the end */
             assert_int_equal(links_verify_recording(links, other, 1000, recording, &claim), wanted);
         }
     }
-    AUTO_MEM char *path = signed_by(links, "/0123456789abcdef0123456789abcdef", 1001); /* the signature of a path is for no recording */
+    AUTO_MEM char *path =
+        signed_by(links, "/0123456789abcdef0123456789abcdef", 1001); /* the signature of a path is for no recording */
     snprintf(other, sizeof other, "%s.1001.%s", id, strstr(path, "sig=") + 4);
     assert_int_equal(links_verify_recording(links, other, 1000, recording, &claim), LINK_WRONG);
 }
@@ -495,9 +502,13 @@ static void threads_share_the_limiter(void **state) {
 
 static void *write_rows(void *context) {
     for (unsigned i = 0; i < 100; i++) {
-        audit_add(context,
-                  &(struct audit_row){
-                      .caller = "a", .how = "bearer", .peer = "1.2.3.4", .method = "PUT", .path = "/x", .status = 200 + i, .request = "r"});
+        audit_add(context, &(struct audit_row){.caller = "a",
+                                               .how = "bearer",
+                                               .peer = "1.2.3.4",
+                                               .method = "PUT",
+                                               .path = "/x",
+                                               .status = 200 + i,
+                                               .request = "r"});
         audit_token_used(context, 1 + i % 2, 0);
     }
     return NULL;
@@ -542,11 +553,14 @@ static void the_audit_keeps_what_threads_tell(void **state) {
 
 static void the_audit_is_bounded(void **state) {
     (void)state;
-    struct audit_row row = {.time_ns = 1, .caller = "a", .how = "", .peer = "", .method = "", .path = "", .request = ""}, kept;
+    struct audit_row row =
+                         {.time_ns = 1, .caller = "a", .how = "", .peer = "", .method = "", .path = "", .request = ""},
+                     kept;
     uint32_t n;
     assert_true(catalog_audit_add(c, &row, 1, &err));
     sqlite3 *raw = open_raw();
-    assert_int_equal(sqlite3_exec(raw, "UPDATE sqlite_sequence SET seq = 100000 WHERE name = 'audit'", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(raw, "UPDATE sqlite_sequence SET seq = 100000 WHERE name = 'audit'", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(raw);
     row.time_ns = 2;
     assert_true(catalog_audit_add(c, &row, 1, &err)); /* row 100001: row 1 goes */

@@ -10,7 +10,8 @@ static const struct reel_index_info *info_of(const struct reel_recording *r) {
 }
 
 /* Messages once a second from `first`, in turn on the topics. */
-static void fill(struct toy *t, const char *const *topics, uint32_t n_topics, int64_t first, unsigned count, bool relative) {
+static void fill(struct toy *t, const char *const *topics, uint32_t n_topics, int64_t first, unsigned count,
+                 bool relative) {
     t->n_parts = 1;
     for (uint32_t i = 0; i < n_topics; i++) {
         toy_add_channel(t, topics[i]);
@@ -45,7 +46,8 @@ static void pair_open(struct pair *p, bool second_relative, int64_t second_start
 
 static void merge_pair(struct pair *p, enum reel_align align) {
     struct reel_error err = {0};
-    assert_true(reel_merge_options(p->recordings, 2, (const char *const[]){"robot.bag", "runs/camera.toy"}, align, p->sources, &err));
+    assert_true(reel_merge_options(p->recordings, 2, (const char *const[]){"robot.bag", "runs/camera.toy"}, align,
+                                   p->sources, &err));
 }
 
 static struct reel_stream *open_pair(struct pair *p, const struct reel_selection *q) {
@@ -122,14 +124,17 @@ static void recordings_are_moved(void **state) {
     assert_true(reel_merge_shift(turned, 2, keys, texts, 0, p.sources, &err));
     assert_true(!p.sources[0].wall && !p.sources[1].wall);
 
-    const char *const wrong[] = {
-        "",      ":",    "c",     "c:",   "c:--1s", "c:+1", "c:+", "c:+-1s", "c:99999999999999999999999999999999999999999999999999s",
-        "b:+1s", ":+1s", "a:+1s", "C:+1s"};
+    const char *const wrong[] = {"",      ":",      "c",
+                                 "c:",    "c:--1s", "c:+1",
+                                 "c:+",   "c:+-1s", "c:99999999999999999999999999999999999999999999999999s",
+                                 "b:+1s", ":+1s",   "a:+1s",
+                                 "C:+1s"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_false(reel_merge_shift(p.recordings, 2, keys, &wrong[i], 1, p.sources, &err));
         assert_int_equal(err.code, REEL_ARGUMENT);
     }
-    assert_false(reel_merge_shift(p.recordings, 2, keys, (const char *const[]){"a:b:+9223372036s"}, 1, p.sources, &err));
+    assert_false(
+        reel_merge_shift(p.recordings, 2, keys, (const char *const[]){"a:b:+9223372036s"}, 1, p.sources, &err));
     assert_int_equal(err.code, REEL_LIMIT);
     assert_true(strncmp(err.text, "a:b: ", 5) == 0);
 }
@@ -142,7 +147,8 @@ static void times_that_do_not_fit_are_refused(void **state) {
     p.recordings[0] = toy_open(&p.toys[0], NULL);
     fill(&p.toys[1], robot_topics, 1, 0, 10, true);
     p.recordings[1] = toy_open(&p.toys[1], NULL);
-    assert_false(reel_merge_options(p.recordings, 2, (const char *const[]){"a", "b"}, REEL_ALIGN_START, p.sources, &err));
+    assert_false(
+        reel_merge_options(p.recordings, 2, (const char *const[]){"a", "b"}, REEL_ALIGN_START, p.sources, &err));
     assert_int_equal(err.code, REEL_LIMIT);
     p.sources[0] = (struct reel_source_option){.shift_ns = INT64_MAX};
     p.sources[1] = (struct reel_source_option){.shift_ns = 0};
@@ -156,7 +162,8 @@ static void times_that_do_not_fit_are_refused(void **state) {
 static void shifted_is_as_if_recorded_so(void **state) {
     (void)state;
     static const int64_t shifts[] = {0, 123456, -1000000000, 77};
-    struct reel_selection cases[5] = {reel_select_all, reel_select_all, reel_select_all, reel_select_all, reel_select_all};
+    struct reel_selection cases[5] = {reel_select_all, reel_select_all, reel_select_all, reel_select_all,
+                                      reel_select_all};
     cases[1].start_ns = 2000000;
     cases[1].end_ns = 3000000;
     cases[2].every_n = 7;
@@ -172,7 +179,8 @@ static void shifted_is_as_if_recorded_so(void **state) {
         for (size_t i = 0; i < moved.n_entries; i++) {
             moved.entries[i].time_ns += shifts[k];
         }
-        struct reel_recording *shifted[] = {toy_open(&a, NULL), toy_open(&b, NULL)}, *made[] = {toy_open(&a, NULL), toy_open(&moved, NULL)};
+        struct reel_recording *shifted[] = {toy_open(&a, NULL), toy_open(&b, NULL)},
+                              *made[] = {toy_open(&a, NULL), toy_open(&moved, NULL)};
         struct reel_source_option sources[2] = {{.wall = true}, {.wall = true, .shift_ns = shifts[k]}};
         for (unsigned c = 0; c < 5; c++) {
             struct reel_selection q = cases[c];
@@ -185,11 +193,13 @@ static void shifted_is_as_if_recorded_so(void **state) {
             enum reel_step step;
             for (unsigned n = 0; (step = reel_stream_next(want, &x, &err)) == REEL_STEP_MESSAGE; n++) {
                 assert_int_equal(reel_stream_next(got, &y, &err), REEL_STEP_MESSAGE);
-                assert_true(x.time_ns == y.time_ns && x.source == y.source && x.channel == y.channel && x.entry.offset == y.entry.offset);
+                assert_true(x.time_ns == y.time_ns && x.source == y.source && x.channel == y.channel &&
+                            x.entry.offset == y.entry.offset);
                 assert_true(x.before_start == y.before_start && x.front == y.front);
                 if (n % 997 == 3) { /* and from any place on */
                     struct reel_mark mark = reel_mark_of(&y);
-                    assert_true(reel_stream_seek(got, &mark, &err) && reel_stream_next(got, &y, &err) == REEL_STEP_MESSAGE);
+                    assert_true(reel_stream_seek(got, &mark, &err) &&
+                                reel_stream_next(got, &y, &err) == REEL_STEP_MESSAGE);
                     assert_true(x.entry.offset == y.entry.offset && x.source == y.source);
                 }
             }
@@ -264,7 +274,8 @@ static void what_stands_in_front_has_its_prefix(void **state) {
         assert_true(m.before_start && m.time_ns == q.start_ns);
         assert_string_equal(s->channels[m.channel]->name, wanted[i]);
         assert_true(reel_stream_payload(s, &m, &payload, &err));
-        assert_int_equal(load_u64le(payload.data), i % 2 ? 2 : 3); /* messages of that channel before the cut, on its own clock */
+        assert_int_equal(load_u64le(payload.data),
+                         i % 2 ? 2 : 3); /* messages of that channel before the cut, on its own clock */
     }
     toy_has_state = false;
 }

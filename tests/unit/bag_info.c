@@ -25,19 +25,19 @@ static void assert_info(const struct maker *m, bool freq, const char *want) {
     assert_string_equal(text, want);
 }
 
-#define TAIL(a, b)                                                                                                                         \
-    "types:       std_msgs/String [992ce8a1687cec8c8bd883ec73ca41d1]\n"                                                                    \
+#define TAIL(a, b)                                                                                                     \
+    "types:       std_msgs/String [992ce8a1687cec8c8bd883ec73ca41d1]\n"                                                \
     "topics:      /a   5 msgs" a ": std_msgs/String\n             /b   5 msgs" b ": std_msgs/String\n"
 
 static void chunks_and_rates(void **state) {
     (void)state;
     struct make2 b;
     make2_ten(&b, "none");
-    assert_info(
-        &b.out, true,
-        "path:        made.bag\nversion:     2.0\nduration:    9.0s\nstart:       Jul 14 2017 02:40:00.00 (1500000000.00)\n"
-        "end:         Jul 14 2017 02:40:09.00 (1500000009.00)\nsize:        5.8 KB\nmessages:    10\ncompression: none [2/2 chunks]\n" TAIL(
-            " @ 0.5 Hz ", " @ 0.5 Hz "));
+    assert_info(&b.out, true,
+                "path:        made.bag\nversion:     2.0\nduration:    9.0s\nstart:       Jul 14 2017 02:40:00.00 "
+                "(1500000000.00)\n"
+                "end:         Jul 14 2017 02:40:09.00 (1500000009.00)\nsize:        5.8 KB\nmessages:    "
+                "10\ncompression: none [2/2 chunks]\n" TAIL(" @ 0.5 Hz ", " @ 0.5 Hz "));
     make2_free(&b);
 }
 
@@ -66,8 +66,8 @@ static void mixed_compression(void **state) {
 /* Where the bag's own index is wrong, the figures are those of the scan. */
 static void index_that_lies(void **state) {
     (void)state;
-    const char *want =
-        "duration:    9.0s\nstart:       Jul 14 2017 02:40:00.00 (1500000000.00)\nend:         Jul 14 2017 02:40:09.00 (1500000009.00)\n";
+    const char *want = "duration:    9.0s\nstart:       Jul 14 2017 02:40:00.00 (1500000000.00)\nend:         Jul 14 "
+                       "2017 02:40:09.00 (1500000009.00)\n";
     for (unsigned lie = 0; lie < 5; lie++) {
         struct make2 b;
         make2_ten(&b, "none");
@@ -77,7 +77,10 @@ static void index_that_lies(void **state) {
             uint64_t value;
             unsigned bytes;
         } lies[] = {
-            {b.index_pos_at, 0, 8}, {b.index_pos_at, UINT64_MAX, 8}, {b.chunk_count_at, UINT32_MAX, 4}, {info + 18, UINT64_MAX - 1, 8},
+            {b.index_pos_at, 0, 8},
+            {b.index_pos_at, UINT64_MAX, 8},
+            {b.chunk_count_at, UINT32_MAX, 4},
+            {info + 18, UINT64_MAX - 1, 8},
             {info + 18, 0, 8},
         };
         make_patch(&b.out, lies[lie].at, lies[lie].value, lies[lie].bytes);

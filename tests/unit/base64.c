@@ -42,7 +42,8 @@ static void vectors_of_rfc_4648(void **state) {
 
 static void what_is_no_base64_is_refused(void **state) {
     (void)state;
-    static const char *const none[] = {"Zg=", "Zg", "Z", "=", "====", "Z===", "Zg==Zg==", "Zm9v\n", "Zm 9", "Zm9-", "Zg=a", "=Zg="};
+    static const char *const none[] = {
+        "Zg=", "Zg", "Z", "=", "====", "Z===", "Zg==Zg==", "Zm9v\n", "Zm 9", "Zm9-", "Zg=a", "=Zg="};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         uint8_t back[16];
         size_t size;

@@ -1,5 +1,5 @@
-/* core/builder.h: bounded memory over any number of channels, any order of times compacted until few segments overlap, nothing left behind
- * by failure. */
+/* core/builder.h: bounded memory over any number of channels, any order of times compacted until few segments overlap,
+ * nothing left behind by failure. */
 #include "unit/toy.h"
 
 #include <dirent.h>
@@ -23,7 +23,8 @@ static void add_channels(struct reel_builder *b, uint32_t n) {
 }
 static void add(struct reel_builder *b, uint32_t channel, int64_t time_ns, uint64_t offset) {
     struct reel_error err = {0};
-    assert_true(builder_add_entry(b, &(struct reel_entry){.channel = channel, .time_ns = time_ns, .offset = offset, .size = 1}, &err));
+    assert_true(builder_add_entry(
+        b, &(struct reel_entry){.channel = channel, .time_ns = time_ns, .offset = offset, .size = 1}, &err));
 }
 static struct reel_index *finish(struct reel_builder *b, const char *path) {
     struct reel_error err = {0};
@@ -34,7 +35,8 @@ static struct reel_index *finish(struct reel_builder *b, const char *path) {
     return index;
 }
 
-/* All entries of all segments are there once, each segment is sorted, segments are sorted; returns how deep they overlap at most. */
+/* All entries of all segments are there once, each segment is sorted, segments are sorted; returns how deep they
+ * overlap at most. */
 static unsigned check_segments(const struct reel_index *index, uint64_t n) {
     struct reel_error err = {0};
     uint8_t *seen = calloc(n, 1), *data = malloc(PACK_BOUND(REEL_SEGMENT_ENTRIES, PACK_ENTRY_COLUMNS));
@@ -186,7 +188,8 @@ static void entries_are_checked(void **state) {
     assert_true(builder_add_entry(b, &(struct reel_entry){.offset = 90, .head = 4, .size = 6}, &err));
     assert_false(builder_add_entry(b, &(struct reel_entry){.offset = 90, .head = 4, .size = 7}, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
-    assert_false(builder_add_entry(b, &(struct reel_entry){.offset = UINT64_MAX, .head = UINT32_MAX, .size = UINT32_MAX}, &err));
+    assert_false(
+        builder_add_entry(b, &(struct reel_entry){.offset = UINT64_MAX, .head = UINT32_MAX, .size = UINT32_MAX}, &err));
     assert_false(builder_add_entry(b, &(struct reel_entry){.offset = 0, .head = UINT32_MAX, .size = UINT32_MAX}, &err));
     assert_false(builder_add_entry(b, &(struct reel_entry){.channel = 1}, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
@@ -202,22 +205,26 @@ static void chunks_are_checked_and_the_old_are_forgotten(void **state) {
     struct reel_error err = {0};
     uint32_t id;
     add_channels(b, 1);
-    assert_false(builder_add_chunk(b, &(struct reel_chunk){.codec = REEL_CODEC_ZSTD, .offset = 90, .stored = 11}, &id, &err));
+    assert_false(
+        builder_add_chunk(b, &(struct reel_chunk){.codec = REEL_CODEC_ZSTD, .offset = 90, .stored = 11}, &id, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
-    assert_false(builder_add_chunk(b, &(struct reel_chunk){.codec = REEL_CODEC_ZSTD, .offset = UINT64_MAX, .stored = 2}, &id, &err));
+    assert_false(builder_add_chunk(b, &(struct reel_chunk){.codec = REEL_CODEC_ZSTD, .offset = UINT64_MAX, .stored = 2},
+                                   &id, &err));
     assert_false(builder_add_chunk(b, &(struct reel_chunk){.part = 1}, &id, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
     assert_false(builder_add_chunk(b, &(struct reel_chunk){.stored = 10, .raw = 11}, &id, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
     for (uint32_t i = 1; i <= 3 * REEL_SEGMENT_ENTRIES; i++) {
-        assert_true(builder_add_chunk(b, &(struct reel_chunk){.codec = REEL_CODEC_ZSTD, .stored = 10, .raw = i}, &id, &err));
+        assert_true(
+            builder_add_chunk(b, &(struct reel_chunk){.codec = REEL_CODEC_ZSTD, .stored = 10, .raw = i}, &id, &err));
         assert_int_equal(id, i);
         uint32_t old = id > REEL_SEGMENT_ENTRIES ? id - REEL_SEGMENT_ENTRIES : 1;
         assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = id, .size = i}, &err));
         assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = old, .size = old}, &err));
         assert_false(builder_add_entry(b, &(struct reel_entry){.chunk = old, .size = old + 1}, &err));
         assert_int_equal(err.code, REEL_DAMAGED);
-        assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = 0, .size = 100}, &err)); /* the part, however old */
+        assert_true(
+            builder_add_entry(b, &(struct reel_entry){.chunk = 0, .size = 100}, &err)); /* the part, however old */
     }
     uint32_t kept = REEL_SEGMENT_ENTRIES - 1; /* the first ones stay known: parts, and what holds further chunks */
     assert_true(builder_add_entry(b, &(struct reel_entry){.chunk = kept, .size = kept}, &err));
@@ -246,12 +253,14 @@ static void chunks_lie_in_chunks(void **state) {
     struct reel_chunk c = {.codec = REEL_CODEC_DEFLATE, .offset = 10, .stored = 90, .raw = 500};
     add_channels(b, 1);
     assert_true(builder_add_chunk(b, &c, &member, &err));
-    c = (struct reel_chunk){.part = REEL_CHUNK_PART | member, .codec = REEL_CODEC_ROWS, .stored = 500, .raw = UINT64_MAX};
+    c = (struct reel_chunk){
+        .part = REEL_CHUNK_PART | member, .codec = REEL_CODEC_ROWS, .stored = 500, .raw = UINT64_MAX};
     assert_true(builder_add_chunk(b, &c, &rows, &err));
     c.stored = 501;
     assert_false(builder_add_chunk(b, &c, &id, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
-    c = (struct reel_chunk){.part = REEL_CHUNK_PART | rows, .codec = REEL_CODEC_ZSTD, .offset = UINT64_MAX - 20, .stored = 20, .raw = 40};
+    c = (struct reel_chunk){
+        .part = REEL_CHUNK_PART | rows, .codec = REEL_CODEC_ZSTD, .offset = UINT64_MAX - 20, .stored = 20, .raw = 40};
     assert_true(builder_add_chunk(b, &c, &row, &err));
     c.part = REEL_CHUNK_PART | (row + 1);
     assert_false(builder_add_chunk(b, &c, &id, &err));
@@ -264,7 +273,8 @@ static void chunks_lie_in_chunks(void **state) {
     uint32_t first, count;
     assert_true(index_read_chunks(index, 0, all, &first, &count, &err));
     assert_int_equal(count, 4);
-    assert_true(all[rows].part == (REEL_CHUNK_PART | member) && all[rows].codec == REEL_CODEC_ROWS && all[rows].raw == UINT64_MAX);
+    assert_true(all[rows].part == (REEL_CHUNK_PART | member) && all[rows].codec == REEL_CODEC_ROWS &&
+                all[rows].raw == UINT64_MAX);
     assert_true(all[row].part == (REEL_CHUNK_PART | rows) && all[row].offset == UINT64_MAX - 20);
     free(all);
     reel_index_free(index);

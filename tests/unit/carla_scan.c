@@ -170,7 +170,8 @@ static void the_probe_requires_the_magic(void **state) {
     (void)state;
     struct reel_error err = {0};
     MAKER m = world_of("0.9.6", 1);
-    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_of(m.data, m.size), "any.thing", &err);
+    AUTO(reel_source_free)
+    struct reel_source *source = reel_source_from_memory(bytes_of(m.data, m.size), "any.thing", &err);
     assert_ptr_equal(reel_format_probe(source, &err), &reel_format_carla);
     assert_int_equal(reel_format_carla.probe(bytes_of(m.data, 17), source), 0);
     m.data[2] = 13;
@@ -403,14 +404,16 @@ static void files_of_more_than_2_gib(void **state) {
     if (!reel_scan_run(&source, 1, &reel_format_carla, CARLA_PACK, NULL, &err)) {
         fail_msg("%s", err.text);
     }
-    RECORDING *r = reel_recording_from_index(reel_index_open(CARLA_PACK, &err), &source, 1, &(struct reel_recording_options){0}, &err);
+    RECORDING *r = reel_recording_from_index(reel_index_open(CARLA_PACK, &err), &source, 1,
+                                             &(struct reel_recording_options){0}, &err);
     assert_non_null(r);
     assert_findings(r, 0);
     assert_int_equal(count_of(r, "/frame"), 2);
     struct reel_message message;
     payload_of(r, "/frame", 1, &message);
     assert_int_equal(message.entry.offset, first.size + UINT64_C(3) * GIB + 5);
-    assert_int_equal(reel_index_stats(reel_recording_index(r), channel_named(r, "/packet_200")->id)->bytes, UINT64_C(3) * GIB);
+    assert_int_equal(reel_index_stats(reel_recording_index(r), channel_named(r, "/packet_200")->id)->bytes,
+                     UINT64_C(3) * GIB);
     unlink(path);
 }
 

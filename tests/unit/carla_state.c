@@ -1,4 +1,5 @@
-/* The state of a CARLA recording at an instant: who is alive and where, and the last word of everything that is not written anew. */
+/* The state of a CARLA recording at an instant: who is alive and where, and the last word of everything that is not
+ * written anew. */
 #include "carla_scan.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -67,7 +68,8 @@ static void actors_stand_where_they_were_last(void **state) {
     assert_int_equal(actors_of(front_of(r, at_frame(2), "/event/add", 0), a, 8), 4);
     assert_int_equal(actors_of(front_of(r, at_frame(4), "/event/add", 0), a, 8), 6);
     const uint32_t ids[] = {1, 2, 24, 25, 26, 27};
-    const float places[] = {10, 20, 300, 301, 302, 1}; /* after frame 3; the spectator, the light and the sensor do not move */
+    const float places[] = {10,  20,  300,
+                            301, 302, 1}; /* after frame 3; the spectator, the light and the sensor do not move */
     for (unsigned i = 0; i < 6; i++) {
         assert_int_equal(a[i].id, ids[i]);
         assert_true(a[i].x == places[i]);
@@ -112,7 +114,8 @@ static void a_parent_that_is_gone_is_none(void **state) {
     assert_int_equal(load_u32le(parents.data + 6), 24);
     assert_int_equal(front_of(r, at_frame(6), "/event/parent", 0).size, 0);
     assert_int_equal(load_u16le(front_of(r, at_frame(5), "/physics_control", 0).data), 1);
-    assert_int_equal(front_of(r, at_frame(6), "/physics_control", 0).size, 0); /* with the actor its physics, doors and boxes */
+    assert_int_equal(front_of(r, at_frame(6), "/physics_control", 0).size,
+                     0); /* with the actor its physics, doors and boxes */
     assert_int_equal(front_of(r, at_frame(6), "/vehicle/door", 0).size, 0);
     assert_int_equal(front_of(r, at_frame(6), "/bounding_box", 0).size, 0);
     assert_int_equal(front_of(r, at_frame(6), "/trigger_volume", 0).size, 2 + 28);
@@ -142,9 +145,15 @@ static void the_last_packet_of_what_frames_write_anew(void **state) {
     MAKER m = make_world(&make_styles[6], 6);
     RECORDING *r = carla_read(&m);
     struct reel_message message;
-    const char *const topics[] = {
-        "/position", "/traffic_light/state", "/vehicle/animation", "/walker/animation", "/vehicle/light", "/vehicle/wheels",
-        "/biker",    "/walker/bones",        "/visual_time"};
+    const char *const topics[] = {"/position",
+                                  "/traffic_light/state",
+                                  "/vehicle/animation",
+                                  "/walker/animation",
+                                  "/vehicle/light",
+                                  "/vehicle/wheels",
+                                  "/biker",
+                                  "/walker/bones",
+                                  "/visual_time"};
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
         struct reel_bytes front = front_of(r, at_frame(4), topics[i], 0);
         assert_true(bytes_equal(front, payload_of(r, topics[i], 2, &message)));
@@ -165,8 +174,10 @@ static void physics_of_ue5_come_whole(void **state) {
     MAKER m = make_world(&make_styles[7], 6);
     RECORDING *r = carla_read(&m);
     struct reel_message message;
-    assert_true(bytes_equal(front_of(r, at_frame(4), "/physics_control", 0), payload_of(r, "/physics_control", 0, &message)));
-    assert_true(bytes_equal(front_of(r, at_frame(4), "/physics_control", 1), payload_of(r, "/physics_control", 1, &message)));
+    assert_true(
+        bytes_equal(front_of(r, at_frame(4), "/physics_control", 0), payload_of(r, "/physics_control", 0, &message)));
+    assert_true(
+        bytes_equal(front_of(r, at_frame(4), "/physics_control", 1), payload_of(r, "/physics_control", 1, &message)));
     struct reel_bytes add = front_of(r, at_frame(4), "/event/add", 0);
     double x;
     memcpy(&x, add.data + 2 + 5, 8);
@@ -225,7 +236,8 @@ static void only_what_is_wanted_is_made(void **state) {
     RECORDING *r = carla_read(&m);
     const char *topic = "/scene_light";
     struct reel_error err = {0};
-    struct reel_selection q = {.topics = &topic, .n_topics = 1, .start_ns = at_frame(4), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection q = {
+        .topics = &topic, .n_topics = 1, .start_ns = at_frame(4), .end_ns = REEL_TIME_MAX, .state_at_cut = true};
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &q);
     struct reel_message message;
     assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);

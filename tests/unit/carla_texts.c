@@ -1,4 +1,5 @@
-/* The answers to CARLA's questions against the texts that CARLA's own query code printed of the same files, byte for byte. */
+/* The answers to CARLA's questions against the texts that CARLA's own query code printed of the same files, byte for
+ * byte. */
 #include <dirent.h>
 #include <zlib.h>
 
@@ -18,8 +19,8 @@ static struct reel_recording *open_sample(const char *name) {
     if (!source || !reel_scan_run(&source, 1, &reel_format_carla, CARLA_PACK, NULL, &err)) {
         fail_msg("%s: %s", name, err.text);
     }
-    struct reel_recording *r =
-        reel_recording_from_index(reel_index_open(CARLA_PACK, &err), &source, 1, &(struct reel_recording_options){0}, &err);
+    struct reel_recording *r = reel_recording_from_index(reel_index_open(CARLA_PACK, &err), &source, 1,
+                                                         &(struct reel_recording_options){0}, &err);
     assert_non_null(r);
     return r;
 }
@@ -60,7 +61,9 @@ static bool read_name(const char *name, struct wanted *w) {
 static struct reel_carla_question question_of(const struct wanted *w) {
     struct reel_carla_question q = reel_carla_question(REEL_CARLA_INFO);
     struct reel_error err = {0};
-    const char *dialect = strcmp(w->dialect, "ue5like") == 0 ? "0.10" : strcmp(w->dialect, "dev2603") == 0 ? "dev2026" : w->dialect;
+    const char *dialect = strcmp(w->dialect, "ue5like") == 0   ? "0.10"
+                          : strcmp(w->dialect, "dev2603") == 0 ? "dev2026"
+                                                               : w->dialect;
     assert_true(reel_carla_dialect_named(dialect, &q.dialect, &err));
     if (strncmp(w->kind, "coll_", 5) == 0) {
         q.topic = REEL_CARLA_COLLISIONS;

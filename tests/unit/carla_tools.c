@@ -1,4 +1,5 @@
-/* The questions of CARLA's tools asked of made logs: what no sample shows. The texts of real ones are compared in carla_texts.c. */
+/* The questions of CARLA's tools asked of made logs: what no sample shows. The texts of real ones are compared in
+ * carla_texts.c. */
 #include "carla_query.h"
 #include "carla_scan.h"
 #include "wire/cleanup.h"
@@ -41,10 +42,13 @@ static void what_happened(void **state) {
     MAKER m = make_world(BARE, 4);
     assert_string_equal(
         answer_of(&m, about(REEL_CARLA_INFO), TEXT), START
-        "Frame 1 at 0 seconds\n Create 1: spectator (0) at (10, 2, 3)\n Create 2: traffic.traffic_light (3) at (20, 2, 3)\n"
+        "Frame 1 at 0 seconds\n Create 1: spectator (0) at (10, 2, 3)\n Create 2: traffic.traffic_light (3) at (20, 2, "
+        "3)\n"
         " Create 24: vehicle.tesla.model3 (1) at (30, 2, 3)\n  number_of_wheels = 4\n  role_name = hero\n"
-        " Create 25: vehicle.diamondback.century (1) at (40, 2, 3)\n  number_of_wheels = 4\n  role_name = autopilot \xc3\xa9t\xc3\xa9\n"
-        "Frame 2 at 0.125 seconds\n Create 26: walker.pedestrian.0001 (2) at (50, 2, 3)\n Create 27: sensor.camera.rgb (5) at (1, 2, 3)\n"
+        " Create 25: vehicle.diamondback.century (1) at (40, 2, 3)\n  number_of_wheels = 4\n  role_name = autopilot "
+        "\xc3\xa9t\xc3\xa9\n"
+        "Frame 2 at 0.125 seconds\n Create 26: walker.pedestrian.0001 (2) at (50, 2, 3)\n Create 27: sensor.camera.rgb "
+        "(5) at (1, 2, 3)\n"
         " Parenting 27 with 24 (parent)\nFrame 3 at 0.25 seconds\n Collision id 7 between 24 (hero)  with 4294967295\n"
         "Frame 4 at 0.375 seconds\n Destroy 26\n\nFrames: 4\nDuration: 0.375 seconds\n");
     assert_string_equal(answer_of(&m, about(REEL_CARLA_INFO), REEL_TABLE_CSV),
@@ -78,16 +82,21 @@ static void words_change_with_versions(void **state) {
         const char *dialect, *has[3], *has_not[3];
     } rows[] = {
         {"0.9.9",
-         {"  Id: 24 Location (100, 5, 6) Rotation (1, 2, 3)\n", "  Vehicle id 24: Steering ", "  Walker id 26: speed 140\n"},
+         {"  Id: 24 Location (100, 5, 6) Rotation (1, 2, 3)\n", "  Vehicle id 24: Steering ",
+          "  Walker id 26: speed 140\n"},
          {" Vehicle light", "Bones"}},
         {"0.9.13",
-         {"  Id: 24 Location: (100, 5, 6) Rotation (1, 2, 3)\n", " Throttle: 0.5 Brake 0 Handbrake: 0 Gear: -1\n", "  Id: 26 speed: 140\n"},
+         {"  Id: 24 Location: (100, 5, 6) Rotation (1, 2, 3)\n", " Throttle: 0.5 Brake 0 Handbrake: 0 Gear: -1\n",
+          "  Id: 26 speed: 140\n"},
          {"Bones", "door"}},
         {"0.9.14",
-         {" Walkers Bones: 0\n\nFrame 2 at", "     Bone: \"crl_root\" relative: Loc(1, 1, 1) Rot(2, 2, 2)\n     Bone: \"\" relative"},
+         {" Walkers Bones: 0\n\nFrame 2 at",
+          "     Bone: \"crl_root\" relative: Loc(1, 1, 1) Rot(2, 2, 2)\n     Bone: \"\" relative"},
          {"door", "Weathers"}},
         {"0.9.15", {"  Id: 24 Location: (100, 5, 6) Rotation: (1, 2, 3)\n", " Brake: 0 "}, {"door", "Weathers"}},
-        {"0.9.16", {" Vehicle door animations: 1\n  Id: 24\n  Doors opened:  Front Left \n Positions: 2\n", " Brake: 0 "}, {"Weathers"}},
+        {"0.9.16",
+         {" Vehicle door animations: 1\n  Id: 24\n  Doors opened:  Front Left \n Positions: 2\n", " Brake: 0 "},
+         {"Weathers"}},
         {"0.10", {"Doors opened:  Trunk \n"}, {"Weathers"}},
         {"dev2026",
          {" Weathers: 1\n  Cloudiness: 10 Precipitation: 11 ", "DustStorm: 23\n", "\n\nFrame 2 at 0.125 seconds\n"},
@@ -168,16 +177,19 @@ static void only_the_begin_of_a_collision(void **state) {
         make_end(&m);
     }
     const char *text = answer_of(&m, about(REEL_CARLA_COLLISIONS), TEXT);
-    assert_string_equal(text,
-                        START "    Time  Types     Id Actor 1                                 Id Actor 2                            \n"
-                              "       0   v h       7 car                                      8 traffic.stop                       \n"
-                              "       2   v h       7 car                                      8 traffic.stop                       \n"
-                              "\nFrames: 5\nDuration: 2 seconds\n");
+    assert_string_equal(
+        text,
+        START "    Time  Types     Id Actor 1                                 Id Actor 2                            \n"
+              "       0   v h       7 car                                      8 traffic.stop                       \n"
+              "       2   v h       7 car                                      8 traffic.stop                       \n"
+              "\nFrames: 5\nDuration: 2 seconds\n");
     assert_string_equal(answer_of(&m, about(REEL_CARLA_COLLISIONS), REEL_TABLE_NDJSON),
-                        "{\"time_s\":0,\"frame\":1,\"collision\":40,\"actor1\":7,\"type1\":\"vehicle\",\"description1\":\"car\",\"hero1\":"
+                        "{\"time_s\":0,\"frame\":1,\"collision\":40,\"actor1\":7,\"type1\":\"vehicle\","
+                        "\"description1\":\"car\",\"hero1\":"
                         "false,\"actor2\":8,"
                         "\"type2\":\"invalid\",\"description2\":\"traffic.stop\",\"hero2\":false}\n"
-                        "{\"time_s\":2,\"frame\":5,\"collision\":40,\"actor1\":7,\"type1\":\"vehicle\",\"description1\":\"car\",\"hero1\":"
+                        "{\"time_s\":2,\"frame\":5,\"collision\":40,\"actor1\":7,\"type1\":\"vehicle\","
+                        "\"description1\":\"car\",\"hero1\":"
                         "false,\"actor2\":8,"
                         "\"type2\":\"invalid\",\"description2\":\"traffic.stop\",\"hero2\":false}\n");
     struct reel_carla_question q = about(REEL_CARLA_COLLISIONS);
@@ -195,9 +207,11 @@ static void deletions_in_text_and_in_rows(void **state) {
     forget(&m, 7); /* CARLA forgets the walker */
     hit(&m, 7, 8, true);
     make_end(&m);
-    assert_part(answer_of(&m, about(REEL_CARLA_COLLISIONS), TEXT),
-                "       0   v o       7 car                                      8                                    \n");
-    assert_part(answer_of(&m, about(REEL_CARLA_COLLISIONS), REEL_TABLE_CSV), "0,1,40,7,vehicle,car,true,8,walker,walker,false\r\n");
+    assert_part(
+        answer_of(&m, about(REEL_CARLA_COLLISIONS), TEXT),
+        "       0   v o       7 car                                      8                                    \n");
+    assert_part(answer_of(&m, about(REEL_CARLA_COLLISIONS), REEL_TABLE_CSV),
+                "0,1,40,7,vehicle,car,true,8,walker,walker,false\r\n");
 }
 
 /* --- blocked --- */
@@ -232,8 +246,9 @@ static void who_stood_still(void **state) {
     q.min_time_s = 29; /* the walker stands for 10+10+10-1 s in CARLA's count */
     assert_part(answer_of(&m, q, TEXT), "      10      7 car                                         30\n"
                                         "      20      8 walker                                      29\n");
-    assert_string_equal(answer_of(&m, q, REEL_TABLE_CSV),
-                        "actor,type,description,since_s,duration_s\r\n7,vehicle,car,10,30\r\n8,walker,walker,20,30\r\n");
+    assert_string_equal(
+        answer_of(&m, q, REEL_TABLE_CSV),
+        "actor,type,description,since_s,duration_s\r\n7,vehicle,car,10,30\r\n8,walker,walker,20,30\r\n");
     q.min_distance_cm = 1;
     assert_no_part(answer_of(&m, q, TEXT), "walker");
 }
@@ -245,10 +260,12 @@ static void who_was_there(void **state) {
     MAKER m = make_world(NEW, 4);
     assert_string_equal(
         answer_of(&m, about(REEL_CARLA_ACTORS), REEL_TABLE_CSV),
-        "actor,type,description,role_name,parent,first_time_s,last_time_s,destroyed,x_m,y_m,z_m,roll_deg,pitch_deg,yaw_deg,attributes\r\n"
+        "actor,type,description,role_name,parent,first_time_s,last_time_s,destroyed,x_m,y_m,z_m,roll_deg,pitch_deg,yaw_"
+        "deg,attributes\r\n"
         "1,other,spectator,,,0,0.375,false,0.1,0.02,0.03,0,0,90,{}\r\n"
         "2,traffic_light,traffic.traffic_light,,,0,0.375,false,0.2,0.02,0.03,0,0,90,{}\r\n"
-        "24,vehicle,vehicle.tesla.model3,hero,,0,0.375,false,0.3,0.02,0.03,0,0,90,\"{\"\"number_of_wheels\"\":\"\"4\"\",\"\"role_name\"\":"
+        "24,vehicle,vehicle.tesla.model3,hero,,0,0.375,false,0.3,0.02,0.03,0,0,90,\"{\"\"number_of_wheels\"\":"
+        "\"\"4\"\",\"\"role_name\"\":"
         "\"\"hero\"\"}\"\r\n"
         "25,vehicle,vehicle.diamondback.century,autopilot \xc3\xa9t\xc3\xa9,,0,0.375,false,0.4,0.02,0.03,0,0,90,"
         "\"{\"\"number_of_wheels\"\":\"\"4\"\",\"\"role_name\"\":\"\"autopilot \xc3\xa9t\xc3\xa9\"\"}\"\r\n"
@@ -275,11 +292,13 @@ static void the_way_of_an_actor(void **state) {
                         WAY "0.125,2,2.02,-0.05,0.06,1,-2,-3,202.15094,202,-5,6,recorded\r\n"
                             "0.25,3,3.02,-0.05,0.06,1,-2,-3,302.10098,302,-5,6,recorded\r\n");
     MAKER bare = make_world(BARE, 3);
-    assert_string_equal(answer_of(&bare, way_of(24, true), REEL_TABLE_CSV), WAY "0,1,1,-0.05,0.06,1,-2,-3,,,,,\r\n"
-                                                                                "0.125,2,2,-0.05,0.06,1,-2,-3,8,8,0,0,difference\r\n"
-                                                                                "0.25,3,3,-0.05,0.06,1,-2,-3,8,8,0,0,difference\r\n");
+    assert_string_equal(answer_of(&bare, way_of(24, true), REEL_TABLE_CSV),
+                        WAY "0,1,1,-0.05,0.06,1,-2,-3,,,,,\r\n"
+                            "0.125,2,2,-0.05,0.06,1,-2,-3,8,8,0,0,difference\r\n"
+                            "0.25,3,3,-0.05,0.06,1,-2,-3,8,8,0,0,difference\r\n");
     assert_string_equal(answer_of(&bare, way_of(2, false), REEL_TABLE_CSV), WAY); /* a traffic light does not move */
-    assert_string_equal(answer_of(&bare, way_of(999, false), REEL_TABLE_JSON), "error 6: no actor 999 is in this recording");
+    assert_string_equal(answer_of(&bare, way_of(999, false), REEL_TABLE_JSON),
+                        "error 6: no actor 999 is in this recording");
 }
 
 static void doubles_keep_their_digits(void **state) {
@@ -302,11 +321,12 @@ static void a_gap_or_another_actor_gives_no_speed(void **state) {
         }
         make_end(&m);
     }
-    assert_string_equal(answer_of(&m, way_of(7, false), REEL_TABLE_CSV), WAY "0,1,1,0.05,0.06,1,2,3,,,,,\r\n"
-                                                                             "0.5,2,2,0.05,0.06,1,2,3,2,2,0,0,difference\r\n"
-                                                                             "1.5,4,4,0.05,0.06,1,2,3,,,,,\r\n"
-                                                                             "2,5,5,0.05,0.06,1,2,3,,,,,\r\n"
-                                                                             "2.5,6,6,0.05,0.06,1,2,3,2,2,0,0,difference\r\n");
+    assert_string_equal(answer_of(&m, way_of(7, false), REEL_TABLE_CSV),
+                        WAY "0,1,1,0.05,0.06,1,2,3,,,,,\r\n"
+                            "0.5,2,2,0.05,0.06,1,2,3,2,2,0,0,difference\r\n"
+                            "1.5,4,4,0.05,0.06,1,2,3,,,,,\r\n"
+                            "2,5,5,0.05,0.06,1,2,3,,,,,\r\n"
+                            "2.5,6,6,0.05,0.06,1,2,3,2,2,0,0,difference\r\n");
 }
 
 /* --- asking --- */

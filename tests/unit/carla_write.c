@@ -1,5 +1,5 @@
-/* Writing CARLA logs: a whole recording byte for byte, cuts that replay, parts with frames that add up; any range of each is the same
- * alone. */
+/* Writing CARLA logs: a whole recording byte for byte, cuts that replay, parts with frames that add up; any range of
+ * each is the same alone. */
 #include "carla_scan.h"
 
 #include "reel/write.h"
@@ -8,7 +8,8 @@
 #include "wire/cleanup.h"
 
 static struct reel_write_options options_of(const struct reel_selection *q) {
-    return (struct reel_write_options){.compression = "", .is_cut = q->start_ns != REEL_TIME_MIN, .start_ns = q->start_ns};
+    return (struct reel_write_options){
+        .compression = "", .is_cut = q->start_ns != REEL_TIME_MIN, .start_ns = q->start_ns};
 }
 
 /* The whole output; then random ranges of it, each compared. */
@@ -22,11 +23,13 @@ static struct maker render(struct reel_recording *r, const struct reel_selection
     }
     struct maker out = {.size = reel_plan_length(plan)};
     out.data = malloc(out.size);
-    AUTO(reel_render_free) struct reel_render *whole = reel_render_new(plan, &reel_writer_carla, &options, open_stream(r, q), &err);
+    AUTO(reel_render_free)
+    struct reel_render *whole = reel_render_new(plan, &reel_writer_carla, &options, open_stream(r, q), &err);
     if (!whole || !reel_render_read(whole, 0, out.data, out.size, &err)) {
         fail_msg("%s", err.text);
     }
-    AUTO(reel_render_free) struct reel_render *parts = reel_render_new(plan, &reel_writer_carla, &options, open_stream(r, q), &err);
+    AUTO(reel_render_free)
+    struct reel_render *parts = reel_render_new(plan, &reel_writer_carla, &options, open_stream(r, q), &err);
     uint64_t random = 7;
     for (unsigned i = 0; i < ranges; i++) {
         static uint8_t piece[5000];
@@ -41,8 +44,9 @@ static struct maker render(struct reel_recording *r, const struct reel_selection
 
 static struct reel_selection cut(const struct reel_recording *r, double start, double end) {
     int64_t t0 = info_of(r)->start_ns;
-    return (struct reel_selection){
-        .start_ns = t0 + (int64_t)(start * 1e9), .end_ns = end > 0 ? t0 + (int64_t)(end * 1e9) : REEL_TIME_MAX, .state_at_cut = true};
+    return (struct reel_selection){.start_ns = t0 + (int64_t)(start * 1e9),
+                                   .end_ns = end > 0 ? t0 + (int64_t)(end * 1e9) : REEL_TIME_MAX,
+                                   .state_at_cut = true};
 }
 
 static void assert_same(const struct maker *a, const struct maker *b) {
@@ -104,9 +108,10 @@ static void a_cut_begins_at_nothing_and_replays(void **state) {
         assert_int_equal(count_of(c, "/frame"), 3);
         assert_string_equal(metadata_of(c, "map"), MAKE_MAP);
         assert_string_equal(metadata_of(c, "version"), metadata_of(r, "version"));
-        assert_string_equal(metadata_of(c, "written by (detected from packets)"), metadata_of(r, "written by (detected from packets)"));
-        /* the state's packets stand where the version has them: the first frame of the cut has all that frame 1 of the source has; the
-         * physics of UE5 are carried over packet by packet */
+        assert_string_equal(metadata_of(c, "written by (detected from packets)"),
+                            metadata_of(r, "written by (detected from packets)"));
+        /* the state's packets stand where the version has them: the first frame of the cut has all that frame 1 of the
+         * source has; the physics of UE5 are carried over packet by packet */
         char first[64];
         size_t at = strcspn(s->order, "P");
         snprintf(first, sizeof first, "0%.*s%s%s1", (int)at, s->order, s->doubles ? "P" : "", s->order + at);

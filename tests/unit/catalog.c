@@ -37,7 +37,8 @@ static void a_recording_comes_back_as_it_was(void **state) {
     assert_true(catalog_add(c, &r, NULL, false, &err));
     assert_int_equal(strlen(r.id), 32);
     assert_int_equal(r.revision, 1);
-    const char *keys[] = {r.id, "name:lab/d/a", "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"};
+    const char *keys[] = {r.id, "name:lab/d/a",
+                          "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"};
     for (size_t i = 0; i < 3; i++) {
         struct catalog_recording got;
         assert_true(catalog_get(c, keys[i], &got, &err));
@@ -200,8 +201,9 @@ static int64_t pragma(const char *sql) {
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-    int64_t value =
-        sqlite3_column_type(s, 0) == SQLITE_TEXT ? strcmp((const char *)sqlite3_column_text(s, 0), "wal") == 0 : sqlite3_column_int64(s, 0);
+    int64_t value = sqlite3_column_type(s, 0) == SQLITE_TEXT
+                        ? strcmp((const char *)sqlite3_column_text(s, 0), "wal") == 0
+                        : sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
     sqlite3_close(raw);
     return value;
@@ -276,8 +278,14 @@ static void threads_make_each_name_once(void **state) {
 static void servers_come_and_go(void **state) {
     (void)state;
     enum { OLD = 1000, NOW = 9000 };
-    struct catalog_server of_one = {.id = "00000000000000000000000000000001", .address = "http://10.0.0.1:8040", .beat_ns = OLD}, found;
-    struct catalog_recording r = {.collection = (char *)"lab", .name = (char *)"live", .state = STATE_RECORDING, .format = (char *)"mcap"},
+    struct catalog_server of_one = {.id = "00000000000000000000000000000001",
+                                    .address = "http://10.0.0.1:8040",
+                                    .beat_ns = OLD},
+                          found;
+    struct catalog_recording r = {.collection = (char *)"lab",
+                                  .name = (char *)"live",
+                                  .state = STATE_RECORDING,
+                                  .format = (char *)"mcap"},
                              got;
     struct catalog_unattended lost[2];
     uint32_t n;

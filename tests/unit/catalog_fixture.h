@@ -31,9 +31,14 @@ static inline int tear_down(void **state) {
 }
 
 /* A recording whose content is 64 times the digit; the caller's texts are literals, so nothing is to be freed. */
-static inline struct catalog_recording describe(struct catalog_part *part, const char *collection, const char *name, char digit) {
-    struct catalog_recording r = {
-        .collection = (char *)collection, .name = (char *)name, .state = STATE_READY, .size = 10, .format = (char *)"toy", .messages = 1};
+static inline struct catalog_recording describe(struct catalog_part *part, const char *collection, const char *name,
+                                                char digit) {
+    struct catalog_recording r = {.collection = (char *)collection,
+                                  .name = (char *)name,
+                                  .state = STATE_READY,
+                                  .size = 10,
+                                  .format = (char *)"toy",
+                                  .messages = 1};
     memset(r.content, digit, SHA256_HEX - 1);
     memset(part->sha256, digit, SHA256_HEX - 1);
     part->sha256[SHA256_HEX - 1] = '\0';

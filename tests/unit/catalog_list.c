@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "catalog/columns.h"
-#include "catalog/sqlite/sqlite.h"
 #include "catalog/list.h"
+#include "catalog/sqlite/sqlite.h"
 #include "catalog/text.h"
 #include "unit/catalog_fixture.h"
 
@@ -88,8 +88,11 @@ static void words_and_globs_find(void **state) {
     assert_int_equal(find_topic("/Scan"), 0);
     assert_int_equal(find_topic("/tf[0]"), 1);
     assert_int_equal(find_topic("/tf[0-9]"), 0);
-    const char *both[] = {"/scan", "/tf*"}, *one[] = {"/scan", "/none"}, *types[] = {"sensor_msgs/*"}, *no_types[] = {"sensor_msgs"};
-    assert_int_equal(count(&(struct catalog_query){.topics = both, .n_topics = 2, .types = types, .n_types = 1, .words = "ortho"}), 1);
+    const char *both[] = {"/scan", "/tf*"}, *one[] = {"/scan", "/none"}, *types[] = {"sensor_msgs/*"},
+               *no_types[] = {"sensor_msgs"};
+    assert_int_equal(
+        count(&(struct catalog_query){.topics = both, .n_topics = 2, .types = types, .n_types = 1, .words = "ortho"}),
+        1);
     assert_int_equal(count(&(struct catalog_query){.topics = one, .n_topics = 2}), 0);
     assert_int_equal(count(&(struct catalog_query){.types = no_types, .n_types = 1}), 0);
     assert_int_equal(count(&(struct catalog_query){.words = "ortho", .sort = "name"}), 1);
@@ -152,8 +155,9 @@ static uint32_t walk_pages(const struct catalog_query *like, const char *sort) {
     return n;
 }
 
-static const char *const all_sorts[] = {"created", "-created", "name",  "-name",    "start",     "-start",   "end",
-                                        "-end",    "size",     "-size", "messages", "-messages", "duration", "-duration"};
+static const char *const all_sorts[] = {"created",  "-created",  "name",     "-name",    "start",
+                                        "-start",   "end",       "-end",     "size",     "-size",
+                                        "messages", "-messages", "duration", "-duration"};
 
 static void pages_are_the_list_in_every_order(void **state) {
     (void)state;
@@ -165,7 +169,8 @@ static void pages_are_the_list_in_every_order(void **state) {
         assert_int_equal(walk_pages(&(struct catalog_query){.has_state = true, .state = STATE_TRASHED}, sort), 8);
         assert_int_equal(walk_pages(&(struct catalog_query){.has_state = true, .state = STATE_FAILED}, sort), 4);
         assert_int_equal(walk_pages(&(struct catalog_query){.collection = "odd"}, sort), 14);
-        assert_int_equal(walk_pages(&(struct catalog_query){.collection = "odd", .format = "toy", .words = "n0 odd"}, sort), 3);
+        assert_int_equal(
+            walk_pages(&(struct catalog_query){.collection = "odd", .format = "toy", .words = "n0 odd"}, sort), 3);
         assert_int_equal(walk_pages(&(struct catalog_query){.format = "doll"}, sort), 10);
         assert_int_equal(walk_pages(&(struct catalog_query){.damaged_only = true}, sort), 4);
         assert_int_equal(walk_pages(&(struct catalog_query){.topics = &topic, .n_topics = 1}, sort), 0);
@@ -193,11 +198,12 @@ static void times_overlap_half_open(void **state) {
     struct {
         int64_t start, end;
         uint32_t found;
-    } const cases[] = {{0, 100, 0}, {0, 101, 1}, {200, 300, 1}, {201, 300, 0}, {120, 130, 1}, {INT64_MIN, INT64_MAX, 1}};
+    } const cases[] = {{0, 100, 0},   {0, 101, 1},   {200, 300, 1},
+                       {201, 300, 0}, {120, 130, 1}, {INT64_MIN, INT64_MAX, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(
-            count(&(struct catalog_query){.has_start = true, .start_ns = cases[i].start, .has_end = true, .end_ns = cases[i].end}),
-            cases[i].found);
+        assert_int_equal(count(&(struct catalog_query){
+                             .has_start = true, .start_ns = cases[i].start, .has_end = true, .end_ns = cases[i].end}),
+                         cases[i].found);
     }
     assert_int_equal(count(&(struct catalog_query){.has_start = true, .start_ns = 150}), 1);
 }
@@ -260,7 +266,8 @@ static void explain(sqlite3 *raw, const char *name, const char *text, const char
     free(sql);
 }
 
-/* A walk and a gather of these conditions, in each order; neither may read a table that it need not, nor a walk sort. */
+/* A walk and a gather of these conditions, in each order; neither may read a table that it need not, nor a walk sort.
+ */
 static void explain_list(sqlite3 *raw, const struct list_query *query) {
     for (const struct column *column = recording_columns; column->name; column++) {
         for (int bits = 0; column->sort && bits < 16; bits++) {
@@ -270,8 +277,8 @@ static void explain_list(sqlite3 *raw, const struct list_query *query) {
                                      .bounded = bits & 4,
                                      .window = bits & 8 && strcmp(column->name, "row") == 0,
                                      .driver = list_driver(query, 0)};
-            const char *allowed =
-                plan.way == LIST_WALK ? query->has_trash ? "scan: r: may sort" : "scan: r:" : "scan: width: scan: found: may sort";
+            const char *allowed = plan.way == LIST_WALK ? query->has_trash ? "scan: r: may sort" : "scan: r:"
+                                                        : "scan: width: scan: found: may sort";
             if (plan.way == LIST_GATHER && !plan.driver) {
                 continue;
             }
@@ -342,8 +349,12 @@ static void no_statement_scans_a_table(void **state) {
         struct condition other = leaves[(i + 5) % LEAVES], third = leaves[(i + 11) % LEAVES];
         other.next = 4;
         third.negated = true;
-        struct condition either[] = {
-            {.kind = CONDITION_ALL, .first = 1}, {.kind = CONDITION_ANY, .first = 2, .next = 5}, other, third, leaves[i], third};
+        struct condition either[] = {{.kind = CONDITION_ALL, .first = 1},
+                                     {.kind = CONDITION_ANY, .first = 2, .next = 5},
+                                     other,
+                                     third,
+                                     leaves[i],
+                                     third};
         either[2].next = 4;
         explain_conditions(raw, either, 6);
     }

@@ -33,11 +33,13 @@ static void parameters_get_numbers(void **state) {
 static void what_only_sqlite_has(void **state) {
     (void)state;
     expect("SELECT a FROM t INDEXED BY t_by_a WHERE +t.a = 1", "SELECT a FROM t  WHERE t.a = 1", "");
-    expect("FROM t AS r NOT INDEXED WHERE NOT (+a.b IN (1)) AND (a + b) > -1", "FROM t AS r  WHERE NOT (a.b IN (1)) AND (a + b) > -1", "");
+    expect("FROM t AS r NOT INDEXED WHERE NOT (+a.b IN (1)) AND (a + b) > -1",
+           "FROM t AS r  WHERE NOT (a.b IN (1)) AND (a + b) > -1", "");
     expect("a CROSS JOIN b ON b.x = a.x", "a  JOIN b ON b.x = a.x", "");
     expect("CAST(x AS INTEGER) + integers", "CAST(x AS int8) + integers", "");
     expect("x = x'00fF' AND xx = 'x'", "x = '\\x00fF'::bytea AND xx = 'x'", "");
-    expect("x {in ints :rows} OR y {in texts :names} '{}'", "x = ANY (ints_of($1)) OR y = ANY (texts_of($2)) '{}'", ":rows :names");
+    expect("x {in ints :rows} OR y {in texts :names} '{}'", "x = ANY (ints_of($1)) OR y = ANY (texts_of($2)) '{}'",
+           ":rows :names");
 }
 
 static void functions_of_ours_become_parameters(void **state) {
@@ -62,7 +64,8 @@ static void every_statement_is_translated(void **state) {
     (void)state;
     for (size_t i = 0; i < sql_queries_count; i++) {
         size_t other = db_find(sql_postgres_queries, sql_postgres_queries_count, sql_queries[i].name);
-        struct pg_text *text = pg_translate(other == SIZE_MAX ? sql_queries[i].text : sql_postgres_queries[other].text, &err);
+        struct pg_text *text =
+            pg_translate(other == SIZE_MAX ? sql_queries[i].text : sql_postgres_queries[other].text, &err);
         if (!text) {
             fail_msg("%s: %s", sql_queries[i].name, err.text);
         }
@@ -77,8 +80,9 @@ static void every_statement_is_translated(void **state) {
 static void passwords_are_refused(void **state) {
     (void)state;
     assert_true(pg_check_address("postgresql://reel@db.lab:5432/reel?sslmode=verify-full", &err));
-    static const char *const bad[] = {"postgresql://reel:secret@db.lab/reel", "postgresql://db.lab/reel?password=secret",
-                                      "postgresql://reel:secret@[::1", "postgresql://reel@db/reel?nothing=secret"};
+    static const char *const bad[] = {"postgresql://reel:secret@db.lab/reel",
+                                      "postgresql://db.lab/reel?password=secret", "postgresql://reel:secret@[::1",
+                                      "postgresql://reel@db/reel?nothing=secret"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_false(pg_check_address(bad[i], &err));
         assert_int_equal(err.code, REEL_ARGUMENT);

@@ -1,5 +1,5 @@
-/* Changes: what triggers write, who sees it, what is kept; the feed wakes only who waits; webhooks as rows, their addresses and
- * signatures. */
+/* Changes: what triggers write, who sees it, what is kept; the feed wakes only who waits; webhooks as rows, their
+ * addresses and signatures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,8 @@ static const char *listed(const struct change_filter *filter, int64_t seq) {
         const char *key;
         json_t *value;
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %s/%s", i > 0 ? ", " : "",
-                 json_string_value(json_object_get(item, "kind")), json_string_value(json_object_get(item, "collection")),
+                 json_string_value(json_object_get(item, "kind")),
+                 json_string_value(json_object_get(item, "collection")),
                  json_string_value(json_object_get(item, "name")));
         json_object_foreach(json_object_get(item, "detail"), key, value) {
             snprintf(text + strlen(text), sizeof text - strlen(text), " %s=%s", key,
@@ -56,7 +57,8 @@ static void the_changes_of_a_recording_are_in_order(void **state) {
     int64_t first, last;
     assert_true(catalog_changes_ends(c, &first, &last, &err));
     assert_int_equal(first, last + 1);
-    assert_true(last > (reel_now_ns() / SECOND - 3600) * 1000); /* a catalog made anew goes on after the one before it */
+    assert_true(last >
+                (reel_now_ns() / SECOND - 3600) * 1000); /* a catalog made anew goes on after the one before it */
     assert_true(put("lab", "a", '1', false, id));
     assert_int_equal(newest(), last + 2);
     assert_string_equal(listed(&everything, 0), "recording.created lab/a, scan.done lab/a");
@@ -66,8 +68,9 @@ static void the_changes_of_a_recording_are_in_order(void **state) {
     assert_true(catalog_set_state(c, id, STATE_MISSING, "gone", &err));
     assert_true(catalog_set_state(c, id, STATE_FAILED, "it \"is\" broken", &err));
     assert_true(catalog_set_state(c, id, STATE_FAILED, "still", &err));
-    assert_string_equal(listed(&everything, at), "recording.trashed lab/a, recording.restored lab/a, file.missing lab/a, "
-                                                 "scan.failed lab/a problem=it \"is\" broken, recording.updated lab/a");
+    assert_string_equal(listed(&everything, at),
+                        "recording.trashed lab/a, recording.restored lab/a, file.missing lab/a, "
+                        "scan.failed lab/a problem=it \"is\" broken, recording.updated lab/a");
     at = newest();
     assert_true(catalog_purge_at(c, id, CATALOG_ANY_VERSION, &err));
     assert_string_equal(listed(&everything, at), "recording.purged lab/a");
@@ -86,22 +89,27 @@ static void annotations_are_reported(void **state) {
     (void)state;
     assert_true(put("lab", "a", '1', false, NULL));
     int64_t at = newest();
-    run_raw(
-        "INSERT INTO tag_keys (id, name) VALUES (1, 'robot'); INSERT INTO tag_values (id, key, value) VALUES (1, 1, 'r1'), (2, 1, 'r2');"
-        "INSERT INTO recording_tags (recording, key, value) VALUES (1, 1, 1); UPDATE recording_tags SET value = 1; UPDATE recording_tags "
-        "SET value = 2;"
-        "DELETE FROM recording_tags");
-    assert_string_equal(listed(&everything, at),
-                        "tag.set lab/a tag=robot value=r1, tag.set lab/a tag=robot value=r2, tag.unset lab/a tag=robot");
+    run_raw("INSERT INTO tag_keys (id, name) VALUES (1, 'robot'); INSERT INTO tag_values (id, key, value) VALUES (1, "
+            "1, 'r1'), (2, 1, 'r2');"
+            "INSERT INTO recording_tags (recording, key, value) VALUES (1, 1, 1); UPDATE recording_tags SET value = 1; "
+            "UPDATE recording_tags "
+            "SET value = 2;"
+            "DELETE FROM recording_tags");
+    assert_string_equal(
+        listed(&everything, at),
+        "tag.set lab/a tag=robot value=r1, tag.set lab/a tag=robot value=r2, tag.unset lab/a tag=robot");
     at = newest();
-    run_raw("INSERT INTO notes (id, recording, author, text, created_ns, updated_ns) VALUES (randomblob(16), 1, 'ann', 'x', 1, 1); UPDATE "
+    run_raw("INSERT INTO notes (id, recording, author, text, created_ns, updated_ns) VALUES (randomblob(16), 1, 'ann', "
+            "'x', 1, 1); UPDATE "
             "notes SET text = 'y';"
             "DELETE FROM notes;"
-            "INSERT INTO events (id, recording, start_ns, end_ns, author, created_ns, updated_ns, title, tags) VALUES (randomblob(16), 1, "
+            "INSERT INTO events (id, recording, start_ns, end_ns, author, created_ns, updated_ns, title, tags) VALUES "
+            "(randomblob(16), 1, "
             "1, 2, 'ann', 1, 1, 't', '');"
             "UPDATE events SET title = 'u'; DELETE FROM events");
-    assert_string_equal(listed(&everything, at), "note.added lab/a note=ID, note.changed lab/a note=ID, note.removed lab/a note=ID, "
-                                                 "event.added lab/a event=ID, event.changed lab/a event=ID, event.removed lab/a event=ID");
+    assert_string_equal(listed(&everything, at),
+                        "note.added lab/a note=ID, note.changed lab/a note=ID, note.removed lab/a note=ID, "
+                        "event.added lab/a event=ID, event.changed lab/a event=ID, event.removed lab/a event=ID");
 }
 
 static void a_move_is_reported_to_both_collections(void **state) {
@@ -110,7 +118,8 @@ static void a_move_is_reported_to_both_collections(void **state) {
     assert_true(put("lab1", "a", '1', false, NULL));
     int64_t at = newest();
     run_raw("UPDATE recordings SET name = 'b'; UPDATE recordings SET collection = 'other', name = 'secret'");
-    assert_string_equal(listed(&(struct change_filter){.collections = lab}, at), "recording.renamed lab1/b was=a, recording.left lab1/b");
+    assert_string_equal(listed(&(struct change_filter){.collections = lab}, at),
+                        "recording.renamed lab1/b was=a, recording.left lab1/b");
     assert_string_equal(listed(&(struct change_filter){.collections = other}, at), "recording.renamed other/secret");
     assert_string_equal(listed(&(struct change_filter){.kinds = scans, .collections = lab}, 0), "scan.done lab1/a");
     assert_string_equal(listed(&(struct change_filter){.kinds = scans, .collections = other}, 0), "");
@@ -197,8 +206,12 @@ static void a_commit_wakes_who_waits(void **state) {
     assert_true(put("lab", "a", '1', false, NULL));
     assert_int_equal(feed_wait(f, 0, 5 * SECOND), FEED_NEWS); /* though no client waited when it was committed */
     assert_int_equal(feed_wait(f, newest(), SECOND / 20), FEED_QUIET);
-    run_raw("INSERT INTO changes (kind, recording, collection, name) VALUES ('test', randomblob(16), 'lab', 'x')"); /* as another process
-                                                                                                                       would */
+    run_raw(
+        "INSERT INTO changes (kind, recording, collection, name) VALUES ('test', randomblob(16), 'lab', 'x')"); /* as
+                                                                                                                   another
+                                                                                                                   process
+                                                                                                                   would
+                                                                                                                 */
     assert_int_equal(feed_wait(f, newest() - 1, 5 * SECOND), FEED_NEWS);
     assert_int_equal(feed_wait(f, INT64_MAX, 0), FEED_QUIET);
     assert_true(feed_join(f, 2) && feed_join(f, 2));
@@ -260,8 +273,10 @@ static void many_wait_and_all_wake(void **state) {
 /* ---- webhooks */
 
 static struct webhook hook_of(const char *url) {
-    return (struct webhook){
-        .url = strdup(url), .secret = strdup("0123456789abcdef"), .events = json_pack("[s]", "recording.*"), .collections = json_array()};
+    return (struct webhook){.url = strdup(url),
+                            .secret = strdup("0123456789abcdef"),
+                            .events = json_pack("[s]", "recording.*"),
+                            .collections = json_array()};
 }
 
 static void a_webhook_remembers(void **state) {
@@ -279,7 +294,8 @@ static void a_webhook_remembers(void **state) {
     webhook_done(&w);
     webhook_done(&again);
     for (int i = 0; i < 25; i++) {
-        const struct webhook_result failed = {.seq = at + 1, .status = 500, .next_ns = 77, .problem = "the answer was 500", .took_ms = i};
+        const struct webhook_result failed = {
+            .seq = at + 1, .status = 500, .next_ns = 77, .problem = "the answer was 500", .took_ms = i};
         assert_true(catalog_webhook_result(c, row, &failed, &err));
     }
     assert_true(catalog_webhook_get(c, row, &again, &err));
@@ -291,7 +307,8 @@ static void a_webhook_remembers(void **state) {
     assert_int_equal(json_array_size(results), WEBHOOK_RESULTS);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(results, 0), "took_ms")), 24);
     json_decref(results);
-    assert_true(catalog_webhook_result(c, row, &(struct webhook_result){.seq = at + 1, .status = 204, .delivered = true}, &err));
+    assert_true(catalog_webhook_result(
+        c, row, &(struct webhook_result){.seq = at + 1, .status = 204, .delivered = true}, &err));
     assert_true(catalog_webhook_moved(c, row, at, 5, &err)); /* never back */
     assert_true(catalog_webhook_get(c, row, &again, &err));
     assert_int_equal(again.tries, 0);
@@ -304,7 +321,8 @@ static void a_webhook_remembers(void **state) {
     assert_int_equal(err.code, REEL_NOT_FOUND);
     assert_false(catalog_webhook_get(c, row, &again, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
-    assert_true(catalog_webhook_result(c, row, &(struct webhook_result){.seq = 3}, &err)); /* deleted while it was delivered */
+    assert_true(
+        catalog_webhook_result(c, row, &(struct webhook_result){.seq = 3}, &err)); /* deleted while it was delivered */
 }
 
 static void there_are_only_so_many_webhooks(void **state) {
@@ -319,10 +337,11 @@ static void there_are_only_so_many_webhooks(void **state) {
 
 static void internal_addresses_are_refused(void **state) {
     (void)state;
-    static const char *const inside[] = {"127.0.0.1",       "127.9.9.9",   "10.1.2.3",  "172.16.0.1", "172.31.255.255", "192.168.1.1",
-                                         "169.254.169.254", "0.0.0.0",     "::1",       "::",         "fd00::1",        "fe80::1",
-                                         "::ffff:10.0.0.1", "100.64.0.1",  "224.0.0.1", "ff02::1",    "64:ff9b::a00:1", "2002:7f00:1::",
-                                         "255.255.255.255", "::127.0.0.1", "2001::1"};
+    static const char *const inside[] = {
+        "127.0.0.1",       "127.9.9.9",   "10.1.2.3",  "172.16.0.1", "172.31.255.255", "192.168.1.1",
+        "169.254.169.254", "0.0.0.0",     "::1",       "::",         "fd00::1",        "fe80::1",
+        "::ffff:10.0.0.1", "100.64.0.1",  "224.0.0.1", "ff02::1",    "64:ff9b::a00:1", "2002:7f00:1::",
+        "255.255.255.255", "::127.0.0.1", "2001::1"};
     static const char *const outside[] = {"1.1.1.1",        "172.32.0.1",  "172.15.0.1", "2606:4700::1111",
                                           "::ffff:1.1.1.1", "192.169.0.1", "11.0.0.1",   "100.128.0.1"};
     for (size_t i = 0; i < sizeof inside / sizeof *inside + sizeof outside / sizeof *outside; i++) {
@@ -341,7 +360,8 @@ static void internal_addresses_are_refused(void **state) {
 
 static void addresses_of_webhooks(void **state) {
     (void)state;
-    static const char *const good[] = {"https://example.org", "https://example.org:8443/a?b=c", "https://1.1.1.1/", "HTTPS://example.org/"};
+    static const char *const good[] = {"https://example.org", "https://example.org:8443/a?b=c", "https://1.1.1.1/",
+                                       "HTTPS://example.org/"};
     static const char *const bad[] = {"",
                                       "example.org",
                                       "ftp://example.org/",
@@ -359,8 +379,8 @@ static void addresses_of_webhooks(void **state) {
                                       "http://example.org/",
                                       "https://2130706433/",
                                       "https://a\r\nb/"};
-    static const char *const private_only[] = {"http://example.org/", "https://10.0.0.1/", "https://localhost/x", "http://127.0.0.1:8080/x",
-                                               "https://[fd00::1]/"};
+    static const char *const private_only[] = {"http://example.org/", "https://10.0.0.1/", "https://localhost/x",
+                                               "http://127.0.0.1:8080/x", "https://[fd00::1]/"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         if (!webhook_url_check(good[i], false, &err)) {
             fail_msg("%s: %s", good[i], err.text);

@@ -49,7 +49,8 @@ static size_t pack_zlib(const uint8_t *data, size_t size, uint8_t *to, int windo
 }
 static size_t pack_bzip2(const uint8_t *data, size_t size, uint8_t *to) {
     unsigned made = ROOM;
-    assert_int_equal(BZ2_bzBuffToBuffCompress((char *)to, &made, (char *)(uintptr_t)data, (unsigned)size, 1, 0, 0), BZ_OK);
+    assert_int_equal(BZ2_bzBuffToBuffCompress((char *)to, &made, (char *)(uintptr_t)data, (unsigned)size, 1, 0, 0),
+                     BZ_OK);
     return made;
 }
 static size_t pack_lz4(const uint8_t *data, size_t size, uint8_t *to) {
@@ -94,19 +95,20 @@ static struct reel_source *source_of(const uint8_t *data, size_t size) {
     return reel_source_from_memory(bytes_of(data, size), "packed", NULL);
 }
 
-static bool codec_decode(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, uint8_t *out, uint64_t size,
-                         struct reel_error *err) {
+static bool codec_decode(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored,
+                         uint8_t *out, uint64_t size, struct reel_error *err) {
     const struct reel_chunk chunk = {.codec = codec, .offset = offset, .stored = stored, .raw = size};
     return codec_decode_chunk(&chunk, source, out, err);
 }
-static bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, int fd, uint64_t size,
-                               struct reel_error *err) {
+static bool codec_decode_to_fd(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored,
+                               int fd, uint64_t size, struct reel_error *err) {
     const struct reel_chunk chunk = {.codec = codec, .offset = offset, .stored = stored, .raw = size};
     return codec_decode_chunk_to_fd(&chunk, source, fd, err);
 }
 
 /* All three ways give `size` bytes of `data`. */
-static void expect(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored, const uint8_t *data, size_t size) {
+static void expect(enum reel_codec codec, struct reel_source *source, uint64_t offset, uint64_t stored,
+                   const uint8_t *data, size_t size) {
     struct reel_error err = {0};
     memset(got, 0xee, size + 1);
     if (!codec_decode(codec, source, offset, stored, got, size, &err)) {
@@ -126,7 +128,8 @@ static void expect(enum reel_codec codec, struct reel_source *source, uint64_t o
     assert_memory_equal(got, data, size);
 }
 
-static void refuse(enum reel_codec codec, struct reel_source *source, uint64_t stored, size_t size, enum reel_code code) {
+static void refuse(enum reel_codec codec, struct reel_source *source, uint64_t stored, size_t size,
+                   enum reel_code code) {
     struct reel_error err = {0};
     if (codec_decode(codec, source, 0, stored, got, size, &err)) {
         fail_msg("%s: %llu bytes decoded to %zu", codec_name(codec), (unsigned long long)stored, size);
@@ -169,8 +172,8 @@ static void what_is_encoded_decodes_and_is_always_the_same(void **state) {
     }
 }
 
-/* FLG: independent blocks, a checksum of the content and none of blocks, no content size, no dictionary. BD: blocks of 1 MiB, or less when
- * all is less. */
+/* FLG: independent blocks, a checksum of the content and none of blocks, no content size, no dictionary. BD: blocks of
+ * 1 MiB, or less when all is less. */
 static void lz4_frames_are_what_ros_reads(void **state) {
     (void)state;
     struct grow out = {0};
@@ -271,7 +274,8 @@ static void joined_members_are_one_run(void **state) {
 
 static void what_follows_the_end(void **state) {
     (void)state;
-    static const char *const tails[] = {"\0\0\0\0\0\0\0\0", "\n", "padding", "\x1f", "BZ", "\x04\x22\x4d", "\x28\xb5\x2f"};
+    static const char *const tails[] = {"\0\0\0\0\0\0\0\0", "\n",          "padding", "\x1f", "BZ",
+                                        "\x04\x22\x4d",     "\x28\xb5\x2f"};
     for (size_t t = 0; t < sizeof tails / sizeof *tails; t++) {
         size_t size = t == 0 ? 8 : strlen(tails[t]);
         for (size_t c = 1; c < ALL; c++) {
@@ -336,7 +340,8 @@ static void ranges_cannot_wrap(void **state) {
     }
 }
 
-static bool broken_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool broken_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                        struct reel_error *err) {
     (void)source;
     if (offset > 0) {
         return reel_fail(err, REEL_IO, "broken");
@@ -377,7 +382,8 @@ static void names(void **state) {
 static void the_libraries_have_a_version(void **state) {
     (void)state;
     char text[256];
-    snprintf(text, sizeof text, "%s %s %d %u", zlibVersion(), BZ2_bzlibVersion(), LZ4_versionNumber(), ZSTD_versionNumber());
+    snprintf(text, sizeof text, "%s %s %d %u", zlibVersion(), BZ2_bzlibVersion(), LZ4_versionNumber(),
+             ZSTD_versionNumber());
     assert_int_equal(codec_encode_version(), crc32(0, (const Bytef *)text, (uInt)strlen(text)));
 }
 

@@ -1,5 +1,5 @@
-/* The columns of tables: types from values and schemas, the values column by column, Parquet's levels, encodings and bounds. What readers
- * make of it is checked in tests/peers/peer_tables.py. */
+/* The columns of tables: types from values and schemas, the values column by column, Parquet's levels, encodings and
+ * bounds. What readers make of it is checked in tests/peers/peer_tables.py. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,8 @@
 #include "targets/parquet/parquet.h"
 #include "wire/bytes.h"
 
-/* --- helpers ----------------------------------------------------------------------------------------------------------- */
+/* --- helpers
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static void *take(void *arena, size_t size) {
     return arena_alloc(arena, size);
@@ -52,8 +53,10 @@ static void describe(const struct column *column, char *out) {
 static void begin(struct table *t, const char *encoding, const char *definition) {
     static struct reel_schema schema;
     static struct reel_channel channel;
-    schema = (struct reel_schema){.name = "a/B", .encoding = "ros1msg", .data = bytes_text(definition ? definition : "")};
-    channel = (struct reel_channel){.name = "/a", .type = "a/B", .encoding = encoding, .schemas = &schema, .n_schemas = definition ? 1 : 0};
+    schema =
+        (struct reel_schema){.name = "a/B", .encoding = "ros1msg", .data = bytes_text(definition ? definition : "")};
+    channel = (struct reel_channel){
+        .name = "/a", .type = "a/B", .encoding = encoding, .schemas = &schema, .n_schemas = definition ? 1 : 0};
     struct reel_error err = {0};
     memset(t, 0, sizeof *t);
     assert_true(columns_init(&t->columns, take, &t->arena));
@@ -119,7 +122,8 @@ static void types_of(const char *expected, ...) {
 }
 #define TYPES(expected, ...) types_of(expected, __VA_ARGS__, (const char *)NULL)
 
-/* --- types of values -------------------------------------------------------------------------------------------------- */
+/* --- types of values
+ * -------------------------------------------------------------------------------------------------- */
 
 static void one_kind_is_a_type(void **state) {
     (void)state;
@@ -216,7 +220,8 @@ static void objects_that_are_maps(void **state) {
     free(t);
 }
 
-/* --- types of schemas -------------------------------------------------------------------------------------------------- */
+/* --- types of schemas
+ * -------------------------------------------------------------------------------------------------- */
 
 static void a_definition_gives_the_types(void **state) {
     (void)state;
@@ -225,7 +230,9 @@ static void a_definition_gives_the_types(void **state) {
           "uint8 a\nint16 b\nfloat32[] c\nuint8[] d\nstring e\ntime f\nduration[2] g\na/C h\na/C[] i\nbool j\n"
           "================\nMSG: a/C\nfloat64 x\nuint64[3] y\n");
     assert_true(t->columns.exact);
-    assert_string_equal(settle(t), "{a:u8 b:i16 c:[f32] d:bytes e:text f:time g:[duration] h:{x:f64 y:[u64]} i:[{x:f64 y:[u64]}] j:bool}");
+    assert_string_equal(
+        settle(t),
+        "{a:u8 b:i16 c:[f32] d:bytes e:text f:time g:[duration] h:{x:f64 y:[u64]} i:[{x:f64 y:[u64]}] j:bool}");
     assert_int_equal(t->columns.root->n_children, 10);
     end(t);
 
@@ -261,7 +268,8 @@ static void types_that_multiply(void **state) {
     free(t);
 }
 
-/* --- Parquet ----------------------------------------------------------------------------------------------------------- */
+/* --- Parquet
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static void levels(void **state) {
     (void)state;
@@ -329,7 +337,8 @@ static void bounds_of_reals(void **state) {
     struct parquet_span spans[] = {{0, 5}, {0, 1}, {1, 2}};
     grow_put(&data.values, values, sizeof values);
     parquet_bounds_add(&column, &data, &(struct parquet_entries){.spans = spans, .n_spans = 1, .values = 5}, &b);
-    assert_true(b.any && load_f64le(b.bytes[0]) == -1.5 && load_f64le(b.bytes[1]) == 0 && !signbit(load_f64le(b.bytes[1])));
+    assert_true(b.any && load_f64le(b.bytes[0]) == -1.5 && load_f64le(b.bytes[1]) == 0 &&
+                !signbit(load_f64le(b.bytes[1])));
     struct parquet_bounds none = {0};
     parquet_bounds_add(&column, &data, &(struct parquet_entries){.spans = spans + 1, .n_spans = 1, .values = 1}, &none);
     assert_false(none.any); /* NaN alone has no bounds */

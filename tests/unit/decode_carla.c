@@ -21,21 +21,24 @@ static const char *decoded(const struct make_style *style, const char *topic, un
 
 static void events(void **state) {
     (void)state;
-    assert_decoded(
-        "/event/add", 1,
-        "{\"actors\":{\"26\":{\"type\":2,\"type_name\":\"walker\",\"location\":{\"x\":50,\"y\":2,\"z\":3},\"rotation\":{\"roll\":0,"
-        "\"pitch\":0,\"yaw\":90},"
-        "\"uid\":126,\"description\":\"walker.pedestrian.0001\",\"attributes\":[]},\"27\":{\"type\":5,\"type_name\":\"sensor\","
-        "\"location\":{\"x\":1,"
-        "\"y\":2,\"z\":3},\"rotation\":{\"roll\":0,\"pitch\":0,\"yaw\":90},\"uid\":127,\"description\":\"sensor.camera.rgb\","
-        "\"attributes\":[]}}}");
+    assert_decoded("/event/add", 1,
+                   "{\"actors\":{\"26\":{\"type\":2,\"type_name\":\"walker\",\"location\":{\"x\":50,\"y\":2,\"z\":3},"
+                   "\"rotation\":{\"roll\":0,"
+                   "\"pitch\":0,\"yaw\":90},"
+                   "\"uid\":126,\"description\":\"walker.pedestrian.0001\",\"attributes\":[]},\"27\":{\"type\":5,"
+                   "\"type_name\":\"sensor\","
+                   "\"location\":{\"x\":1,"
+                   "\"y\":2,\"z\":3},\"rotation\":{\"roll\":0,\"pitch\":0,\"yaw\":90},\"uid\":127,\"description\":"
+                   "\"sensor.camera.rgb\","
+                   "\"attributes\":[]}}}");
     static const char attributes[] = "\"attributes\":[{\"type\":\"int\",\"id\":\"number_of_wheels\",\"value\":\"4\"},"
                                      "{\"type\":\"string\",\"id\":\"role_name\",\"value\":\"hero\"}]";
     assert_non_null(strstr(decoded(NEW, "/event/add", 0), attributes)); /* types count from 1 */
     assert_non_null(strstr(decoded(OLD, "/event/add", 0), attributes)); /* from 0 */
     assert_decoded("/event/del", 3, "{\"actors\":[26]}");
     assert_decoded("/event/parent", 1, "{\"actors\":{\"27\":{\"parent\":24}}}");
-    assert_decoded("/collision", 2, "{\"collisions\":[{\"id\":7,\"actor1\":24,\"actor2\":4294967295,\"hero1\":true,\"hero2\":false}]}");
+    assert_decoded("/collision", 2,
+                   "{\"collisions\":[{\"id\":7,\"actor1\":24,\"actor2\":4294967295,\"hero1\":true,\"hero2\":false}]}");
     assert_decoded("/event/add", 2, "{\"actors\":{}}");
 }
 
@@ -50,38 +53,49 @@ static void what_a_frame_has_once(void **state) {
 
 static void states_of_actors(void **state) {
     (void)state;
-    assert_decoded("/position", 0,
-                   "{\"actors\":{\"24\":{\"location\":{\"x\":100,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}},"
-                   "\"25\":{\"location\":{\"x\":101,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}}}}");
-    assert_decoded("/traffic_light/state", 2, "{\"actors\":{\"2\":{\"frozen\":false,\"elapsed\":3,\"state\":3,\"state_name\":\"off\"}}}");
-    assert_non_null(strstr(decoded(NEW, "/vehicle/animation", 0), "\"throttle\":0.5,\"brake\":0,\"handbrake\":false,\"gear\":-1}"));
+    assert_decoded(
+        "/position", 0,
+        "{\"actors\":{\"24\":{\"location\":{\"x\":100,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}}"
+        ","
+        "\"25\":{\"location\":{\"x\":101,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}}}}");
+    assert_decoded("/traffic_light/state", 2,
+                   "{\"actors\":{\"2\":{\"frozen\":false,\"elapsed\":3,\"state\":3,\"state_name\":\"off\"}}}");
+    assert_non_null(
+        strstr(decoded(NEW, "/vehicle/animation", 0), "\"throttle\":0.5,\"brake\":0,\"handbrake\":false,\"gear\":-1}"));
     assert_decoded("/walker/animation", 1, "{\"actors\":{\"26\":{\"speed\":140}}}");
     assert_decoded("/vehicle/light", 2,
-                   "{\"actors\":{\"24\":{\"lights\":3,\"lights_on\":[\"Position\",\"LowBeam\"]},\"25\":{\"lights\":3,\"lights_on\":["
+                   "{\"actors\":{\"24\":{\"lights\":3,\"lights_on\":[\"Position\",\"LowBeam\"]},\"25\":{\"lights\":3,"
+                   "\"lights_on\":["
                    "\"Position\",\"LowBeam\"]}}}");
-    assert_decoded(
-        "/vehicle/wheels", 1,
-        "{\"actors\":{\"24\":{\"wheels\":[{\"wheel\":0,\"steering\":0.5,\"rotation\":2},{\"wheel\":1,\"steering\":0.5,\"rotation\":2},"
-        "{\"wheel\":2,\"steering\":0.5,\"rotation\":2},{\"wheel\":3,\"steering\":0.5,\"rotation\":2}]}}}");
+    assert_decoded("/vehicle/wheels", 1,
+                   "{\"actors\":{\"24\":{\"wheels\":[{\"wheel\":0,\"steering\":0.5,\"rotation\":2},{\"wheel\":1,"
+                   "\"steering\":0.5,\"rotation\":2},"
+                   "{\"wheel\":2,\"steering\":0.5,\"rotation\":2},{\"wheel\":3,\"steering\":0.5,\"rotation\":2}]}}}");
     assert_decoded("/biker", 0, "{\"actors\":{\"25\":{\"speed\":300,\"engine_rotation\":0.25}}}");
     assert_decoded("/vehicle/door", 2, "{\"doors\":[{\"actor\":24,\"door\":5,\"door_name\":\"Trunk\",\"open\":true}]}");
-    assert_non_null(strstr(decoded(NEW, "/kinematics", 2),
-                           "\"24\":{\"linear_velocity\":{\"x\":300,\"y\":5,\"z\":6},\"angular_velocity\":{\"x\":1,\"y\":2,\"z\":3}}"));
-    assert_decoded("/bounding_box", 1,
-                   "{\"actors\":{\"26\":{\"origin\":{\"x\":2,\"y\":5,\"z\":6},\"extension\":{\"x\":1,\"y\":2,\"z\":3}}}}");
-    assert_decoded("/trigger_volume", 0,
-                   "{\"actors\":{\"2\":{\"origin\":{\"x\":9,\"y\":5,\"z\":6},\"extension\":{\"x\":1,\"y\":2,\"z\":3}}}}");
+    assert_non_null(strstr(
+        decoded(NEW, "/kinematics", 2),
+        "\"24\":{\"linear_velocity\":{\"x\":300,\"y\":5,\"z\":6},\"angular_velocity\":{\"x\":1,\"y\":2,\"z\":3}}"));
+    assert_decoded(
+        "/bounding_box", 1,
+        "{\"actors\":{\"26\":{\"origin\":{\"x\":2,\"y\":5,\"z\":6},\"extension\":{\"x\":1,\"y\":2,\"z\":3}}}}");
+    assert_decoded(
+        "/trigger_volume", 0,
+        "{\"actors\":{\"2\":{\"origin\":{\"x\":9,\"y\":5,\"z\":6},\"extension\":{\"x\":1,\"y\":2,\"z\":3}}}}");
     assert_decoded("/traffic_light/time", 0, "{\"actors\":{\"2\":{\"green\":10,\"yellow\":3,\"red\":2}}}");
-    assert_decoded("/walker/bones", 1,
-                   "{\"actors\":{\"26\":{\"bones\":[{\"name\":\"crl_root\",\"location\":{\"x\":1,\"y\":1,\"z\":1},\"rotation\":{\"roll\":2,"
-                   "\"pitch\":2,\"yaw\":2}},"
-                   "{\"name\":\"\",\"location\":{\"x\":3,\"y\":3,\"z\":3},\"rotation\":{\"roll\":4,\"pitch\":4,\"yaw\":4}}]}}}");
+    assert_decoded(
+        "/walker/bones", 1,
+        "{\"actors\":{\"26\":{\"bones\":[{\"name\":\"crl_root\",\"location\":{\"x\":1,\"y\":1,\"z\":1},\"rotation\":{"
+        "\"roll\":2,"
+        "\"pitch\":2,\"yaw\":2}},"
+        "{\"name\":\"\",\"location\":{\"x\":3,\"y\":3,\"z\":3},\"rotation\":{\"roll\":4,\"pitch\":4,\"yaw\":4}}]}}}");
 }
 
 static void the_world(void **state) {
     (void)state;
     assert_decoded("/scene_light", 1,
-                   "{\"lights\":{\"-1\":{\"intensity\":3,\"red\":1,\"green\":1,\"blue\":1,\"alpha\":1,\"on\":true,\"type\":2,\"type_name\":"
+                   "{\"lights\":{\"-1\":{\"intensity\":3,\"red\":1,\"green\":1,\"blue\":1,\"alpha\":1,\"on\":true,"
+                   "\"type\":2,\"type_name\":"
                    "\"street\"}}}");
     const char *weather = decoded(NEW, "/weather", 1);
     assert_non_null(strstr(weather, "{\"weather\":[{\"cloudiness\":40,"));
@@ -90,19 +104,22 @@ static void the_world(void **state) {
 
 static void physics_of_both_sizes(void **state) {
     (void)state;
-    assert_non_null(strstr(
-        decoded(NEW, "/physics_control", 1),
-        "\"mass\":3000,\"drag_coefficient\":2,\"center_of_mass\":{\"x\":0,\"y\":0,\"z\":-1},\"torque_curve\":[{\"rpm\":7,\"torque\":7}],"
-        "\"forward_gears\":[{\"ratio\":7,\"down_ratio\":7,\"up_ratio\":7}],\"steering_curve\":[{\"speed\":7,\"factor\":7}],\"wheels\":[{"));
-    assert_non_null(
-        strstr(decoded(NEW, "/physics_control", 1), "\"longitudinal_stiffness_value\":8,\"position\":{\"x\":8,\"y\":8,\"z\":8}}]}}}"));
-    assert_non_null(strstr(decoded(OLD, "/physics_control", 1), "\"max_handbrake_torque\":8,\"position\":{\"x\":8,\"y\":8,\"z\":8}}]}}}"));
+    assert_non_null(strstr(decoded(NEW, "/physics_control", 1),
+                           "\"mass\":3000,\"drag_coefficient\":2,\"center_of_mass\":{\"x\":0,\"y\":0,\"z\":-1},"
+                           "\"torque_curve\":[{\"rpm\":7,\"torque\":7}],"
+                           "\"forward_gears\":[{\"ratio\":7,\"down_ratio\":7,\"up_ratio\":7}],\"steering_curve\":[{"
+                           "\"speed\":7,\"factor\":7}],\"wheels\":[{"));
+    assert_non_null(strstr(decoded(NEW, "/physics_control", 1),
+                           "\"longitudinal_stiffness_value\":8,\"position\":{\"x\":8,\"y\":8,\"z\":8}}]}}}"));
+    assert_non_null(strstr(decoded(OLD, "/physics_control", 1),
+                           "\"max_handbrake_torque\":8,\"position\":{\"x\":8,\"y\":8,\"z\":8}}]}}}"));
 }
 
 static void ue5_has_doubles_and_its_own_numbers(void **state) {
     (void)state;
-    assert_non_null(strstr(decoded(UE5, "/position", 0),
-                           "\"24\":{\"location\":{\"x\":100,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}}"));
+    assert_non_null(
+        strstr(decoded(UE5, "/position", 0),
+               "\"24\":{\"location\":{\"x\":100,\"y\":5,\"z\":6},\"rotation\":{\"roll\":1,\"pitch\":2,\"yaw\":3}}"));
     assert_string_equal(decoded(UE5, "/vehicle/door", 0),
                         "{\"doors\":[{\"actor\":24,\"door\":0,\"door_name\":\"Front Left\",\"open\":true}]}");
     assert_string_equal(decoded(UE5, "/biker", 0), "{\"actors\":{\"25\":{\"speed\":300,\"engine_rotation\":0.25}}}");
@@ -115,7 +132,8 @@ static void fields_of_a_packet(void **state) {
     RECORDING *r = carla_read(&m);
     assert_string_equal(decode_fields(channel_named(r, "/frame")),
                         "frame uint64 numeric\nduration float64 s numeric\nelapsed float64 s numeric\n");
-    assert_string_equal(decode_fields(channel_named(r, "/position")), "actors carla/Position[] location cm, rotation deg\n");
+    assert_string_equal(decode_fields(channel_named(r, "/position")),
+                        "actors carla/Position[] location cm, rotation deg\n");
     assert_string_equal(decode_fields(channel_named(r, "/kinematics")),
                         "actors carla/Kinematics[] linear_velocity m/s, angular_velocity deg/s\n");
     assert_string_equal(decode_fields(channel_named(r, "/frame_end")), "");

@@ -39,8 +39,9 @@ static void values_of_every_kind(void **state) {
 
 static void integers_are_exact_and_the_rest_is_double(void **state) {
     (void)state;
-    assert_decodes("[9223372036854775807,9223372036854775808,18446744073709551615,-9223372036854775808]",
-                   "[\"9223372036854775807\",\"9223372036854775808\",\"18446744073709551615\",\"-9223372036854775808\"]");
+    assert_decodes(
+        "[9223372036854775807,9223372036854775808,18446744073709551615,-9223372036854775808]",
+        "[\"9223372036854775807\",\"9223372036854775808\",\"18446744073709551615\",\"-9223372036854775808\"]");
     assert_decodes("[18446744073709551616,-9223372036854775809]", "[18446744073709551616,-9223372036854775808]");
     assert_decodes("[0.1,1E3,1e-2,1.50,-0,0e0]", "[0.1,1000,0.01,1.5,-0,0]");
     assert_decodes("[1e999999999999999999999,-1e-999999999999999999999]", "[\"Infinity\",-0]");
@@ -105,7 +106,8 @@ static void depth_has_a_ceiling(void **state) {
     assert_memory_equal(decode_text(&plain, bytes_of(deep, 256)), "[[[[", 4);
     memset(deep, '[', 129);
     memset(deep + 129, ']', 129);
-    assert_string_equal(decode_text(&plain, bytes_of(deep, 258)), "error 4: byte 129 of 258: nested more than 128 levels deep");
+    assert_string_equal(decode_text(&plain, bytes_of(deep, 258)),
+                        "error 4: byte 129 of 258: nested more than 128 levels deep");
 }
 
 static const char *fields_of(const char *text) {
@@ -119,15 +121,18 @@ static const char *fields_of(const char *text) {
 static void a_schema_has_fields(void **state) {
     (void)state;
     assert_string_equal(
-        fields_of(
-            "{\"$schema\":\"x\",\"title\":\"T\",\"type\":\"object\",\"properties\":{"
-            "\"timestamp\":{\"type\":\"object\",\"title\":\"time\",\"properties\":{\"sec\":{\"type\":\"integer\",\"minimum\":0},\"nsec\":"
-            "{\"type\":\"integer\"}}},"
-            "\"x\":{\"type\":[\"null\",\"number\"]},\"on\":{\"type\":\"boolean\"},\"name\":{\"type\":\"string\"},"
-            "\"list\":{\"items\":{\"type\":\"number\"},\"type\":\"array\"},\"poses\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-            "\"properties\":{\"x\":{\"type\":\"number\"}}}},\"free\":{\"type\":\"object\"},\"any\":{\"enum\":[1,{\"type\":\"x\"}]}},"
-            "\"required\":[\"x\"],\"definitions\":{\"properties\":{\"no\":{\"type\":\"number\"}}}}"),
-        "timestamp.sec integer numeric\ntimestamp.nsec integer numeric\nx number numeric\non boolean numeric\nname string\nlist number[]\n"
+        fields_of("{\"$schema\":\"x\",\"title\":\"T\",\"type\":\"object\",\"properties\":{"
+                  "\"timestamp\":{\"type\":\"object\",\"title\":\"time\",\"properties\":{\"sec\":{\"type\":\"integer\","
+                  "\"minimum\":0},\"nsec\":"
+                  "{\"type\":\"integer\"}}},"
+                  "\"x\":{\"type\":[\"null\",\"number\"]},\"on\":{\"type\":\"boolean\"},\"name\":{\"type\":\"string\"},"
+                  "\"list\":{\"items\":{\"type\":\"number\"},\"type\":\"array\"},\"poses\":{\"type\":\"array\","
+                  "\"items\":{\"type\":\"object\","
+                  "\"properties\":{\"x\":{\"type\":\"number\"}}}},\"free\":{\"type\":\"object\"},\"any\":{\"enum\":[1,{"
+                  "\"type\":\"x\"}]}},"
+                  "\"required\":[\"x\"],\"definitions\":{\"properties\":{\"no\":{\"type\":\"number\"}}}}"),
+        "timestamp.sec integer numeric\ntimestamp.nsec integer numeric\nx number numeric\non boolean numeric\nname "
+        "string\nlist number[]\n"
         "poses object[]\nfree object\nany any\n");
     assert_string_equal(fields_of(""), "");
     assert_string_equal(fields_of("[]"), "");

@@ -46,7 +46,8 @@ static void strings(void **state) {
                         "error 2: 6 bytes, of which no length of 4 or 8 bytes makes a string");
     assert_string_equal(decoded_text("std::string", "\3\0\0\0Ziel", 8),
                         "error 2: 8 bytes, of which no length of 4 or 8 bytes makes a string");
-    assert_string_equal(decoded_text("std::string", "", 0), "error 2: 0 bytes, of which no length of 4 or 8 bytes makes a string");
+    assert_string_equal(decoded_text("std::string", "", 0),
+                        "error 2: 0 bytes, of which no length of 4 or 8 bytes makes a string");
 }
 
 static void nothing_else_is_reported(void **state) {
@@ -54,11 +55,14 @@ static void nothing_else_is_reported(void **state) {
     assert_string_equal(decoded_text("float", "\0\0\0\0\0", 5), "error 2: 5 bytes, where float has 4");
     assert_string_equal(decoded_text("long", "\0\0\0\0\0", 5), "error 2: 5 bytes, where long has 8");
     assert_string_equal(decoded_text("mira::RigidTransform<float, 2>", "\0\0\0\0\0\0\0\0\0\0\0\0", 12),
-                        "error 3: /a: MIRA's \"mira::RigidTransform<float, 2>\" is not decoded: how it is serialized is not documented");
-    assert_string_equal(decoded_text("", "x", 1), "error 3: /a: MIRA's \"\" is not decoded: how it is serialized is not documented");
+                        "error 3: /a: MIRA's \"mira::RigidTransform<float, 2>\" is not decoded: how it is serialized "
+                        "is not documented");
+    assert_string_equal(decoded_text("", "x", 1),
+                        "error 3: /a: MIRA's \"\" is not decoded: how it is serialized is not documented");
     struct reel_pair big = {"mira.byte_order", "big"};
     const struct reel_channel channel = {.name = "/a", .type = "int", .encoding = "mira", .metadata = {&big, 1}};
-    assert_string_equal(decode_text(&channel, bytes_of("\0\0\0\1", 4)), "error 3: /a: payloads of a big-endian tape are not decoded");
+    assert_string_equal(decode_text(&channel, bytes_of("\0\0\0\1", 4)),
+                        "error 3: /a: payloads of a big-endian tape are not decoded");
 }
 
 static void fields(void **state) {

@@ -16,8 +16,10 @@
 #include "wire/nanover_legacy.h"
 
 static const struct reel_channel today = {.name = "frame", .type = "nanover/frame", .encoding = "nanover"};
-static const struct reel_channel old_frame = {.name = "frame", .type = "GetFrameResponse", .encoding = NANOVER_LEGACY_ENCODING};
-static const struct reel_channel old_state = {.name = "state", .type = "StateUpdate", .encoding = NANOVER_LEGACY_ENCODING};
+static const struct reel_channel old_frame = {
+    .name = "frame", .type = "GetFrameResponse", .encoding = NANOVER_LEGACY_ENCODING};
+static const struct reel_channel old_state = {
+    .name = "state", .type = "StateUpdate", .encoding = NANOVER_LEGACY_ENCODING};
 
 static void assert_decodes(const char *message, const char *decoded) {
     msgpack_sbuffer bytes;
@@ -29,15 +31,19 @@ static void assert_decodes(const char *message, const char *decoded) {
 
 static void packed_keys_are_rows_of_numbers(void **state) {
     (void)state;
-    assert_decodes("{'frame' {'frame.index' 3 'particle.positions' <000000000000803f000000400000803f000000bf0000c07f>}}",
-                   "{\"frame\":{\"frame.index\":3,\"particle.positions\":[[0,1,2],[1,-0.5,\"NaN\"]]}}");
     assert_decodes(
-        "{'frame' {'particle.elements' <0106> 'bond.pairs' <0000000001000000> 'bond.orders' <02> 'particle.residues' <ffffffff>}}",
-        "{\"frame\":{\"particle.elements\":[1,6],\"bond.pairs\":[[0,1]],\"bond.orders\":[2],\"particle.residues\":[4294967295]}}");
-    assert_decodes("{'frame' {'system.box.vectors' <0000803f000000000000000000000000000000400000000000000000000000000000803f>}}",
-                   "{\"frame\":{\"system.box.vectors\":[[1,0,0],[0,2,0],[0,0,1]]}}");
-    assert_decodes("{'frame' {'particle.colors' <0102030405060708> 'forces.user.index' <> 'forces.user.sparse' <>}}",
-                   "{\"frame\":{\"particle.colors\":[[1,2,3,4],[5,6,7,8]],\"forces.user.index\":[],\"forces.user.sparse\":[]}}");
+        "{'frame' {'frame.index' 3 'particle.positions' <000000000000803f000000400000803f000000bf0000c07f>}}",
+        "{\"frame\":{\"frame.index\":3,\"particle.positions\":[[0,1,2],[1,-0.5,\"NaN\"]]}}");
+    assert_decodes("{'frame' {'particle.elements' <0106> 'bond.pairs' <0000000001000000> 'bond.orders' <02> "
+                   "'particle.residues' <ffffffff>}}",
+                   "{\"frame\":{\"particle.elements\":[1,6],\"bond.pairs\":[[0,1]],\"bond.orders\":[2],\"particle."
+                   "residues\":[4294967295]}}");
+    assert_decodes(
+        "{'frame' {'system.box.vectors' <0000803f000000000000000000000000000000400000000000000000000000000000803f>}}",
+        "{\"frame\":{\"system.box.vectors\":[[1,0,0],[0,2,0],[0,0,1]]}}");
+    assert_decodes(
+        "{'frame' {'particle.colors' <0102030405060708> 'forces.user.index' <> 'forces.user.sparse' <>}}",
+        "{\"frame\":{\"particle.colors\":[[1,2,3,4],[5,6,7,8]],\"forces.user.index\":[],\"forces.user.sparse\":[]}}");
 }
 
 static void packed_keys_that_are_not_packed(void **state) {
@@ -55,7 +61,8 @@ static void packed_keys_that_are_not_packed(void **state) {
 static void other_messages_are_plain(void **state) {
     (void)state;
     assert_decodes("{'state' {'updates' {'a.b' {'particle.elements' <01>} 'x' n} 'removals' ['y']}}",
-                   "{\"state\":{\"updates\":{\"a.b\":{\"particle.elements\":{\"$base64\":\"AQ==\"}},\"x\":null},\"removals\":[\"y\"]}}");
+                   "{\"state\":{\"updates\":{\"a.b\":{\"particle.elements\":{\"$base64\":\"AQ==\"}},\"x\":null},"
+                   "\"removals\":[\"y\"]}}");
     assert_decodes("{'frame' [1] 'command' [{'request' 1}]}", "{\"frame\":[1],\"command\":[{\"request\":1}]}");
     assert_decodes("{}", "{}");
     assert_decodes("[1]", "[1]");
@@ -66,7 +73,8 @@ static void damage_is_reported_with_its_position(void **state) {
     static const char cut[] = "\x81\xa5"
                               "frame\x81\xa1"
                               "a";
-    assert_string_equal(decode_text(&today, bytes_of(cut, sizeof cut - 1)), "error 2: byte 10 of 10: ends inside an object");
+    assert_string_equal(decode_text(&today, bytes_of(cut, sizeof cut - 1)),
+                        "error 2: byte 10 of 10: ends inside an object");
     assert_string_equal(decode_text(&today, bytes_of("\x80\x80", 2)), "error 2: byte 1 of 2: 1 bytes too many");
 }
 
@@ -102,10 +110,10 @@ static void an_old_frame_has_the_shape_of_today(void **state) {
     proto_entry_indices(&data, "particle.elements", (const uint32_t[]){1, 6}, 2);
     proto_data(&message, 2, proto_bytes(&data));
     proto_number(&message, 1, 7);
-    assert_string_equal(
-        decode_text(&old_frame, proto_bytes(&message)),
-        "{\"frame\":{\"frame.index\":7,\"particle.count\":2,\"energy.kinetic\":1.5,\"particle.positions\":[[1,2,3],[4,5,6.5]],"
-        "\"bond.pairs\":[[0,300]],\"particle.elements\":[1,6]}}");
+    assert_string_equal(decode_text(&old_frame, proto_bytes(&message)),
+                        "{\"frame\":{\"frame.index\":7,\"particle.count\":2,\"energy.kinetic\":1.5,\"particle."
+                        "positions\":[[1,2,3],[4,5,6.5]],"
+                        "\"bond.pairs\":[[0,300]],\"particle.elements\":[1,6]}}");
     assert_string_equal(decode_text(&old_frame, bytes_of("", 0)), "{\"frame\":{\"frame.index\":0}}");
 }
 
@@ -130,9 +138,10 @@ static void old_arrays_packed_or_not(void **state) {
     proto_entry(&data, 2, "none", &none);
     proto_entry_floats(&data, "empty", NULL, 0);
     proto_data(&message, 2, proto_bytes(&data));
-    assert_string_equal(decode_text(&old_frame, proto_bytes(&message)),
-                        "{\"frame\":{\"frame.index\":0,\"particle.velocities\":[[0.5,1.5,2.5],[3.5]],\"particle.names\":[\"C\",\"\"],"
-                        "\"none\":[],\"empty\":[]}}");
+    assert_string_equal(
+        decode_text(&old_frame, proto_bytes(&message)),
+        "{\"frame\":{\"frame.index\":0,\"particle.velocities\":[[0.5,1.5,2.5],[3.5]],\"particle.names\":[\"C\",\"\"],"
+        "\"none\":[],\"empty\":[]}}");
 }
 
 static void an_old_state_distinguishes_removals(void **state) {
@@ -157,8 +166,9 @@ static void an_old_state_distinguishes_removals(void **state) {
     proto_data(&value, 5, proto_bytes(&inner));
     proto_entry(&changed, 1, "map", &value);
     proto_data(&message, 1, proto_bytes(&changed));
-    assert_string_equal(decode_text(&old_state, proto_bytes(&message)),
-                        "{\"state\":{\"updates\":{\"map\":{\"t\":\"hi\",\"n\":null,\"l\":[\"hi\",true]}},\"removals\":[\"gone\"]}}");
+    assert_string_equal(
+        decode_text(&old_state, proto_bytes(&message)),
+        "{\"state\":{\"updates\":{\"map\":{\"t\":\"hi\",\"n\":null,\"l\":[\"hi\",true]}},\"removals\":[\"gone\"]}}");
 }
 
 static void old_damage_is_reported(void **state) {
@@ -179,7 +189,8 @@ static void old_damage_is_reported(void **state) {
     PROTO message = {0};
     proto_entry(&changed, 1, "deep", &value);
     proto_data(&message, 1, proto_bytes(&changed));
-    assert_string_equal(decode_text(&old_state, proto_bytes(&message)), "error 4: a value is nested more than 124 levels deep");
+    assert_string_equal(decode_text(&old_state, proto_bytes(&message)),
+                        "error 4: a value is nested more than 124 levels deep");
     struct reel_channel other = old_state;
     other.type = "x";
     assert_memory_equal(decode_text(&other, bytes_of("", 0)), "error 3", 7);
@@ -241,7 +252,8 @@ static void golden_recordings_decode(void **state) {
     }
 }
 
-static void sums_of_real_recordings(void **state) { /* truth.json of the older form; the first is the same recording in both */
+static void
+sums_of_real_recordings(void **state) { /* truth.json of the older form; the first is the same recording in both */
     (void)state;
     sum("nanover_legacy/nanotube-example.traj", &reel_format_nanover_legacy, 930, 281091.0702069998);
     sum("nanover_legacy/sim-switching.traj", &reel_format_nanover_legacy, 454, 293788.49521832657);

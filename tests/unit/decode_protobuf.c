@@ -13,7 +13,8 @@
 enum { ONE = 1, MANY = 3 };
 
 /* A field of a message that is being described. */
-static void describe(struct pb *message, const char *name, uint32_t number, unsigned label, enum pb_type type, const char *of) {
+static void describe(struct pb *message, const char *name, uint32_t number, unsigned label, enum pb_type type,
+                     const char *of) {
     struct pb f = {0};
     pb_text(&f, 1, name);
     pb_number(&f, 3, number);
@@ -46,11 +47,14 @@ static struct pb colour_enum(void) {
 
 /* p.M: every type once, lists, maps, a message in itself; p.Few: a number and a list. */
 static struct pb definition(const char *syntax) {
-    struct pb file = {0}, m = named("M"), few = named("Few"), set = {0}, time_file = {0}, time = named("Timestamp"), entry, options = {0};
-    static const enum pb_type kinds[] = {PB_DOUBLE, PB_FLOAT, PB_INT64,  PB_UINT64,   PB_INT32,    PB_FIXED64, PB_FIXED32, PB_BOOL,
-                                         PB_STRING, PB_BYTES, PB_UINT32, PB_SFIXED32, PB_SFIXED64, PB_SINT32,  PB_SINT64};
-    static const char *const names[] = {"double", "float", "int64",  "uint64",   "int32",    "fixed64", "fixed32", "bool",
-                                        "string", "bytes", "uint32", "sfixed32", "sfixed64", "sint32",  "sint64"};
+    struct pb file = {0}, m = named("M"), few = named("Few"), set = {0}, time_file = {0}, time = named("Timestamp"),
+              entry, options = {0};
+    static const enum pb_type kinds[] = {PB_DOUBLE,  PB_FLOAT,    PB_INT64,    PB_UINT64, PB_INT32,
+                                         PB_FIXED64, PB_FIXED32,  PB_BOOL,     PB_STRING, PB_BYTES,
+                                         PB_UINT32,  PB_SFIXED32, PB_SFIXED64, PB_SINT32, PB_SINT64};
+    static const char *const names[] = {"double",  "float",    "int64",    "uint64", "int32",
+                                        "fixed64", "fixed32",  "bool",     "string", "bytes",
+                                        "uint32",  "sfixed32", "sfixed64", "sint32", "sint64"};
     for (uint32_t i = 0; i < 15; i++) {
         describe(&m, names[i], i + 1, ONE, kinds[i], NULL);
     }
@@ -92,7 +96,8 @@ static struct pb definition(const char *syntax) {
 
 static const char *decode_by(const struct pb *set, const char *type, const struct pb *payload) {
     const struct reel_schema schema = {.name = type, .encoding = "protobuf", .hash = "", .data = pb_bytes(set)};
-    const struct reel_channel channel = {.name = "/a", .type = type, .encoding = "protobuf", .schemas = &schema, .n_schemas = 1};
+    const struct reel_channel channel = {
+        .name = "/a", .type = type, .encoding = "protobuf", .schemas = &schema, .n_schemas = 1};
     return decode_text(&channel, pb_bytes(payload));
 }
 static const char *decoded_text(const struct pb *payload) { /* proto2: absent fields are omitted, except lists */
@@ -120,21 +125,23 @@ static void every_type(void **state) {
     pb_number(&p, 14, 3);
     pb_number(&p, 15, UINT64_MAX);
     pb_number(&p, 16, 7);
-    assert_string_equal(
-        decoded_text(&p),
-        "{\"double\":0.1,\"float\":0.1,\"int64\":-1,\"uint64\":\"18446744073709551615\",\"int32\":-2,\"fixed64\":0,\"fixed32\":1065353216,"
-        "\"bool\":true,\"string\":\"x\",\"bytes\":{\"$base64\":\"eA==\"},\"uint32\":4294967295,\"sfixed32\":-1,\"sfixed64\":-2,"
-        "\"sint32\":-2,\"sint64\":\"-9223372036854775808\",\"colour\":\"BLUE\"," LISTS "}");
+    assert_string_equal(decoded_text(&p),
+                        "{\"double\":0.1,\"float\":0.1,\"int64\":-1,\"uint64\":\"18446744073709551615\",\"int32\":-2,"
+                        "\"fixed64\":0,\"fixed32\":1065353216,"
+                        "\"bool\":true,\"string\":\"x\",\"bytes\":{\"$base64\":\"eA==\"},\"uint32\":4294967295,"
+                        "\"sfixed32\":-1,\"sfixed64\":-2,"
+                        "\"sint32\":-2,\"sint64\":\"-9223372036854775808\",\"colour\":\"BLUE\"," LISTS "}");
 }
 
 static void absent_fields(void **state) {
     (void)state;
     struct pb p = {0}, three = definition("proto3");
     assert_string_equal(decoded_text(&p), "{" LISTS "}");
-    assert_string_equal(
-        decode_by(&three, "p.M", &p),
-        "{\"double\":0,\"float\":0,\"int64\":0,\"uint64\":0,\"int32\":0,\"fixed64\":0,\"fixed32\":0,\"bool\":false,\"string\":\"\","
-        "\"bytes\":{\"$base64\":\"\"},\"uint32\":0,\"sfixed32\":0,\"sfixed64\":0,\"sint32\":0,\"sint64\":0,\"colour\":\"RED\"," LISTS "}");
+    assert_string_equal(decode_by(&three, "p.M", &p),
+                        "{\"double\":0,\"float\":0,\"int64\":0,\"uint64\":0,\"int32\":0,\"fixed64\":0,\"fixed32\":0,"
+                        "\"bool\":false,\"string\":\"\","
+                        "\"bytes\":{\"$base64\":\"\"},\"uint32\":0,\"sfixed32\":0,\"sfixed64\":0,\"sint32\":0,"
+                        "\"sint64\":0,\"colour\":\"RED\"," LISTS "}");
 }
 
 static void fields_with_presence_have_no_default(void **state) {
@@ -170,9 +177,8 @@ static void repeated_fields(void **state) {
     pb_part(&few, 2, "\x00\x07\x09\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13);
     pb_message(&p, 20, &few);
     pb_part(&p, 20, "", 0);
-    assert_string_equal(
-        decoded_text(&p),
-        "{\"floats\":[1,2],\"ints\":[1,150,5],\"few\":[{\"n\":3,\"colours\":[\"RED\",\"BLUE\",9,\"ODD\"]},{\"colours\":[]}],\"map\":{}}");
+    assert_string_equal(decoded_text(&p), "{\"floats\":[1,2],\"ints\":[1,150,5],\"few\":[{\"n\":3,\"colours\":[\"RED\","
+                                          "\"BLUE\",9,\"ODD\"]},{\"colours\":[]}],\"map\":{}}");
 }
 
 static void fields_in_any_order(void **state) {
@@ -185,7 +191,8 @@ static void fields_in_any_order(void **state) {
     pb_number(&p, 100, 8);
     pb_float(&p, 18, 2);
     pb_number(&p, 16, 7); /* the last counts */
-    assert_string_equal(decoded_text(&p), "{\"colour\":\"BLUE\",\"floats\":[1,2],\"ints\":[1,2],\"few\":[],\"map\":{},\"#100\":8}");
+    assert_string_equal(decoded_text(&p),
+                        "{\"colour\":\"BLUE\",\"floats\":[1,2],\"ints\":[1,2],\"few\":[],\"map\":{},\"#100\":8}");
 }
 
 static void maps_and_times(void **state) {
@@ -199,9 +206,10 @@ static void maps_and_times(void **state) {
     pb_number(&stamp, 1, 1700000000);
     pb_number(&stamp, 2, 5);
     pb_message(&p, 22, &stamp);
-    assert_string_equal(decoded_text(&p),
-                        "{\"floats\":[],\"ints\":[],\"few\":[],\"map\":{\"-1\":{\"n\":3,\"colours\":[]},\"0\":{\"colours\":[]}},"
-                        "\"stamp\":{\"sec\":1700000000,\"nsec\":5}}");
+    assert_string_equal(
+        decoded_text(&p),
+        "{\"floats\":[],\"ints\":[],\"few\":[],\"map\":{\"-1\":{\"n\":3,\"colours\":[]},\"0\":{\"colours\":[]}},"
+        "\"stamp\":{\"sec\":1700000000,\"nsec\":5}}");
 }
 
 static void what_the_definition_lacks(void **state) {
@@ -214,10 +222,8 @@ static void what_the_definition_lacks(void **state) {
     pb_text(&p, 101, "x");
     pb_text(&p, 101, "y");
     pb_raw(&p, "\xb3\x06\xb4\x06", 4); /* a group that is not there either: 102 */
-    assert_string_equal(
-        decoded_text(&p),
-        "{" LISTS
-        ",\"lost\":{\"$base64\":\"YWI=\"},\"#99\":300,\"#100\":0,\"#101\":{\"$base64\":\"eA==\"},\"#101\":{\"$base64\":\"eQ==\"}}");
+    assert_string_equal(decoded_text(&p), "{" LISTS ",\"lost\":{\"$base64\":\"YWI=\"},\"#99\":300,\"#100\":0,\"#101\":{"
+                                                    "\"$base64\":\"eA==\"},\"#101\":{\"$base64\":\"eQ==\"}}");
 }
 
 static void damage_is_reported_with_its_position(void **state) {
@@ -228,7 +234,8 @@ static void damage_is_reported_with_its_position(void **state) {
     assert_string_equal(decoded_text(&p), "error 2: byte 2 of 5: no field of protobuf, or it ends early, in p.M");
     p.size = 0;
     pb_text(&p, 5, "x");
-    assert_string_equal(decoded_text(&p), "error 2: byte 0 of 3: the message there has another kind of value in its field int32");
+    assert_string_equal(decoded_text(&p),
+                        "error 2: byte 0 of 3: the message there has another kind of value in its field int32");
     p.size = 0;
     pb_raw(&inner, "\x08", 1);
     pb_message(&p, 20, &inner);
@@ -280,7 +287,8 @@ static void definitions_that_are_damaged(void **state) {
     struct pb payload = {0}, set = {0}, file = {0}, m = named("M");
     assert_string_equal(decode_by(&set, "M", &payload), "error 3: /a: protobuf without a definition is not decoded");
     pb_raw(&set, "\x0a\x7f", 2);
-    assert_string_equal(decode_by(&set, "M", &payload), "error 2: /a: the protobuf definition is damaged: a field does not fit");
+    assert_string_equal(decode_by(&set, "M", &payload),
+                        "error 2: /a: the protobuf definition is damaged: a field does not fit");
     set.size = 0;
     describe(&m, "a", 1, ONE, PB_INT32, NULL);
     describe(&m, "b", 1, ONE, PB_INT32, NULL);
@@ -289,7 +297,8 @@ static void definitions_that_are_damaged(void **state) {
     assert_string_equal(decode_by(&set, "M", &payload),
                         "error 2: /a: the protobuf definition is damaged: two fields of one message have one number");
     set = definition(NULL);
-    assert_string_equal(decode_by(&set, "p.N", &payload), "error 2: /a: the protobuf definition has no message \"p.N\"");
+    assert_string_equal(decode_by(&set, "p.N", &payload),
+                        "error 2: /a: the protobuf definition has no message \"p.N\"");
     assert_memory_equal(decode_by(&set, ".p.M", &payload), "{", 1);
 }
 
@@ -297,14 +306,16 @@ static void fields_of_a_message(void **state) {
     (void)state;
     struct pb set = definition(NULL);
     const struct reel_schema schema = {.name = "p.M", .encoding = "protobuf", .hash = "", .data = pb_bytes(&set)};
-    const struct reel_channel channel = {.name = "/a", .type = "p.M", .encoding = "protobuf", .schemas = &schema, .n_schemas = 1};
-    assert_string_equal(
-        decode_fields(&channel),
-        "double double numeric\nfloat float numeric\nint64 int64 numeric\nuint64 uint64 numeric\nint32 int32 numeric\nfixed64 fixed64 "
-        "numeric\n"
-        "fixed32 fixed32 numeric\nbool bool numeric\nstring string\nbytes bytes\nuint32 uint32 numeric\nsfixed32 sfixed32 numeric\n"
-        "sfixed64 sfixed64 numeric\nsint32 sint32 numeric\nsint64 sint64 numeric\ncolour p.Colour\nself p.M\nfloats float[]\nints int32[]\n"
-        "few p.M.Few[]\nmap map\nstamp time\nlost message\n");
+    const struct reel_channel channel = {
+        .name = "/a", .type = "p.M", .encoding = "protobuf", .schemas = &schema, .n_schemas = 1};
+    assert_string_equal(decode_fields(&channel), "double double numeric\nfloat float numeric\nint64 int64 "
+                                                 "numeric\nuint64 uint64 numeric\nint32 int32 numeric\nfixed64 fixed64 "
+                                                 "numeric\n"
+                                                 "fixed32 fixed32 numeric\nbool bool numeric\nstring string\nbytes "
+                                                 "bytes\nuint32 uint32 numeric\nsfixed32 sfixed32 numeric\n"
+                                                 "sfixed64 sfixed64 numeric\nsint32 sint32 numeric\nsint64 sint64 "
+                                                 "numeric\ncolour p.Colour\nself p.M\nfloats float[]\nints int32[]\n"
+                                                 "few p.M.Few[]\nmap map\nstamp time\nlost message\n");
 }
 
 int main(void) {

@@ -12,7 +12,8 @@
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
 
-static const uint8_t sender[16] = {0x91, 0xa9, 0xa5, 0xaf, 0xec, 0xa0, 0x44, 0x77, 0xa8, 0x6d, 0xeb, 0x6e, 0x4a, 0x78, 0xe0, 0x02};
+static const uint8_t sender[16] = {0x91, 0xa9, 0xa5, 0xaf, 0xec, 0xa0, 0x44, 0x77,
+                                   0xa8, 0x6d, 0xeb, 0x6e, 0x4a, 0x78, 0xe0, 0x02};
 
 static const char *as_json(const char *type, const struct pb *payload) {
     const struct reel_channel channel = {.name = "/a", .type = type, .encoding = "rsb"};
@@ -37,11 +38,13 @@ static struct pb notification(const char *schema, const void *data, size_t size)
     return n;
 }
 
-#define ID                                                                                                                                 \
-    "\"event_id\":\"3c6a08b8-abf7-555c-8db9-01448c72d1a8\",\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":0"
-#define NOTHING                                                                                                                            \
-    "\"method\":null,\"create_time\":null,\"send_time\":null,\"receive_time\":null,\"deliver_time\":null,\"user_times\":{},\"user_"        \
-    "infos\":{},"                                                                                                                          \
+#define ID                                                                                                             \
+    "\"event_id\":\"3c6a08b8-abf7-555c-8db9-01448c72d1a8\",\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\","    \
+    "\"sequence_number\":0"
+#define NOTHING                                                                                                        \
+    "\"method\":null,\"create_time\":null,\"send_time\":null,\"receive_time\":null,\"deliver_time\":null,\"user_"      \
+    "times\":{},\"user_"                                                                                               \
+    "infos\":{},"                                                                                                      \
     "\"causes\":[],"
 
 /* What follows "payload":, without the last brace. */
@@ -80,13 +83,15 @@ static void a_notification_with_everything(void **state) {
     pb_message(&n, 13, &cause);
     pb_message(&n, 13, &id);
     pb_message(&n, 15, &meta);
-    assert_string_equal(
-        as_json("utf-8-string", &n),
-        "{\"scope\":\"/a/\"," ID ",\"method\":\"REQUEST\",\"create_time\":1400000000000002,\"send_time\":1400000000000003,"
-        "\"receive_time\":1400000000000004,\"deliver_time\":1400000000000005,\"user_times\":{\"sampled\":1400000000006000},"
-        "\"user_infos\":{\"speaker\":\"bob\",\"empty\":null},\"causes\":[{\"event_id\":\"cee18e5a-bc6a-5eba-a19c-cdfc0c264480\","
-        "\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":7},{" ID
-        "}],\"wire_schema\":\"utf-8-string\",\"payload\":\"hello\"}");
+    assert_string_equal(as_json("utf-8-string", &n),
+                        "{\"scope\":\"/a/\"," ID
+                        ",\"method\":\"REQUEST\",\"create_time\":1400000000000002,\"send_time\":1400000000000003,"
+                        "\"receive_time\":1400000000000004,\"deliver_time\":1400000000000005,\"user_times\":{"
+                        "\"sampled\":1400000000006000},"
+                        "\"user_infos\":{\"speaker\":\"bob\",\"empty\":null},\"causes\":[{\"event_id\":\"cee18e5a-bc6a-"
+                        "5eba-a19c-cdfc0c264480\","
+                        "\"sender_id\":\"91a9a5af-eca0-4477-a86d-eb6e4a78e002\",\"sequence_number\":7},{" ID
+                        "}],\"wire_schema\":\"utf-8-string\",\"payload\":\"hello\"}");
 }
 
 static void an_event_of_0_4(void **state) {
@@ -100,7 +105,8 @@ static void an_event_of_0_4(void **state) {
     pb_text(&e, 8, "x");
     pb_message(&e, 16, &cause);
     assert_string_equal(as_json("", &e),
-                        "{\"scope\":\"/a/\"," ID ",\"method\":\"REPLY\",\"create_time\":null,\"send_time\":null,\"receive_time\":null,"
+                        "{\"scope\":\"/a/\"," ID
+                        ",\"method\":\"REPLY\",\"create_time\":null,\"send_time\":null,\"receive_time\":null,"
                         "\"deliver_time\":null,\"user_times\":{},\"user_infos\":{},\"causes\":[{" ID "}],"
                         "\"wire_schema\":\"ASCII-STRING\",\"payload\":\"x\"}");
 }
@@ -109,13 +115,15 @@ static void ids_of_autumn_2011_and_odd_senders(void **state) {
     (void)state;
     struct pb n = {0}, id = id_of(0), odd = {0};
     pb_message(&n, 107, &id);
-    assert_string_equal(as_json("void", &n), "{\"scope\":null," ID "," NOTHING "\"wire_schema\":\"void\",\"payload\":null}");
+    assert_string_equal(as_json("void", &n),
+                        "{\"scope\":null," ID "," NOTHING "\"wire_schema\":\"void\",\"payload\":null}");
     n.size = 0;
     pb_text(&odd, 1, "abc");
     pb_message(&n, 108, &odd);
-    assert_string_equal(as_json("void", &n),
-                        "{\"scope\":null,\"event_id\":null,\"sender_id\":{\"$base64\":\"YWJj\"},\"sequence_number\":0," NOTHING
-                        "\"wire_schema\":\"void\",\"payload\":null}");
+    assert_string_equal(
+        as_json("void", &n),
+        "{\"scope\":null,\"event_id\":null,\"sender_id\":{\"$base64\":\"YWJj\"},\"sequence_number\":0," NOTHING
+        "\"wire_schema\":\"void\",\"payload\":null}");
 }
 
 static void fundamental_types(void **state) {
@@ -170,10 +178,10 @@ static void messages_by_number(void **state) {
     pb_text(&m, 8, "");
     pb_part(&m, 9, "\xc2\x85", 2); /* a control of Unicode */
     pb_number(&m, 1, 6);           /* not with the others: emitted again */
-    assert_string_equal(
-        decoded_text(".x.Y", m.data, m.size),
-        "{\"1\":[300,5],\"2\":0.5,\"3\":0.1,\"4\":\"gr\xc3\xbc\xc3\x9f\",\"5\":{\"$base64\":\"//4=\"},\"6\":{\"1\":\"abc\"},"
-        "\"7\":\"one\\u000atwo\",\"8\":\"\",\"9\":{\"$base64\":\"woU=\"},\"1\":6}");
+    assert_string_equal(decoded_text(".x.Y", m.data, m.size),
+                        "{\"1\":[300,5],\"2\":0.5,\"3\":0.1,\"4\":\"gr\xc3\xbc\xc3\x9f\",\"5\":{\"$base64\":\"//"
+                        "4=\"},\"6\":{\"1\":\"abc\"},"
+                        "\"7\":\"one\\u000atwo\",\"8\":\"\",\"9\":{\"$base64\":\"woU=\"},\"1\":6}");
     assert_string_equal(decoded_text(".x.Y", "", 0), "{}");
     pb_raw(&m, "\x0a\x7f", 2); /* ends after its message */
     assert_true(strncmp(decoded_text(".x.Y", m.data, m.size), "{\"$base64\":\"CKwC", 16) == 0);
@@ -208,10 +216,12 @@ static void damaged_events(void **state) {
     assert_string_equal(decode_text(&channel, bytes_of("\x18\x01", 2)),
                         "error 2: no RSB event in these 2 bytes: no id in field 108, no scope in field 3");
     n.data[4] = 100; /* the sender in the id */
-    assert_string_equal(as_json("", &n), "error 2: byte 3 of 37: not a protobuf field, or one that ends after its message");
+    assert_string_equal(as_json("", &n),
+                        "error 2: byte 3 of 37: not a protobuf field, or one that ends after its message");
     n = notification("bool", "\1", 1);
     pb_text(&n, 15, "\x3a\x03\x0a\x05x"); /* an info whose content ends after it */
-    assert_string_equal(as_json("", &n), "error 2: byte 41 of 44: not a protobuf field, or one that ends after its message");
+    assert_string_equal(as_json("", &n),
+                        "error 2: byte 41 of 44: not a protobuf field, or one that ends after its message");
 }
 
 static void an_event_cut_anywhere(void **state) {
@@ -279,11 +289,13 @@ static void a_visitor_may_end_it_anywhere(void **state) {
 
 static void the_fields_of_events(void **state) {
     (void)state;
-#define KNOWN                                                                                                                              \
-    "scope string\nevent_id string\nsender_id string\nsequence_number uint32 numeric\nmethod string\ncreate_time int64 us "                \
-    "numeric\nsend_time int64 "                                                                                                            \
-    "us numeric\n"                                                                                                                         \
-    "receive_time int64 us numeric\ndeliver_time int64 us numeric\nuser_times map us\nuser_infos map\ncauses EventId[]\nwire_schema "      \
+#define KNOWN                                                                                                          \
+    "scope string\nevent_id string\nsender_id string\nsequence_number uint32 numeric\nmethod string\ncreate_time "     \
+    "int64 us "                                                                                                        \
+    "numeric\nsend_time int64 "                                                                                        \
+    "us numeric\n"                                                                                                     \
+    "receive_time int64 us numeric\ndeliver_time int64 us numeric\nuser_times map us\nuser_infos map\ncauses "         \
+    "EventId[]\nwire_schema "                                                                                          \
     "string\n"
     struct reel_channel channel = {.name = "/a", .type = "UINT64", .encoding = "rsb"};
     assert_string_equal(decode_fields(&channel), KNOWN "payload uint64 numeric\n");
@@ -302,12 +314,16 @@ static void channels_without_events(void **state) {
     assert_string_equal(decode_fields(&channel), " string\n");
     channel.type = "uint32";
     assert_string_equal(decode_text(&channel, bytes_of("\1\2\0\0", 4)), "513");
-    assert_string_equal(decode_text(&channel, bytes_of("\1\2\0", 3)), "error 2: byte 3 of 3: the payload ends, a uint32 has 4 bytes");
-    assert_string_equal(decode_text(&channel, bytes_of("\1\2\0\0\0\0", 6)), "error 2: byte 4 of 6: 2 bytes too many for a uint32");
+    assert_string_equal(decode_text(&channel, bytes_of("\1\2\0", 3)),
+                        "error 2: byte 3 of 3: the payload ends, a uint32 has 4 bytes");
+    assert_string_equal(decode_text(&channel, bytes_of("\1\2\0\0\0\0", 6)),
+                        "error 2: byte 4 of 6: 2 bytes too many for a uint32");
     channel.type = "MYTYPE";
-    assert_string_equal(decode_text(&channel, bytes_of("\1\2\0", 3)), "error 3: /a: bytes of type \"MYTYPE\" are not decoded");
+    assert_string_equal(decode_text(&channel, bytes_of("\1\2\0", 3)),
+                        "error 3: /a: bytes of type \"MYTYPE\" are not decoded");
     channel.type = "";
-    assert_string_equal(decode_text(&channel, bytes_of("\1\2\0", 3)), "error 3: /a: bytes of type \"\" are not decoded");
+    assert_string_equal(decode_text(&channel, bytes_of("\1\2\0", 3)),
+                        "error 3: /a: bytes of type \"\" are not decoded");
 }
 
 /* ---- by name */
@@ -322,8 +338,10 @@ static void messages_by_name(void **state) {
         {.name = "x.Y",
          .encoding = "proto",
          .hash = "",
-         .data = bytes_text("package x; message Y { required double a = 1; repeated Z z = 2; } message Z { optional bool b = 7; }")}};
-    const struct reel_channel channel = {.name = "/a", .type = ".x.Y", .encoding = "rsb", .schemas = schemas, .n_schemas = 2};
+         .data = bytes_text(
+             "package x; message Y { required double a = 1; repeated Z z = 2; } message Z { optional bool b = 7; }")}};
+    const struct reel_channel channel = {
+        .name = "/a", .type = ".x.Y", .encoding = "rsb", .schemas = schemas, .n_schemas = 2};
     struct pb m = {0}, z = {0}, n;
     pb_number(&z, 7, 1);
     pb_double(&m, 1, 0.5);
@@ -342,13 +360,21 @@ static void messages_by_name(void **state) {
 
 static void definitions_of_tide_2_are_texts(void **state) {
     (void)state;
-    const struct reel_schema schemas[2] = {
-        {.name = ".x.Y", .encoding = "protobuf-2", .hash = "aa", .data = bytes_text("package x; message Y { optional z.Z a = 1; }")},
-        {.name = "z.Z", .encoding = "protobuf-2", .hash = "bb", .data = bytes_text("package z; message Z { required int32 b = 1; }")}};
-    const struct reel_channel channel = {.name = "/a", .type = ".x.Y", .encoding = "protobuf", .schemas = schemas, .n_schemas = 2};
+    const struct reel_schema schemas[2] = {{.name = ".x.Y",
+                                            .encoding = "protobuf-2",
+                                            .hash = "aa",
+                                            .data = bytes_text("package x; message Y { optional z.Z a = 1; }")},
+                                           {.name = "z.Z",
+                                            .encoding = "protobuf-2",
+                                            .hash = "bb",
+                                            .data = bytes_text("package z; message Z { required int32 b = 1; }")}};
+    const struct reel_channel channel = {
+        .name = "/a", .type = ".x.Y", .encoding = "protobuf", .schemas = schemas, .n_schemas = 2};
     assert_string_equal(decode_text(&channel, bytes_of("\x0a\2\x08\5", 4)), "{\"a\":{\"b\":5}}");
-    const struct reel_channel alone = {.name = "/a", .type = ".x.Y", .encoding = "protobuf", .schemas = schemas, .n_schemas = 1};
-    assert_string_equal(decode_text(&alone, bytes_of("", 0)), "error 2: /a: proto text, byte 41 of 45: the type \"z.Z\" is not defined");
+    const struct reel_channel alone = {
+        .name = "/a", .type = ".x.Y", .encoding = "protobuf", .schemas = schemas, .n_schemas = 1};
+    assert_string_equal(decode_text(&alone, bytes_of("", 0)),
+                        "error 2: /a: proto text, byte 41 of 45: the type \"z.Z\" is not defined");
 }
 
 /* ---- real logs; the values are those of an independent reader */
@@ -381,20 +407,25 @@ static void real_events(void **state) {
     (void)state;
     static const char first[] =
         "{\"scope\":\"/rsbtest/clientserver/request/addone/"
-        "\",\"event_id\":\"9235de4c-4865-5230-9fd8-a462fbc9af1b\",\"sender_id\":\"719a7fee-82bc-4556-b078-a9b41d2fd94a\","
+        "\",\"event_id\":\"9235de4c-4865-5230-9fd8-a462fbc9af1b\",\"sender_id\":\"719a7fee-82bc-4556-b078-"
+        "a9b41d2fd94a\","
         "\"sequence_number\":0,\"method\":\"REQUEST\",\"create_time\":1316724943827752,\"send_time\":1316724944037983,"
         "\"receive_time\":1316724944168266,"
-        "\"deliver_time\":1316724944178931,\"user_times\":{},\"user_infos\":{\"rsb.wire-schema\":\"UINT64\"},\"causes\":[],"
+        "\"deliver_time\":1316724944178931,\"user_times\":{},\"user_infos\":{\"rsb.wire-schema\":\"UINT64\"},"
+        "\"causes\":[],"
         "\"wire_schema\":\"uint64\",\"payload\":1}";
     assert_string_equal(sums_of("rsbag-tools_0.4_valid-single-event").first[0], first);
     assert_string_equal(sums_of("rsbag-tools_0.6_valid-single-event").first[0], first);
     assert_string_equal(sums_of("rsbag-tools_0.8_valid-single-event").first[0], first);
-    assert_string_equal(
-        sums_of("rsbag-tools_0.9_valid-two-events").first[0],
-        "{\"scope\":\"/foo/\",\"event_id\":\"93c7929b-2e05-5970-9494-fc02215da932\",\"sender_id\":\"131e0bd4-4b10-4e24-a731-6cf2cea3c3ba\","
-        "\"sequence_number\":0,\"method\":null,\"create_time\":1389717970040170,\"send_time\":1389717970099893,\"receive_time\":"
-        "1389717970207527,"
-        "\"deliver_time\":1389717970211636,\"user_times\":{},\"user_infos\":{},\"causes\":[],\"wire_schema\":\"int64\",\"payload\":1}");
+    assert_string_equal(sums_of("rsbag-tools_0.9_valid-two-events").first[0],
+                        "{\"scope\":\"/foo/"
+                        "\",\"event_id\":\"93c7929b-2e05-5970-9494-fc02215da932\",\"sender_id\":\"131e0bd4-4b10-4e24-"
+                        "a731-6cf2cea3c3ba\","
+                        "\"sequence_number\":0,\"method\":null,\"create_time\":1389717970040170,\"send_time\":"
+                        "1389717970099893,\"receive_time\":"
+                        "1389717970207527,"
+                        "\"deliver_time\":1389717970211636,\"user_times\":{},\"user_infos\":{},\"causes\":[],\"wire_"
+                        "schema\":\"int64\",\"payload\":1}");
 }
 
 static void real_logs_decode_whole(void **state) {
@@ -404,8 +435,9 @@ static void real_logs_decode_whole(void **state) {
     assert_int_equal(s.refused, 0);
     assert_int_equal(s.by_bytes, 40); /* the camera's */
     assert_non_null(strstr(s.first[0], "\"payload\":{\"x\":1,\"y\":0,\"theta\":0}}"));
-    assert_non_null(
-        strstr(s.first[2], "\"user_infos\":{\"speaker\":\"bob\"},\"causes\":[{\"event_id\":\"d7f68235-13ff-5506-818a-7a5806e94162\","));
+    assert_non_null(strstr(
+        s.first[2],
+        "\"user_infos\":{\"speaker\":\"bob\"},\"causes\":[{\"event_id\":\"d7f68235-13ff-5506-818a-7a5806e94162\","));
     assert_non_null(strstr(s.first[2], "\"payload\":\"hello w\xc3\xb6rld #0\"}"));
     assert_non_null(strstr(s.first[3], "\"user_times\":{\"sampled\":1400000000006000}"));
     s = sums_of("rsbagcl_abandoned_no_close");

@@ -15,11 +15,13 @@ static void texts_are_compiled(void **state) {
     (void)state;
     static const char text[] =
         "// A.proto\nsyntax = \"proto2\"; package a.b; import \"x\"; option o = \"};\"; /* } */\n"
-        "message M { required E e = 1 [default = X]; repeated sint32 v = 2 [packed = true]; enum E { X = -1; } optional b.N n = 3; }\n"
+        "message M { required E e = 1 [default = X]; repeated sint32 v = 2 [packed = true]; enum E { X = -1; } "
+        "optional b.N n = 3; }\n"
         "package a.b; message N { } message M { }";
     static const char want[] =
         "{\"1\":[{\"2\":\"a.b\",\"4\":{\"1\":\"M\",\"2\":[{\"1\":\"e\",\"3\":1,\"4\":2,\"5\":14,\"6\":\".a.b.M.E\"},"
-        "{\"1\":\"v\",\"3\":2,\"4\":3,\"5\":17,\"8\":{\"2\":1}}],\"4\":{\"1\":\"E\",\"2\":{\"1\":\"X\",\"2\":\"18446744073709551615\"}},"
+        "{\"1\":\"v\",\"3\":2,\"4\":3,\"5\":17,\"8\":{\"2\":1}}],\"4\":{\"1\":\"E\",\"2\":{\"1\":\"X\",\"2\":"
+        "\"18446744073709551615\"}},"
         "\"2\":{\"1\":\"n\",\"3\":3,\"4\":1,\"5\":11,\"6\":\".a.b.N\"}}},{\"2\":\"a.b\",\"4\":{\"1\":\"N\"}}]}";
     struct grow set = {0}, json = {0};
     struct reel_error err = {0};

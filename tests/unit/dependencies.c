@@ -1,4 +1,5 @@
-/* Channels whose type needs other types, each in a schema of its own: TIDE 2.0 keeps them so, and every file that Reel makes of it. */
+/* Channels whose type needs other types, each in a schema of its own: TIDE 2.0 keeps them so, and every file that Reel
+ * makes of it. */
 #include "bag_scan.h"
 #include "decode_text.h"
 #include "hex.h"
@@ -20,11 +21,13 @@
 /* A list of schemas, in the same language: name, text, name, text, …, NULL. */
 enum { SCHEMAS_MAX = 8 };
 static struct reel_schema schemas[SCHEMAS_MAX];
-static struct reel_channel channel_of(const char *encoding, const char *language, const char *type, const char *const *texts) {
+static struct reel_channel channel_of(const char *encoding, const char *language, const char *type,
+                                      const char *const *texts) {
     uint32_t n = 0;
     for (; texts[2 * n]; n++) {
         assert(n < SCHEMAS_MAX);
-        schemas[n] = (struct reel_schema){.name = texts[2 * n], .encoding = language, .hash = "", .data = bytes_text(texts[2 * n + 1])};
+        schemas[n] = (struct reel_schema){
+            .name = texts[2 * n], .encoding = language, .hash = "", .data = bytes_text(texts[2 * n + 1])};
     }
     return (struct reel_channel){.name = "/a", .type = type, .encoding = encoding, .schemas = schemas, .n_schemas = n};
 }
@@ -69,7 +72,8 @@ static void the_own_schema_bears_the_type(void **state) {
         c = channel_of("cdr", "ros2msg", others[i][0], TEXTS("first", "1", others[i][1], "2"));
         assert_ptr_equal(reel_channel_schema(&c), &schemas[0]);
     }
-    c = channel_of("cdr", "ros2msg", "b/T", TEXTS("b/msg/T", "1", "b/T", "2")); /* letter by letter goes before other spellings */
+    c = channel_of("cdr", "ros2msg", "b/T",
+                   TEXTS("b/msg/T", "1", "b/T", "2")); /* letter by letter goes before other spellings */
     assert_ptr_equal(reel_channel_schema(&c), &schemas[1]);
 }
 
@@ -81,23 +85,28 @@ static void a_wrapper_of_the_same_size_is_not_skipped(void **state) {
     assert_string_equal(ros1("Wrap", TEXTS("Wrap", "Point position\n", "Point", POINT), ONE TWO THREE), decoded);
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "g/Point position", "g/Point", POINT), ONE TWO THREE), decoded);
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Point", POINT, "p/Wrap", "Point position\n"), ONE TWO THREE), decoded);
-    assert_string_equal(ros2("p/msg/Wrap", TEXTS("p/msg/Wrap", "g/Point position", "g/msg/Point", POINT), "00010000" ONE TWO THREE),
-                        decoded);
-    assert_string_equal(ros2("p/Wrap", TEXTS("g/Point", POINT, "p/msg/Wrap", "g/Point position"), "00010000" ONE TWO THREE), decoded);
-    assert_string_equal(idl("p/msg/Wrap",
-                            TEXTS("p/msg/Wrap", "module p { module msg { struct Wrap { g::msg::Point position; }; }; };", "g/msg/Point",
-                                  "module g { module msg { struct Point { double x, y, z; }; }; };"),
-                            "00010000" ONE TWO THREE),
-                        decoded);
+    assert_string_equal(
+        ros2("p/msg/Wrap", TEXTS("p/msg/Wrap", "g/Point position", "g/msg/Point", POINT), "00010000" ONE TWO THREE),
+        decoded);
+    assert_string_equal(
+        ros2("p/Wrap", TEXTS("g/Point", POINT, "p/msg/Wrap", "g/Point position"), "00010000" ONE TWO THREE), decoded);
+    assert_string_equal(
+        idl("p/msg/Wrap",
+            TEXTS("p/msg/Wrap", "module p { module msg { struct Wrap { g::msg::Point position; }; }; };", "g/msg/Point",
+                  "module g { module msg { struct Point { double x, y, z; }; }; };"),
+            "00010000" ONE TWO THREE),
+        decoded);
 }
 
 static void several_dependencies_in_any_order(void **state) {
     (void)state;
     static const char *const parts[3][2] = {{"g/Pose", POSE}, {"g/Point", POINT}, {"g/Quaternion", QUATERNION}};
     static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-    const char *decoded = "{\"position\":{\"x\":1,\"y\":2,\"z\":3},\"orientation\":{\"x\":1,\"y\":2,\"z\":3,\"w\":4}}",
-               *fields = "position.x float64 numeric\nposition.y float64 numeric\nposition.z float64 numeric\norientation.x float64 "
-                         "numeric\norientation.y float64 numeric\norientation.z float64 numeric\norientation.w float64 numeric\n";
+    const char
+        *decoded = "{\"position\":{\"x\":1,\"y\":2,\"z\":3},\"orientation\":{\"x\":1,\"y\":2,\"z\":3,\"w\":4}}",
+        *fields =
+            "position.x float64 numeric\nposition.y float64 numeric\nposition.z float64 numeric\norientation.x float64 "
+            "numeric\norientation.y float64 numeric\norientation.z float64 numeric\norientation.w float64 numeric\n";
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         const char *const *a = parts[orders[i][0]], *const *b = parts[orders[i][1]], *const *c = parts[orders[i][2]];
         const char *const *texts = TEXTS(a[0], a[1], b[0], b[1], c[0], c[1]);
@@ -110,13 +119,14 @@ static void several_dependencies_in_any_order(void **state) {
 
 static void nested_dependencies(void **state) {
     (void)state;
-    const char *const *texts = TEXTS("p/Top", "Middle[] all\nuint8 end\n", "p/Low", "uint8 a", "p/Middle", "p/Low low\nHeader header");
-    assert_string_equal(
-        ros1("p/Top", texts, "01000000 07 01000000 02000000 03000000 01000000 'f' 09"),
-        "{\"all\":[{\"low\":{\"a\":7},\"header\":{\"seq\":1,\"stamp\":{\"sec\":2,\"nsec\":3},\"frame_id\":\"f\"}}],\"end\":9}");
+    const char *const *texts =
+        TEXTS("p/Top", "Middle[] all\nuint8 end\n", "p/Low", "uint8 a", "p/Middle", "p/Low low\nHeader header");
+    assert_string_equal(ros1("p/Top", texts, "01000000 07 01000000 02000000 03000000 01000000 'f' 09"),
+                        "{\"all\":[{\"low\":{\"a\":7},\"header\":{\"seq\":1,\"stamp\":{\"sec\":2,\"nsec\":3},\"frame_"
+                        "id\":\"f\"}}],\"end\":9}");
     /* a dependency may bring its own along, and one that is there already counts once */
-    texts = TEXTS("p/Top", "Middle m\nLow l\n" LINE "MSG: p/Low\nuint8 own\n", "p/Middle", "Low low\n" LINE "MSG: p/Low\nuint8 other\n",
-                  "p/Low", "uint8 third\n");
+    texts = TEXTS("p/Top", "Middle m\nLow l\n" LINE "MSG: p/Low\nuint8 own\n", "p/Middle",
+                  "Low low\n" LINE "MSG: p/Low\nuint8 other\n", "p/Low", "uint8 third\n");
     assert_string_equal(ros1("p/Top", texts, "07 08"), "{\"m\":{\"low\":{\"own\":7}},\"l\":{\"own\":8}}");
 }
 
@@ -131,30 +141,36 @@ static void one_name_in_two_packages(void **state) {
 
 static void a_dependency_that_is_missing(void **state) {
     (void)state;
-    const char *expected = "error 3: /a: definition of p/Wrap: p/Point, which p/Wrap holds, is not in the recording's definition";
-    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Other", POINT), ONE TWO THREE), expected);
+    const char *expected =
+        "error 3: /a: definition of p/Wrap: p/Point, which p/Wrap holds, is not in the recording's definition";
+    assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Other", POINT), ONE TWO THREE),
+                        expected);
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "", ""), ONE TWO THREE),
                         expected); /* TIDE: a hash without its TYPE */
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Point", ""), ONE TWO THREE), expected);
     assert_string_equal(ros1("p/Wrap", TEXTS("p/Wrap", "", "p/Point", POINT), ONE TWO THREE),
                         "error 3: /a: the recording holds no definition of p/Wrap");
-    assert_string_equal(ros2("p/msg/Wrap", TEXTS("p/msg/Wrap", "p/Point position\n", "p/msg/Other", POINT), "00010000"),
-                        "error 3: /a: definition of p/msg/Wrap: p/Point, which p/Wrap holds, is not in the recording's definition");
-    struct reel_channel c = channel_of("ros1", "ros1msg", "p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Point", POINT));
+    assert_string_equal(
+        ros2("p/msg/Wrap", TEXTS("p/msg/Wrap", "p/Point position\n", "p/msg/Other", POINT), "00010000"),
+        "error 3: /a: definition of p/msg/Wrap: p/Point, which p/Wrap holds, is not in the recording's definition");
+    struct reel_channel c =
+        channel_of("ros1", "ros1msg", "p/Wrap", TEXTS("p/Wrap", "p/Point position\n", "p/Point", POINT));
     schemas[1].encoding = "protobuf"; /* another language is no dependency */
     assert_string_equal(decode_text(&c, hex(ONE TWO THREE)), expected);
 }
 
 static void an_empty_dependency(void **state) {
     (void)state;
-    struct reel_channel c = channel_of("ros1", "ros1msg", "p/Wrap",
-                                       TEXTS("p/Wrap", "p/None n\nstd_msgs/Empty e\nuint8 a\n", "p/None", "", "std_msgs/Empty", ""));
+    struct reel_channel c =
+        channel_of("ros1", "ros1msg", "p/Wrap",
+                   TEXTS("p/Wrap", "p/None n\nstd_msgs/Empty e\nuint8 a\n", "p/None", "", "std_msgs/Empty", ""));
     schemas[1].hash = "d41d8cd98f00b204e9800998ecf8427e"; /* md5 of nothing: what the type is really made of */
     assert_string_equal(decode_text(&c, hex("07")), "{\"n\":{},\"e\":{},\"a\":7}");
 }
 
 /* name: T or Inner; T {Inner i = 1}, Inner {int32 n = 1}. The set holds one file. */
-static struct pb file_set(const char *file, const char *message, uint32_t type, const char *type_name, const char *needs) {
+static struct pb file_set(const char *file, const char *message, uint32_t type, const char *type_name,
+                          const char *needs) {
     struct pb field = {0}, m = {0}, f = {0}, set = {0};
     pb_text(&field, 1, type_name[0] ? "i" : "n");
     pb_number(&field, 3, 1);
@@ -178,10 +194,11 @@ static struct pb file_set(const char *file, const char *message, uint32_t type, 
 
 static void protobuf_takes_the_channels_own(void **state) {
     (void)state;
-    struct pb top = file_set("t.proto", "T", 11, ".p.Inner", "i.proto"), inner = file_set("i.proto", "Inner", 5, "", NULL);
+    struct pb top = file_set("t.proto", "T", 11, ".p.Inner", "i.proto"),
+              inner = file_set("i.proto", "Inner", 5, "", NULL);
     for (unsigned order = 0; order < 2; order++) {
-        struct reel_channel c =
-            channel_of("protobuf", "protobuf", "p.T", order ? TEXTS("p.Inner", "", "p.T", "") : TEXTS("p.T", "", "p.Inner", ""));
+        struct reel_channel c = channel_of("protobuf", "protobuf", "p.T",
+                                           order ? TEXTS("p.Inner", "", "p.T", "") : TEXTS("p.T", "", "p.Inner", ""));
         schemas[order].data = pb_bytes(&top);
         schemas[!order].data = pb_bytes(&inner);
         assert_string_equal(decode_text(&c, hex("0a 02 08 05")), "{\"i\":{\"n\":5}}");
@@ -191,8 +208,8 @@ static void protobuf_takes_the_channels_own(void **state) {
 
 static void json_takes_the_channels_own(void **state) {
     (void)state;
-    const char *const *texts =
-        TEXTS("B", "{\"properties\":{\"b\":{\"type\":\"number\"}}}", "A", "{\"properties\":{\"a\":{\"type\":\"number\"}}}");
+    const char *const *texts = TEXTS("B", "{\"properties\":{\"b\":{\"type\":\"number\"}}}", "A",
+                                     "{\"properties\":{\"a\":{\"type\":\"number\"}}}");
     struct reel_channel c = channel_of("json", "jsonschema", "A", texts);
     assert_string_equal(decode_fields(&c), "a number numeric\n");
     c.type = "B";
@@ -201,8 +218,8 @@ static void json_takes_the_channels_own(void **state) {
 
 /* ---- files */
 
-/* A log with channels /wrap (ROS 1), /pose (ROS 1) and /two (ROS 2), the types after the channels and the dependencies before what needs
- * them. One message each. */
+/* A log with channels /wrap (ROS 1), /pose (ROS 1) and /two (ROS 2), the types after the channels and the dependencies
+ * before what needs them. One message each. */
 static void make_log(struct log *l) {
     log_tide(l, 2, 0);
     log_channel_new(l, 0, "/wrap", "", "", TEXTS("WW"));
@@ -215,7 +232,8 @@ static void make_log(struct log *l) {
     log_type(l, "W2", "ros2msg", "pkg/msg/Wrap", "", "geometry_msgs/Point position\n", NULL, "P2");
     log_type(l, "P2", "ros2msg", "geometry_msgs/msg/Point", "", POINT, NULL, NULL);
     log_chunk(l, 0, 3, LOG_T0, LOG_T0 + 2);
-    const struct reel_bytes payloads[] = {hex(ONE TWO THREE), hex(ONE TWO THREE ONE TWO THREE FOUR), hex("00010000" ONE TWO THREE)};
+    const struct reel_bytes payloads[] = {hex(ONE TWO THREE), hex(ONE TWO THREE ONE TWO THREE FOUR),
+                                          hex("00010000" ONE TWO THREE)};
     for (unsigned i = 0; i < 3; i++) {
         log_number(l, i, 4);
         log_number(l, LOG_T0 + i, 8);
@@ -225,9 +243,10 @@ static void make_log(struct log *l) {
     log_chunk_end(l, LOG_PLAIN);
 }
 
-static const char *const log_decoded[] = {"{\"position\":{\"x\":1,\"y\":2,\"z\":3}}",
-                                          "{\"position\":{\"x\":1,\"y\":2,\"z\":3},\"orientation\":{\"x\":1,\"y\":2,\"z\":3,\"w\":4}}",
-                                          "{\"position\":{\"x\":1,\"y\":2,\"z\":3}}"};
+static const char *const log_decoded[] = {
+    "{\"position\":{\"x\":1,\"y\":2,\"z\":3}}",
+    "{\"position\":{\"x\":1,\"y\":2,\"z\":3},\"orientation\":{\"x\":1,\"y\":2,\"z\":3,\"w\":4}}",
+    "{\"position\":{\"x\":1,\"y\":2,\"z\":3}}"};
 
 static void assert_decoded(struct reel_recording *r) {
     struct reel_error err = {0};
@@ -249,8 +268,9 @@ static bool holds(const struct log *l, const char *text) {
 
 static void tide_types_reach_every_file(void **state) {
     (void)state;
-    static const struct reel_writer *const writers[] = {&reel_writer_mcap,  &reel_writer_rosbag2_0, &reel_writer_rosbag12,
-                                                        &reel_writer_tide2, &reel_writer_tide,      &reel_writer_mira};
+    static const struct reel_writer *const writers[] = {&reel_writer_mcap,     &reel_writer_rosbag2_0,
+                                                        &reel_writer_rosbag12, &reel_writer_tide2,
+                                                        &reel_writer_tide,     &reel_writer_mira};
     LOG l = {0};
     make_log(&l);
     RECORDING *r = log_scan(&l);
@@ -259,7 +279,8 @@ static void tide_types_reach_every_file(void **state) {
         LOG out = log_write(r, writers[i], "", &reel_select_all, 100);
         RECORDING *again = log_scan(&out);
         assert_decoded(again);
-        LOG twice = log_write(again, &reel_writer_mcap, "", &reel_select_all, 20); /* from each of them the next is as good */
+        LOG twice =
+            log_write(again, &reel_writer_mcap, "", &reel_select_all, 20); /* from each of them the next is as good */
         RECORDING *mcap = log_scan(&twice);
         assert_decoded(mcap);
     }
@@ -272,7 +293,8 @@ static void mcap_has_one_definition_with_its_dependencies(void **state) {
     RECORDING *r = log_scan(&l);
     LOG out = log_write(r, &reel_writer_mcap, "", &reel_select_all, 100);
     assert_true(holds(&out, "geometry_msgs/Point position\n\n" LINE "MSG: geometry_msgs/Point\n" POINT));
-    assert_true(holds(&out, POSE "\n" LINE "MSG: geometry_msgs/Quaternion\n" QUATERNION "\n" LINE "MSG: geometry_msgs/Point\n" POINT));
+    assert_true(holds(&out, POSE "\n" LINE "MSG: geometry_msgs/Quaternion\n" QUATERNION "\n" LINE
+                                 "MSG: geometry_msgs/Point\n" POINT));
     RECORDING *again = log_scan(&out);
     for (uint32_t i = 0; i < 3; i++) { /* all schemas are as they were, in their order, with their hashes */
         const struct reel_channel *x = log_model(r, i), *y = log_model(again, i);
@@ -285,7 +307,8 @@ static void mcap_has_one_definition_with_its_dependencies(void **state) {
             assert_true(bytes_equal(x->schemas[k].data, y->schemas[k].data));
         }
     }
-    assert_non_null(memmem(out.data, out.size, "md5sum\x20\0\0\0e45d45a5a1ce597b249e23fb30fc871f", 42)); /* geometry_msgs/Pose */
+    assert_non_null(
+        memmem(out.data, out.size, "md5sum\x20\0\0\0e45d45a5a1ce597b249e23fb30fc871f", 42)); /* geometry_msgs/Pose */
 }
 
 static void bags_have_one_definition_with_its_dependencies(void **state) {
@@ -303,7 +326,8 @@ static void bags_have_one_definition_with_its_dependencies(void **state) {
             pose = strcmp(log_model(again, c)->name, "/pose") == 0 ? log_model(again, c) : pose;
         }
         assert_true(wrap && pose);
-        assert_true(bytes_is(wrap->schemas[0].data, "geometry_msgs/Point position\n\n" LINE "MSG: geometry_msgs/Point\n" POINT));
+        assert_true(bytes_is(wrap->schemas[0].data,
+                             "geometry_msgs/Point position\n\n" LINE "MSG: geometry_msgs/Point\n" POINT));
         assert_string_equal(pose->schemas[0].hash, "e45d45a5a1ce597b249e23fb30fc871f"); /* as ROS has it */
         assert_string_equal(wrap->schemas[0].hash, "e7bb0ef028c744b081acdc57743b11d8");
     }

@@ -87,7 +87,8 @@ static void assert_output(const char *text) {
 
 static bool put_output(const char *text, bool replace) {
     AUTO(output_file_done) struct output_file o;
-    return output_file_open(&o, OUTPUT, replace, &err) && output_file_write(&o, text, strlen(text), &err) && output_file_finish(&o, &err);
+    return output_file_open(&o, OUTPUT, replace, &err) && output_file_write(&o, text, strlen(text), &err) &&
+           output_file_finish(&o, &err);
 }
 
 static void an_output_file_is_replaced_only_on_request(void **state) {
@@ -134,7 +135,8 @@ static void pipes_and_standard_output_are_written_directly(void **state) {
     unlink(OUTPUT);
     {
         AUTO(output_file_done) struct output_file o;
-        assert_true(output_file_open(&o, "-", false, &err) && output_file_write(&o, "", 0, &err) && output_file_finish(&o, &err));
+        assert_true(output_file_open(&o, "-", false, &err) && output_file_write(&o, "", 0, &err) &&
+                    output_file_finish(&o, &err));
         assert_int_equal(o.fd, STDOUT_FILENO);
     }
     assert_int_not_equal(fcntl(STDOUT_FILENO, F_GETFD), -1);

@@ -114,7 +114,8 @@ struct failing {
     struct reel_source *file;
     unsigned reads_left;
 };
-static bool failing_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool failing_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                         struct reel_error *err) {
     struct failing *f = (struct failing *)source;
     if (f->reads_left == 0) {
         errno = EIO;
@@ -127,8 +128,8 @@ static void failing_free(struct reel_source *source) {
     (void)source;
 }
 
-typedef bool (*pass)(struct reel_source *const *, uint32_t, const struct reel_format *, const char *, const struct reel_progress *,
-                     struct reel_error *);
+typedef bool (*pass)(struct reel_source *const *, uint32_t, const struct reel_format *, const char *,
+                     const struct reel_progress *, struct reel_error *);
 
 /* Each read of the file fails once. Whoever passes the error on, passes errno on with it. */
 static unsigned each_read_fails(const char *name, pass run) {
@@ -140,7 +141,8 @@ static unsigned each_read_fails(const char *name, pass run) {
     assert_non_null(file);
     unsigned failures = 0;
     for (unsigned reads = 0; reads < 10000; reads++) {
-        struct failing f = {.source = {.ops = &ops, .size = file->size, .name = file->name}, .file = file, .reads_left = reads};
+        struct failing f = {
+            .source = {.ops = &ops, .size = file->size, .name = file->name}, .file = file, .reads_left = reads};
         struct reel_source *source = &f.source;
         err = (struct reel_error){.code = REEL_OK};
         bool good = run(&source, 1, NULL, REEL_SCRATCH "/error.pack", NULL, &err);

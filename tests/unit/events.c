@@ -1,4 +1,5 @@
-/* Events, epochs and collections: what lies where on the calendar. Pages of events are compared with a plain search through all of them. */
+/* Events, epochs and collections: what lies where on the calendar. Pages of events are compared with a plain search
+ * through all of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,8 @@ static uint32_t dice(uint32_t sides) {
 }
 
 static void add_event(const char *id, int i, int recording, int64_t start, int64_t end) {
-    struct catalog_event e = {.start_ns = start, .end_ns = end, .title = strdup("e"), .author = strdup(""), .tags = strdup("")};
+    struct catalog_event e = {
+        .start_ns = start, .end_ns = end, .title = strdup("e"), .author = strdup(""), .tags = strdup("")};
     assert_true(catalog_event_add(c, id, &e, &err));
     made[i] = (struct made){.start = start, .end = end, .recording = recording};
     memcpy(made[i].id, e.id, sizeof e.id);
@@ -33,12 +35,14 @@ static bool touches(int64_t start, int64_t end, int64_t from, int64_t to) {
     return start < to && (end > from || start >= from);
 }
 
-/* Pages of `limit`: each event of the interval once, in order, none else. shift[r] < 0: that recording is not on the calendar. */
+/* Pages of `limit`: each event of the interval once, in order, none else. shift[r] < 0: that recording is not on the
+ * calendar. */
 static void assert_interval(const struct catalog_event_query *like, const int64_t *shift, int only, uint32_t limit) {
     struct catalog_event_query q = *like;
     uint32_t seen = 0, expected = 0;
     char *cursor = NULL;
-    int64_t from = q.has_start ? q.start_ns : INT64_MIN, to = q.has_end ? q.end_ns : INT64_MAX, last = INT64_MIN, last_row = 0;
+    int64_t from = q.has_start ? q.start_ns : INT64_MIN, to = q.has_end ? q.end_ns : INT64_MAX, last = INT64_MIN,
+            last_row = 0;
     for (int i = 0; i < EVENTS; i++) {
         int64_t s = shift[made[i].recording];
         bool shown = only >= 0 ? made[i].recording == only : s >= 0;
@@ -88,7 +92,8 @@ static void make_events(char ids[3][RECORDING_ID_TEXT]) {
 static void assert_all_intervals(const int64_t *shift) {
     for (int i = 0; i < 40; i++) {
         int64_t start = (int64_t)dice(7000) * S, end = start + (int64_t)dice(3000) * S;
-        struct catalog_event_query q = {.has_start = i % 4 != 1, .start_ns = start, .has_end = i % 4 != 2, .end_ns = end};
+        struct catalog_event_query q = {
+            .has_start = i % 4 != 1, .start_ns = start, .has_end = i % 4 != 2, .end_ns = end};
         assert_interval(&q, shift, -1, i % 3 == 0 ? 1000 : 7);
     }
     assert_interval(&(struct catalog_event_query){0}, shift, -1, 11);
@@ -114,7 +119,8 @@ static void events_are_found_by_their_interval(void **state) {
                 .recording = ids[1], .has_start = true, .start_ns = start, .has_end = true, .end_ns = start + 900 * S},
             shift, 1, 5);
     }
-    assert_interval(&(struct catalog_event_query){.sees = sees_lab, .context = "other"}, (int64_t[]){-1, -1, -1}, -1, 7);
+    assert_interval(&(struct catalog_event_query){.sees = sees_lab, .context = "other"}, (int64_t[]){-1, -1, -1}, -1,
+                    7);
     assert_interval(&(struct catalog_event_query){.sees = sees_lab, .context = "lab"}, shift, -1, 7);
     assert_true(catalog_trash(c, ids[0], &err)); /* its events go with it */
     shift[0] = -1;
@@ -127,11 +133,13 @@ static void events_are_found_by_their_interval(void **state) {
         struct catalog_event now;
         made[i].start += 100 * S;
         made[i].end = made[i].start + (int64_t)dice(100000) * S / 10;
-        assert_true(catalog_event_change(
-            c, made[i].id,
-            &(struct catalog_event_change){
-                .version = CATALOG_ANY_VERSION, .has_start = true, .start_ns = made[i].start, .has_end = true, .end_ns = made[i].end},
-            &now, &err));
+        assert_true(catalog_event_change(c, made[i].id,
+                                         &(struct catalog_event_change){.version = CATALOG_ANY_VERSION,
+                                                                        .has_start = true,
+                                                                        .start_ns = made[i].start,
+                                                                        .has_end = true,
+                                                                        .end_ns = made[i].end},
+                                         &now, &err));
         catalog_event_done(&now);
     }
     assert_all_intervals(shift);
@@ -156,21 +164,28 @@ static void an_event_is_checked_and_changed(void **state) {
     assert_string_equal(now.recording, id);
     assert_true(now.on_calendar && now.wall_start_ns == 5 && now.wall_end_ns == 9);
     catalog_event_done(&now);
-    assert_true(catalog_event_change(
-        c, e.id, &(struct catalog_event_change){.version = e.updated_ns, .title = "gate", .tags = "{\"kind\":null,\"who\":\"x\"}"}, &now,
-        &err));
+    assert_true(catalog_event_change(c, e.id,
+                                     &(struct catalog_event_change){.version = e.updated_ns,
+                                                                    .title = "gate",
+                                                                    .tags = "{\"kind\":null,\"who\":\"x\"}"},
+                                     &now, &err));
     assert_string_equal(now.title, "gate");
     assert_string_equal(now.tags, "{\"who\":\"x\"}");
     assert_int_equal(now.end_ns, 9);
     assert_true(now.updated_ns > e.updated_ns);
     catalog_event_done(&now);
-    assert_false(catalog_event_change(c, e.id, &(struct catalog_event_change){.version = e.updated_ns, .title = "late"}, &now, &err));
+    assert_false(catalog_event_change(c, e.id, &(struct catalog_event_change){.version = e.updated_ns, .title = "late"},
+                                      &now, &err));
     assert_int_equal(err.code, REEL_CHANGED);
     assert_false(catalog_event_remove(c, e.id, e.updated_ns, &err));
     assert_int_equal(err.code, REEL_CHANGED);
     struct catalog_event_change bad[] = {
-        {.has_end = true, .end_ns = 4}, {.title = ""}, {.tags = "{\"a b\":\"x\"}"},
-        {.tags = "{\"a\":7}"},          {.tags = "7"}, {.has_start = true, .start_ns = INT64_MIN, .has_end = true, .end_ns = INT64_MAX}};
+        {.has_end = true, .end_ns = 4},
+        {.title = ""},
+        {.tags = "{\"a b\":\"x\"}"},
+        {.tags = "{\"a\":7}"},
+        {.tags = "7"},
+        {.has_start = true, .start_ns = INT64_MIN, .has_end = true, .end_ns = INT64_MAX}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bad[i].version = CATALOG_ANY_VERSION;
         assert_false(catalog_event_change(c, e.id, &bad[i], &now, &err));
@@ -246,7 +261,8 @@ static void collections_have_their_figures(void **state) {
     struct catalog_page page;
     assert_true(catalog_list(c, &(struct catalog_query){.collection = "odd", .limit = 1000}, &page, &err));
     for (uint32_t i = 0; i < page.n_items; i++) {
-        assert_true(i % 2 ? catalog_trash(c, page.items[i].id, &err) : catalog_purge_at(c, page.items[i].id, CATALOG_ANY_VERSION, &err));
+        assert_true(i % 2 ? catalog_trash(c, page.items[i].id, &err)
+                          : catalog_purge_at(c, page.items[i].id, CATALOG_ANY_VERSION, &err));
     }
     catalog_page_done(&page);
     assert_counts_hold();

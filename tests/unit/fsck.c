@@ -1,4 +1,5 @@
-/* fsck: every kind of damage is made by hand, found, repaired, and then gone; a lost catalog is rebuilt with its annotations. */
+/* fsck: every kind of damage is made by hand, found, repaired, and then gone; a lost catalog is rebuilt with its
+ * annotations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +72,8 @@ struct reported {
     unsigned kinds[FSCK_LEFTOVER + 1], repaired;
     char text[1024];
 };
-static void on_finding(void *context, enum fsck_kind kind, const char *subject, const char *text, const char *repaired) {
+static void on_finding(void *context, enum fsck_kind kind, const char *subject, const char *text,
+                       const char *repaired) {
     struct reported *h = context;
     h->kinds[kind]++;
     h->repaired += repaired != NULL;
@@ -81,7 +83,8 @@ static void on_finding(void *context, enum fsck_kind kind, const char *subject, 
 static struct fsck_report fsck(bool repair, bool rebuild, struct reported *h) {
     *h = (struct reported){0};
     struct fsck_report report;
-    const struct fsck_options o = {.data = DATA, .repair = repair, .rebuild = rebuild, .found = on_finding, .context = h};
+    const struct fsck_options o = {
+        .data = DATA, .repair = repair, .rebuild = rebuild, .found = on_finding, .context = h};
     if (!fsck_run(&o, &report, &err)) {
         fail_msg("fsck: %s", err.text);
     }
@@ -228,7 +231,8 @@ static void figures_are_counted_anew(void **state) {
     struct reported h;
     app_down();
     struct fsck_report report = fsck(true, false, &h);
-    assert_int_equal(report.repaired, h.kinds[FSCK_TOTALS] + h.kinds[FSCK_MANIFEST]); /* the manifest has none, which is right */
+    assert_int_equal(report.repaired,
+                     h.kinds[FSCK_TOTALS] + h.kinds[FSCK_MANIFEST]); /* the manifest has none, which is right */
     assert_int_equal(h.kinds[FSCK_TOTALS], 1);
     assert_int_equal(fsck(false, false, &h).found, 0);
     app_up();
@@ -245,7 +249,8 @@ static void words_are_gathered_anew(void **state) {
     expect(FSCK_SEARCH, 1);
     assert_int_equal(found_by("b.trial"), 1);
     assert_int_equal(found_by("letter"), 2); /* the words of its types too */
-    sql("INSERT INTO search (rowid, text) VALUES (77, '  ghost  '); DELETE FROM label_search WHERE text LIKE '%letter%';"
+    sql("INSERT INTO search (rowid, text) VALUES (77, '  ghost  '); DELETE FROM label_search WHERE text LIKE "
+        "'%letter%';"
         " INSERT INTO label_search (rowid, text) VALUES (78, '  ghost  ')");
     expect(FSCK_SEARCH, 3);
     assert_int_equal(found_by("ghost"), 0);
@@ -282,7 +287,8 @@ static void unreferenced_files_are_set_aside(void **state) {
 
 static void the_content_of_a_manifest_is_restored(void **state) {
     (void)state;
-    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'b.trial'); DELETE FROM "
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = "
+        "'b.trial'); DELETE FROM "
         "recordings WHERE name = 'b.trial'");
     struct reported h;
     app_down();
@@ -307,7 +313,8 @@ static void leftovers_of_a_crash_in_a_manifest_are_removed(void **state) {
     struct ingest_result other;
     struct reported h;
     assert_int_equal(send_text("other name", "TRIALab", &other), INGEST_CREATED);
-    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'other name'); DELETE FROM "
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'other "
+        "name'); DELETE FROM "
         "recordings WHERE name = 'other name'");
     assert_int_equal(fsck(false, false, &h).found, 0); /* while a server runs it may be on its way */
     sweep_record_stop(&app);
@@ -330,7 +337,8 @@ static void who_comes_before_the_sweep_forgets_too(void **state) {
     (void)state;
     struct ingest_result lost, again;
     assert_int_equal(send_text("lost name", "TRIALab", &lost), INGEST_CREATED);
-    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'lost name'); DELETE FROM "
+    sql("PRAGMA foreign_keys = ON; DELETE FROM search WHERE rowid IN (SELECT row FROM recordings WHERE name = 'lost "
+        "name'); DELETE FROM "
         "recordings WHERE name = 'lost name'");
     assert_int_equal(send_text("lost name", "TRIALab", &again), INGEST_CREATED);
     json_t *manifest = store_load_manifest(app.store, one.recording.content, &err);
@@ -344,7 +352,8 @@ static void broken_keys_are_reported(void **state) {
     (void)state;
     struct reported h;
     app_down();
-    sql("PRAGMA foreign_keys = OFF; INSERT INTO parts (recording, position, sha256, size, file_name) VALUES (999, 0, zeroblob(32), 1, "
+    sql("PRAGMA foreign_keys = OFF; INSERT INTO parts (recording, position, sha256, size, file_name) VALUES (999, 0, "
+        "zeroblob(32), 1, "
         "'x')");
     struct fsck_report r = fsck(true, false, &h);
     assert_true(h.kinds[FSCK_CATALOG] >= 1);
@@ -357,10 +366,14 @@ static void broken_keys_are_reported(void **state) {
 /* All annotations of a recording. */
 static void say_all(void) {
     const struct catalog_tag tags[] = {{(char *)"robot", (char *)"r1"}, {(char *)"site", (char *)"hall 7"}};
-    const struct catalog_change change = {.description = "through the door", .custom = "{\"run\":7}", .tags = tags, .n_tags = 2};
+    const struct catalog_change change = {
+        .description = "through the door", .custom = "{\"run\":7}", .tags = tags, .n_tags = 2};
     struct catalog_note note = {.author = strdup("ann"), .text = strdup("look at 3 s")};
-    struct catalog_event event = {
-        .title = strdup("stop"), .author = strdup("bob"), .tags = strdup("{\"kind\":\"halt\"}"), .start_ns = 5, .end_ns = 6};
+    struct catalog_event event = {.title = strdup("stop"),
+                                  .author = strdup("bob"),
+                                  .tags = strdup("{\"kind\":\"halt\"}"),
+                                  .start_ns = 5,
+                                  .end_ns = 6};
     bool changed;
     assert_true(catalog_change(app.catalog, one.recording.id, &change, &changed, &err));
     assert_true(catalog_note_add(app.catalog, one.recording.id, &note, &err));
@@ -395,7 +408,8 @@ static void all_is_said_again(void) {
     assert_string_equal(notes.items[0].text, "look at 3 s");
     catalog_notes_done(&notes);
     struct catalog_events events;
-    assert_true(catalog_events_list(app.catalog, &(struct catalog_event_query){.recording = one.recording.id, .limit = 10}, &events, &err));
+    assert_true(catalog_events_list(
+        app.catalog, &(struct catalog_event_query){.recording = one.recording.id, .limit = 10}, &events, &err));
     assert_string_equal(events.items[0].title, "stop");
     assert_string_equal(events.items[0].tags, "{\"kind\":\"halt\"}");
     catalog_events_done(&events);
@@ -437,7 +451,8 @@ static void no_old_catalog_is_overwritten(void **state) {
     assert_int_equal(mkdir(folder, 0700), 0);
     for (unsigned i = 1; i <= 10000; i++) {
         if (i != 3) {
-            snprintf(path, sizeof path, "%s/c.db.old-%u%s", folder, i, i == 1 ? "-wal" : ""); /* of the first only its log is left */
+            snprintf(path, sizeof path, "%s/c.db.old-%u%s", folder, i,
+                     i == 1 ? "-wal" : ""); /* of the first only its log is left */
             write_to(path, "old");
         }
     }
@@ -513,12 +528,17 @@ static void bad_manifests_are_refused(void **state) {
     static const char *const bad[] = {
         "{}",
         "{\"id\": \"x\"}",
-        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": \"../x\", \"revision\": 1, \"state\": "
+        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": \"../x\", \"revision\": 1, "
+        "\"state\": "
         "\"ready\"}",
-        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"\", \"name\": \"x\", \"revision\": 1, \"state\": \"ready\"}",
-        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": \"x\", \"revision\": 0, \"state\": \"ready\"}",
-        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": \"x\", \"revision\": 1, \"state\": \"sunny\"}",
-        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": 7, \"revision\": 1, \"state\": \"ready\"}",
+        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"\", \"name\": \"x\", \"revision\": 1, "
+        "\"state\": \"ready\"}",
+        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": \"x\", \"revision\": 0, "
+        "\"state\": \"ready\"}",
+        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": \"x\", \"revision\": 1, "
+        "\"state\": \"sunny\"}",
+        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": 7, \"revision\": 1, "
+        "\"state\": \"ready\"}",
         "[]",
         "null",
     };
@@ -529,10 +549,11 @@ static void bad_manifests_are_refused(void **state) {
         assert_false(rebuild_read(manifest, item, &b, &err));
         json_decref(item);
     }
-    json_t *item = json_loads(
-        "{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": \"x\", \"revision\": 1, \"state\": \"ready\","
-        "\"tags\": {\"a b\": \"x\", \"good\": \"yes\", \"n\": 1}, \"notes\": [7, {\"id\": \"?\"}], \"events\": {}, \"custom\": []}",
-        0, NULL);
+    json_t *item = json_loads("{\"id\": \"00000000000000000000000000000001\", \"collection\": \"lab\", \"name\": "
+                              "\"x\", \"revision\": 1, \"state\": \"ready\","
+                              "\"tags\": {\"a b\": \"x\", \"good\": \"yes\", \"n\": 1}, \"notes\": [7, {\"id\": "
+                              "\"?\"}], \"events\": {}, \"custom\": []}",
+                              0, NULL);
     assert_true(rebuild_read(manifest, item, &b, &err)); /* invalid annotations are left out */
     assert_int_equal(b.r.annotations.n_tags, 1);
     assert_int_equal(b.notes.n, 0);

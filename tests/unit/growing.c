@@ -34,8 +34,10 @@ static int64_t time_of(uint32_t number) {
 static void put(struct reel_recorder *r, uint32_t channel, uint32_t number) {
     uint8_t payload[8];
     store_u64le(payload, number);
-    const struct reel_record m = {
-        .channel = channel, .sequence = number, .log_time_ns = number < 30 ? 5000 : time_of(number), .payload = bytes_of(payload, 8)};
+    const struct reel_record m = {.channel = channel,
+                                  .sequence = number,
+                                  .log_time_ns = number < 30 ? 5000 : time_of(number),
+                                  .payload = bytes_of(payload, 8)};
     good(reel_recorder_message(r, &m, &err));
 }
 
@@ -43,7 +45,8 @@ static struct reel_recording *open_index(struct reel_index *index) {
     struct reel_source *source = reel_source_open(path, NULL, &err);
     good(source);
     source->size = reel_index_part_size(index, 0); /* it may have grown since */
-    struct reel_recording *recording = reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
+    struct reel_recording *recording =
+        reel_recording_from_index(index, &source, 1, &(struct reel_recording_options){0}, &err);
     good(recording);
     return recording;
 }

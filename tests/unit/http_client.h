@@ -1,5 +1,5 @@
-/* A small HTTP client over a raw socket, for tests that must see every byte. Its one rule: it believes nothing: a body that does not end as
- * its framing says is not `complete`. */
+/* A small HTTP client over a raw socket, for tests that must see every byte. Its one rule: it believes nothing: a body
+ * that does not end as its framing says is not `complete`. */
 #ifndef TESTS_HTTP_CLIENT_H
 #define TESTS_HTTP_CLIENT_H
 

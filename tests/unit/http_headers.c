@@ -25,7 +25,8 @@ static void entity_tags(void **state) {
 
 static void dates(void **state) {
     (void)state;
-    static const char *const good[] = {"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"};
+    static const char *const good[] = {"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+                                       "Sun Nov  6 08:49:37 1994"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         int64_t seconds = 0;
         assert_true(conditional_parse_date(good[i], &seconds));
@@ -54,9 +55,11 @@ static void hosts(void **state) {
     (void)state;
     static const char *const names[] = {"archive.example", "other.example:8443", NULL};
     struct http_server server = {.options = {.hosts = names}, .address = "192.168.1.5"};
-    static const char *const ours[] = {"localhost", "127.0.0.1:1", "[::1]", "192.168.1.5:80", "Archive.Example", "other.example"};
+    static const char *const ours[] = {"localhost",      "127.0.0.1:1",     "[::1]",
+                                       "192.168.1.5:80", "Archive.Example", "other.example"};
     static const char *const foreign[] = {
-        "", ":80", "example", "192.168.1.6", "[::2]", "[::1", "[::1]x", "archive.example:80x", "a@localhost", "localhost/"};
+        "",          ":80", "example", "192.168.1.6", "[::2]", "[::1", "[::1]x", "archive.example:80x", "a@localhost",
+        "localhost/"};
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
         assert_true(guard_host_is_ours(&server, ours[i]));
     }

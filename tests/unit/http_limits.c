@@ -135,7 +135,8 @@ static void ambiguous_requests_are_refused(void **state) {
         "POST /hello HTTP/1.1\r\nHost: localhost\r\nContent-Length: +5\r\n\r\nhello",
         "POST /hello HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
         "POST /hello HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-        "POST /hello HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST /hello HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n0\r\n\r\n",
         "POST /hello HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "POST /hello HTTP/1.1\r\nHost: localhost\r\nContent-Length : 5\r\n\r\nhello",
         "GET /hello HTTP/1.1\r\nHost: localhost\r\nBad Name: x\r\n\r\n",
@@ -304,7 +305,8 @@ static void a_slow_reader_is_cut(void **state) {
     assert_int_equal(toy_metrics().slow_readers, 1);
     assert_int_equal(toy_metrics().streams_cut, 1);
     client_close(&c);
-    atomic_store(&toy_server->watch.reader_window_ms, 4000); /* a machine that runs other tests holds this client up for a second */
+    atomic_store(&toy_server->watch.reader_window_ms,
+                 4000); /* a machine that runs other tests holds this client up for a second */
     ASK(fast, "GET", "/stream?bytes=4000000", NULL);
     assert_true(fast->complete);
     ASK(late, "GET", "/stream?wait=5s&bytes=10", NULL); /* our own work, for longer than that */

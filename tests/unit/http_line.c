@@ -16,8 +16,10 @@ static const char nasty[] = "a \"b\" \\ c=d\r\ne\t\x1b[31m\x7f é \xe2\x82\xac";
 static void plain_values_stand_as_they_are(void **state) {
     (void)state;
     char line[LINE];
-    const struct line_field fields[] = {
-        {.key = "a", .text = "x"}, {.key = "none", .text = ""}, {.key = "n", .number = -7}, {.key = "q", .text = "two words"}};
+    const struct line_field fields[] = {{.key = "a", .text = "x"},
+                                        {.key = "none", .text = ""},
+                                        {.key = "n", .number = -7},
+                                        {.key = "q", .text = "two words"}};
     line_write(false, fields, 4, line, sizeof line);
     assert_string_equal(line, "a=x n=-7 q=\"two words\"");
     line_write(true, fields, 4, line, sizeof line);

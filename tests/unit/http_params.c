@@ -32,7 +32,8 @@ static const char *parse_with(const struct http_param *params, const char *raw) 
     size_t used = 0;
     if (params_parse(raw, buffer, params, NULL, &query, errors)) {
         for (size_t i = 0; i < query.count; i++) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", i ? "|" : "", query.values[i].name, query.values[i].value);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", i ? "|" : "", query.values[i].name,
+                                     query.values[i].value);
         }
     } else {
         size_t i;
@@ -149,8 +150,18 @@ static void values_by_type(void **state) {
 
 static void whole_numbers(void **state) {
     (void)state;
-    const char *const none[] = {
-        "", " 1", "1 ", "+1", "--1", "-", "1.", "0x1", "1e3", "18446744073709551616", "184467440737095516150", "9223372036854775808-"};
+    const char *const none[] = {"",
+                                " 1",
+                                "1 ",
+                                "+1",
+                                "--1",
+                                "-",
+                                "1.",
+                                "0x1",
+                                "1e3",
+                                "18446744073709551616",
+                                "184467440737095516150",
+                                "9223372036854775808-"};
     for (size_t n = 0; n < sizeof none / sizeof *none; n++) {
         uint64_t u = 7;
         int64_t i = 7;
@@ -161,7 +172,8 @@ static void whole_numbers(void **state) {
     int64_t i = 7;
     assert_true(number_u64("18446744073709551615", &u) && u == UINT64_MAX);
     assert_true(number_u64("007", &u) && u == 7);
-    assert_false(number_u64("-0", &u) || number_i64("9223372036854775808", &i) || number_i64("-9223372036854775809", &i));
+    assert_false(number_u64("-0", &u) || number_i64("9223372036854775808", &i) ||
+                 number_i64("-9223372036854775809", &i));
     assert_true(number_i64("-9223372036854775808", &i) && i == INT64_MIN);
     assert_true(number_i64("9223372036854775807", &i) && i == INT64_MAX);
     assert_true(number_u64_of("12.5", 2, &u) && u == 12);

@@ -18,8 +18,8 @@ static const char *answer_to(const char *header, uint64_t length) {
     }
     size_t used = 0;
     for (size_t i = 0; i < ranges.count; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu-%llu", i ? "," : "", (unsigned long long)ranges.items[i].first,
-                                 (unsigned long long)ranges.items[i].last);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu-%llu", i ? "," : "",
+                                 (unsigned long long)ranges.items[i].first, (unsigned long long)ranges.items[i].last);
     }
     return text;
 }
@@ -65,10 +65,20 @@ static void single_ranges(void **state) {
 static void what_is_no_range(void **state) {
     (void)state;
     static const struct expected cases[] = {
-        {NULL, 10, "whole"},          {"", 10, "whole"},          {"bytes=", 10, "whole"},        {"bytes=,", 10, "whole"},
-        {"bytes=5-4", 10, "whole"},   {"bytes=a-b", 10, "whole"}, {"bytes=1", 10, "whole"},       {"bytes=-", 10, "whole"},
-        {"bytes=1-2x", 10, "whole"},  {"items=1-2", 10, "whole"}, {"bytes=1-2 3-4", 10, "whole"}, {"bytes 1-2", 10, "whole"},
-        {"bytes=1-2,x", 10, "whole"}, {"bytes=--1", 10, "whole"},
+        {NULL, 10, "whole"},
+        {"", 10, "whole"},
+        {"bytes=", 10, "whole"},
+        {"bytes=,", 10, "whole"},
+        {"bytes=5-4", 10, "whole"},
+        {"bytes=a-b", 10, "whole"},
+        {"bytes=1", 10, "whole"},
+        {"bytes=-", 10, "whole"},
+        {"bytes=1-2x", 10, "whole"},
+        {"items=1-2", 10, "whole"},
+        {"bytes=1-2 3-4", 10, "whole"},
+        {"bytes 1-2", 10, "whole"},
+        {"bytes=1-2,x", 10, "whole"},
+        {"bytes=--1", 10, "whole"},
     };
     check(cases, sizeof cases / sizeof cases[0]);
 }

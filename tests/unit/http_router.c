@@ -12,7 +12,7 @@ static void nothing(struct http_request *r) {
     (void)r;
 }
 
-#define ROUTE(m, p)                                                                                                                        \
+#define ROUTE(m, p)                                                                                                    \
     { .method = m, .path = p, .handle = nothing }
 static const struct http_route routes[] = {
     ROUTE("GET", "/{page...}"),
@@ -67,7 +67,8 @@ static const char *answer_to(const char *method, const char *raw) {
     size_t count = router_capture(route, &path, captures, names, values);
     size_t used = (size_t)snprintf(text, sizeof text, "%s", route->path);
     for (size_t i = 0; i < count; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, " %.*s=%s", (int)names[i].size, (const char *)names[i].data, values[i]);
+        used += (size_t)snprintf(text + used, sizeof text - used, " %.*s=%s", (int)names[i].size,
+                                 (const char *)names[i].data, values[i]);
     }
     return text;
 }
@@ -87,7 +88,8 @@ static void matching(void **state) {
         {"GET", "/recordings/trash", "/recordings/trash"},
         {"DELETE", "/recordings/trash", "/recordings/{id} id=trash"},
         {"GET", "/recordings/7/as/run.mcap", "/recordings/{id}/as/{name} id=7 name=run.mcap"},
-        {"PUT", "/recordings/by-name/lab/run%201.log", "/recordings/by-name/{collection}/{name} collection=lab name=run 1.log"},
+        {"PUT", "/recordings/by-name/lab/run%201.log",
+         "/recordings/by-name/{collection}/{name} collection=lab name=run 1.log"},
         {"PUT", "/recordings/by-name/lab/", "405 GET, HEAD, OPTIONS"},
         {"GET", "/recordings/", "/{page...} page=recordings/"},
         {"GET", "/css/a%20b/c.css", "/{page...} page=css/a b/c.css"},
@@ -105,7 +107,8 @@ static void matching(void **state) {
 
 static void bad_paths(void **state) {
     (void)state;
-    static const char *const bad[] = {"/%", "/%4", "/%4g", "/a%00", "/\xff", "/%c3", "/a/../b", "/.", "/a/%2e./b", "/x%2f..%2fy", "/a/.."};
+    static const char *const bad[] = {"/%",      "/%4", "/%4g",      "/a%00",       "/\xff", "/%c3",
+                                      "/a/../b", "/.",  "/a/%2e./b", "/x%2f..%2fy", "/a/.."};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_string_equal(answer_to("GET", bad[i]), "400");
     }
@@ -136,6 +139,7 @@ static void bad_tables(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(matching), cmocka_unit_test(bad_paths), cmocka_unit_test(bad_tables)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matching), cmocka_unit_test(bad_paths),
+                                       cmocka_unit_test(bad_tables)};
     return cmocka_run_group_tests(tests, open_router, close_router);
 }

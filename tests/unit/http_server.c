@@ -5,8 +5,8 @@ static void json_text_and_trace(void **state) {
     (void)state;
     ASK(a, "GET", "/hello?n=5&tag=a%26b&tag=c&report&at=%2B2.5s", "X-Request-Id: run.7-b_C\r\n");
     assert_int_equal(a->status, 200);
-    assert_string_equal(
-        a->body, "{\"hello\":\"world\",\"n\":5,\"report\":true,\"at\":2500000000,\"tags\":2,\"first\":\"a&b\",\"id\":\"run.7-b_C\"}\n");
+    assert_string_equal(a->body, "{\"hello\":\"world\",\"n\":5,\"report\":true,\"at\":2500000000,\"tags\":2,\"first\":"
+                                 "\"a&b\",\"id\":\"run.7-b_C\"}\n");
     assert_string_equal(answer_header(a, "X-Request-Id"), "run.7-b_C");
     assert_string_equal(answer_header(a, "X-Content-Type-Options"), "nosniff");
     assert_string_equal(answer_header(a, "Referrer-Policy"), "no-referrer");
@@ -52,7 +52,8 @@ static void problems_name_what_is_wrong(void **state) {
     assert_non_null(strstr(d->body, "no room for 5 bytes"));
     ASK(e, "GET", "/mute", NULL);
     assert_int_equal(e->status, 500);
-    const char *const bad_paths[] = {"/items/%zz", "/items/%ff", "/items/..", "/items/%2e%2e", "/rest/a%2F..%2Fb", "/items/%00"};
+    const char *const bad_paths[] = {"/items/%zz",    "/items/%ff",       "/items/..",
+                                     "/items/%2e%2e", "/rest/a%2F..%2Fb", "/items/%00"};
     for (size_t i = 0; i < sizeof bad_paths / sizeof bad_paths[0]; i++) {
         ASK(bad, "GET", bad_paths[i], NULL);
         assert_int_equal(bad->status, 400);
@@ -112,19 +113,22 @@ static void file_multipart(void **state) {
         char expected[1024], boundary[64];
         snprintf(boundary, sizeof boundary, "%s", type + 31);
         snprintf(expected, sizeof expected,
-                 "--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 500000-899999/1000000\r\n\r\n", boundary);
+                 "--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 500000-899999/1000000\r\n\r\n",
+                 boundary);
         assert_memory_equal(a->body, expected, strlen(expected));
         const uint8_t *data = (const uint8_t *)a->body + strlen(expected);
         for (size_t k = 0; k < 400000; k++) {
             assert_int_equal(data[k], toy_byte(500000 + k));
         }
         char tail[1024];
-        snprintf(tail, sizeof tail, "\r\n--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 0-3/1000000\r\n\r\n",
+        snprintf(tail, sizeof tail,
+                 "\r\n--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 0-3/1000000\r\n\r\n",
                  boundary);
         assert_memory_equal(data + 400000, tail, strlen(tail));
         snprintf(expected, sizeof expected, "\r\n--%s--\r\n", boundary);
         assert_string_equal(a->body + a->size - strlen(expected), expected);
-        assert_int_equal(a->size, (size_t)(data - (const uint8_t *)a->body) + 400000 + strlen(tail) + 4 + strlen(expected));
+        assert_int_equal(a->size,
+                         (size_t)(data - (const uint8_t *)a->body) + 400000 + strlen(tail) + 4 + strlen(expected));
     }
 }
 
@@ -240,7 +244,8 @@ static void a_packed_form_has_a_tag_of_its_own(void **state) {
     assert_int_equal(known_plain->status, 304);
     ASK(other_form, "GET", "/big/tagged", "Accept-Encoding: gzip\r\nIf-None-Match: \"v7\"\r\n");
     assert_int_equal(other_form->status, 200);
-    ASK(either, "GET", "/big/tagged", "Accept-Encoding: gzip\r\nIf-Match: \"v7\"\r\n"); /* the same state, in whatever form */
+    ASK(either, "GET", "/big/tagged",
+        "Accept-Encoding: gzip\r\nIf-Match: \"v7\"\r\n"); /* the same state, in whatever form */
     assert_int_equal(either->status, 200);
     ASK(or_the_other, "GET", "/big/tagged", "If-Match: \"v7-gzip\"\r\n");
     assert_int_equal(or_the_other->status, 200);
@@ -296,7 +301,8 @@ static void *crowd_run(void *context) {
     for (int i = 0; i < 200; i++) { /* all on one connection */
         client_request(&c, "GET", i % 3 ? "/hello?n=5" : "/file/fd", i % 3 ? NULL : "Range: bytes=10-19\r\n");
         struct answer a = client_answer(&c, false);
-        crowd->good += a.complete && (i % 3 ? a.status == 200 && strstr(a.body, "\"n\":5") : a.status == 206 && a.size == 10);
+        crowd->good +=
+            a.complete && (i % 3 ? a.status == 200 && strstr(a.body, "\"n\":5") : a.status == 206 && a.size == 10);
         free(a.body);
     }
     client_close(&c);

@@ -44,12 +44,12 @@ static inline bool toy_waits_for(const char *to, const char *text) {
     return toy_saw(to, text);
 }
 /* A client has its answer a moment before the server has tidied up after it. */
-#define SOON(condition)                                                                                                                    \
-    do {                                                                                                                                   \
-        for (int tries_ = 0; tries_ < 1000 && !(condition); tries_++) {                                                                    \
-            sleep_ms(5);                                                                                                                   \
-        }                                                                                                                                  \
-        assert_true(condition);                                                                                                            \
+#define SOON(condition)                                                                                                \
+    do {                                                                                                               \
+        for (int tries_ = 0; tries_ < 1000 && !(condition); tries_++) {                                                \
+            sleep_ms(5);                                                                                               \
+        }                                                                                                              \
+        assert_true(condition);                                                                                        \
     } while (0)
 
 static inline uint8_t toy_byte(uint64_t i) {
@@ -66,8 +66,9 @@ static void toy_hello(struct http_request *r) {
     http_param_time(r, "at", &at);
     size_t count = http_params(r, "tag", tags, 4);
     http_reply_json(r, 200,
-                    json_pack("{s:s, s:I, s:b, s:I, s:i, s:s, s:s}", "hello", "world", "n", (json_int_t)n, "report", (int)report, "at",
-                              (json_int_t)at.ns, "tags", (int)count, "first", tags[0], "id", http_id(r)));
+                    json_pack("{s:s, s:I, s:b, s:I, s:i, s:s, s:s}", "hello", "world", "n", (json_int_t)n, "report",
+                              (int)report, "at", (json_int_t)at.ns, "tags", (int)count, "first", tags[0], "id",
+                              http_id(r)));
 }
 
 static void toy_item(struct http_request *r) {
@@ -179,8 +180,9 @@ static void toy_stream(struct http_request *r) {
     http_param_bool(r, "fail", &s->fail);
     http_param_duration(r, "wait", &wait);
     s->wait_ms = (long)(wait / 1000000);
-    http_reply_stream(r,
-                      &(struct http_stream){.media_type = "application/x-ndjson", .next = toy_next, .free = toy_stream_free, .context = s});
+    http_reply_stream(
+        r, &(struct http_stream){
+               .media_type = "application/x-ndjson", .next = toy_next, .free = toy_stream_free, .context = s});
 }
 
 static void toy_slow(struct http_request *r) {
@@ -245,25 +247,26 @@ static const struct http_param toy_params[] = {{.name = "n", .type = HTTP_UINT},
                                                {.name = "fail", .type = HTTP_BOOL},
                                                {.name = "kind", .type = HTTP_CHOICE, .choices = toy_kinds},
                                                {0}};
-static const struct http_route toy_routes[] = {{.method = "GET", .path = "/hello", .params = toy_params, .handle = toy_hello},
-                                               {.method = "POST", .path = "/hello", .params = toy_params, .handle = toy_hello},
-                                               {.method = "GET", .path = "/items/{id}", .handle = toy_item},
-                                               {.method = "PUT",
-                                                .path = "/items/{id}",
-                                                .handle = toy_upload_handle,
-                                                .begin = toy_upload_begin,
-                                                .piece = toy_upload_piece,
-                                                .aborted = toy_upload_aborted},
-                                               {.method = "GET", .path = "/rest/{path...}", .handle = toy_rest},
-                                               {.method = "GET", .path = "/big", .handle = toy_big},
-                                               {.method = "GET", .path = "/big/tagged", .handle = toy_big_tagged},
-                                               {.method = "GET", .path = "/tagged", .handle = toy_tagged},
-                                               {.method = "GET", .path = "/file/{name}", .handle = toy_file},
-                                               {.method = "GET", .path = "/stream", .params = toy_params, .handle = toy_stream},
-                                               {.method = "GET", .path = "/slow", .params = toy_params, .handle = toy_slow},
-                                               {.method = "GET", .path = "/mute", .handle = toy_mute},
-                                               {.method = "GET", .path = "/error", .handle = toy_error},
-                                               {0}};
+static const struct http_route toy_routes[] = {
+    {.method = "GET", .path = "/hello", .params = toy_params, .handle = toy_hello},
+    {.method = "POST", .path = "/hello", .params = toy_params, .handle = toy_hello},
+    {.method = "GET", .path = "/items/{id}", .handle = toy_item},
+    {.method = "PUT",
+     .path = "/items/{id}",
+     .handle = toy_upload_handle,
+     .begin = toy_upload_begin,
+     .piece = toy_upload_piece,
+     .aborted = toy_upload_aborted},
+    {.method = "GET", .path = "/rest/{path...}", .handle = toy_rest},
+    {.method = "GET", .path = "/big", .handle = toy_big},
+    {.method = "GET", .path = "/big/tagged", .handle = toy_big_tagged},
+    {.method = "GET", .path = "/tagged", .handle = toy_tagged},
+    {.method = "GET", .path = "/file/{name}", .handle = toy_file},
+    {.method = "GET", .path = "/stream", .params = toy_params, .handle = toy_stream},
+    {.method = "GET", .path = "/slow", .params = toy_params, .handle = toy_slow},
+    {.method = "GET", .path = "/mute", .handle = toy_mute},
+    {.method = "GET", .path = "/error", .handle = toy_error},
+    {0}};
 
 static void toy_log_line(void *context, const char *line) {
     assert_null(context);
@@ -313,7 +316,8 @@ static inline struct http_metrics toy_metrics(void) {
     return statistics;
 }
 
-#define ASK(name, method, target, headers) AUTO(answer_free) struct answer *name = answer_keep(client_ask(toy_url, method, target, headers))
+#define ASK(name, method, target, headers)                                                                             \
+    AUTO(answer_free) struct answer *name = answer_keep(client_ask(toy_url, method, target, headers))
 
 static inline void answer_free(struct answer *a) {
     if (a) {

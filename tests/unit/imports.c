@@ -1,4 +1,5 @@
-/* Files of this machine: roots that nothing leads out of, references that come and go, imports of folders, what is known of files. */
+/* Files of this machine: roots that nothing leads out of, references that come and go, imports of folders, what is
+ * known of files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,8 +77,9 @@ static void nothing_leads_out(const struct roots *roots) {
     opens(roots, "link.trial", false, REEL_ARGUMENT);
     opens(roots, "link/out.trial", false, REEL_ARGUMENT);
     opens(roots, "up/out.trial", false, REEL_ARGUMENT);
-    opens(roots, "sub/inside.trial", false, REEL_ARGUMENT); /* even one that stays inside: one rule is easier to trust */
-    opens(roots, "pipe", true, REEL_OK);                    /* and opening it does not wait for its other end */
+    opens(roots, "sub/inside.trial", false,
+          REEL_ARGUMENT);                /* even one that stays inside: one rule is easier to trust */
+    opens(roots, "pipe", true, REEL_OK); /* and opening it does not wait for its other end */
 }
 
 static void roots_keep_what_they_hold(void **state) {
@@ -137,7 +139,8 @@ static void on_import_report(void *context, const struct import_report *t) {
 
 static struct import_options terms_of(enum import_mode mode, struct reported *h) {
     *h = (struct reported){0};
-    return (struct import_options){.mode = mode, .collection = "lab", .on_report = on_import_report, .context = h, .wait_for_scans = true};
+    return (struct import_options){
+        .mode = mode, .collection = "lab", .on_report = on_import_report, .context = h, .wait_for_scans = true};
 }
 static void import(const char *path, const struct import_options *options) {
     struct import_statistics statistics;
@@ -235,7 +238,8 @@ static void dry_runs_have_pages(void **state) {
             break;
         }
     }
-    assert_string_equal(all, "would_take z.trial,would_take a/1.trial,would_take a/2.trial,would_take b/3.trial,failed b/no.trial,");
+    assert_string_equal(
+        all, "would_take z.trial,would_take a/1.trial,would_take a/2.trial,would_take b/3.trial,failed b/no.trial,");
     assert_int_equal(stored_files(), 0);
     assert_int_equal(access(ROOT "/z.trial", F_OK), 0);
 }
@@ -265,7 +269,8 @@ static void files_of_several_folders_are_named_at_once(void **state) {
     (void)state;
     struct reported h;
     struct import_statistics statistics;
-    const char *const paths[] = {ROOT "/night/d.trial", ROOT "/a.trial", ROOT "/day/c.trial", ROOT "/b.trial", ROOT "/day/c.trial"};
+    const char *const paths[] = {ROOT "/night/d.trial", ROOT "/a.trial", ROOT "/day/c.trial", ROOT "/b.trial",
+                                 ROOT "/day/c.trial"};
     mkdir(ROOT "/day", 0755);
     mkdir(ROOT "/night", 0755);
     put(ROOT "/a.trial", "TRIALa");

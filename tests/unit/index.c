@@ -7,8 +7,8 @@
 
 static bool full_scan(struct reel_scan *scan, struct reel_error *err) {
     static const char *const topics[] = {"frame", "state"};
-    struct reel_schema schemas[] = {{.name = "Outer", .encoding = "json", .hash = "ab", .data = {(const uint8_t *)"{}", 2}},
-                                    {.name = "Inner"}};
+    struct reel_schema schemas[] = {
+        {.name = "Outer", .encoding = "json", .hash = "ab", .data = {(const uint8_t *)"{}", 2}}, {.name = "Inner"}};
     struct reel_pair pairs[] = {{"k", "1"}, {"k", "2"}};
     struct reel_channel both = {.name = "frame+state",
                                 .topics = topics,
@@ -26,15 +26,19 @@ static bool full_scan(struct reel_scan *scan, struct reel_error *err) {
         return false;
     }
     assert_false(reel_scan_channel_update(scan, 2, &both, err));
-    assert_true(reel_scan_chunk(scan, &(struct reel_chunk){.part = 1, .codec = REEL_CODEC_LZ4, .offset = 10, .stored = 20, .raw = 500},
-                                &chunk, err));
+    assert_true(reel_scan_chunk(
+        scan, &(struct reel_chunk){.part = 1, .codec = REEL_CODEC_LZ4, .offset = 10, .stored = 20, .raw = 500}, &chunk,
+        err));
     assert_int_equal(chunk, 2);
     assert_true(reel_scan_entry(
-        scan, &(struct reel_entry){.channel = 1, .time_ns = 50, .chunk = chunk, .offset = 400, .head = 50, .size = 50}, err));
-    assert_true(
-        reel_scan_entry(scan, &(struct reel_entry){.channel = 1, .time_ns = -7, .chunk = 0, .size = 3, .extra = {1, UINT64_MAX}}, err));
+        scan, &(struct reel_entry){.channel = 1, .time_ns = 50, .chunk = chunk, .offset = 400, .head = 50, .size = 50},
+        err));
+    assert_true(reel_scan_entry(
+        scan, &(struct reel_entry){.channel = 1, .time_ns = -7, .chunk = 0, .size = 3, .extra = {1, UINT64_MAX}}, err));
     assert_true(reel_scan_attachment(
-        scan, &(struct reel_attachment){.name = "cal.yaml", .media_type = "text/yaml", .time_ns = 5, .chunk = 1, .offset = 6, .size = 7},
+        scan,
+        &(struct reel_attachment){
+            .name = "cal.yaml", .media_type = "text/yaml", .time_ns = 5, .chunk = 1, .offset = 6, .size = 7},
         err));
     assert_true(reel_scan_attachment(scan, &(struct reel_attachment){.name = "raw"}, err));
     assert_true(reel_scan_metadata(scan, "who", bytes_of("x\0\xffy", 4), err));
@@ -48,7 +52,8 @@ static bool full_scan(struct reel_scan *scan, struct reel_error *err) {
     return true;
 }
 
-static const struct reel_format full_format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = full_scan, .version = 3};
+static const struct reel_format full_format = {
+    .name = "toy", .title = "Toy", .probe = toy_probe, .scan = full_scan, .version = 3};
 #define PATH REEL_SCRATCH "/index.pack"
 
 static bool scan_with(const struct reel_format *format, const struct reel_progress *progress, struct reel_error *err) {
@@ -94,9 +99,11 @@ static void scanned_files_are_reported(void **state) {
     assert_ptr_equal(info->format, &toy_format);
     assert_string_equal(info->container, "#TOY V1");
     assert_string_equal(info->clock_note, "counts from its start");
-    assert_true(info->clock == REEL_CLOCK_RELATIVE && info->n_channels == 2 && info->n_parts == 2 && info->n_chunks == 3);
+    assert_true(info->clock == REEL_CLOCK_RELATIVE && info->n_channels == 2 && info->n_parts == 2 &&
+                info->n_chunks == 3);
     assert_true(info->messages == 2 && info->payload_bytes == 53 && info->start_ns == -7 && info->end_ns == 50);
-    assert_true(info->damaged && info->n_findings_total == REEL_FINDINGS_MAX + 5 && info->lost_bytes == (REEL_FINDINGS_MAX + 5) / 2 * 10);
+    assert_true(info->damaged && info->n_findings_total == REEL_FINDINGS_MAX + 5 &&
+                info->lost_bytes == (REEL_FINDINGS_MAX + 5) / 2 * 10);
     check_channels(index);
     size_t n;
     const struct reel_attachment *a = reel_index_attachments(index, &n);
@@ -104,12 +111,14 @@ static void scanned_files_are_reported(void **state) {
     assert_string_equal(a[0].name, "cal.yaml");
     assert_string_equal(a[1].media_type, "application/octet-stream");
     const struct reel_finding *f = reel_index_findings(index, &n);
-    assert_true(n == REEL_FINDINGS_MAX && f[999].offset == 999 && f[999].severity == REEL_LOSS && f[999].part == 1 && f[999].length == 10);
+    assert_true(n == REEL_FINDINGS_MAX && f[999].offset == 999 && f[999].severity == REEL_LOSS && f[999].part == 1 &&
+                f[999].length == 10);
     assert_string_equal(f[999].text, "finding 999");
     const struct reel_pairs *pairs = reel_index_metadata(index);
     assert_true(pairs->count == 1);
     assert_string_equal(pairs->items[0].value, "x\\x00\\xffy");
-    assert_true(reel_index_part_size(index, 0) == 100 && reel_index_part_size(index, 1) == 30 && reel_index_part_size(index, 2) == 0);
+    assert_true(reel_index_part_size(index, 0) == 100 && reel_index_part_size(index, 1) == 30 &&
+                reel_index_part_size(index, 2) == 0);
     reel_index_free(index);
 }
 
@@ -128,8 +137,8 @@ static void an_empty_recording_has_an_index(void **state) {
     struct reel_index *index = reel_index_open(PATH, &err);
     assert_non_null(index);
     const struct reel_index_info *info = reel_index_info(index);
-    assert_true(info->messages == 0 && info->start_ns == 0 && info->end_ns == 0 && info->n_channels == 0 && !info->damaged &&
-                info->n_findings_total == 0);
+    assert_true(info->messages == 0 && info->start_ns == 0 && info->end_ns == 0 && info->n_channels == 0 &&
+                !info->damaged && info->n_findings_total == 0);
     reel_index_free(index);
 }
 

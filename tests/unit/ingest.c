@@ -1,4 +1,5 @@
-/* Ingestion: what is created, found, refused and kept; that two at once make one; that a crash leaves nothing or everything. */
+/* Ingestion: what is created, found, refused and kept; that two at once make one; that a crash leaves nothing or
+ * everything. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +53,8 @@ static void an_upload_is_a_recording(void **state) {
     assert_int_equal(send_text("d/a.trial", "TRIALabl", &r), INGEST_EXISTS);
     assert_string_equal(r.recording.id, id);
     ingest_result_done(&r);
-    assert_int_equal(send_text("b.trial", "TRIALabl", &r), INGEST_CREATED); /* elsewhere, on the same blob, not scanned again */
+    assert_int_equal(send_text("b.trial", "TRIALabl", &r),
+                     INGEST_CREATED); /* elsewhere, on the same blob, not scanned again */
     assert_string_not_equal(r.recording.id, id);
     assert_int_equal(r.recording.messages, 2);
     ingest_result_done(&r);
@@ -62,9 +64,9 @@ static void an_upload_is_a_recording(void **state) {
     assert_int_equal(send_text("b.trial", "TRIALother", &r), INGEST_REFUSED);
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_int_equal(stored_files(), 3);
-    assert_int_equal(
-        send_with(&(struct ingest_request){.collection = "lab", .name = "b.trial", .replace = true}, "TRIALother", INT64_MAX, &r, &err),
-        INGEST_CREATED);
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "b.trial", .replace = true},
+                               "TRIALother", INT64_MAX, &r, &err),
+                     INGEST_CREATED);
     assert_int_equal(r.recording.revision, 2);
     assert_int_equal(stored_files(), 6);
     ingest_result_done(&r);
@@ -93,8 +95,9 @@ static void what_cannot_be_read_leaves_nothing(void **state) {
     assert_true(ingest_purge(&app, r.recording.id, &err));
     ingest_result_done(&r);
     assert_int_equal(stored_files(), 0);
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a", .format = "none"}, "TRIAL", 0, &r, &err),
-                     INGEST_REFUSED);
+    assert_int_equal(
+        send_with(&(struct ingest_request){.collection = "lab", .name = "a", .format = "none"}, "TRIAL", 0, &r, &err),
+        INGEST_REFUSED);
     assert_int_equal(err.code, REEL_ARGUMENT);
 }
 
@@ -119,8 +122,9 @@ static void a_long_scan_continues_in_the_background(void **state) {
     ingest_result_done(&r);
 
     atomic_store(&trial_gate, false);
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "slow and bad"}, "TRIALsd", 20 * MS, &r, &err),
-                     INGEST_SCANNING);
+    assert_int_equal(
+        send_with(&(struct ingest_request){.collection = "lab", .name = "slow and bad"}, "TRIALsd", 20 * MS, &r, &err),
+        INGEST_SCANNING);
     atomic_store(&trial_gate, true);
     wait_until_idle();
     assert_int_equal(state_of(r.recording.id), STATE_FAILED);
@@ -137,7 +141,8 @@ static void until_it_is_scanned_a_recording_is_shown_by_its_summary(void **state
     (void)state;
     struct ingest_result r;
     char job[33];
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALsal", 0, &r, &err), INGEST_SCANNING);
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALsal", 0, &r, &err),
+                     INGEST_SCANNING);
     struct catalog_recording got = row_of(r.recording.id);
     assert_int_equal(got.state, STATE_SCANNING);
     assert_int_equal(got.messages, 3);
@@ -148,7 +153,8 @@ static void until_it_is_scanned_a_recording_is_shown_by_its_summary(void **state
     assert_true(reel_index_info(summary)->is_summary);
     assert_null(scan_open_pack(&app, got.content, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
-    assert_null(recordings_get(app.recordings, &got, 0, job, &err)); /* a request for messages gets the running scan; no other is started */
+    assert_null(recordings_get(app.recordings, &got, 0, job,
+                               &err)); /* a request for messages gets the running scan; no other is started */
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_string_equal(job, r.job);
     atomic_store(&trial_gate, true);
@@ -170,7 +176,8 @@ static void until_it_is_scanned_a_recording_is_shown_by_its_summary(void **state
 static void without_an_index_a_scan_is_needed(void **state) {
     (void)state;
     struct ingest_result r;
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALsn", 0, &r, &err), INGEST_SCANNING);
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALsn", 0, &r, &err),
+                     INGEST_SCANNING);
     struct catalog_recording got = row_of(r.recording.id);
     assert_int_equal(got.messages, 0);
     assert_string_equal(got.format, "");
@@ -193,7 +200,8 @@ static void without_an_index_a_scan_is_needed(void **state) {
 static void a_scan_may_be_purged_or_cancelled(void **state) {
     (void)state;
     struct ingest_result r;
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALs", 20 * MS, &r, &err), INGEST_SCANNING);
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALs", 20 * MS, &r, &err),
+                     INGEST_SCANNING);
     assert_true(ingest_purge(&app, r.recording.id, &err));
     ingest_result_done(&r);
     atomic_store(&trial_gate, true);
@@ -201,7 +209,8 @@ static void a_scan_may_be_purged_or_cancelled(void **state) {
     assert_int_equal(stored_files(), 0);
     assert_int_equal(all_recordings(), 0);
     atomic_store(&trial_gate, false);
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "b"}, "TRIALs", 20 * MS, &r, &err), INGEST_SCANNING);
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "b"}, "TRIALs", 20 * MS, &r, &err),
+                     INGEST_SCANNING);
     assert_true(jobs_cancel(app.jobs, r.job, &err));
     wait_until_idle();
     assert_int_equal(state_of(r.recording.id), STATE_FAILED);
@@ -219,7 +228,8 @@ struct sender {
 static void *send_one(void *argument) {
     struct sender *s = argument;
     struct ingest_result r;
-    s->outcome = send_with(&(struct ingest_request){.collection = "lab", .name = s->name}, s->text, INT64_MAX, &r, &s->error);
+    s->outcome =
+        send_with(&(struct ingest_request){.collection = "lab", .name = s->name}, s->text, INT64_MAX, &r, &s->error);
     memcpy(s->id, r.recording.id, sizeof s->id);
     ingest_result_done(&r);
     return NULL;
@@ -260,7 +270,8 @@ static void the_same_at_once_is_one_recording(void **state) {
 
 static void others_under_one_name_leave_one(void **state) {
     (void)state;
-    static const char *const texts[SENDERS] = {"TRIALa", "TRIALb", "TRIALc", "TRIALe", "TRIALf", "TRIALg", "TRIALh", "TRIALi"};
+    static const char *const texts[SENDERS] = {"TRIALa", "TRIALb", "TRIALc", "TRIALe",
+                                               "TRIALf", "TRIALg", "TRIALh", "TRIALi"};
     struct sender senders[SENDERS] = {0};
     for (int i = 0; i < SENDERS; i++) {
         senders[i] = (struct sender){.name = "x", .text = texts[i]};
@@ -331,7 +342,8 @@ static void leftovers_are_swept_at_start(void **state) {
 static void scans_cut_by_the_end_are_taken_up_again(void **state) {
     (void)state;
     struct ingest_result r;
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALs", 20 * MS, &r, &err), INGEST_SCANNING);
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a"}, "TRIALs", 20 * MS, &r, &err),
+                     INGEST_SCANNING);
     app_down(); /* cancels it */
     app_up();
     assert_int_equal(state_of(r.recording.id), STATE_SCANNING);
@@ -362,7 +374,8 @@ static void names_are_checked_before_the_body(void **state) {
         {longest, "a", false},      {"lab", longest + 2, true}, {"lab", "\xed\xa0\x80", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool good = ingest_check(&app, &(struct ingest_request){.collection = cases[i].collection, .name = cases[i].name}, 5, &err);
+        bool good = ingest_check(
+            &app, &(struct ingest_request){.collection = cases[i].collection, .name = cases[i].name}, 5, &err);
         if (good != cases[i].good || (!good && err.code != REEL_ARGUMENT)) {
             fail_msg("\"%s\" \"%s\"", cases[i].collection, cases[i].name);
         }
@@ -407,7 +420,8 @@ static void write_file(const char *path, const char *text) {
 /* Several files are one recording by one scan: all of them or nothing. */
 static void files_come_in_as_one(void **state) {
     (void)state;
-    static const char *const there[] = {REEL_SCRATCH "/b.trial", REEL_SCRATCH "/a.trial"}, *const turned[] = {there[1], there[0]},
+    static const char *const there[] = {REEL_SCRATCH "/b.trial", REEL_SCRATCH "/a.trial"},
+                             *const turned[] = {there[1], there[0]},
                              *const one_lacks[] = {REEL_SCRATCH "/c.trial", REEL_SCRATCH "/none"},
                              *const damaged[] = {REEL_SCRATCH "/d.trial", there[0]};
     struct ingest_result r;
@@ -467,7 +481,8 @@ static void purge_leaves_what_others_need(void **state) {
 /* ---- further files */
 
 static enum ingest_outcome send_part(const char *name, const char *text, int64_t wait_ns, struct ingest_result *out) {
-    return send_with(&(struct ingest_request){.collection = "lab", .name = name, .part_of = "a0"}, text, wait_ns, out, &err);
+    return send_with(&(struct ingest_request){.collection = "lab", .name = name, .part_of = "a0"}, text, wait_ns, out,
+                     &err);
 }
 static void assert_recording(enum recording_state state, uint32_t parts, uint64_t messages) {
     struct catalog_recording r;
@@ -478,7 +493,8 @@ static void assert_recording(enum recording_state state, uint32_t parts, uint64_
     catalog_recording_done(&r);
 }
 
-/* A part whose scan outlasts the request is answered like a first file: the job goes on, and further parts may come before it ends. */
+/* A part whose scan outlasts the request is answered like a first file: the job goes on, and further parts may come
+ * before it ends. */
 static void a_part_may_take_a_long_time(void **state) {
     (void)state;
     struct ingest_result r = {0};
@@ -505,7 +521,8 @@ static void a_part_may_take_a_long_time(void **state) {
 static void a_part_of_what_is_being_scanned(void **state) {
     (void)state;
     struct ingest_result r = {0};
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a0"}, "TRIALsb", 0, &r, &err), INGEST_SCANNING);
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "lab", .name = "a0"}, "TRIALsb", 0, &r, &err),
+                     INGEST_SCANNING);
     ingest_result_done(&r);
     assert_int_equal(send_part("a1", "TRIALx", 20 * MS, &r), INGEST_SCANNING);
     ingest_result_done(&r);
@@ -539,8 +556,8 @@ static void *send_nth(void *argument) {
     struct reel_error why = {0};
     char name[] = "a?", text[] = "TRIAL?";
     name[1] = text[5] = (char)(uintptr_t)argument;
-    enum ingest_outcome outcome =
-        send_with(&(struct ingest_request){.collection = "lab", .name = name, .part_of = "a0"}, text, INT64_MAX, &r, &why);
+    enum ingest_outcome outcome = send_with(
+        &(struct ingest_request){.collection = "lab", .name = name, .part_of = "a0"}, text, INT64_MAX, &r, &why);
     if (outcome != INGEST_JOINED) {
         fprintf(stderr, "%s: %s\n", name, why.text);
     }
@@ -579,7 +596,8 @@ static void a_lost_part_is_repaired(void **state) {
         assert_true(store_remove_blob(app.store, r.recording.parts[part].sha256, &err));
         assert_true(catalog_set_state(app.catalog, r.recording.id, STATE_MISSING, "gone", &err));
         struct ingest_result again = {0};
-        assert_int_equal(part ? send_part("a1", "TRIALxyz", INT64_MAX, &again) : send_text("a0", "TRIALab", &again), INGEST_SCANNING);
+        assert_int_equal(part ? send_part("a1", "TRIALxyz", INT64_MAX, &again) : send_text("a0", "TRIALab", &again),
+                         INGEST_SCANNING);
         ingest_result_done(&again);
         wait_until_idle();
         assert_recording(STATE_READY, 2, 2 + 3);

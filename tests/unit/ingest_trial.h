@@ -1,6 +1,6 @@
-/* For tests of ingestion: an app without HTTP, and a format whose files determine the outcome of their scan. A test program includes this
- * once. A file: "TRIAL", then letters: 'd' = damaged beyond use, 'l' = something lost, 's' = the scan waits until trial_gate is open, 'n'
- * at the end = no index. One channel /trial, one message per letter. */
+/* For tests of ingestion: an app without HTTP, and a format whose files determine the outcome of their scan. A test
+ * program includes this once. A file: "TRIAL", then letters: 'd' = damaged beyond use, 'l' = something lost, 's' = the
+ * scan waits until trial_gate is open, 'n' at the end = no index. One channel /trial, one message per letter. */
 #ifndef REEL_TESTS_INGEST_TRIAL_H
 #define REEL_TESTS_INGEST_TRIAL_H
 
@@ -58,7 +58,8 @@ static bool trial_part(struct reel_scan *scan, uint32_t part, uint32_t channel, 
 static bool trial_scan(struct reel_scan *scan, struct reel_error *err) {
     uint32_t id;
     atomic_fetch_add(&trial_scans, 1);
-    bool ok = reel_scan_channel(scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err);
+    bool ok = reel_scan_channel(
+        scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err);
     for (uint32_t i = 0; ok && i < scan->n_parts; i++) {
         ok = trial_part(scan, i, id, err);
     }
@@ -79,7 +80,9 @@ static bool trial_summary(struct reel_scan *scan, struct reel_error *err) {
     struct reel_channel_stats annotations = {.count = s->size - 5, .first_ns = 5, .last_ns = (int64_t)s->size - 1};
     return last == 'n'
                ? reel_fail(err, REEL_UNSUPPORTED, "no index")
-               : reel_scan_channel(scan, &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"}, &id, err) &&
+               : reel_scan_channel(scan,
+                                   &(struct reel_channel){.name = "/trial", .type = "trial/Letter", .encoding = "text"},
+                                   &id, err) &&
                      reel_scan_count(scan, id, &annotations, err);
 }
 
@@ -113,7 +116,8 @@ static void app_up(void) {
     app.catalog = app.store ? catalog_open(DATA "/catalog.db", &err) : NULL;
     app.cache = reel_cache_new(1 << 20, &err);
     app.locks = locks_new(&err);
-    app.jobs = jobs_open(&(struct jobs_options){.app = &app, .catalog = app.catalog, .scan_threads = 2, .kinds = job_kinds}, &err);
+    app.jobs = jobs_open(
+        &(struct jobs_options){.app = &app, .catalog = app.catalog, .scan_threads = 2, .kinds = job_kinds}, &err);
     app.recordings = recordings_new(&app, &err);
     if (!app.catalog || !app.cache || !app.jobs || !app.recordings) {
         fprintf(stderr, "app: %s\n", err.text);
@@ -188,8 +192,8 @@ static inline void wait_until_idle(void) {
 }
 
 /* Uploads `text`; `q` gives name and wishes. */
-static enum ingest_outcome send_with(const struct ingest_request *q, const char *text, int64_t wait_ns, struct ingest_result *out,
-                                     struct reel_error *problem) {
+static enum ingest_outcome send_with(const struct ingest_request *q, const char *text, int64_t wait_ns,
+                                     struct ingest_result *out, struct reel_error *problem) {
     char sha256[65];
     uint64_t size;
     struct store_upload *u = store_upload_begin(app.store, problem);

@@ -85,8 +85,11 @@ static void on_ended(struct app *app, const struct catalog_job *job) {
 
 static void open_jobs(void) {
     catalog = catalog_open(CATALOG, &err);
-    jobs =
-        catalog ? jobs_open(&(struct jobs_options){.catalog = catalog, .scan_threads = 1, .kinds = kinds, .ended = on_ended}, &err) : NULL;
+    jobs = catalog
+               ? jobs_open(
+                     &(struct jobs_options){.catalog = catalog, .scan_threads = 1, .kinds = kinds, .ended = on_ended},
+                     &err)
+               : NULL;
     if (!jobs) {
         fail_msg("%s", err.text);
     }
@@ -126,7 +129,9 @@ static enum job_state state_of(const char *id) {
     return job.state;
 }
 static void add(const char *kind, const char *key, char id[JOB_ID_TEXT]) {
-    if (!jobs_add(jobs, &(struct job_spec){.kind = kind, .key = key, .subject = "day", .collection = "lab", .options = "{}"}, id, &err)) {
+    if (!jobs_add(jobs,
+                  &(struct job_spec){.kind = kind, .key = key, .subject = "day", .collection = "lab", .options = "{}"},
+                  id, &err)) {
         fail_msg("%s", err.text);
     }
 }
@@ -218,15 +223,23 @@ static void a_stop_puts_jobs_back(void **state) {
 static void what_a_dead_process_has_left_is_run(void **state) {
     (void)state;
     bool added;
-    struct catalog_job dead = {
-        .kind = "slow", .key = "x", .lane = LANE_SCANS, .state = JOB_RUNNING, .owner = "elsewhere", .options = (char *)"{\"n\":1}"};
+    struct catalog_job dead = {.kind = "slow",
+                               .key = "x",
+                               .lane = LANE_SCANS,
+                               .state = JOB_RUNNING,
+                               .owner = "elsewhere",
+                               .options = (char *)"{\"n\":1}"};
     dead.lease_until_ns = reel_now_ns() - 1;
     atomic_store(&gate, true);
     assert_true(catalog_job_add(catalog, &dead, &added, &err) && added);
     assert_true(jobs_wait(jobs, dead.id, FOREVER, &err)); /* its lease has run out */
     assert_string_equal(last_options, "{\"n\":1}");
-    struct catalog_job alive = {
-        .kind = "slow", .key = "y", .lane = LANE_SCANS, .state = JOB_RUNNING, .owner = "elsewhere", .options = (char *)""};
+    struct catalog_job alive = {.kind = "slow",
+                                .key = "y",
+                                .lane = LANE_SCANS,
+                                .state = JOB_RUNNING,
+                                .owner = "elsewhere",
+                                .options = (char *)""};
     alive.lease_until_ns = reel_now_ns() + 3600 * SECOND;
     assert_true(catalog_job_add(catalog, &alive, &added, &err) && added);
     assert_false(jobs_wait(jobs, alive.id, 2 * SECOND, &err));
@@ -280,8 +293,13 @@ static void free_task(void *context) {
     atomic_store(&((struct task *)context)->freed, true);
 }
 static struct job *start(struct task *t, const char *owner) {
-    const struct job_work work = {
-        .kind = "slow", .lane = LANE_SCANS, .owner = owner, .run = run_task, .attached = task_attached, .free = free_task, .context = t};
+    const struct job_work work = {.kind = "slow",
+                                  .lane = LANE_SCANS,
+                                  .owner = owner,
+                                  .run = run_task,
+                                  .attached = task_attached,
+                                  .free = free_task,
+                                  .context = t};
     struct job *job = job_start(jobs, &work, &err);
     assert_non_null(job);
     return job;
@@ -367,7 +385,8 @@ static bool note_order(void *context, const struct reel_progress *progress, stru
     return true;
 }
 
-/* Two threads run the first two jobs of "many". One of them ends: that thread takes the job of "few" before the rest of "many". */
+/* Two threads run the first two jobs of "many". One of them ends: that thread takes the job of "few" before the rest of
+ * "many". */
 static void owners_take_turns(void **state) {
     (void)state;
     close_jobs();
@@ -379,8 +398,11 @@ static void owners_take_turns(void **state) {
     for (int i = 0; i < 6; i++) {
         numbers[i].number = i;
         atomic_store(&numbers[i].go, i >= 2);
-        const struct job_work work = {
-            .kind = "slow", .lane = LANE_SCANS, .owner = i == 5 ? "few" : "many", .run = note_order, .context = &numbers[i]};
+        const struct job_work work = {.kind = "slow",
+                                      .lane = LANE_SCANS,
+                                      .owner = i == 5 ? "few" : "many",
+                                      .run = note_order,
+                                      .context = &numbers[i]};
         all[i] = job_start(jobs, &work, &err);
         assert_non_null(all[i]);
         if (i < 2) {

@@ -34,9 +34,10 @@ static void assert_output(const char *text) {
 
 static void maps_and_lists_nest(void **state) {
     (void)state;
-    assert_true(visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_list(v) && visit_integer(v, -1) && visit_begin_map(v) &&
-                visit_end_map(v) && visit_null(v) && visit_end_list(v) && visit_key_text(v, "b") && visit_boolean(v, true) &&
-                visit_key_text(v, "a") && visit_text(v, bytes_text("x")) && visit_end_map(v));
+    assert_true(visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_list(v) && visit_integer(v, -1) &&
+                visit_begin_map(v) && visit_end_map(v) && visit_null(v) && visit_end_list(v) &&
+                visit_key_text(v, "b") && visit_boolean(v, true) && visit_key_text(v, "a") &&
+                visit_text(v, bytes_text("x")) && visit_end_map(v));
     assert_output("{\"a\":[-1,{},null],\"b\":true,\"a\":\"x\"}");
 }
 
@@ -50,7 +51,8 @@ static void integers_beyond_2_53_are_strings(void **state) {
     visit_natural(v, UINT64_MAX);
     visit_natural(v, 0);
     visit_end_list(v);
-    assert_output("[9007199254740992,\"9007199254740993\",\"-9007199254740993\",\"-9223372036854775808\",\"18446744073709551615\",0]");
+    assert_output("[9007199254740992,\"9007199254740993\",\"-9007199254740993\",\"-9223372036854775808\","
+                  "\"18446744073709551615\",0]");
 }
 
 static void reals_are_the_shortest_that_read_back(void **state) {
@@ -103,8 +105,8 @@ static void bytes_are_base64(void **state) {
     visit_binary(v, bytes_text("foo"));
     visit_binary(v, bytes_text("foobar\xff\xfe"));
     visit_end_list(v);
-    assert_output(
-        "[{\"$base64\":\"\"},{\"$base64\":\"Zg==\"},{\"$base64\":\"Zm8=\"},{\"$base64\":\"Zm9v\"},{\"$base64\":\"Zm9vYmFy//4=\"}]");
+    assert_output("[{\"$base64\":\"\"},{\"$base64\":\"Zg==\"},{\"$base64\":\"Zm8=\"},{\"$base64\":\"Zm9v\"},{\"$"
+                  "base64\":\"Zm9vYmFy//4=\"}]");
 }
 
 static void packed_arrays_are_lists(void **state) {

@@ -28,9 +28,9 @@ static void reals_are_short(void **state) {
 /* All but reals is what jansson makes of it, in one line and indented. */
 static void the_rest_is_as_jansson_has_it(void **state) {
     (void)state;
-    static const char *const all[] = {"{}", "[]", "null",
-                                      "{\"b\": [1, {\"x\": []}, {}], \"a\\n\\u00e9\": {\"c\": null, \"d\": true, \"e\": false}}",
-                                      "[[], [[-9223372036854775808]], \"\\\"\\\\\\u0001\\u007f/\"]"};
+    static const char *const all[] = {
+        "{}", "[]", "null", "{\"b\": [1, {\"x\": []}, {}], \"a\\n\\u00e9\": {\"c\": null, \"d\": true, \"e\": false}}",
+        "[[], [[-9223372036854775808]], \"\\\"\\\\\\u0001\\u007f/\"]"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         json_t *value = json_loads(all[i], JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
         assert_non_null(value);

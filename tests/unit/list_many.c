@@ -11,18 +11,23 @@
 
 enum { ROWS = 12000, RUN = 50 };
 
-/* One a second for half a second; sizes in no order; each RUN of them have a tag's value, one of a hundred is intact. */
-static const char fill[] =
-    "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999) SELECT i FROM n;"
-    "INSERT INTO recordings (row, id, collection, name, revision, state, state_before_trash, content, size, format, container, clock, "
-    "clock_note, start_ns,"
-    " end_ns, duration_ns, messages, payload_bytes, channels, damaged, findings, lost_bytes, problem, created_ns, updated_ns)"
-    " SELECT i + 1, randomblob(16), 'lab', printf('n%06d', i), 1, 1, 1, randomblob(32), i * 7919 % 12000, 'toy', '', 0, '', i * 1000000000,"
-    " i * 1000000000 + 500000000, 500000000, 1, 0, 0, i % 100 <> 0, 0, 0, '', i, i FROM n;"
-    "INSERT INTO tag_keys (name) VALUES ('run');"
-    "INSERT INTO tag_values (key, value) SELECT DISTINCT 1, 'run-' || (i / 50) FROM n;"
-    "INSERT INTO recording_tags (recording, key, value) SELECT i + 1, 1, v.id FROM n CROSS JOIN tag_values AS v ON v.key = 1 AND v.value = "
-    "'run-' || (i / 50);";
+/* One a second for half a second; sizes in no order; each RUN of them have a tag's value, one of a hundred is intact.
+ */
+static const char fill[] = "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
+                           "WHERE i < 11999) SELECT i FROM n;"
+                           "INSERT INTO recordings (row, id, collection, name, revision, state, state_before_trash, "
+                           "content, size, format, container, clock, "
+                           "clock_note, start_ns,"
+                           " end_ns, duration_ns, messages, payload_bytes, channels, damaged, findings, lost_bytes, "
+                           "problem, created_ns, updated_ns)"
+                           " SELECT i + 1, randomblob(16), 'lab', printf('n%06d', i), 1, 1, 1, randomblob(32), i * "
+                           "7919 % 12000, 'toy', '', 0, '', i * 1000000000,"
+                           " i * 1000000000 + 500000000, 500000000, 1, 0, 0, i % 100 <> 0, 0, 0, '', i, i FROM n;"
+                           "INSERT INTO tag_keys (name) VALUES ('run');"
+                           "INSERT INTO tag_values (key, value) SELECT DISTINCT 1, 'run-' || (i / 50) FROM n;"
+                           "INSERT INTO recording_tags (recording, key, value) SELECT i + 1, 1, v.id FROM n CROSS JOIN "
+                           "tag_values AS v ON v.key = 1 AND v.value = "
+                           "'run-' || (i / 50);";
 
 static int set_up_many(void **state) {
     if (set_up(state) != 0) {
@@ -31,7 +36,8 @@ static int set_up_many(void **state) {
     sqlite3 *raw = open_raw();
     char name[128];
     sqlite3_stmt *s;
-    while (sqlite3_prepare_v2(raw, "SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger'", -1, &s, NULL) == SQLITE_OK &&
+    while (sqlite3_prepare_v2(raw, "SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger'", -1, &s,
+                              NULL) == SQLITE_OK &&
            sqlite3_step(s) == SQLITE_ROW) {
         snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(s, 0));
         sqlite3_finalize(s);
@@ -97,8 +103,8 @@ static void all_that_match_a_word_arrive_in_every_order(void **state) {
         assert_int_equal(walk(&(struct catalog_query){.words = "n00 -n00000"}, sorts[i], 300), 9990);
         assert_int_equal(walk(&(struct catalog_query){.words = "size:<7000"}, sorts[i], 500), 7000);
     }
-    struct catalog_page page =
-        query(&(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .offset = 11990}); /* by an offset too */
+    struct catalog_page page = query(
+        &(struct catalog_query){.words = "lab", .sort = "name", .limit = 50, .offset = 11990}); /* by an offset too */
     assert_int_equal(page.n_items, 10);
     assert_string_equal(page.items[0].name, "n011990");
     catalog_page_done(&page);
@@ -110,8 +116,10 @@ static void counts_end(void **state) {
     assert_true(page.total == ROWS && !page.total_capped);
     catalog_page_done(&page);
     const char *tag = "run";
-    const struct catalog_query many[] = {
-        {.words = "lab"}, {.words = "lab", .sort = "name"}, {.tags = &tag, .n_tags = 1}, {.has_start = true, .sort = "start"}};
+    const struct catalog_query many[] = {{.words = "lab"},
+                                         {.words = "lab", .sort = "name"},
+                                         {.tags = &tag, .n_tags = 1},
+                                         {.has_start = true, .sort = "start"}};
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
         struct catalog_query q = many[i];
         q.limit = 1;

@@ -1,5 +1,5 @@
-/* All pages of random searches, in every order, are what a plain SELECT … ORDER BY finds: among 50,000 recordings, more than twice
- * LIST_WALKED_MAX and LIST_ESTIMATE_MAX, or with REEL_TESTS_LONG among 200,000. */
+/* All pages of random searches, in every order, are what a plain SELECT … ORDER BY finds: among 50,000 recordings, more
+ * than twice LIST_WALKED_MAX and LIST_ESTIMATE_MAX, or with REEL_TESTS_LONG among 200,000. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,40 +12,51 @@
 
 enum { SEARCHES = 40, LARGE = 1, MATCHES_MAX = 800, LARGE_MAX = 12000, PATH = 4096 };
 
-static const char numbers[] =
-    "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 199999) SELECT i, i * 7919 % 200003 "
-    "AS x, "
-    "(i * 104729 + 7) % 199999 AS y FROM n;";
+static const char numbers[] = "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
+                              "WHERE i < 199999) SELECT i, i * 7919 % 200003 "
+                              "AS x, "
+                              "(i * 104729 + 7) % 199999 AS y FROM n;";
 static const char all[] = "CREATE TEMP VIEW taken AS SELECT * FROM n;";
 static const char some[] = "CREATE TEMP VIEW taken AS SELECT * FROM n WHERE i % 4 = 0;";
 static const char fill[] =
     "INSERT INTO label_sets (id, digest) SELECT i + 1, randomblob(32) FROM n WHERE i < 24;"
-    "INSERT INTO labels (id, kind, name) SELECT i + 1, i / 8, CASE i / 8 WHEN 0 THEN '/sensor' || i WHEN 1 THEN 'msgs/Kind' || i ELSE "
+    "INSERT INTO labels (id, kind, name) SELECT i + 1, i / 8, CASE i / 8 WHEN 0 THEN '/sensor' || i WHEN 1 THEN "
+    "'msgs/Kind' || i ELSE "
     "'operator:ann' || i END "
     "FROM n WHERE i < 24;"
-    "INSERT INTO label_set_labels SELECT s.id, l.id FROM label_sets AS s, labels AS l WHERE (l.kind < 2 AND s.id <= 16 AND (s.id + l.id) % "
+    "INSERT INTO label_set_labels SELECT s.id, l.id FROM label_sets AS s, labels AS l WHERE (l.kind < 2 AND s.id <= 16 "
+    "AND (s.id + l.id) % "
     "5 = 0) "
     "OR (l.kind = 2 AND s.id > 16 AND s.id - 16 <= l.id - 16);"
-    "INSERT INTO recordings (row, id, collection, name, revision, state, state_before_trash, content, size, format, container, clock, "
+    "INSERT INTO recordings (row, id, collection, name, revision, state, state_before_trash, content, size, format, "
+    "container, clock, "
     "clock_note, start_ns, "
-    "end_ns, duration_ns, messages, payload_bytes, channels, damaged, findings, lost_bytes, problem, created_ns, updated_ns, group_name, "
+    "end_ns, duration_ns, messages, payload_bytes, channels, damaged, findings, lost_bytes, problem, created_ns, "
+    "updated_ns, group_name, "
     "epoch_ns, "
     "channel_labels, metadata_labels)"
-    " SELECT i + 1, randomblob(16), substr('alpha beta  gamma delta ', 6 * (x % 4) + 1, 5 - (x % 4 = 1)), printf('%s-%s-%06d.bag', "
-    "substr('heron  falcon condor egret  ', 7 * (x % 4) + 1, 6 - (x % 4 IN (0, 3))), substr('yard garagelab   ', 1 + 4 * (y % 2) + 6 * (y "
+    " SELECT i + 1, randomblob(16), substr('alpha beta  gamma delta ', 6 * (x % 4) + 1, 5 - (x % 4 = 1)), "
+    "printf('%s-%s-%06d.bag', "
+    "substr('heron  falcon condor egret  ', 7 * (x % 4) + 1, 6 - (x % 4 IN (0, 3))), substr('yard garagelab   ', 1 + 4 "
+    "* (y % 2) + 6 * (y "
     "% 3 = 2), 4), y), 1, "
-    "CASE WHEN x % 50 = 0 THEN 4 WHEN x % 41 = 0 THEN 2 WHEN x % 997 = 0 THEN 3 ELSE 1 END, 1, randomblob(32), y % 1000 * 1000, "
+    "CASE WHEN x % 50 = 0 THEN 4 WHEN x % 41 = 0 THEN 2 WHEN x % 997 = 0 THEN 3 ELSE 1 END, 1, randomblob(32), y % "
+    "1000 * 1000, "
     "CASE WHEN i > 190000 THEN 'mcap' WHEN x % 100 = 3 THEN 'tide' ELSE 'rosbag2' END, '', x % 13 = 0, '', "
-    "iif(x % 13 = 0, 0, 1717200000000000000 + (i + x % 5000) * 60000000000), iif(x % 13 = 0, 0, 1717200000000000000 + (i + x % 5000) * "
+    "iif(x % 13 = 0, 0, 1717200000000000000 + (i + x % 5000) * 60000000000), iif(x % 13 = 0, 0, 1717200000000000000 + "
+    "(i + x % 5000) * "
     "60000000000) + y % 500 * "
-    "1000000000, y % 500 * 1000000000, x % 97, 0, 0, x % 200 = 1, 0, 0, '', 1700000000000000000 + i * 1000000000, i, iif(x % 500 = 7, 'g' "
+    "1000000000, y % 500 * 1000000000, x % 97, 0, 0, x % 200 = 1, 0, 0, '', 1700000000000000000 + i * 1000000000, i, "
+    "iif(x % 500 = 7, 'g' "
     "|| x % 7, ''), "
     "iif(x % 26 = 0, 1717200000000000000, NULL), 1 + x % 16, iif(y % 10 = 0, 17 + x % 8, NULL) FROM taken;"
     "INSERT INTO tag_keys (id, name) VALUES (1, 'run'), (2, 'robot');"
     "INSERT INTO tag_values (key, value) SELECT DISTINCT 1, 'run-' || (i / 50) FROM n;"
     "INSERT INTO tag_values (key, value) SELECT 2, 'r' || i FROM n WHERE i < 8;"
-    "INSERT INTO recording_tags SELECT i + 1, 1, v.id FROM taken CROSS JOIN tag_values AS v ON v.key = 1 AND v.value = 'run-' || (i / 50);"
-    "INSERT INTO recording_tags SELECT i + 1, 2, v.id FROM taken CROSS JOIN tag_values AS v ON v.key = 2 AND v.value = 'r' || (y % 8) "
+    "INSERT INTO recording_tags SELECT i + 1, 1, v.id FROM taken CROSS JOIN tag_values AS v ON v.key = 1 AND v.value = "
+    "'run-' || (i / 50);"
+    "INSERT INTO recording_tags SELECT i + 1, 2, v.id FROM taken CROSS JOIN tag_values AS v ON v.key = 2 AND v.value = "
+    "'r' || (y % 8) "
     "WHERE i "
     "% 3 > 0;";
 
@@ -67,7 +78,8 @@ static int set_up_all(void **state) {
     char drop[PATH] = "";
     sqlite3_stmt *s;
     assert_int_equal(
-        sqlite3_prepare_v2(raw, "SELECT 'DROP TRIGGER ' || name || ';' FROM sqlite_schema WHERE type = 'trigger'", -1, &s, NULL),
+        sqlite3_prepare_v2(raw, "SELECT 'DROP TRIGGER ' || name || ';' FROM sqlite_schema WHERE type = 'trigger'", -1,
+                           &s, NULL),
         SQLITE_OK);
     while (sqlite3_step(s) == SQLITE_ROW) {
         strcat(drop, (const char *)sqlite3_column_text(s, 0));
@@ -95,14 +107,15 @@ static unsigned pick(unsigned n) {
 }
 
 static void put_text(FILE *q, FILE *sql) {
-    static const char *const words[] = {"heron", "alco", "lab", "arage", "yard", "sensor3", "ann20", "delta", "-0012", "99.bag", "kind1"};
+    static const char *const words[] = {"heron", "alco",  "lab",   "arage",  "yard", "sensor3",
+                                        "ann20", "delta", "-0012", "99.bag", "kind1"};
     const char *word = words[pick(sizeof words / sizeof *words)], *part = word + (*word == '-');
     fputs(word + (*word == '-'), q);
-    fprintf(
-        sql,
-        "(name LIKE '%%%s%%' OR collection LIKE '%%%s%%' OR EXISTS (SELECT 1 FROM label_set_labels AS k JOIN labels AS l ON l.id = k.label "
-        "WHERE k.label_set IN (channel_labels, metadata_labels) AND l.name LIKE '%%%s%%'))",
-        part, part, part);
+    fprintf(sql,
+            "(name LIKE '%%%s%%' OR collection LIKE '%%%s%%' OR EXISTS (SELECT 1 FROM label_set_labels AS k JOIN "
+            "labels AS l ON l.id = k.label "
+            "WHERE k.label_set IN (channel_labels, metadata_labels) AND l.name LIKE '%%%s%%'))",
+            part, part, part);
 }
 
 static void put_term(FILE *q, FILE *sql) {
@@ -135,7 +148,8 @@ static void put_term(FILE *q, FILE *sql) {
     case 6:
         fprintf(q, "2024-%02u-%02u", month, day);
         fprintf(sql,
-                "(width_ns IS NOT NULL AND calendar_end_ns >= CAST(strftime('%%s', '2024-%02u-%02u') AS INTEGER) * 1000000000 AND "
+                "(width_ns IS NOT NULL AND calendar_end_ns >= CAST(strftime('%%s', '2024-%02u-%02u') AS INTEGER) * "
+                "1000000000 AND "
                 "calendar_start_ns < "
                 "(CAST(strftime('%%s', '2024-%02u-%02u') AS INTEGER) + 86400) * 1000000000)",
                 month, day, month, day);
@@ -144,21 +158,24 @@ static void put_term(FILE *q, FILE *sql) {
     case 8:
         fprintf(q, "run:run-%u*", n % 400);
         fprintf(sql,
-                "EXISTS (SELECT 1 FROM recording_tags AS t JOIN tag_values AS v ON v.id = t.value WHERE t.recording = recordings.row AND "
+                "EXISTS (SELECT 1 FROM recording_tags AS t JOIN tag_values AS v ON v.id = t.value WHERE t.recording = "
+                "recordings.row AND "
                 "v.value GLOB 'run-%u*')",
                 n % 400);
         break;
     case 9:
         fprintf(q, "robot:r%u,r%u", n % 8, n % 3);
         fprintf(sql,
-                "EXISTS (SELECT 1 FROM recording_tags AS t JOIN tag_values AS v ON v.id = t.value WHERE t.recording = recordings.row AND "
+                "EXISTS (SELECT 1 FROM recording_tags AS t JOIN tag_values AS v ON v.id = t.value WHERE t.recording = "
+                "recordings.row AND "
                 "v.value IN ('r%u', 'r%u'))",
                 n % 8, n % 3);
         break;
     case 10:
         fprintf(q, "topic:/sensor%u", n % 8);
         fprintf(sql,
-                "EXISTS (SELECT 1 FROM label_set_labels AS k JOIN labels AS l ON l.id = k.label WHERE k.label_set = channel_labels AND "
+                "EXISTS (SELECT 1 FROM label_set_labels AS k JOIN labels AS l ON l.id = k.label WHERE k.label_set = "
+                "channel_labels AND "
                 "l.name = '/sensor%u')",
                 n % 8);
         break;
@@ -214,7 +231,8 @@ static uint32_t expect_rows(const char *where) {
     char sql[2 * PATH];
     run_sql("DROP TABLE IF EXISTS temp.expected");
     snprintf(sql, sizeof sql,
-             "CREATE TEMP TABLE expected AS SELECT row, name, calendar_start_ns, calendar_end_ns, size, messages, duration_ns FROM "
+             "CREATE TEMP TABLE expected AS SELECT row, name, calendar_start_ns, calendar_end_ns, size, messages, "
+             "duration_ns FROM "
              "recordings WHERE %s "
              "LIMIT %d",
              where, LARGE_MAX + 1);
@@ -247,12 +265,16 @@ static void compare_pages(const char *q, const char *sort, const int64_t *rows, 
     do {
         struct catalog_page page;
         if (!catalog_list(c,
-                          &(struct catalog_query){
-                              .words = q, .sort = sort, .limit = limit, .cursor = cursor, .count = !cursor && strcmp(sort, "name") == 0},
+                          &(struct catalog_query){.words = q,
+                                                  .sort = sort,
+                                                  .limit = limit,
+                                                  .cursor = cursor,
+                                                  .count = !cursor && strcmp(sort, "name") == 0},
                           &page, &err)) {
             fail_msg("%s: %s", q, err.text);
         }
-        if (!cursor && strcmp(sort, "name") == 0 && (page.total != (n > 10000 ? 10000 : n) || page.total_capped != (n > 10000))) {
+        if (!cursor && strcmp(sort, "name") == 0 &&
+            (page.total != (n > 10000 ? 10000 : n) || page.total_capped != (n > 10000))) {
             fail_msg("%s, %s: counts %u, not %u", q, sort, (unsigned)page.total, n);
         }
         for (uint32_t i = 0; i < page.n_items; i++, at++) {
@@ -300,6 +322,7 @@ static void pages_are_what_a_plain_select_finds(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(pages_are_what_a_plain_select_finds, set_up_all, tear_down)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(pages_are_what_a_plain_select_finds, set_up_all, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

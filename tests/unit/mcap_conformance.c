@@ -1,5 +1,5 @@
-/* The conformance files of the MCAP project, where they are: what we see in each is compared with its JSON, record by record. Without them
- * the test is skipped. */
+/* The conformance files of the MCAP project, where they are: what we see in each is compared with its JSON, record by
+ * record. Without them the test is skipped. */
 #define BAG_FORMAT &reel_format_mcap
 #include "bag_scan.h"
 #include "real_samples.h"
@@ -151,7 +151,8 @@ static void check_record(struct view *v, json_t *record) {
         snprintf(prefix, sizeof prefix, "%s:", text(record, "name"));
         same_map(field(record, "metadata"), *metadata, prefix);
     } else if (is(record, "Header")) {
-        json_t *profile = text(record, "profile")[0] ? json_pack("{s:O}", "profile", field(record, "profile")) : json_object();
+        json_t *profile =
+            text(record, "profile")[0] ? json_pack("{s:O}", "profile", field(record, "profile")) : json_object();
         same_map(profile, *metadata, "mcap.");
         json_decref(profile);
     }

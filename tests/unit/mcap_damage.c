@@ -1,4 +1,5 @@
-/* The MCAP reader on files that are cut, damaged, or lie: what is whole is kept, what is broken stays out, and the findings report it. */
+/* The MCAP reader on files that are cut, damaged, or lie: what is whole is kept, what is broken stays out, and the
+ * findings report it. */
 #include "mcap_scan.h"
 #include "wire/bytes.h"
 
@@ -201,7 +202,8 @@ static void chunks_that_cannot_be_decoded_are_reported(void **state) {
         make_patch(&m, lab.chunk[0] + wrong[i].at, wrong[i].value, wrong[i].bytes);
         struct reel_recording *r = scanned(&m);
         bool kept = strstr(wrong[i].text, "gives less") != NULL; /* it can be decoded */
-        assert_string_equal(bag_payloads(r), kept ? "one|{\"n\":1}|two|{\"n\":2}|three|{\"n\":3}|" : "two|{\"n\":2}|three|{\"n\":3}|");
+        assert_string_equal(bag_payloads(r),
+                            kept ? "one|{\"n\":1}|two|{\"n\":2}|three|{\"n\":3}|" : "two|{\"n\":2}|three|{\"n\":3}|");
         bag_assert_finding(r, REEL_LOSS, wrong[i].text);
         done(r, &m);
     }
@@ -324,7 +326,8 @@ static void wrong_figures_are_reported(void **state) {
         {lab.statistics + 35, 8, REEL_WARNING, "the statistics say times"},
         {lab.statistics + 57, 8, REEL_WARNING, "have a wrong number of messages for 1 channels"},
         {lab.chunk_index + 25, 8, REEL_WARNING, "the indexes of chunks in the summary do not match"},
-        {lab.chunk_index + 47, 8, REEL_WARNING, "the indexes of chunks in the summary do not match"}, /* the position of a message index */
+        {lab.chunk_index + 47, 8, REEL_WARNING,
+         "the indexes of chunks in the summary do not match"}, /* the position of a message index */
         {lab.attachment_index + 9, 8, REEL_WARNING, "the indexes of attachments in the summary"},
         {lab.metadata_index + 9, 8, REEL_WARNING, "the indexes of metadata in the summary"},
         {lab.chunk[1] + 9, 8, REEL_WARNING, "it states times"},

@@ -1,5 +1,5 @@
-/* Reads an MCAP file record by record, by the layout of formats/mcap_wire.h, and holds every offset, count, order and CRC against what is
- * there; a mistake fails the test. For tests of the writer: knows nothing of compression. */
+/* Reads an MCAP file record by record, by the layout of formats/mcap_wire.h, and holds every offset, count, order and
+ * CRC against what is there; a mistake fails the test. For tests of the writer: knows nothing of compression. */
 #ifndef REEL_TESTS_MCAP_READER_H
 #define REEL_TESTS_MCAP_READER_H
 

@@ -1,5 +1,5 @@
-/* MCAP written and read back: whatever a recording holds comes back equal, under every compression, and an MCAP file of ours converted
- * again is the same bytes. */
+/* MCAP written and read back: whatever a recording holds comes back equal, under every compression, and an MCAP file of
+ * ours converted again is the same bytes. */
 #include "tables.h"
 
 #define TOY_MORE_FORMATS &reel_format_mcap,
@@ -24,7 +24,8 @@ static struct reel_recording *open_mcap(const uint8_t *data, uint64_t size) {
     if (!reel_scan_run(&source, 1, &reel_format_mcap, REEL_SCRATCH "/round.pack", NULL, &err)) {
         fail_msg("%s", err.text);
     }
-    struct reel_recording *r = reel_recording_from_index(reel_index_open(REEL_SCRATCH "/round.pack", &err), &source, 1, NULL, &err);
+    struct reel_recording *r =
+        reel_recording_from_index(reel_index_open(REEL_SCRATCH "/round.pack", &err), &source, 1, NULL, &err);
     assert_non_null(r);
     size_t findings;
     const struct reel_finding *all = reel_index_findings(reel_recording_index(r), &findings);
@@ -149,22 +150,31 @@ static void comes_back(struct reel_recording *a) {
 
 static void channels(struct toy *toy) {
     struct reel_pair pairs[] = {{"x", "1"}, {"x", "2"}, {"y", ""}, {"schön", "ä"}};
-    struct reel_schema string = {
-        .name = "std_msgs/String", .encoding = "ros1msg", .hash = "992ce8a1687cec8c8bd883ec73ca41d1", .data = bytes_text("string data\n")};
-    struct reel_schema several[] = {{.name = "Envelope", .encoding = "protobuf", .hash = "e1", .data = bytes_text("\1\2")},
-                                    {.name = "Inner", .encoding = "", .hash = "", .data = bytes_text("y")},
-                                    {.name = "Envelope", .encoding = "protobuf", .hash = "e3", .data = bytes_text("\1\2")}};
+    struct reel_schema string = {.name = "std_msgs/String",
+                                 .encoding = "ros1msg",
+                                 .hash = "992ce8a1687cec8c8bd883ec73ca41d1",
+                                 .data = bytes_text("string data\n")};
+    struct reel_schema several[] = {
+        {.name = "Envelope", .encoding = "protobuf", .hash = "e1", .data = bytes_text("\1\2")},
+        {.name = "Inner", .encoding = "", .hash = "", .data = bytes_text("y")},
+        {.name = "Envelope", .encoding = "protobuf", .hash = "e3", .data = bytes_text("\1\2")}};
     struct reel_schema unnamed = {.name = "T", .encoding = "", .hash = "abcd", .data = bytes_text("struct T;")};
     struct reel_schema name_only = {.name = "frame", .encoding = "", .hash = ""};
+    toy_channel(toy, &(struct reel_channel){.name = "/map",
+                                            .type = "std_msgs/String",
+                                            .encoding = "ros1",
+                                            .schemas = &string,
+                                            .n_schemas = 1,
+                                            .metadata = {pairs, 4}});
+    toy_channel(toy, &(struct reel_channel){.name = "/json", .type = "J", .encoding = "json", .latched = true});
+    toy_channel(toy, &(struct reel_channel){
+                         .name = "p", .type = "P", .encoding = "protobuf", .schemas = several, .n_schemas = 3});
+    toy_channel(
+        toy, &(struct reel_channel){.name = "t", .type = "", .encoding = "tide", .schemas = &unnamed, .n_schemas = 1});
     toy_channel(
         toy,
         &(struct reel_channel){
-            .name = "/map", .type = "std_msgs/String", .encoding = "ros1", .schemas = &string, .n_schemas = 1, .metadata = {pairs, 4}});
-    toy_channel(toy, &(struct reel_channel){.name = "/json", .type = "J", .encoding = "json", .latched = true});
-    toy_channel(toy, &(struct reel_channel){.name = "p", .type = "P", .encoding = "protobuf", .schemas = several, .n_schemas = 3});
-    toy_channel(toy, &(struct reel_channel){.name = "t", .type = "", .encoding = "tide", .schemas = &unnamed, .n_schemas = 1});
-    toy_channel(toy, &(struct reel_channel){
-                         .name = "frame", .type = "nanover/frame", .encoding = "nanover", .schemas = &name_only, .n_schemas = 1});
+            .name = "frame", .type = "nanover/frame", .encoding = "nanover", .schemas = &name_only, .n_schemas = 1});
     toy_channel(toy, &(struct reel_channel){.name = "none", .type = "x/None", .encoding = "nanover"});
     toy_channel(toy, &(struct reel_channel){.name = "raw", .type = "", .encoding = ""});
     toy_channel(toy, &(struct reel_channel){.name = "/undefined", .type = "a/B", .encoding = "ros1"});
@@ -175,7 +185,8 @@ static void everything_a_recording_holds_comes_back(void **state) {
     for (int clock = 0; clock < 2; clock++) {
         struct toy toy = {0};
         toy_start(&toy, clock ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL);
-        toy_pair(&toy, clock ? "dc:Creator" : "creator", "Ada"); /* from MCAP again it would be a record dc, after the others */
+        toy_pair(&toy, clock ? "dc:Creator" : "creator",
+                 "Ada"); /* from MCAP again it would be a record dc, after the others */
         toy_pair(&toy, "note", "");
         toy_pair(&toy, "note", "two");
         channels(&toy);
@@ -203,12 +214,14 @@ static void everything_a_recording_holds_comes_back(void **state) {
     }
 }
 
-/* A TIDE log keeps the values, and their names, but not which stood in a record together: so an MCAP made of it has one record of them. */
+/* A TIDE log keeps the values, and their names, but not which stood in a record together: so an MCAP made of it has one
+ * record of them. */
 static void tide_says_that_records_go(struct reel_recording *r) {
     struct reel_error err = {0};
     size_t count, annotations = 0;
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
-    AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(&reel_writer_tide2, &r, 1, &reel_select_all, &err);
+    AUTO(reel_stream_free)
+    struct reel_stream *s = reel_writer_stream(&reel_writer_tide2, &r, 1, &reel_select_all, &err);
     assert_true(reel_writer_accepts(&reel_writer_tide2, s, loss, &err));
     const struct reel_loss_item *items = reel_loss_items(loss, &count);
     for (size_t i = 0; i < count; i++) {
@@ -279,7 +292,8 @@ static void compressed_chunks_are_smaller_or_plain(void **state) {
     uint8_t *file = convert(a, "zstd", 1 << 20, &size);
     assert_in_range(size, LARGE + HUGE_SIZE, LARGE + HUGE_SIZE + 100000);
     struct reel_recording *b = open_mcap(file, size);
-    assert_int_equal(reel_index_info(reel_recording_index(b))->n_chunks, 1 + 2); /* the file, two compressed ones; the others are plain */
+    assert_int_equal(reel_index_info(reel_recording_index(b))->n_chunks,
+                     1 + 2); /* the file, two compressed ones; the others are plain */
     reel_recording_free(b);
     reel_recording_free(a);
     free(file);

@@ -1,5 +1,5 @@
-/* Summaries of MCAP files, read from the head and the summary section alone, equal the result of their scans; a file without statistics, or
- * with an inconsistent summary section, has none. */
+/* Summaries of MCAP files, read from the head and the summary section alone, equal the result of their scans; a file
+ * without statistics, or with an inconsistent summary section, has none. */
 #include "mcap_maker.h"
 #include "real_samples.h"
 #include "summary_check.h"
@@ -43,7 +43,8 @@ struct summary {
     unsigned chunks, stated_chunks, channels, metadata, attachments;
     uint64_t messages, start, end, counts[4]; /* counts by id */
 };
-static void put_chunk(struct maker *m, struct summary *s, unsigned channel, uint64_t first, uint64_t last, bool mapped) {
+static void put_chunk(struct maker *m, struct summary *s, unsigned channel, uint64_t first, uint64_t last,
+                      bool mapped) {
     struct maker records = {0};
     mcap_message(&records, channel, last, 0, "later");
     mcap_message(&records, channel, first, 0, "sooner");
@@ -96,8 +97,8 @@ static void put_chunk_index(struct maker *m, uint64_t start, uint64_t end, uint6
 }
 static void put_end(struct maker *m, const struct summary *s, size_t summary) {
     for (unsigned i = 0; i < s->chunks; i++) {
-        put_chunk_index(m, s->chunk_start[i], s->chunk_end[i], s->chunk_at[i], s->chunk_length[i], s->raw[i], &s->chunk_channel[i],
-                        s->chunk_channel[i] > 0);
+        put_chunk_index(m, s->chunk_start[i], s->chunk_end[i], s->chunk_at[i], s->chunk_length[i], s->raw[i],
+                        &s->chunk_channel[i], s->chunk_channel[i] > 0);
     }
     mcap_footer(m, summary);
 }
@@ -128,7 +129,8 @@ static void times_are_those_of_the_chunks_of_a_channel(void **state) {
         put_end(&m, &s, summary);
         INDEX *o = summary_like_scan_of(made(&m), FORMAT);
         assert_string_equal(reel_index_channel(o, 0)->name, "/three");
-        assert_int_equal(reel_index_stats(o, 0)->first_ns, mapped ? 70 : 15); /* it may be in the chunk that says nothing */
+        assert_int_equal(reel_index_stats(o, 0)->first_ns,
+                         mapped ? 70 : 15); /* it may be in the chunk that says nothing */
         assert_int_equal(reel_index_stats(o, 1)->first_ns, 10);
         assert_int_equal(reel_index_stats(o, 1)->last_ns, 60);
         assert_int_equal(reel_index_stats(o, 2)->last_ns, mapped ? 40 : 60);
@@ -193,7 +195,8 @@ static void channels_come_as_the_head_and_then_the_summary_have_them(void **stat
 /* What Reel writes: its own metadata tells the clock, and keys that MCAP has no field for. */
 static void the_clock_is_in_the_metadata(void **state) {
     (void)state;
-    static const char *const own[] = {"reel.clock", "relative", "by", "hand", NULL}, *const keys[] = {"reel.encoding", "odd", NULL};
+    static const char *const own[] = {"reel.clock", "relative", "by", "hand", NULL}, *const keys[] = {"reel.encoding",
+                                                                                                      "odd", NULL};
     for (unsigned indexed = 0; indexed < 2; indexed++) {
         struct maker m = {0};
         struct summary s = {.channels = 1, .metadata = 1};
@@ -382,7 +385,8 @@ static void real_samples(void **state) {
     }
     assert_int_equal(sum.same, 43);
     assert_int_equal(sum.damaged, 0);
-    assert_int_equal(sum.refused, 134); /* conformance files without statistics, or whose summary lacks the channels or schemas */
+    assert_int_equal(sum.refused,
+                     134); /* conformance files without statistics, or whose summary lacks the channels or schemas */
 }
 
 /* ---- 20 GB ---- */
@@ -414,8 +418,8 @@ static void make_big_summary(struct maker *m, uint64_t first_chunk) {
     }
     mcap_end(m, record);
     for (uint64_t i = 0; i < BIG_CHUNKS; i++) {
-        put_chunk_index(m, MCAP_T + 1000 * i, MCAP_T + 1000 * i + 999, first_chunk + i * BIG_CHUNK, BIG_CHUNK, BIG_CHUNK - 49, ids,
-                        i % 2 ? BIG_CHANNELS : BIG_CHANNELS / 2);
+        put_chunk_index(m, MCAP_T + 1000 * i, MCAP_T + 1000 * i + 999, first_chunk + i * BIG_CHUNK, BIG_CHUNK,
+                        BIG_CHUNK - 49, ids, i % 2 ? BIG_CHANNELS : BIG_CHANNELS / 2);
     }
 }
 

@@ -1,5 +1,5 @@
-/* The MCAP writer: what it writes is read back record by record and checked throughout (unit/mcap_reader.h). The independent reader is
- * tests/peers/mcap_check.mjs. */
+/* The MCAP writer: what it writes is read back record by record and checked throughout (unit/mcap_reader.h). The
+ * independent reader is tests/peers/mcap_check.mjs. */
 #include "unit/toy_format.h"
 
 #include <setjmp.h>
@@ -11,7 +11,8 @@
 #include "unit/mcap_reader.h"
 #include "wire/bytes.h"
 
-/* --- helpers ----------------------------------------------------------------------------------------------------------- */
+/* --- helpers
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static const struct reel_write_options plain = {0};
 
@@ -53,7 +54,8 @@ static uint8_t *pattern(size_t size) {
     return bytes;
 }
 
-/* --- tests -------------------------------------------------------------------------------------------------------------- */
+/* --- tests
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static void a_small_recording(void **state) {
     (void)state;
@@ -93,7 +95,8 @@ static void a_small_recording(void **state) {
     assert_int_equal(s.sequence, 9); /* from the source's record header */
     assert_int_equal(s.log_time, 3000);
     assert_int_equal(s.publish_time, 3001);
-    assert_true(HOLDS(s.schema[2], "\x11\0\0\0rosgraph_msgs/Log\x07\0\0\0ros1msg\x23\0\0\0Header header\nMSG: std_msgs/Header\n"));
+    assert_true(HOLDS(s.schema[2],
+                      "\x11\0\0\0rosgraph_msgs/Log\x07\0\0\0ros1msg\x23\0\0\0Header header\nMSG: std_msgs/Header\n"));
     assert_true(HOLDS(s.channel[1], "\x02\0\0\0/a\x04\0\0\0ros1"));
     assert_true(HOLDS(s.channel[1], "\x08\0\0\0latching\x05\0\0\0false"));
     assert_true(HOLDS(s.channel[1], "\x06\0\0\0md5sum\x20\0\0\0"
@@ -123,9 +126,11 @@ static void other_encodings_stay_honest(void **state) {
     toy_channel(&toy, &(struct reel_channel){.name = "frame", .type = "frame", .encoding = "nanover"});
     toy_channel(&toy, &(struct reel_channel){.name = "j", .type = "J", .encoding = "json"});
     toy_channel(&toy, &(struct reel_channel){.name = "blob", .type = "Blob", .encoding = "rsb"});
-    toy_channel(&toy, &(struct reel_channel){.name = "t", .type = "T", .encoding = "tide", .schemas = &unnamed, .n_schemas = 1});
+    toy_channel(&toy, &(struct reel_channel){
+                          .name = "t", .type = "T", .encoding = "tide", .schemas = &unnamed, .n_schemas = 1});
     toy_channel(&toy,
-                &(struct reel_channel){.name = "p", .type = "P", .encoding = "protobuf", .schemas = two, .n_schemas = 2, .latched = true});
+                &(struct reel_channel){
+                    .name = "p", .type = "P", .encoding = "protobuf", .schemas = two, .n_schemas = 2, .latched = true});
     toy_message(&toy, 0, 5, 0, "\x80", 1);
     uint64_t size = 0;
     struct seen s = {0};
@@ -245,7 +250,8 @@ static void chunks_are_bounded(void **state) {
     toy_free(&toy);
 }
 
-/* 2100 chunks, a GB of output from a small file: the tail is read, and of the chunks only what their indexes point at. */
+/* 2100 chunks, a GB of output from a small file: the tail is read, and of the chunks only what their indexes point at.
+ */
 static void more_chunks_than_one_part_of_the_tail(void **state) {
     (void)state;
     enum { MESSAGES = 2100, SIZE = 600000 };
@@ -420,7 +426,8 @@ static void losses_are_reported(void **state) {
     toy_start(&toy, REEL_CLOCK_RELATIVE);
     ros1_channel(&toy, "/fine");
     toy_channel(&toy, &(struct reel_channel){.name = "/log", .type = "roslib/Log", .encoding = "ros1"});
-    toy_channel(&toy, &(struct reel_channel){.name = "/two", .type = "A", .encoding = "x", .schemas = two, .n_schemas = 2});
+    toy_channel(&toy,
+                &(struct reel_channel){.name = "/two", .type = "A", .encoding = "x", .schemas = two, .n_schemas = 2});
     struct reel_recording *recording = toy_open(&toy);
     struct reel_stream *stream = toy_stream(recording, NULL);
     struct reel_loss *loss = reel_loss_new();

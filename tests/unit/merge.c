@@ -1,5 +1,5 @@
-/* core/merge.h: segments are opened when they are reached and closed at their end; counting reads only what it must. (Order, ranges and
- * seeking over recordings are proven in stream.c.) */
+/* core/merge.h: segments are opened when they are reached and closed at their end; counting reads only what it must.
+ * (Order, ranges and seeking over recordings are proven in stream.c.) */
 #include "unit/toy_oracle.h"
 
 #include "core/merge.h"
@@ -13,7 +13,8 @@ static struct merge *merge_of(struct reel_recording *const *recordings, uint32_t
         const struct reel_index *index = reel_recording_index(recordings[s]);
         for (size_t i = 0; i < index->model.n_segments; i++) {
             const struct pack_segment *segment = &index->model.segments[i];
-            segments[count++] = (struct merge_segment){.segment = segment, .index = index, .source = s, .channel = segment->channel};
+            segments[count++] =
+                (struct merge_segment){.segment = segment, .index = index, .source = s, .channel = segment->channel};
         }
     }
     struct merge *m = merge_new(segments, count, &err);
@@ -22,8 +23,8 @@ static struct merge *merge_of(struct reel_recording *const *recordings, uint32_t
 }
 
 static struct merge_position position_of(const struct wanted *w) {
-    return (struct merge_position){.key = {.time_ns = w->entry.time_ns, .offset = w->entry.offset, .chunk = w->entry.chunk},
-                                   .source = w->source};
+    return (struct merge_position){
+        .key = {.time_ns = w->entry.time_ns, .offset = w->entry.offset, .chunk = w->entry.chunk}, .source = w->source};
 }
 
 static void counts_are_those_of_a_walk(void **state) {

@@ -163,7 +163,8 @@ static void compressed_data_that_do_not_decode_are_reported(void **state) {
     bag_assert_finding(r, REEL_LOSS, "does not decode");
     bag_assert_finding(r, REEL_WARNING, "its zlib data decode to 14 bytes, not 99");
     assert_int_equal(bag_info(r)->lost_bytes, longer - at - 5 - 25 - 2 - 4);
-    assert_non_null(memmem(bag_payloads(r), 100, "|said otherwise|", 16)); /* after the bytes of the first, as they are stored */
+    assert_non_null(
+        memmem(bag_payloads(r), 100, "|said otherwise|", 16)); /* after the bytes of the first, as they are stored */
 }
 
 /* ---- times ---- */
@@ -232,8 +233,9 @@ static void wrong_counts_links_and_indexes_are_reported(void **state) {
     tape_patch(&t, t.m.size - 24 + 8, message - first_block, 8); /* the last entry of /b */
     RECORDING *r = bag_scan(&t.m);
     assert_string_equal(bag_payloads(r), SIX);
-    bag_assert_finding(r, REEL_WARNING,
-                       "message blocks whose stated counts, sizes or times do not match their content: 1, the first at 32");
+    bag_assert_finding(
+        r, REEL_WARNING,
+        "message blocks whose stated counts, sizes or times do not match their content: 1, the first at 32");
     bag_assert_finding(r, REEL_WARNING, "the links between channel infos are broken: there is none at 77");
     bag_assert_finding(r, REEL_WARNING, "channel infos whose stated sums or times do not match their messages: 1");
     bag_assert_finding(r, REEL_WARNING, "the header states 4 message blocks, but 3 were found");
@@ -335,7 +337,9 @@ static void sizes_and_lengths_help_each_other(void **state) {
 
 static void hostile_lengths_allocate_nothing(void **state) {
     (void)state;
-    static const struct { unsigned from, bytes; } lengths[] = {{13, 4}, {19, 4}, {27, 4}}; /* of a message: channel, frame id, data */
+    static const struct {
+        unsigned from, bytes;
+    } lengths[] = {{13, 4}, {19, 4}, {27, 4}}; /* of a message: channel, frame id, data */
     for (unsigned i = 0; i < 3; i++) {
         TAPE t;
         tape_six(&t, &tape_default);

@@ -1,4 +1,5 @@
-/* Summarys of MIRA tapes: what infos and index tables tell is what a scan finds, or is refused; and little is read of large tapes. */
+/* Summarys of MIRA tapes: what infos and index tables tell is what a scan finds, or is refused; and little is read of
+ * large tapes. */
 #include "mira_render.h"
 #include "summary_check.h"
 #include "wire/bytes.h"
@@ -46,7 +47,8 @@ static void contents_of_a_summary(void **state) {
     tape_block_begin(&t);
     tape_info(&t, "/a", "mira::Pose2", "META\0:Pose2", 11);
     for (int i = 0; i < 30; i++) {
-        tape_put(&t, i % 3 ? "/a" : "/b", "T", 100 - i, i % 3 ? "" : "/base", 1, i % 2 ? TAPE_PLAIN : TAPE_ZLIB, "p", 1);
+        tape_put(&t, i % 3 ? "/a" : "/b", "T", 100 - i, i % 3 ? "" : "/base", 1, i % 2 ? TAPE_PLAIN : TAPE_ZLIB, "p",
+                 1);
     }
     tape_finish(&t);
     assert_same(&t);
@@ -254,8 +256,8 @@ static void a_tape_of_20_gib(void **state) {
     l.at = 0;
     large_put(&l, head.m.data, head.m.size);
     assert_int_equal(fclose(l.file), 0);
-    /* a channel: its info twice, its index, 8 entries and messages, one of these twice, each a read of 4 KiB, and two looks where the first
-     * entry leads */
+    /* a channel: its info twice, its index, 8 entries and messages, one of these twice, each a read of 4 KiB, and two
+     * looks where the first entry leads */
     INDEX *summary = large_summary(path, &reel_format_mira, (1 << 16) + CHANNELS * 4096 * (4 + 2 * 9 + 4));
     const struct reel_index_info *info = reel_index_info(summary);
     assert_int_equal(info->messages, CHANNELS * COUNT);

@@ -1,4 +1,5 @@
-/* Writing MIRA tapes: what comes out is planned to the byte, reads back equal and without a finding, and any range of it is the same alone.
+/* Writing MIRA tapes: what comes out is planned to the byte, reads back equal and without a finding, and any range of
+ * it is the same alone.
  */
 #include "mira_render.h"
 #include "wire/bytes.h"
@@ -144,7 +145,8 @@ static void relative_clocks_begin_at_zero(void **state) {
     assert_same_recording(r, again);
 }
 
-/* A merge may give a relative recording times of the day: the tape counts from their first, as of any other recording. */
+/* A merge may give a relative recording times of the day: the tape counts from their first, as of any other recording.
+ */
 static void shifted_clocks_are_wall_clocks(void **state) {
     (void)state;
     MAKER m = {0};
@@ -197,7 +199,8 @@ static void large_messages_are_compressed_on_request(void **state) {
     assert_int_equal(err.code, REEL_UNSUPPORTED);
 }
 
-/* Whatever their size, and by the same codec; the others stay as they were. Only compression=none leaves all of them uncompressed. */
+/* Whatever their size, and by the same codec; the others stay as they were. Only compression=none leaves all of them
+ * uncompressed. */
 static void messages_of_a_tape_are_compressed_again(void **state) {
     (void)state;
     static char text[3000];
@@ -216,7 +219,8 @@ static void messages_of_a_tape_are_compressed_again(void **state) {
     unsigned compressed[4] = {0}, zlibs = 0, gzips = 0;
     for (struct field f = {0}; field_next(&out, &f);) {
         if (out.data[f.at] == 0x0c) {
-            const uint8_t *p = out.data + f.at + 5 + 8, *frame = p + 4 + load_u32le(p), *rest = frame + 4 + load_u32le(frame);
+            const uint8_t *p = out.data + f.at + 5 + 8, *frame = p + 4 + load_u32le(p),
+                          *rest = frame + 4 + load_u32le(frame);
             unsigned channel = p[5] == 'z' ? 0 : p[5] == 'g' ? 1 : p[5] == 'p' ? 2 : 3;
             bool packed = rest[8] != 0;
             compressed[channel] += packed;
@@ -249,7 +253,8 @@ static void ros_messages_come_back_equal(void **state) {
     make_message_of(&m, "/map", MAKE_MD5, MAKE_TYPE, "/server", 1500000002, 0, "map", 3);
     make_message(&m, "/map", 1500000004, 0, "");
     make_definition_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", "float64 data\n");
-    make_message_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678", 8);
+    make_message_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678",
+                    8);
     make_definition(&m, "/map#2");
     make_message(&m, "/map#2", 1500000006, 0, "its own");
     RECORDING *r = scan_bag(&m);
@@ -257,7 +262,8 @@ static void ros_messages_come_back_equal(void **state) {
     RECORDING *again = bag_scan(&out);
     bag_assert_no_findings(again);
     assert_int_equal(bag_info(again)->n_channels, 4);
-    assert_non_null(memmem(out.data, out.size, "\6\0\0\0/map#3", 10)); /* the second /map: /map#2 is another's own, here and in TIDE */
+    assert_non_null(memmem(out.data, out.size, "\6\0\0\0/map#3",
+                           10)); /* the second /map: /map#2 is another's own, here and in TIDE */
     assert_same_recording(r, again);
     MAKER third = render(again, &reel_select_all, &plain, 0); /* and from tape to tape */
     assert_int_equal(third.size, out.size);
@@ -288,7 +294,8 @@ static void changes_and_losses_are_reported(void **state) {
 
 /* ---- size ---- */
 
-/* More messages than one part of the index holds, on channels that some blocks lack, and one message larger than a group is rendered whole.
+/* More messages than one part of the index holds, on channels that some blocks lack, and one message larger than a
+ * group is rendered whole.
  */
 static void many_blocks_and_parts(void **state) {
     (void)state;

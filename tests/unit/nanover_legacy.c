@@ -49,10 +49,11 @@ static void frames_become_frames(void **state) {
     proto_entry_indices(&data, "custom.indices", (const uint32_t[]){7, 70000}, 2);
     proto_number(&frame, 1, 4);
     proto_data(&frame, 2, proto_bytes(&data));
-    assert_converts(
-        LEGACY_FRAME, &frame,
-        "{'frame' {'frame.index' 4 'particle.count' 2 'system.simulation.counter' 3.0 'particle.positions' <0000803f00000000> "
-        "'particle.elements' <0601> 'bond.pairs' <000000002c010000> 'bond.orders' <0102> 'custom' [0.5] 'custom.indices' [7 70000]}}");
+    assert_converts(LEGACY_FRAME, &frame,
+                    "{'frame' {'frame.index' 4 'particle.count' 2 'system.simulation.counter' 3.0 'particle.positions' "
+                    "<0000803f00000000> "
+                    "'particle.elements' <0601> 'bond.pairs' <000000002c010000> 'bond.orders' <0102> 'custom' [0.5] "
+                    "'custom.indices' [7 70000]}}");
 }
 
 static void an_absent_index_is_a_reset(void **state) {
@@ -91,10 +92,10 @@ static void arrays_in_all_forms(void **state) {
     proto_entry_indices(&data, "system.box.vectors", (const uint32_t[]){2}, 1);
     proto_entry_indices(&data, "forces.user.index", NULL, 0);
     proto_data(&frame, 2, proto_bytes(&data));
-    assert_converts(
-        LEGACY_FRAME, &frame,
-        "{'frame' {'frame.index' 0 'particle.velocities' <0000803f0000803f> 'particle.names' ['CA' ''] 'none.of.them' [] 'particle.colors' "
-        "[255 256] 'particle.residues' [-1.0] 'system.box.vectors' <00000040> 'forces.user.index' <>}}");
+    assert_converts(LEGACY_FRAME, &frame,
+                    "{'frame' {'frame.index' 0 'particle.velocities' <0000803f0000803f> 'particle.names' ['CA' ''] "
+                    "'none.of.them' [] 'particle.colors' "
+                    "[255 256] 'particle.residues' [-1.0] 'system.box.vectors' <00000040> 'forces.user.index' <>}}");
 }
 
 static void states_become_updates_and_removals(void **state) {
@@ -133,9 +134,9 @@ static void states_become_updates_and_removals(void **state) {
     assert_int_equal(msgpack_unpack_next(&parsed, (const char *)out.data, out.size, NULL), MSGPACK_UNPACK_SUCCESS);
     char shown[512];
     assert_true(msgpack_object_print_buffer(shown, sizeof shown, parsed.data) > 0);
-    assert_string_equal(
-        shown, "{\"state\"=>{\"updates\"=>{\"list\"=>[\"hello\", nil], \"map\"=>{\"yes\"=>true, \"gone\"=>nil}, \"seven\"=>7.000000}, "
-               "\"removals\"=>[\"away\", \"unset\"]}}");
+    assert_string_equal(shown, "{\"state\"=>{\"updates\"=>{\"list\"=>[\"hello\", nil], \"map\"=>{\"yes\"=>true, "
+                               "\"gone\"=>nil}, \"seven\"=>7.000000}, "
+                               "\"removals\"=>[\"away\", \"unset\"]}}");
     msgpack_unpacked_destroy(&parsed);
 }
 
@@ -212,10 +213,11 @@ static void a_file_is_what_its_messages_say(void **state) {
         const char *topic;
         unsigned messages;
         bool noted;
-    } cases[] = {{{"x.traj", legacy_bytes(&traj)}, "frame", 2, false},  {{"x.state", legacy_bytes(&states)}, "state", 1, false},
-                 {{"upload", legacy_bytes(&traj)}, "frame", 2, false},  {{"upload", legacy_bytes(&states)}, "state", 1, false},
-                 {{"x.state", legacy_bytes(&traj)}, "frame", 2, true},  {{"x.traj", legacy_bytes(&states)}, "state", 1, true},
-                 {{"x.traj", legacy_bytes(&empty)}, "frame", 0, false}, {{"x.state", legacy_bytes(&empty)}, "state", 0, false}};
+    } cases[] = {
+        {{"x.traj", legacy_bytes(&traj)}, "frame", 2, false},  {{"x.state", legacy_bytes(&states)}, "state", 1, false},
+        {{"upload", legacy_bytes(&traj)}, "frame", 2, false},  {{"upload", legacy_bytes(&states)}, "state", 1, false},
+        {{"x.state", legacy_bytes(&traj)}, "frame", 2, true},  {{"x.traj", legacy_bytes(&states)}, "state", 1, true},
+        {{"x.traj", legacy_bytes(&empty)}, "frame", 0, false}, {{"x.state", legacy_bytes(&empty)}, "state", 0, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         RECORDING *r = legacy_read(&cases[i].file, 1);
         const struct reel_channel *c = reel_index_channel(reel_recording_index(r), 0);
@@ -419,10 +421,11 @@ static void the_view_yields_current_messages(void **state) {
     const struct named_bytes parts[] = {{"x.traj", legacy_bytes(&traj)}, {"x.state", legacy_bytes(&states)}};
     RECORDING *r = legacy_read(parts, 2);
     AUTO(reel_stream_free) struct reel_stream *s = viewed(r, &reel_select_all);
-    static const char *const wanted[] = {"{'frame' {'frame.index' 0 'energy' 1.0 'particle.positions' <0000803f0000004000000000>}}",
-                                         "{'state' {'updates' {'a' 7.0} 'removals' []}}",
-                                         "{'frame' {'frame.index' 1 'energy' 2.0 'particle.positions' <0000803f000000400000803f>}}",
-                                         "{'state' {'updates' {} 'removals' ['a']}}"};
+    static const char *const wanted[] = {
+        "{'frame' {'frame.index' 0 'energy' 1.0 'particle.positions' <0000803f0000004000000000>}}",
+        "{'state' {'updates' {'a' 7.0} 'removals' []}}",
+        "{'frame' {'frame.index' 1 'energy' 2.0 'particle.positions' <0000803f000000400000803f>}}",
+        "{'state' {'updates' {} 'removals' ['a']}}"};
     struct reel_message m[4];
     struct reel_bytes payload;
     struct reel_error err = {0};
@@ -443,7 +446,8 @@ static void the_view_yields_current_messages(void **state) {
         assert_true(reel_stream_seek(s, &mark, &err));
         assert_picture(next_payload(s, &again), wanted[i]);
     }
-    AUTO(reel_stream_free) struct reel_stream *plain = open_stream(r, &reel_select_all); /* others get what the file holds */
+    AUTO(reel_stream_free)
+    struct reel_stream *plain = open_stream(r, &reel_select_all); /* others get what the file holds */
     assert_string_equal(plain->channels[0]->encoding, "nanover-protobuf");
 }
 
@@ -465,10 +469,12 @@ static void a_cut_begins_with_its_state(void **state) {
     q.state_at_cut = true;
     AUTO(reel_stream_free) struct reel_stream *s = viewed(r, &q);
     struct reel_message m;
-    assert_picture(next_payload(s, &m), "{'frame' {'frame.index' 0 'energy' 2.0 'particle.positions' <0000803f000000400000803f>} 'state' "
-                                        "{'updates' {'b' 8.0} 'removals' []}}");
+    assert_picture(next_payload(s, &m),
+                   "{'frame' {'frame.index' 0 'energy' 2.0 'particle.positions' <0000803f000000400000803f>} 'state' "
+                   "{'updates' {'b' 8.0} 'removals' []}}");
     assert_true(m.before_start);
-    assert_picture(next_payload(s, &m), "{'frame' {'frame.index' 2 'energy' 3.0 'particle.positions' <0000803f0000004000000040>}}");
+    assert_picture(next_payload(s, &m),
+                   "{'frame' {'frame.index' 2 'energy' 3.0 'particle.positions' <0000803f0000004000000040>}}");
     assert_null(next_payload(s, &m).data);
 }
 

@@ -16,9 +16,14 @@ static void probe_requires_the_member_names(void **state) {
     maker_default(&m);
     assert_true(probe(maker_finish(&m), "x") > 0);
     maker_zip(&other,
-              (struct member[]){{"rec/messages.msgpack", maker_messages(&m), false}, {"rec/index.msgpack", bytes_text("\x90"), false}}, 2);
+              (struct member[]){{"rec/messages.msgpack", maker_messages(&m), false},
+                                {"rec/index.msgpack", bytes_text("\x90"), false}},
+              2);
     assert_int_equal(probe(maker_file(&other), "x.nanover.zip"), 0);
-    maker_zip(&swapped, (struct member[]){{"index.msgpack", bytes_text("\x90"), false}, {"messages.msgpack", bytes_text(""), false}}, 2);
+    maker_zip(
+        &swapped,
+        (struct member[]){{"index.msgpack", bytes_text("\x90"), false}, {"messages.msgpack", bytes_text(""), false}},
+        2);
     assert_true(probe(maker_file(&swapped), "x") > 0);
     put_raw(&before.file, "#!/bin/sh\n", 10);
     maker_finish(&before);
@@ -97,8 +102,9 @@ static void rule_nanover_03_types_decide_the_channels(void **state) {
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_no_findings(r);
     assert_int_equal(info_of(r)->n_channels, 4);
-    const char *const names[] = {"frame", "state", "frame+state", "(none)"}, *const types[] = {"nanover/frame", "nanover/state",
-                                                                                               "nanover/frame+state", "nanover/"};
+    const char *const names[] = {"frame", "state", "frame+state", "(none)"}, *const types[] = {
+                                                                                 "nanover/frame", "nanover/state",
+                                                                                 "nanover/frame+state", "nanover/"};
     const uint64_t counts[] = {3, 2, 1, 1};
     for (uint32_t i = 0; i < 4; i++) {
         const struct reel_channel *c = reel_index_channel(reel_recording_index(r), i);
@@ -168,7 +174,9 @@ static void times_of_every_kind(void **state) {
 static void odd_frames_are_kept_and_reported(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_add(&m, "{'frame' {'frame.index' 7 'particle.count' 2 'particle.positions' " ORIGIN " 'bond.pairs' <0000000005000000>}}",
+    maker_add(&m,
+              "{'frame' {'frame.index' 7 'particle.count' 2 'particle.positions' " ORIGIN
+              " 'bond.pairs' <0000000005000000>}}",
               "{'types' ['state'] 'frame.index' 8 'timestamp' 1}");
     maker_add(&m, "{'frame' {'particle.positions' <00> 'bond.orders' [1 2] 5 6}}", "{'timestamp' 2}");
     maker_add(&m, "{'frame' 7 'state' []}", "{'types' ['frame' 'state'] 'timestamp' 3}");
@@ -213,7 +221,8 @@ static void messages_of_a_crashed_recorder_are_recovered(void **state) {
     MAKER m = {.count = 0}, whole = {.count = 0};
     for (int i = 0; i < 10; i++) {
         char frame[160];
-        snprintf(frame, sizeof frame, "{'frame' {'frame.index' %d 'server.timestamp' %d.5 'particle.positions' " ORIGIN "}}", i,
+        snprintf(frame, sizeof frame,
+                 "{'frame' {'frame.index' %d 'server.timestamp' %d.5 'particle.positions' " ORIGIN "}}", i,
                  1000 + 2 * i);
         maker_add(&m, frame, "{}");
         maker_add(&m, "{'state' {'updates' {} 'removals' []}}", "{}");
@@ -239,10 +248,10 @@ static void messages_go_on_where_the_index_breaks_off(void **state) {
     MAKER m = {.count = 0}, cut = {.count = 0};
     maker_default(&m);
     struct reel_bytes index = maker_index(&m);
-    maker_zip(
-        &cut,
-        (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", bytes_of(index.data, index.size - 30), false}},
-        2);
+    maker_zip(&cut,
+              (struct member[]){{"messages.msgpack", maker_messages(&m), false},
+                                {"index.msgpack", bytes_of(index.data, index.size - 30), false}},
+              2);
     RECORDING *r = nanover_read(maker_file(&cut));
     assert_int_equal(info_of(r)->messages, 6);
     assert_finding(r, REEL_LOSS, "index.msgpack ends inside an object");

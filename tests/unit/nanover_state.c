@@ -12,7 +12,8 @@ static struct reel_selection cut_at(int64_t start_ns, const char *const *topic) 
 }
 
 /* What is put in front at `start_ns`; picture NULL: nothing. */
-static void assert_front(struct reel_recording *r, int64_t start_ns, const char *const *topic, const char *channel, const char *text) {
+static void assert_front(struct reel_recording *r, int64_t start_ns, const char *const *topic, const char *channel,
+                         const char *text) {
     struct reel_selection selection = cut_at(start_ns, topic);
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &selection);
     struct reel_message m = {.before_start = false};
@@ -38,12 +39,15 @@ static void frames_fold_since_the_reset_and_states_since_the_beginning(void **st
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_front(r, 5000, NULL, NULL, NULL);
     assert_front(r, 5001, NULL, "frame",
-                 "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN " 'system.simulation.name' 'one'}}");
+                 "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN
+                 " 'system.simulation.name' 'one'}}");
     assert_front(r, 2500000, NULL, "frame+state",
-                 "{'frame' {'frame.index' 0 'particle.positions' " ASIDE " 'particle.count' 1 'system.simulation.name' 'one'}"
+                 "{'frame' {'frame.index' 0 'particle.positions' " ASIDE
+                 " 'particle.count' 1 'system.simulation.name' 'one'}"
                  " 'state' {'updates' {'scene' [1 2] 'gone' n} 'removals' []}}");
     assert_front(r, 3500000, NULL, "frame+state",
-                 "{'frame' {'frame.index' 0 'particle.positions' " ASIDE " 'particle.count' 1 'system.simulation.name' 'one'}"
+                 "{'frame' {'frame.index' 0 'particle.positions' " ASIDE
+                 " 'particle.count' 1 'system.simulation.name' 'one'}"
                  " 'state' {'updates' {'user' 'x' 'scene' [1 2]} 'removals' []}}");
     assert_front(r, 9000000, NULL, "frame+state",
                  "{'frame' {'frame.index' 0 'particle.positions' " ASIDE " 'energy.potential' 1.5 'particle.count' 1}"
@@ -57,7 +61,8 @@ static void only_wanted_channels_contribute(void **state) {
     RECORDING *r = nanover_read(maker_finish(&m));
     const char *frame = "frame", *states = "state", *none = "nothing";
     assert_front(r, 3500000, &frame, "frame",
-                 "{'frame' {'frame.index' 0 'particle.positions' " ASIDE " 'particle.count' 1 'system.simulation.name' 'one'}}");
+                 "{'frame' {'frame.index' 0 'particle.positions' " ASIDE
+                 " 'particle.count' 1 'system.simulation.name' 'one'}}");
     assert_front(r, 3500000, &states, "state", "{'state' {'updates' {'user' 'x' 'scene' [1 2]} 'removals' []}}");
     assert_front(r, 3500000, &none, NULL, NULL);
 }
@@ -84,7 +89,8 @@ static void same_keys_share_a_number(void **state) {
     MAKER m = {.count = 0};
     for (int i = 0; i < 40; i++) {
         char message[128], metadata[64];
-        snprintf(message, sizeof message, i % 2 ? "{'state' {'updates' {'x' %d 'y' %d}}}" : "{'state' {'updates' {'y' %d 'x' %d}}}", i, i);
+        snprintf(message, sizeof message,
+                 i % 2 ? "{'state' {'updates' {'x' %d 'y' %d}}}" : "{'state' {'updates' {'y' %d 'x' %d}}}", i, i);
         snprintf(metadata, sizeof metadata, "{'types' ['state'] 'timestamp' %d}", i);
         maker_add(&m, message, metadata);
     }

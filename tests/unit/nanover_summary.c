@@ -21,7 +21,8 @@ static void made_recordings_are_summarized_as_scanned(void **state) {
         MAKER m = {.count = 0};
         maker_default(&m);
         maker_add(&m, "{}", "{'types' [] 'timestamp' 6000.5}");
-        maker_add(&m, "{'command' 1 'frame' {}}", "{'types' ['command' 'frame']}"); /* no time: that of the message before */
+        maker_add(&m, "{'command' 1 'frame' {}}",
+                  "{'types' ['command' 'frame']}"); /* no time: that of the message before */
         maker_add(&m, "{'command' 2}", "{'types' ['command'] 'timestamp' 3}");
         struct member messages = {"messages.msgpack", maker_messages(&m), (way & 2) != 0};
         struct member index = {"index.msgpack", maker_index(&m), (way & 4) != 0};
@@ -46,7 +47,8 @@ static void contents_of_a_summary(void **state) {
     struct reel_bytes file = maker_file(&m);
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(file.data, file.size));
     struct reel_error err;
-    INDEX *summary = summary_try(&source, 1, &reel_format_nanover, &err), *deep = scan_of(&source, 1, &reel_format_nanover);
+    INDEX *summary = summary_try(&source, 1, &reel_format_nanover, &err),
+          *deep = scan_of(&source, 1, &reel_format_nanover);
     assert_non_null(summary);
     const struct reel_index_info *info = reel_index_info(summary);
     assert_int_equal(info->clock, REEL_CLOCK_RELATIVE);
@@ -104,18 +106,23 @@ static void an_incomplete_index_is_refused(void **state) {
 
 static void an_index_that_breaks_off_is_refused(void **state) {
     (void)state;
-    MAKER m = {.count = 0}, huge = {.count = 0}, cut = {.count = 0}, map = {.count = 0}, none = {.count = 0}, lost = {.count = 0};
+    MAKER m = {.count = 0}, huge = {.count = 0}, cut = {.count = 0}, map = {.count = 0}, none = {.count = 0},
+          lost = {.count = 0};
     maker_default(&m);
-    maker_zip(
-        &huge,
-        (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", bytes_of("\xdd\xff\xff\xff\xff", 5), false}},
-        2);
+    maker_zip(&huge,
+              (struct member[]){{"messages.msgpack", maker_messages(&m), false},
+                                {"index.msgpack", bytes_of("\xdd\xff\xff\xff\xff", 5), false}},
+              2);
     assert_refused(maker_file(&huge), "ends before its last entry");
     struct reel_bytes index = maker_index(&m);
     index.size -= 3;
-    maker_zip(&cut, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", index, false}}, 2);
+    maker_zip(&cut, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", index, false}},
+              2);
     assert_refused(maker_file(&cut), "ends inside an object");
-    maker_zip(&map, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", bytes_text("\x80"), false}}, 2);
+    maker_zip(&map,
+              (struct member[]){{"messages.msgpack", maker_messages(&m), false},
+                                {"index.msgpack", bytes_text("\x80"), false}},
+              2);
     assert_refused(maker_file(&map), "is not an array");
     maker_zip(&none, (struct member[]){{"messages.msgpack", maker_messages(&m), false}}, 1);
     assert_refused(maker_file(&none), "it is missing");
@@ -130,7 +137,10 @@ static void damaged_recordings(void **state) {
     for (unsigned deflated = 0; deflated < 2; deflated++) {
         MAKER m = {.count = 0};
         maker_default(&m);
-        maker_zip(&m, (struct member[]){{"messages.msgpack", maker_messages(&m), false}, {"index.msgpack", maker_index(&m), deflated}}, 2);
+        maker_zip(&m,
+                  (struct member[]){{"messages.msgpack", maker_messages(&m), false},
+                                    {"index.msgpack", maker_index(&m), deflated}},
+                  2);
         summary_of_damaged(maker_file(&m), 0, &reel_format_nanover);
     }
 }
@@ -227,13 +237,15 @@ static void a_recording_of_20_gib(void **state) {
     for (uint64_t i = 0; i < MESSAGES; i++) {
         char metadata[128];
         snprintf(metadata, sizeof metadata,
-                 i % 8 == 7 ? "{'types' ['state'] 'timestamp' %llu}" : "{'types' ['frame'] 'frame.index' 5 'timestamp' %llu}",
+                 i % 8 == 7 ? "{'types' ['state'] 'timestamp' %llu}"
+                            : "{'types' ['frame'] 'frame.index' 5 'timestamp' %llu}",
                  (unsigned long long)i * 33333);
         maker_entry(&m, i * LENGTH, LENGTH, metadata);
     }
     struct reel_bytes index = maker_index(&m);
     put_archive(path, size, index, index.size);
-    /* the end of the archive is read more than once for its directory; the first messages, 4 MiB of them, for the simulation's name */
+    /* the end of the archive is read more than once for its directory; the first messages, 4 MiB of them, for the
+     * simulation's name */
     INDEX *summary = large_summary(path, &reel_format_nanover, index.size + (256 << 10) + (4 << 20));
     assert_int_equal(reel_index_info(summary)->messages, MESSAGES);
     assert_int_equal(reel_index_info(summary)->payload_bytes, size);

@@ -24,7 +24,8 @@ static void answer_done(struct answer *a) {
 }
 #define ANSWER __attribute__((cleanup(answer_done))) struct answer
 
-static const char *query(struct answer *a, struct reel_recording *r, const struct reel_nanover_question *q, enum reel_table_form form) {
+static const char *query(struct answer *a, struct reel_recording *r, const struct reel_nanover_question *q,
+                         enum reel_table_form form) {
     struct reel_error err = {0};
     const struct reel_text_sink sink = {.put = put, .context = &a->text};
     bool done = false;
@@ -44,18 +45,21 @@ static const char *query(struct answer *a, struct reel_recording *r, const struc
     return (const char *)a->text.data;
 }
 
-static void assert_answer(struct reel_recording *r, enum reel_nanover_topic topic, enum reel_table_form form, const char *want) {
+static void assert_answer(struct reel_recording *r, enum reel_nanover_topic topic, enum reel_table_form form,
+                          const char *want) {
     ANSWER a = {.steps = 0};
     assert_string_equal(query(&a, r, &(struct reel_nanover_question){.topic = topic}, form), want);
 }
 
 /* The bytes, and the JSON of them. */
-static void assert_moment(struct reel_recording *r, enum reel_nanover_part part, int64_t time_ns, const char *text, const char *json) {
+static void assert_moment(struct reel_recording *r, enum reel_nanover_part part, int64_t time_ns, const char *text,
+                          const char *json) {
     struct reel_error err = {0};
     AUTO_MEM uint8_t *data = NULL;
     AUTO_MEM char *got = NULL;
     size_t size, got_size;
-    if (!reel_nanover_moment(r, part, time_ns, &data, &size, &err) || !reel_nanover_json(bytes_of(data, size), &got, &got_size, &err)) {
+    if (!reel_nanover_moment(r, part, time_ns, &data, &size, &err) ||
+        !reel_nanover_json(bytes_of(data, size), &got, &got_size, &err)) {
         fail_msg("%s", err.text);
     }
     assert_picture(bytes_of(data, size), text);
@@ -72,12 +76,15 @@ static void a_moment_is_what_messages_add_up_to(void **state) {
     maker_default(&m);
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_moment(r, REEL_NANOVER_FRAME, 4999, "{'frame' {}}", "{\"frame\":{}}");
-    assert_moment(r, REEL_NANOVER_STATE, 999999, "{'state' {'updates' {} 'removals' []}}", "{\"state\":{\"updates\":{},\"removals\":[]}}");
-    assert_moment(
-        r, REEL_NANOVER_FRAME, 2000000,
-        "{'frame' {'frame.index' 0 'particle.positions' " ASIDE " 'particle.count' 1 'system.simulation.name' 'one'}}",
-        "{\"frame\":{\"frame.index\":0,\"particle.positions\":[[1,1,1]],\"particle.count\":1,\"system.simulation.name\":\"one\"}}");
-    assert_moment(r, REEL_NANOVER_FRAME, 4000000, "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN "}}",
+    assert_moment(r, REEL_NANOVER_STATE, 999999, "{'state' {'updates' {} 'removals' []}}",
+                  "{\"state\":{\"updates\":{},\"removals\":[]}}");
+    assert_moment(r, REEL_NANOVER_FRAME, 2000000,
+                  "{'frame' {'frame.index' 0 'particle.positions' " ASIDE
+                  " 'particle.count' 1 'system.simulation.name' 'one'}}",
+                  "{\"frame\":{\"frame.index\":0,\"particle.positions\":[[1,1,1]],\"particle.count\":1,\"system."
+                  "simulation.name\":\"one\"}}");
+    assert_moment(r, REEL_NANOVER_FRAME, 4000000,
+                  "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN "}}",
                   "{\"frame\":{\"frame.index\":0,\"particle.count\":1,\"particle.positions\":[[0,0,0]]}}");
     assert_moment(r, REEL_NANOVER_STATE, 1000000, "{'state' {'updates' {'scene' [1 2] 'gone' n} 'removals' []}}",
                   "{\"state\":{\"updates\":{\"scene\":[1,2],\"gone\":null},\"removals\":[]}}");
@@ -99,7 +106,8 @@ static void frame_index_is_that_of_the_frames(void **state) {
     assert_moment(r, REEL_NANOVER_FRAME, 3000, "{'frame' {'frame.index' 2020 'b' 1 'a' 1}}",
                   "{\"frame\":{\"frame.index\":2020,\"b\":1,\"a\":1}}");
     assert_moment(r, REEL_NANOVER_FRAME, 4000, "{'frame' {'frame.index' 0}}", "{\"frame\":{\"frame.index\":0}}");
-    assert_moment(r, REEL_NANOVER_FRAME, 5000, "{'frame' {'frame.index' 0 'c' 1}}", "{\"frame\":{\"frame.index\":0,\"c\":1}}");
+    assert_moment(r, REEL_NANOVER_FRAME, 5000, "{'frame' {'frame.index' 0 'c' 1}}",
+                  "{\"frame\":{\"frame.index\":0,\"c\":1}}");
 }
 
 /* In a file of another format a message that says it is NanoVer's may be anything. */
@@ -134,7 +142,8 @@ static void what_is_no_message_is_passed_over(void **state) {
     assert_null(scanned.data);
     unscanned.read_entry = read_no_keys;
     assert_true(nanover_sum_at(&unscanned, reader, 3500000, wanted, &err));
-    assert_picture(bytes_of(unscanned.data, unscanned.size), "{'state' {'updates' {'scene' [1 2] 'gone' n} 'removals' []}}");
+    assert_picture(bytes_of(unscanned.data, unscanned.size),
+                   "{'state' {'updates' {'scene' [1 2] 'gone' n} 'removals' []}}");
     free(unscanned.data);
 }
 
@@ -149,7 +158,8 @@ static void resets_begin_runs(void **state) {
     maker_add(&m, "{'frame' {'system.simulation.name' 'late, but told' 'system.simulation.counter' 4}}",
               "{'types' ['frame'] 'timestamp' 1000001}");
     maker_add(&m, "{'state' {'updates' {'x' 1} 'removals' []}}", "{'types' ['state'] 'timestamp' 1500000}");
-    maker_add(&m, "{'frame' {'frame.index' 0 'system.simulation.counter' 5.5}}", "{'types' ['frame'] 'frame.index' 0 'timestamp' 3000000}");
+    maker_add(&m, "{'frame' {'frame.index' 0 'system.simulation.counter' 5.5}}",
+              "{'types' ['frame'] 'frame.index' 0 'timestamp' 3000000}");
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_answer(r, REEL_NANOVER_RESETS, REEL_TABLE_CSV,
                   "run,time,time_ns,index,messages,frames,duration_s,simulation_counter,simulation_name\r\n"
@@ -182,10 +192,12 @@ static void changes_are_reported_key_by_key(void **state) {
     const char *const keys[] = {glob, other};
     struct reel_selection late = reel_select_all;
     late.start_ns = 2000000;
-    const struct reel_nanover_question q = {.topic = REEL_NANOVER_CHANGES, .keys = keys, .n_keys = 2, .selection = &late};
-    assert_string_equal(query(&a, r, &q, REEL_TABLE_CSV), "time,key,value,removed\r\n"
-                                                          "0.003000000,gone,,true\r\n"
-                                                          "0.006000000,avatar.a,\"{\"\"name\"\":\"\"ada\"\"}\",false\r\n");
+    const struct reel_nanover_question q = {
+        .topic = REEL_NANOVER_CHANGES, .keys = keys, .n_keys = 2, .selection = &late};
+    assert_string_equal(query(&a, r, &q, REEL_TABLE_CSV),
+                        "time,key,value,removed\r\n"
+                        "0.003000000,gone,,true\r\n"
+                        "0.006000000,avatar.a,\"{\"\"name\"\":\"\"ada\"\"}\",false\r\n");
 }
 
 /* A message of a thousand keys is no thousand rows at once. */
@@ -225,16 +237,22 @@ static void a_long_message_is_sent_in_pieces(void **state) {
 static void energies_frame_by_frame(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_add(&m, "{'frame' {'frame.index' 0 'system.simulation.time' 0.5}}", "{'types' ['frame'] 'frame.index' 0 'timestamp' 0}");
-    maker_add(&m, "{'frame' {'energy.kinetic' 1 'energy.potential' 2.5 'energy.user.total' 100.0 'system.simulation.time' 1.5}}",
-              "{'types' ['frame'] 'timestamp' 500000}");
-    maker_add(&m, "{'frame' {'energy.kinetic' 1.5 'energy.potential' 2.5 'energy.total' 7.25}}", "{'types' ['frame'] 'timestamp' 1000000}");
+    maker_add(&m, "{'frame' {'frame.index' 0 'system.simulation.time' 0.5}}",
+              "{'types' ['frame'] 'frame.index' 0 'timestamp' 0}");
+    maker_add(
+        &m,
+        "{'frame' {'energy.kinetic' 1 'energy.potential' 2.5 'energy.user.total' 100.0 'system.simulation.time' 1.5}}",
+        "{'types' ['frame'] 'timestamp' 500000}");
+    maker_add(&m, "{'frame' {'energy.kinetic' 1.5 'energy.potential' 2.5 'energy.total' 7.25}}",
+              "{'types' ['frame'] 'timestamp' 1000000}");
     maker_add(&m, "{'frame' {'energy.potential' 'none' 'system.temperature' 300.5 'forces.user.work_done' 0.25}}",
               "{'types' ['frame'] 'timestamp' 1500000}");
-    maker_add(&m, "{'state' {'updates' {'energy.kinetic' 1} 'removals' []}}", "{'types' ['state'] 'timestamp' 1600000}");
+    maker_add(&m, "{'state' {'updates' {'energy.kinetic' 1} 'removals' []}}",
+              "{'types' ['state'] 'timestamp' 1600000}");
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_answer(r, REEL_NANOVER_ENERGIES, REEL_TABLE_CSV,
-                  "time_s,simulation_time_ps,kinetic_kj_mol,potential_kj_mol,total_kj_mol,user_kj_mol,work_done_kj_mol,temperature_k\r\n"
+                  "time_s,simulation_time_ps,kinetic_kj_mol,potential_kj_mol,total_kj_mol,user_kj_mol,work_done_kj_mol,"
+                  "temperature_k\r\n"
                   "0.5,1.5,1,2.5,3.5,100,,\r\n"
                   "1,,1.5,2.5,7.25,,,\r\n"
                   "1.5,,,,,,0.25,300.5\r\n");
@@ -249,15 +267,18 @@ static void energies_frame_by_frame(void **state) {
 static void frames_say_what_they_have(void **state) {
     (void)state;
     MAKER m = {.count = 0};
-    maker_add(&m, "{'frame' {'frame.index' 0 'particle.count' 2 'say \"it\"' 1}}", "{'types' ['frame'] 'frame.index' 0 'timestamp' 0}");
-    maker_add(&m, "{'frame' {'frame.index' 1 'energy.kinetic' 1 'energy.potential' 2.5 'system.simulation.time' 1.5 7 8}}",
+    maker_add(&m, "{'frame' {'frame.index' 0 'particle.count' 2 'say \"it\"' 1}}",
+              "{'types' ['frame'] 'frame.index' 0 'timestamp' 0}");
+    maker_add(&m,
+              "{'frame' {'frame.index' 1 'energy.kinetic' 1 'energy.potential' 2.5 'system.simulation.time' 1.5 7 8}}",
               "{'types' ['frame'] 'frame.index' 1 'timestamp' 500000}");
     maker_add(&m, "{'state' {'updates' {'energy.kinetic' 1} 'removals' []}}", "{'types' ['state'] 'timestamp' 600000}");
     maker_add(&m, "{'frame' {}}", "{'types' ['frame'] 'timestamp' 700000}");
     RECORDING *r = nanover_read(maker_finish(&m));
     assert_answer(
         r, REEL_NANOVER_FRAMES, REEL_TABLE_CSV,
-        "time,frame_index,reset,particles,simulation_time_ps,kinetic_kj_mol,potential_kj_mol,total_kj_mol,user_kj_mol,work_done_kj_mol,"
+        "time,frame_index,reset,particles,simulation_time_ps,kinetic_kj_mol,potential_kj_mol,total_kj_mol,user_kj_mol,"
+        "work_done_kj_mol,"
         "temperature_k,keys\r\n"
         "0.000000000,0,true,2,,,,,,,,\"[\"\"frame.index\"\",\"\"particle.count\"\",\"\"say \\\"\"it\\\"\"\"\"]\"\r\n"
         "0.500000000,1,false,,1.5,1,2.5,3.5,,,,"
@@ -270,7 +291,8 @@ static void frames_say_what_they_have(void **state) {
     assert_string_equal(
         query(&a, r, &q, REEL_TABLE_NDJSON),
         "{\"time\":\"0.700000000\",\"frame_index\":null,\"reset\":false,\"particles\":null,\"simulation_time_ps\":null,"
-        "\"kinetic_kj_mol\":null,\"potential_kj_mol\":null,\"total_kj_mol\":null,\"user_kj_mol\":null,\"work_done_kj_mol\":null,"
+        "\"kinetic_kj_mol\":null,\"potential_kj_mol\":null,\"total_kj_mol\":null,\"user_kj_mol\":null,\"work_done_kj_"
+        "mol\":null,"
         "\"temperature_k\":null,\"keys\":[]}\n");
 }
 
@@ -298,7 +320,8 @@ static void the_visitor_can_stop(void **state) {
     bool done = false, good = true;
     const struct reel_table table = {take_columns, refuse_row, take_end, &wanted};
     AUTO(reel_nanover_free)
-    struct reel_nanover *pass = reel_nanover_open(r, &(struct reel_nanover_question){.topic = REEL_NANOVER_CHANGES}, &table, &err);
+    struct reel_nanover *pass =
+        reel_nanover_open(r, &(struct reel_nanover_question){.topic = REEL_NANOVER_CHANGES}, &table, &err);
     while (good && !done) {
         good = reel_nanover_step(pass, &done, &err);
     }
@@ -309,8 +332,8 @@ static void the_visitor_can_stop(void **state) {
 
 /* --- runs --- */
 
-static bool select_run(struct reel_recording *r, uint64_t run, struct reel_selection *q, struct reel_write_options *options,
-                       struct reel_error *err) {
+static bool select_run(struct reel_recording *r, uint64_t run, struct reel_selection *q,
+                       struct reel_write_options *options, struct reel_error *err) {
     *q = reel_select_all;
     *options = (struct reel_write_options){.compression = ""};
     *err = (struct reel_error){0};
@@ -330,15 +353,18 @@ static void a_run_begins_with_all_there_is(void **state) {
     assert_true(options.is_cut);
     assert_int_equal(options.start_ns, 4000000);
     AUTO(reel_stream_free) struct reel_stream *second = open_stream(r, &q);
-    assert_picture(next_payload(second, &message), "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN
-                                                   "} 'state' {'updates' {'user' 'y' 'scene' [1 2]} 'removals' []}}");
+    assert_picture(next_payload(second, &message),
+                   "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN
+                   "} 'state' {'updates' {'user' 'y' 'scene' [1 2]} 'removals' []}}");
     assert_true(message.before_start);
-    assert_picture(next_payload(second, &message), "{'frame' {'frame.index' 1 'particle.positions' " ASIDE " 'energy.potential' 1.5}}");
+    assert_picture(next_payload(second, &message),
+                   "{'frame' {'frame.index' 1 'particle.positions' " ASIDE " 'energy.potential' 1.5}}");
     assert_null(next_payload(second, &message).data);
     assert_true(select_run(r, 1, &q, &options, &err));
     AUTO(reel_stream_free) struct reel_stream *first = open_stream(r, &q);
     assert_picture(next_payload(first, &message),
-                   "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN " 'system.simulation.name' 'one'}}");
+                   "{'frame' {'frame.index' 0 'particle.count' 1 'particle.positions' " ORIGIN
+                   " 'system.simulation.name' 'one'}}");
     for (int i = 0; i < 3; i++) {
         assert_non_null(next_payload(first, &message).data);
     }

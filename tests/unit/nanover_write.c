@@ -104,7 +104,10 @@ static void rule_nanover_02_other_metadata_is_kept(void **state) {
                   "{'types' ['frame'] 'frame.index' 0 'timestamp' 1 'recovered' 1 'note' {'by' ['a' 'b']}}");
         maker_add(&m, "{'frame' {'frame.index' 1}}", "{'types' ['frame'] 'frame.index' 1 'timestamp' 2}");
         struct reel_bytes index = maker_index(&m);
-        maker_zip(&m, (struct member[]){{"messages.msgpack", maker_messages(&m), deflated}, {"index.msgpack", index, deflated}}, 2);
+        maker_zip(
+            &m,
+            (struct member[]){{"messages.msgpack", maker_messages(&m), deflated}, {"index.msgpack", index, deflated}},
+            2);
         RECORDING *r = nanover_read(maker_file(&m));
         OUTPUT o = write_out(r, &reel_select_all);
         assert_true(bytes_equal(member_of(bytes_of(o.data, o.size), "index.msgpack"), index));
@@ -149,9 +152,9 @@ static void cut_begins_with_its_state_at_time_zero(void **state) {
     size_t last = 0;
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(cut, &reel_select_all);
     struct reel_message message;
-    assert_picture(next_payload(s, &message),
-                   "{'frame' {'frame.index' 0 'particle.positions' " ASIDE " 'particle.count' 1 'system.simulation.name' 'one'}"
-                   " 'state' {'updates' {'user' 'x' 'scene' [1 2]} 'removals' []}}");
+    assert_picture(next_payload(s, &message), "{'frame' {'frame.index' 0 'particle.positions' " ASIDE
+                                              " 'particle.count' 1 'system.simulation.name' 'one'}"
+                                              " 'state' {'updates' {'user' 'x' 'scene' [1 2]} 'removals' []}}");
     assert_int_equal(message.time_ns, 0);
     last = message.size;
     assert_non_null(next_payload(s, &message).data);
@@ -170,12 +173,14 @@ static void many_messages_make_many_groups(void **state) {
     RECORDING *r = nanover_read(maker_finish(&m));
     OUTPUT o = write_out(r, &reel_select_all);
     assert_true(bytes_equal(member_of(bytes_of(o.data, o.size), "messages.msgpack"), maker_messages(&m)));
-    assert_true(bytes_equal(member_of(bytes_of(o.data, o.size), "index.msgpack"), bytes_of(m.index.data, m.index.size)));
+    assert_true(
+        bytes_equal(member_of(bytes_of(o.data, o.size), "index.msgpack"), bytes_of(m.index.data, m.index.size)));
 }
 
 static void other_encodings_are_refused(void **state) {
     (void)state;
-    const struct reel_channel ros = {.name = "/scan", .encoding = "ros1"}, nanover = {.name = "frame", .encoding = "nanover"};
+    const struct reel_channel ros = {.name = "/scan", .encoding = "ros1"},
+                              nanover = {.name = "frame", .encoding = "nanover"};
     struct reel_loss *loss = reel_loss_new();
     assert_false(reel_writer_nanover.accepts(&ros, loss));
     size_t count;

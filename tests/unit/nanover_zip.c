@@ -82,7 +82,8 @@ static void hostile_counts_are_refused_before_they_cost(void **state) {
 
 static void no_archive_is_not_mine(void **state) {
     (void)state;
-    const char *const files[] = {"", "PK\3\4", "PK\5\6", "no archive at all, but long enough to hold the headers of one"};
+    const char *const files[] = {"", "PK\3\4", "PK\5\6",
+                                 "no archive at all, but long enough to hold the headers of one"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         AUTO_STRUCT(nanover_archive_close) struct nanover_archive a;
         open_zip(&a, bytes_text(files[i]), false);

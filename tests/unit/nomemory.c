@@ -1,5 +1,6 @@
-/* Every allocation of a whole journey (scan, index, stream, plan, render, lookup) fails once: each time an error, REEL_NO_MEMORY, and
- * nothing lost (the address sanitizer sees leaks). Linked with --wrap for malloc, calloc, realloc, strdup and asprintf. */
+/* Every allocation of a whole journey (scan, index, stream, plan, render, lookup) fails once: each time an error,
+ * REEL_NO_MEMORY, and nothing lost (the address sanitizer sees leaks). Linked with --wrap for malloc, calloc, realloc,
+ * strdup and asprintf. */
 #include "core/builder.h"
 #include "unit/toy_chunks.h"
 #include "unit/toy_writer.h"
@@ -45,7 +46,8 @@ int __wrap_asprintf(char **out, const char *format, ...) {
 
 static const struct reel_write_options options;
 
-static bool render_all(struct reel_recording *r, const struct reel_writer *writer, const struct reel_selection *q, struct reel_error *err) {
+static bool render_all(struct reel_recording *r, const struct reel_writer *writer, const struct reel_selection *q,
+                       struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, q, err);
     AUTO(reel_plan_free) struct reel_plan *plan = s ? reel_plan_new(writer, &options, s, NULL, err) : NULL;
     if (!plan) {
@@ -54,7 +56,8 @@ static bool render_all(struct reel_recording *r, const struct reel_writer *write
     struct reel_selection again = *q;
     again.front = reel_plan_front(plan);
     struct reel_stream *second = reel_stream_open(&r, 1, &again, err);
-    AUTO(reel_render_free) struct reel_render *render = second ? reel_render_new(plan, writer, &options, second, err) : NULL;
+    AUTO(reel_render_free)
+    struct reel_render *render = second ? reel_render_new(plan, writer, &options, second, err) : NULL;
     uint8_t piece[512];
     for (uint64_t at = 0; render && at < reel_plan_length(plan); at += sizeof piece) {
         uint64_t back = reel_plan_length(plan) - at; /* from the end, so that it seeks */
@@ -68,7 +71,8 @@ static bool render_all(struct reel_recording *r, const struct reel_writer *write
 
 static bool stream_rows(struct reel_recording *r, const struct reel_selection *q, struct reel_error *err) {
     struct reel_stream *s = reel_stream_open(&r, 1, q, err);
-    AUTO(reel_render_free) struct reel_render *render = s ? reel_render_new(NULL, &toy_streamed, &options, s, err) : NULL;
+    AUTO(reel_render_free)
+    struct reel_render *render = s ? reel_render_new(NULL, &toy_streamed, &options, s, err) : NULL;
     uint8_t piece[512];
     size_t got = 1;
     while (render && got > 0) {
@@ -94,8 +98,8 @@ static bool journey(struct toy *t, struct reel_error *err) {
         return false;
     }
     AUTO(reel_recording_free)
-    struct reel_recording *r =
-        toy_try_open(t, &(struct reel_recording_options){.cache = cache, .derived_folder = REEL_SCRATCH, .derived_name = "d"}, err);
+    struct reel_recording *r = toy_try_open(
+        t, &(struct reel_recording_options){.cache = cache, .derived_folder = REEL_SCRATCH, .derived_name = "d"}, err);
     if (!r) {
         return false;
     }
@@ -154,7 +158,8 @@ static void compaction_may_fail_anywhere(void **state) {
         struct reel_builder *b = builder_new(REEL_SCRATCH "/compacted.pack", "toy", 3, &size, 1, &err);
         assert_true(b && builder_add_channel(b, &(struct reel_channel){.name = "/a"}, &id, &err));
         for (uint64_t i = 0; i < N; i++) {
-            assert_true(builder_add_entry(b, &(struct reel_entry){.time_ns = (int64_t)toy_next(&seed), .offset = i}, &err));
+            assert_true(
+                builder_add_entry(b, &(struct reel_entry){.time_ns = (int64_t)toy_next(&seed), .offset = i}, &err));
         }
         countdown = n;
         bool good = builder_finish(b, &err), done = countdown >= 0;
@@ -169,6 +174,7 @@ static void compaction_may_fail_anywhere(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(compaction_may_fail_anywhere)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail),
+                                       cmocka_unit_test(compaction_may_fail_anywhere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Annotations of recordings: tags and their counts, changes by version, names, custom fields, notes; and the manifests that are due
- * then. */
+/* Annotations of recordings: tags and their counts, changes by version, names, custom fields, notes; and the manifests
+ * that are due then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,20 +16,23 @@ static void assert_tags(const char *id, const char *expected) {
     assert_true(catalog_get(c, id, &r, &err));
     for (uint32_t i = 0; i < r.annotations.n_tags; i++) {
         size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "%s%s=%s", i > 0 ? " " : "", r.annotations.tags[i].key, r.annotations.tags[i].value);
+        snprintf(text + at, sizeof text - at, "%s%s=%s", i > 0 ? " " : "", r.annotations.tags[i].key,
+                 r.annotations.tags[i].value);
     }
     assert_string_equal(text, expected);
     catalog_recording_done(&r);
 }
 
-static void assert_listed(bool values, const char *key, const char *prefix, const char *after, uint32_t limit, const char *expected) {
+static void assert_listed(bool values, const char *key, const char *prefix, const char *after, uint32_t limit,
+                          const char *expected) {
     struct catalog_counts counts;
     char text[4096] = "";
     assert_true(values ? catalog_tag_values(c, key, prefix, after, limit, &counts, &err)
                        : catalog_tag_keys(c, prefix, after, limit, &counts, &err));
     for (uint32_t i = 0; i < counts.n; i++) {
         size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "%s%s:%d", i > 0 ? " " : "", counts.items[i].name, (int)counts.items[i].recordings);
+        snprintf(text + at, sizeof text - at, "%s%s:%d", i > 0 ? " " : "", counts.items[i].name,
+                 (int)counts.items[i].recordings);
     }
     if (counts.more) {
         strcat(text, " …");
@@ -68,8 +71,9 @@ static void tags_are_kept_and_counted(void **state) {
     assert_counts_hold();
     assert_true(catalog_purge_at(c, a, CATALOG_ANY_VERSION, &err) && catalog_trash(c, b, &err) &&
                 catalog_purge_at(c, b, CATALOG_ANY_VERSION, &err));
-    assert_int_equal(
-        number("SELECT (SELECT count(*) FROM tag_keys) + (SELECT count(*) FROM tag_values) + (SELECT count(*) FROM recording_tags)"), 0);
+    assert_int_equal(number("SELECT (SELECT count(*) FROM tag_keys) + (SELECT count(*) FROM tag_values) + (SELECT "
+                            "count(*) FROM recording_tags)"),
+                     0);
 }
 
 static void tags_survive_a_scan(void **state) {
@@ -171,7 +175,8 @@ static void a_change_is_of_one_version(void **state) {
     assert_true(catalog_get(c, id, &after, &err));
     assert_true(after.updated_ns > r.updated_ns);
     assert_string_equal(after.annotations.description, "one");
-    assert_true(catalog_change(c, id, &(struct catalog_change){.description = "one"}, &changed, &err)); /* as it is: no new version */
+    assert_true(catalog_change(c, id, &(struct catalog_change){.description = "one"}, &changed,
+                               &err)); /* as it is: no new version */
     assert_false(changed);
     first.version = after.updated_ns;
     first.description = "two";
@@ -188,7 +193,8 @@ static void a_change_is_of_one_version(void **state) {
 static void names_change_without_a_clash(void **state) {
     (void)state;
     char a[RECORDING_ID_TEXT], b[RECORDING_ID_TEXT], old[RECORDING_ID_TEXT];
-    assert_true(put("lab", "old", '0', false, old) && put("lab", "walk", '1', false, a) && put("lab", "run", '2', false, b));
+    assert_true(put("lab", "old", '0', false, old) && put("lab", "walk", '1', false, a) &&
+                put("lab", "run", '2', false, b));
     assert_false(change(a, &(struct catalog_change){.name = "run"}));
     assert_int_equal(err.code, REEL_CONFLICT);
     assert_true(catalog_trash(c, b, &err));
@@ -288,7 +294,8 @@ static void notes_come_and_go(void **state) {
     assert_counts_hold();
     sqlite3 *raw = open_raw();
     assert_int_equal(
-        sqlite3_exec(raw, "UPDATE recordings SET notes = 1000, events = 10000 WHERE collection = 'lab' AND name = 'b'", NULL, NULL, NULL),
+        sqlite3_exec(raw, "UPDATE recordings SET notes = 1000, events = 10000 WHERE collection = 'lab' AND name = 'b'",
+                     NULL, NULL, NULL),
         SQLITE_OK);
     sqlite3_close(raw);
     assert_false(catalog_note_add(c, b, &(struct catalog_note){.text = (char *)"x"}, &err));
@@ -302,7 +309,8 @@ static void notes_come_and_go(void **state) {
 static void a_new_revision_inherits(void **state) {
     (void)state;
     struct catalog_annotations before = {.description = strdup("old"), .custom = strdup("{\"a\":1}")}, now = {0};
-    assert_true(catalog_annotations_set_tag(&before, "robot", "r1", &err) && catalog_annotations_set_tag(&before, "area", "hall", &err));
+    assert_true(catalog_annotations_set_tag(&before, "robot", "r1", &err) &&
+                catalog_annotations_set_tag(&before, "area", "hall", &err));
     assert_true(catalog_annotations_set_tag(&now, "robot", "r2", &err));
     now.description = strdup("new");
     assert_true(catalog_annotations_inherit(&now, &before, &err));

@@ -21,24 +21,24 @@ static inline int64_t number(const char *sql) {
 
 /* What triggers keep is what counting gives. */
 static inline void assert_counts_hold(void) {
-    assert_int_equal(
-        number(
-            "SELECT count(*) FROM tag_values AS v WHERE recordings <> (SELECT count(*) FROM recording_tags AS t CROSS JOIN recordings AS r"
-            " ON r.row = t.recording WHERE t.value = v.id AND r.state <> 4)"),
-        0);
-    assert_int_equal(
-        number("SELECT count(*) FROM tag_keys AS k WHERE recordings <> (SELECT count(*) FROM recording_tags AS t CROSS JOIN recordings AS r"
-               " ON r.row = t.recording WHERE t.key = k.id AND r.state <> 4)"),
-        0);
+    assert_int_equal(number("SELECT count(*) FROM tag_values AS v WHERE recordings <> (SELECT count(*) FROM "
+                            "recording_tags AS t CROSS JOIN recordings AS r"
+                            " ON r.row = t.recording WHERE t.value = v.id AND r.state <> 4)"),
+                     0);
+    assert_int_equal(number("SELECT count(*) FROM tag_keys AS k WHERE recordings <> (SELECT count(*) FROM "
+                            "recording_tags AS t CROSS JOIN recordings AS r"
+                            " ON r.row = t.recording WHERE t.key = k.id AND r.state <> 4)"),
+                     0);
     assert_int_equal(number("SELECT count(*) FROM tag_values WHERE id NOT IN (SELECT value FROM recording_tags)"), 0);
     assert_int_equal(number("SELECT count(*) FROM tag_keys WHERE id NOT IN (SELECT key FROM recording_tags)"), 0);
-    assert_int_equal(number("SELECT count(*) FROM recordings WHERE notes <> (SELECT count(*) FROM notes WHERE recording = recordings.row)"
+    assert_int_equal(number("SELECT count(*) FROM recordings WHERE notes <> (SELECT count(*) FROM notes WHERE "
+                            "recording = recordings.row)"
                             " OR events <> (SELECT count(*) FROM events WHERE recording = recordings.row)"),
                      0);
-    assert_int_equal(
-        number("SELECT count(*) FROM (SELECT * FROM sums EXCEPT SELECT collection, format, state, day, count(*), sum(size), sum(messages),"
-               " sum(counted_ms) FROM recordings GROUP BY collection, format, state, day)"),
-        0);
+    assert_int_equal(number("SELECT count(*) FROM (SELECT * FROM sums EXCEPT SELECT collection, format, state, day, "
+                            "count(*), sum(size), sum(messages),"
+                            " sum(counted_ms) FROM recordings GROUP BY collection, format, state, day)"),
+                     0);
     assert_int_equal(number("SELECT (SELECT sum(recordings) FROM sums) - (SELECT count(*) FROM recordings)"), 0);
 }
 

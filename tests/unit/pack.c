@@ -1,5 +1,5 @@
-/* core/pack.h and the pack file: columns come back as they were, stay within their bound, are small for regular recordings, and no flipped
- * bit passes. */
+/* core/pack.h and the pack file: columns come back as they were, stay within their bound, are small for regular
+ * recordings, and no flipped bit passes. */
 #include "unit/toy.h"
 
 #include <fcntl.h>
@@ -62,7 +62,8 @@ static void random_columns_come_back(void **state) {
 
 static void extremes_come_back(void **state) {
     (void)state;
-    static const uint64_t extremes[] = {0, UINT64_MAX, (uint64_t)INT64_MAX, (uint64_t)INT64_MIN, 1, UINT64_MAX - 1, UINT32_MAX};
+    static const uint64_t extremes[] = {0, UINT64_MAX,     (uint64_t)INT64_MAX, (uint64_t)INT64_MIN,
+                                        1, UINT64_MAX - 1, UINT32_MAX};
     enum { N = 500 };
     struct reel_entry entries[N];
     uint64_t seed = 5;
@@ -98,7 +99,8 @@ static void chunk_rows_come_back(void **state) {
     for (size_t i = 0; i < N; i++) {
         assert_int_equal(chunks[i].part, back[i].part);
         assert_int_equal(chunks[i].codec, back[i].codec);
-        assert_true(chunks[i].offset == back[i].offset && chunks[i].stored == back[i].stored && chunks[i].raw == back[i].raw);
+        assert_true(chunks[i].offset == back[i].offset && chunks[i].stored == back[i].stored &&
+                    chunks[i].raw == back[i].raw);
     }
     free(out);
     free(back);
@@ -208,7 +210,8 @@ static void every_flipped_bit_is_reported(void **state) {
     struct toy t = {0};
     struct reel_error err = {0};
     toy_random(&t, 3, 4, 300, TOY_JITTER);
-    t.channels[1].schemas = &(const struct reel_schema){.name = "S", .encoding = "e", .hash = "h", .data = {(const uint8_t *)"data", 4}};
+    t.channels[1].schemas =
+        &(const struct reel_schema){.name = "S", .encoding = "e", .hash = "h", .data = {(const uint8_t *)"data", 4}};
     t.channels[1].n_schemas = 1;
     char path[512];
     toy_pack_path(&t, path);

@@ -1,5 +1,5 @@
-/* Conversions on several threads: every writer's output is that of one thread, byte for byte; a conversion can be left in the middle; an
- * error comes where it is; clients take turns. */
+/* Conversions on several threads: every writer's output is that of one thread, byte for byte; a conversion can be left
+ * in the middle; an error comes where it is; clients take turns. */
 #define TOY_MORE_FORMATS &reel_format_carla,
 #include "reel/format.h"
 extern const struct reel_format reel_format_carla;
@@ -18,11 +18,15 @@ extern const struct reel_format reel_format_carla;
 #include "reel/convert.h"
 #include "tables.h"
 
-extern const struct reel_writer reel_writer_mcap, reel_writer_rosbag2_0, reel_writer_rosbag12, reel_writer_mira, reel_writer_tide,
-    reel_writer_tide2, reel_writer_nanover, reel_writer_carla, reel_writer_ndjson, reel_writer_json, reel_writer_json_seq,
-    reel_writer_events, reel_writer_csv, reel_writer_msgpack, reel_writer_parquet, reel_writer_arrow;
+extern const struct reel_writer reel_writer_mcap, reel_writer_rosbag2_0, reel_writer_rosbag12, reel_writer_mira,
+    reel_writer_tide, reel_writer_tide2, reel_writer_nanover, reel_writer_carla, reel_writer_ndjson, reel_writer_json,
+    reel_writer_json_seq, reel_writer_events, reel_writer_csv, reel_writer_msgpack, reel_writer_parquet,
+    reel_writer_arrow;
 
-enum { MANY = 62 /* threads: pieces are then of 1 MiB; only as many start as there are pieces */, HUGE_BYTES = 13 << 20 };
+enum {
+    MANY = 62 /* threads: pieces are then of 1 MiB; only as many start as there are pieces */,
+    HUGE_BYTES = 13 << 20
+};
 static const int64_t HUGE_AT = 4000000;
 #ifdef __SANITIZE_THREAD__
 enum { TRIALS = 2 }; /* of a test: the writers share what TSan looks at, and it takes ten times as long */
@@ -41,7 +45,8 @@ static uint32_t random_below(uint32_t n) {
 static void add_channel(struct toy *toy, const char *name, const char *type, const char *encoding) {
     struct reel_schema schema = {.name = type, .encoding = "ros1msg", .data = bytes_text("string data\n")};
     bool ros = strcmp(encoding, "ros1") == 0;
-    toy_channel(toy, &(struct reel_channel){.name = name, .type = type, .encoding = encoding, .schemas = &schema, .n_schemas = ros});
+    toy_channel(toy, &(struct reel_channel){
+                         .name = name, .type = type, .encoding = encoding, .schemas = &schema, .n_schemas = ros});
 }
 
 /* About 6 MB; `huge`: and one message that is larger than all pieces. */
@@ -104,14 +109,16 @@ static bool rewrite(void *context, const void *data, size_t size, struct reel_er
 
 static struct reel_threads *threads_of(unsigned n) {
     struct reel_error err = {0};
-    struct reel_threads *t =
-        reel_threads_new(&(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = n, .from_bytes = 1}, &err);
+    struct reel_threads *t = reel_threads_new(
+        &(struct reel_threads_options){.size = sizeof(struct reel_threads_options), .threads = n, .from_bytes = 1},
+        &err);
     assert_non_null(t);
     return t;
 }
 
-static struct reel_conversion *conversion_of(const struct reel_writer *writer, struct reel_recording *r, const struct reel_selection *q,
-                                             const struct reel_write_options *o, struct reel_threads *threads) {
+static struct reel_conversion *conversion_of(const struct reel_writer *writer, struct reel_recording *r,
+                                             const struct reel_selection *q, const struct reel_write_options *o,
+                                             struct reel_threads *threads) {
     struct reel_error err = {0};
     struct reel_conversion *c = reel_conversion_new(writer, &r, 1, q, o, threads, NULL, &err);
     assert_non_null(c);
@@ -123,7 +130,9 @@ static struct output convert(const struct reel_writer *writer, struct reel_recor
     struct reel_error err = {0};
     struct output out = {0};
     AUTO(reel_conversion_free) struct reel_conversion *c = conversion_of(writer, r, q, o, threads);
-    if (!reel_convert_to(c, &(struct reel_output){.write = append, .rewrite = threads ? rewrite : NULL, .context = &out}, NULL, &err)) {
+    if (!reel_convert_to(c,
+                         &(struct reel_output){.write = append, .rewrite = threads ? rewrite : NULL, .context = &out},
+                         NULL, &err)) {
         fail_msg("%s %s: %s", writer->name, o->compression, err.text);
     }
     return out;
@@ -136,24 +145,27 @@ static void assert_same(const struct output *a, const struct output *b, const ch
 }
 
 /* By the plan of one stream and one render, as the tests of the writers do. */
-static struct output render_alone(const struct reel_writer *writer, struct reel_recording *r, const struct reel_selection *q,
-                                  const struct reel_write_options *o) {
+static struct output render_alone(const struct reel_writer *writer, struct reel_recording *r,
+                                  const struct reel_selection *q, const struct reel_write_options *o) {
     struct reel_error err = {0};
     struct output out = {0};
     AUTO(reel_stream_free) struct reel_stream *s = reel_writer_stream(writer, &r, 1, q, &err);
     assert_non_null(s);
-    AUTO(reel_plan_free) struct reel_plan *plan = writer->needs & REEL_STREAMED ? NULL : reel_plan_new(writer, o, s, NULL, &err);
+    AUTO(reel_plan_free)
+    struct reel_plan *plan = writer->needs & REEL_STREAMED ? NULL : reel_plan_new(writer, o, s, NULL, &err);
     struct reel_selection again = *q;
     again.front = plan ? reel_plan_front(plan) : NULL;
     AUTO(reel_render_free)
-    struct reel_render *render = reel_render_new(plan, writer, o, reel_writer_stream(writer, &r, 1, &again, &err), &err);
+    struct reel_render *render =
+        reel_render_new(plan, writer, o, reel_writer_stream(writer, &r, 1, &again, &err), &err);
     assert_non_null(render);
     enum { STEP = 300000 };
     static uint8_t piece[STEP];
     uint64_t length = plan ? reel_plan_length(plan) : UINT64_MAX;
     for (size_t got = 1; got > 0 && out.size < length;) {
         got = length - out.size < STEP ? (size_t)(length - out.size) : STEP;
-        assert_true(plan ? reel_render_read(render, out.size, piece, got, &err) : reel_render_next(render, piece, STEP, &got, &err));
+        assert_true(plan ? reel_render_read(render, out.size, piece, got, &err)
+                         : reel_render_next(render, piece, STEP, &got, &err));
         append(&out, piece, got, &err);
     }
     return out;
@@ -162,7 +174,8 @@ static struct output render_alone(const struct reel_writer *writer, struct reel_
 static void check(const struct reel_writer *writer, struct reel_recording *r, const struct reel_selection *q,
                   const struct reel_write_options *o) {
     AUTO(reel_threads_free) struct reel_threads *threads = threads_of(MANY);
-    struct output alone = render_alone(writer, r, q, o), one = convert(writer, r, q, o, NULL), many = convert(writer, r, q, o, threads);
+    struct output alone = render_alone(writer, r, q, o), one = convert(writer, r, q, o, NULL),
+                  many = convert(writer, r, q, o, threads);
     assert_true(alone.size > 1000);
     assert_same(&alone, &one, writer->name);
     assert_same(&alone, &many, writer->name);
@@ -176,7 +189,8 @@ struct trial {
     const char *compression;
 };
 
-static void check_all(const struct trial *trials, size_t n, bool huge, const struct reel_selection *q, const struct reel_write_options *o) {
+static void check_all(const struct trial *trials, size_t n, bool huge, const struct reel_selection *q,
+                      const struct reel_write_options *o) {
     struct toy toy = {0};
     make_toy(&toy, NULL, huge);
     struct reel_recording *r = toy_open(&toy);
@@ -189,16 +203,22 @@ static void check_all(const struct trial *trials, size_t n, bool huge, const str
     toy_free(&toy);
 }
 
-static const struct trial fast[] = {{&reel_writer_mcap, ""},     {&reel_writer_mcap, "zstd"}, {&reel_writer_rosbag2_0, "lz4"},
-                                    {&reel_writer_ndjson, ""},   {&reel_writer_json, ""},     {&reel_writer_mcap, "lz4"},
-                                    {&reel_writer_rosbag12, ""}, {&reel_writer_mira, ""},     {&reel_writer_rosbag2_0, ""},
-                                    {&reel_writer_tide2, ""},    {&reel_writer_tide, ""},     {&reel_writer_json_seq, ""},
-                                    {&reel_writer_events, ""},   {&reel_writer_csv, ""},      {&reel_writer_msgpack, ""}},
-                          slow[] = {{&reel_writer_rosbag2_0, "bz2"}, {&reel_writer_mira, "zlib"}, {&reel_writer_tide2, "gzip"}};
+static const struct trial fast[] = {{&reel_writer_mcap, ""},         {&reel_writer_mcap, "zstd"},
+                                    {&reel_writer_rosbag2_0, "lz4"}, {&reel_writer_ndjson, ""},
+                                    {&reel_writer_json, ""},         {&reel_writer_mcap, "lz4"},
+                                    {&reel_writer_rosbag12, ""},     {&reel_writer_mira, ""},
+                                    {&reel_writer_rosbag2_0, ""},    {&reel_writer_tide2, ""},
+                                    {&reel_writer_tide, ""},         {&reel_writer_json_seq, ""},
+                                    {&reel_writer_events, ""},       {&reel_writer_csv, ""},
+                                    {&reel_writer_msgpack, ""}},
+                          slow[] = {{&reel_writer_rosbag2_0, "bz2"},
+                                    {&reel_writer_mira, "zlib"},
+                                    {&reel_writer_tide2, "gzip"}};
 
 static void every_writer(void **state) {
     (void)state;
-    check_all(fast, sizeof fast / sizeof *fast, false, &reel_select_all, &(struct reel_write_options){.separated = true});
+    check_all(fast, sizeof fast / sizeof *fast, false, &reel_select_all,
+              &(struct reel_write_options){.separated = true});
     struct reel_selection few = reel_select_all;
     few.end_ns = 2500000;
     check_all(slow, sizeof slow / sizeof *slow, false, &few, &(struct reel_write_options){.separated = false});
@@ -207,7 +227,8 @@ static void every_writer(void **state) {
 static void tables(void **state) {
     (void)state;
     static const char *const topics[] = {"/raw"}, *const few[] = {"/text"};
-    static const struct trial trials[] = {{&reel_writer_parquet, ""}, {&reel_writer_arrow, ""}, {&reel_writer_parquet, "none"}};
+    static const struct trial trials[] = {
+        {&reel_writer_parquet, ""}, {&reel_writer_arrow, ""}, {&reel_writer_parquet, "none"}};
     struct reel_selection q = reel_select_all;
     q.topics = topics;
     q.n_topics = 1;
@@ -219,7 +240,8 @@ static void tables(void **state) {
 static void a_cut(void **state) {
     (void)state;
     struct reel_selection cut = {.start_ns = 1000000, .end_ns = REEL_TIME_MAX, .every_n = 2, .last_per_topic = true};
-    check_all(fast, 5, false, &cut, &(struct reel_write_options){.channels = true, .is_cut = true, .start_ns = cut.start_ns});
+    check_all(fast, 5, false, &cut,
+              &(struct reel_write_options){.channels = true, .is_cut = true, .start_ns = cut.start_ns});
 }
 
 static void a_message_larger_than_all_pieces(void **state) {
@@ -243,9 +265,11 @@ static void nanover_and_carla(void **state) {
     struct reel_index *index = reel_index_open(REEL_SCRATCH "/carla.pack", &err);
     r = reel_recording_from_index(index, &source, 1, NULL, &err);
     assert_non_null(r);
-    struct reel_selection cut = {.start_ns = reel_index_info(index)->start_ns + 1000000000, .end_ns = REEL_TIME_MAX, .state_at_cut = true};
+    struct reel_selection cut = {
+        .start_ns = reel_index_info(index)->start_ns + 1000000000, .end_ns = REEL_TIME_MAX, .state_at_cut = true};
     check(&reel_writer_carla, r, &reel_select_all, &(struct reel_write_options){.compression = ""});
-    check(&reel_writer_carla, r, &cut, &(struct reel_write_options){.compression = "", .is_cut = true, .start_ns = cut.start_ns});
+    check(&reel_writer_carla, r, &cut,
+          &(struct reel_write_options){.compression = "", .is_cut = true, .start_ns = cut.start_ns});
     reel_recording_free(r);
     free(world.data);
 }
@@ -284,7 +308,8 @@ static void compressed_groups_are_kept(void **state) {
     const struct reel_keep keep = {.folder = REEL_SCRATCH, .take = take, .give = give};
     struct output all = render_alone(&reel_writer_mcap, r, &reel_select_all, &zstd);
     AUTO(reel_threads_free) struct reel_threads *threads = threads_of(MANY);
-    AUTO(reel_conversion_free) struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &reel_select_all, &zstd, threads);
+    AUTO(reel_conversion_free)
+    struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &reel_select_all, &zstd, threads);
     uint64_t mosts[] = {UINT64_MAX, 0 /* half of the first */, 0};
     for (size_t i = 0; i < 3; i++) {
         kept_most = mosts[i];
@@ -321,7 +346,8 @@ static void ranges_ahead(void **state) {
     const struct reel_write_options plain = {.compression = ""};
     struct output all = render_alone(&reel_writer_mcap, r, &reel_select_all, &plain);
     AUTO(reel_threads_free) struct reel_threads *threads = threads_of(3);
-    AUTO(reel_conversion_free) struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &reel_select_all, &plain, threads);
+    AUTO(reel_conversion_free)
+    struct reel_conversion *c = conversion_of(&reel_writer_mcap, r, &reel_select_all, &plain, threads);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_conversion_plan(c, NULL, NULL, &err);
     struct reel_render *render = reel_conversion_render(c, plan, &err);
     for (uint64_t from = 0; from < all.size; from += 1234567) {
@@ -358,10 +384,14 @@ static void left_in_the_middle(void **state) {
     static const struct {
         const struct reel_writer *writer;
         const char *compression;
-    } all[] = {{&reel_writer_mcap, ""}, {&reel_writer_mcap, "zstd"}, {&reel_writer_rosbag2_0, "lz4"}, {&reel_writer_ndjson, ""}};
+    } all[] = {{&reel_writer_mcap, ""},
+               {&reel_writer_mcap, "zstd"},
+               {&reel_writer_rosbag2_0, "lz4"},
+               {&reel_writer_ndjson, ""}};
     for (size_t i = 0; i < sizeof all / sizeof *all && i < TRIALS; i++) {
         const struct reel_write_options o = {.compression = all[i].compression};
-        AUTO(reel_conversion_free) struct reel_conversion *c = conversion_of(all[i].writer, r, &reel_select_all, &o, threads);
+        AUTO(reel_conversion_free)
+        struct reel_conversion *c = conversion_of(all[i].writer, r, &reel_select_all, &o, threads);
         struct reel_error err = {0};
         struct output out = {.stop = 3 << 20};
         assert_false(reel_convert_to(c, &(struct reel_output){.write = append, .context = &out}, NULL, &err));
@@ -389,7 +419,8 @@ struct failing { /* a source of which some bytes cannot be read */
     _Atomic uint64_t from, to;
     _Atomic uint64_t read; /* bytes so far */
 };
-static bool failing_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool failing_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                         struct reel_error *err) {
     struct failing *f = (struct failing *)source;
     if (offset < f->to && offset + size > f->from) {
         return reel_fail(err, REEL_IO, "byte %llu", (unsigned long long)f->from);
@@ -409,20 +440,25 @@ static void an_error_comes_where_it_is(void **state) {
     struct toy toy = {0};
     struct reel_error err = {0};
     make_toy(&toy, NULL, true);
-    struct failing failing = {.source = {.ops = &failing_ops, .size = toy.size, .name = "test.toy", .sparse = true}, .data = toy.data};
+    struct failing failing = {.source = {.ops = &failing_ops, .size = toy.size, .name = "test.toy", .sparse = true},
+                              .data = toy.data};
     struct reel_source *source = &failing.source;
     assert_true(reel_scan_run(&source, 1, &toy_format, REEL_SCRATCH "/failing.pack", NULL, &err));
-    struct reel_recording *r = reel_recording_from_index(reel_index_open(REEL_SCRATCH "/failing.pack", &err), &source, 1, NULL, &err);
+    struct reel_recording *r =
+        reel_recording_from_index(reel_index_open(REEL_SCRATCH "/failing.pack", &err), &source, 1, NULL, &err);
     AUTO(reel_threads_free) struct reel_threads *threads = threads_of(4);
     static const struct {
         const struct reel_writer *writer;
         const char *compression;
-    } all[] = {{&reel_writer_mcap, ""}, {&reel_writer_mcap, "zstd"}, {&reel_writer_tide2, ""}, {&reel_writer_ndjson, ""}};
+    } all[] = {
+        {&reel_writer_mcap, ""}, {&reel_writer_mcap, "zstd"}, {&reel_writer_tide2, ""}, {&reel_writer_ndjson, ""}};
     for (size_t i = 0; i < sizeof all / sizeof *all && i < TRIALS; i++) {
         const struct reel_write_options o = {.compression = all[i].compression};
         struct output whole = render_alone(all[i].writer, r, &reel_select_all, &o), out = {0}, one = {0};
-        AUTO(reel_conversion_free) struct reel_conversion *serial = conversion_of(all[i].writer, r, &reel_select_all, &o, NULL);
-        AUTO(reel_conversion_free) struct reel_conversion *c = conversion_of(all[i].writer, r, &reel_select_all, &o, threads);
+        AUTO(reel_conversion_free)
+        struct reel_conversion *serial = conversion_of(all[i].writer, r, &reel_select_all, &o, NULL);
+        AUTO(reel_conversion_free)
+        struct reel_conversion *c = conversion_of(all[i].writer, r, &reel_select_all, &o, threads);
         atomic_store(&failing.from, 4500000);
         atomic_store(&failing.to, 4500001);
         err = (struct reel_error){0};
@@ -454,10 +490,12 @@ static void memory_is_bounded(void **state) {
     for (int64_t i = 2; i <= MESSAGES; i++) {
         toy_message_again(&toy, 0, i, 200, SIZE - 1000);
     }
-    struct failing counting = {.source = {.ops = &failing_ops, .size = toy.size, .name = "test.toy", .sparse = true}, .data = toy.data};
+    struct failing counting = {.source = {.ops = &failing_ops, .size = toy.size, .name = "test.toy", .sparse = true},
+                               .data = toy.data};
     struct reel_source *source = &counting.source;
     assert_true(reel_scan_run(&source, 1, &toy_format, REEL_SCRATCH "/counting.pack", NULL, &err));
-    struct reel_recording *r = reel_recording_from_index(reel_index_open(REEL_SCRATCH "/counting.pack", &err), &source, 1, NULL, &err);
+    struct reel_recording *r =
+        reel_recording_from_index(reel_index_open(REEL_SCRATCH "/counting.pack", &err), &source, 1, NULL, &err);
     AUTO(reel_threads_free) struct reel_threads *threads = threads_of(THREADS);
     AUTO(reel_conversion_free)
     struct reel_conversion *c =
@@ -468,7 +506,8 @@ static void memory_is_bounded(void **state) {
     atomic_store(&counting.read, 0);
     assert_true(reel_render_ahead(render, 0, reel_plan_length(plan)) && reel_render_read(render, 0, &byte, 1, &err));
     uint64_t before = 0;
-    for (int still = 0; still < 20; before = atomic_load(&counting.read)) { /* until the threads have nothing more to do */
+    for (int still = 0; still < 20;
+         before = atomic_load(&counting.read)) { /* until the threads have nothing more to do */
         still = atomic_load(&counting.read) == before ? still + 1 : 0;
         usleep(10000);
     }

@@ -1,5 +1,5 @@
-/* Parquet and Arrow as planned outputs: any piece is the same bytes, also of row groups that are rendered in windows; recordings without
- * messages; refusals. */
+/* Parquet and Arrow as planned outputs: any piece is the same bytes, also of row groups that are rendered in windows;
+ * recordings without messages; refusals. */
 #include "unit/toy_format.h"
 
 #include <setjmp.h>
@@ -15,11 +15,11 @@ static void channel(struct toy *toy, const char *topic, const char *type, const 
     toy_channel(toy, &(struct reel_channel){.name = topic, .type = type, .encoding = encoding});
 }
 
-static uint8_t *convert(struct reel_recording *recording, const struct reel_writer *writer, const char *compression, size_t step,
-                        uint64_t *size) {
+static uint8_t *convert(struct reel_recording *recording, const struct reel_writer *writer, const char *compression,
+                        size_t step, uint64_t *size) {
     struct reel_error err = {0};
-    uint8_t *all =
-        toy_render_planned(recording, writer, &(struct reel_write_options){.compression = compression}, &reel_select_all, step, size, &err);
+    uint8_t *all = toy_render_planned(recording, writer, &(struct reel_write_options){.compression = compression},
+                                      &reel_select_all, step, size, &err);
     if (!all) {
         fail_msg("%s", err.text);
     }
@@ -33,7 +33,8 @@ static void any_piece_is_the_same(void **state) {
     uint8_t *payload = malloc(SIZE);
     uint64_t seed = 1;
     toy_start(&toy, REEL_CLOCK_WALL);
-    channel(&toy, "/a", "", "unknown"); /* not decoded: a column of bytes in two row groups, the first of five windows */
+    channel(&toy, "/a", "",
+            "unknown"); /* not decoded: a column of bytes in two row groups, the first of five windows */
     for (unsigned k = 0; k < SIZE; k++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         payload[k] = (uint8_t)(seed >> 33);
@@ -96,7 +97,8 @@ static bool keep(void *context, const char *text, size_t size) {
 static struct toy table_of(enum reel_table_form form, unsigned rows) {
     static const char *const names[] = {"n", "name", "odd"};
     struct toy out = {0};
-    struct reel_table_text *text = reel_table_text_new(form, &(struct reel_text_sink){.put = keep, .context = &out}, NULL);
+    struct reel_table_text *text =
+        reel_table_text_new(form, &(struct reel_text_sink){.put = keep, .context = &out}, NULL);
     const struct reel_table *t = reel_table_of_text(text);
     assert_true(t->columns(t->context, names, 3));
     for (unsigned i = 0; i < rows; i++) {
@@ -113,7 +115,8 @@ static struct toy table_of(enum reel_table_form form, unsigned rows) {
 static unsigned column_indexes(const struct toy *file, bool ascending) {
     const uint8_t ends[] = {0x15, ascending ? 2 : 0, 0x19, 0x56, 0, 0, 0, 0, 0, 0};
     unsigned found = 0;
-    for (const uint8_t *p = file->data; (p = memmem(p, (size_t)(file->data + file->size - p), ends, sizeof ends)); p++) {
+    for (const uint8_t *p = file->data; (p = memmem(p, (size_t)(file->data + file->size - p), ends, sizeof ends));
+         p++) {
         found++;
     }
     return found;
@@ -154,7 +157,8 @@ static void what_is_refused(void **state) {
     struct reel_error err = {0};
     assert_false(reel_writer_accepts(&reel_writer_parquet, stream, NULL, &err));
     assert_non_null(strstr(err.text, "/a is one, and /b is two"));
-    struct reel_plan *plan = reel_plan_new(&reel_writer_parquet, &(struct reel_write_options){.compression = "snappy"}, stream, NULL, &err);
+    struct reel_plan *plan =
+        reel_plan_new(&reel_writer_parquet, &(struct reel_write_options){.compression = "snappy"}, stream, NULL, &err);
     assert_null(plan);
     assert_non_null(strstr(err.text, "zstd, lz4_raw or none"));
     reel_stream_free(stream);

@@ -1,4 +1,5 @@
-/* Image messages as pictures: fields from every encoding of messages, pixels of every encoding of images, files there and back. */
+/* Image messages as pictures: fields from every encoding of messages, pixels of every encoding of images, files there
+ * and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +37,7 @@ static struct reel_image raw(const char *encoding, uint32_t width, uint32_t heig
     snprintf(image.encoding, sizeof image.encoding, "%s", encoding);
     return image;
 }
-#define RAW(encoding, width, height, ...)                                                                                                  \
+#define RAW(encoding, width, height, ...)                                                                              \
     raw(encoding, width, height, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
 static void assert_pixels(struct reel_image image, uint32_t want, uint32_t width, uint32_t height, unsigned values,
@@ -51,7 +52,7 @@ static void assert_pixels(struct reel_image image, uint32_t want, uint32_t width
     assert_int_equal(p.values, values);
     assert_memory_equal(p.data, expected, (size_t)width * height * values);
 }
-#define ASSERT_PIXELS(image, want, width, height, values, ...)                                                                             \
+#define ASSERT_PIXELS(image, want, width, height, values, ...)                                                         \
     assert_pixels(image, want, width, height, values, (const uint8_t[]){__VA_ARGS__})
 
 static void colours(void **state) {
@@ -61,7 +62,8 @@ static void colours(void **state) {
     ASSERT_PIXELS(RAW("rgba8", 2, 1, 1, 2, 3, 9, 4, 5, 6, 9), 0, 2, 1, 3, 1, 2, 3, 4, 5, 6);
     ASSERT_PIXELS(RAW("bgra8", 1, 1, 1, 2, 3, 9), 0, 1, 1, 3, 3, 2, 1);
     ASSERT_PIXELS(RAW("yuv422", 2, 1, 128, 50, 128, 200), 0, 2, 1, 3, 50, 50, 50, 200, 200, 200);
-    ASSERT_PIXELS(RAW("yuv422_yuy2", 1, 1, 76, 85, 0, 255), 0, 1, 1, 3, 254, 0, 0); /* red; the second of the pair is not drawn */
+    ASSERT_PIXELS(RAW("yuv422_yuy2", 1, 1, 76, 85, 0, 255), 0, 1, 1, 3, 254, 0,
+                  0); /* red; the second of the pair is not drawn */
 }
 
 static void greys(void **state) {
@@ -100,8 +102,9 @@ static void mosaics(void **state) {
             assert_one_colour(patterns[i], 16, side, side, true);
         }
     }
-    ASSERT_PIXELS(RAW("bayer_rggb8", 3, 3, 10, 20, 30, 40, 50, 60, 70, 80, 90), 0, 3, 3, 3, /* the first row */ 10, 30, 50, 20, 20, 50, 30,
-                  40, 50, /* the second */ 40, 40, 50, 50, 50, 50, 60, 60, 50, /* the third */ 70, 60, 50, 80, 80, 50, 90, 70, 50);
+    ASSERT_PIXELS(RAW("bayer_rggb8", 3, 3, 10, 20, 30, 40, 50, 60, 70, 80, 90), 0, 3, 3, 3, /* the first row */ 10, 30,
+                  50, 20, 20, 50, 30, 40, 50, /* the second */ 40, 40, 50, 50, 50, 50, 60, 60, 50, /* the third */ 70,
+                  60, 50, 80, 80, 50, 90, 70, 50);
     ASSERT_PIXELS(RAW("bayer_grbg8", 1, 1, 7), 0, 1, 1, 3, 7, 7, 7);
     ASSERT_PIXELS(RAW("bayer_grbg8", 2, 1, 7, 9), 0, 2, 1, 3, 9, 7, 7, 9, 8, 7);
     struct reel_image padded = RAW("bayer_rggb8", 2, 2, 200, 100, 1, 100, 50);
@@ -241,10 +244,12 @@ static void hostile_files(void **state) {
         for (size_t cut = 0; cut < file.size; cut += 1 + file.size / 97) {
             AUTO_MEM uint8_t *part = malloc(cut ? cut : 1);
             memcpy(part, file.data, cut);
-            struct reel_image image = {.compressed = true, .form = (enum reel_picture_form)form, .data = bytes_of(part, cut)};
+            struct reel_image image = {
+                .compressed = true, .form = (enum reel_picture_form)form, .data = bytes_of(part, cut)};
             PICTURE out = {0};
             struct reel_error err = {0};
-            bool made = reel_picture_make(&image, REEL_PICTURE_JPEG, 16, &out, &err); /* the rest of a cut JPEG is grey */
+            bool made =
+                reel_picture_make(&image, REEL_PICTURE_JPEG, 16, &out, &err); /* the rest of a cut JPEG is grey */
             assert_true(made ? out.width == 16 : err.code == REEL_DAMAGED);
         }
         /* sides of 65500 in the header: JPEG's stand after its SOF0, PNG's at 16 */
@@ -258,7 +263,8 @@ static void hostile_files(void **state) {
         PICTURE out = {0};
         struct reel_error err = {0};
         assert_false(reel_picture_make(&image, REEL_PICTURE_JPEG, 1, &out, &err));
-        assert_int_equal(err.code, form == REEL_PICTURE_JPEG ? REEL_LIMIT : REEL_DAMAGED); /* of PNG the checksum no longer holds */
+        assert_int_equal(err.code, form == REEL_PICTURE_JPEG ? REEL_LIMIT
+                                                             : REEL_DAMAGED); /* of PNG the checksum no longer holds */
     }
 }
 
@@ -269,7 +275,8 @@ static void many_scans(void **state) {
     AUTO_MEM uint8_t *pixels = calloc(4096, 4096);
     unsigned long size = 0;
     unsigned char *file = NULL;
-    assert_int_equal(tjCompress2(jpeg, pixels, 4096, 0, 4096, TJPF_GRAY, &file, &size, TJSAMP_GRAY, 50, TJFLAG_PROGRESSIVE), 0);
+    assert_int_equal(
+        tjCompress2(jpeg, pixels, 4096, 0, 4096, TJPF_GRAY, &file, &size, TJSAMP_GRAY, 50, TJFLAG_PROGRESSIVE), 0);
     size_t scan = size - 2;
     while (file[scan] != 0xff || file[scan + 1] != 0xda) {
         scan--;
@@ -280,7 +287,8 @@ static void many_scans(void **state) {
         grow_put(&bomb, file + scan, size - 2 - scan);
     }
     grow_put(&bomb, "\xff\xd9", 2);
-    struct reel_image image = {.compressed = true, .form = REEL_PICTURE_JPEG, .data = bytes_of(bomb.data, bomb.size)}, plain = image;
+    struct reel_image image = {.compressed = true, .form = REEL_PICTURE_JPEG, .data = bytes_of(bomb.data, bomb.size)},
+                      plain = image;
     PICTURE out = {0}, small = {0};
     struct reel_error err = {0};
     assert_false(reel_picture_make(&image, REEL_PICTURE_JPEG, 16, &out, &err));
@@ -301,15 +309,17 @@ static const char ros_image[] =
 static const char ros_compressed[] =
     "Header header\nstring format\nuint8[] data\n===\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
 
-static bool read_message(const char *encoding, const char *schema_encoding, struct reel_bytes schema, struct reel_bytes payload,
-                         struct reel_image *out, struct reel_error *err) {
+static bool read_message(const char *encoding, const char *schema_encoding, struct reel_bytes schema,
+                         struct reel_bytes payload, struct reel_image *out, struct reel_error *err) {
     const struct reel_schema s = {.name = "t/T", .encoding = schema_encoding, .hash = "", .data = schema};
-    const struct reel_channel channel = {.name = "/t", .type = "t/T", .encoding = encoding, .schemas = &s, .n_schemas = 1};
+    const struct reel_channel channel = {
+        .name = "/t", .type = "t/T", .encoding = encoding, .schemas = &s, .n_schemas = 1};
     *err = (struct reel_error){0};
     AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(&channel, err);
     return decoder && reel_image_read(decoder, payload, out, err);
 }
-static bool read_ros(const char *definition, const struct grow *payload, struct reel_image *out, struct reel_error *err) {
+static bool read_ros(const char *definition, const struct grow *payload, struct reel_image *out,
+                     struct reel_error *err) {
     return read_message("ros1", "ros1msg", bytes_text(definition), bytes_of(payload->data, payload->size), out, err);
 }
 static void put_text(struct grow *to, const char *text) {
@@ -377,8 +387,9 @@ static void of_json(void **state) {
     (void)state;
     struct reel_error err;
     IMAGE image = {0}, other = {0};
-    assert_true(read_json("{\"data\":\"AQID\",\"timestamp\":{\"width\":9},\"width\":1,\"height\":1.0,\"encoding\":\"rgb8\",\"step\":3}",
-                          &image, &err));
+    assert_true(read_json(
+        "{\"data\":\"AQID\",\"timestamp\":{\"width\":9},\"width\":1,\"height\":1.0,\"encoding\":\"rgb8\",\"step\":3}",
+        &image, &err));
     ASSERT_PIXELS(image, 0, 1, 1, 3, 1, 2, 3);
     assert_false(read_json("{\"data\":\"AQI\",\"width\":1,\"height\":1,\"encoding\":\"rgb8\"}", &other, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
@@ -393,7 +404,8 @@ static void of_protobuf(void **state) {
     static const struct {
         const char *name;
         unsigned number, type;
-    } fields[] = {{"width", 2, 7}, {"height", 3, 7}, {"encoding", 4, 9}, {"step", 5, 7}, {"data", 6, 12}, {"frame_id", 7, 9}};
+    } fields[] = {{"width", 2, 7}, {"height", 3, 7}, {"encoding", 4, 9},
+                  {"step", 5, 7},  {"data", 6, 12},  {"frame_id", 7, 9}};
     struct pb m = {0}, file = {0}, set = {0}, payload = {0};
     pb_text(&m, 1, "T");
     for (size_t i = 0; i < 6; i++) {
@@ -419,7 +431,8 @@ static void of_protobuf(void **state) {
         pb_raw(&payload, value, 4);
     }
     const struct reel_schema s = {.name = "t.T", .encoding = "protobuf", .hash = "", .data = pb_bytes(&set)};
-    const struct reel_channel channel = {.name = "/t", .type = "t.T", .encoding = "protobuf", .schemas = &s, .n_schemas = 1};
+    const struct reel_channel channel = {
+        .name = "/t", .type = "t.T", .encoding = "protobuf", .schemas = &s, .n_schemas = 1};
     struct reel_error err = {0};
     AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(&channel, &err);
     assert_non_null(decoder);

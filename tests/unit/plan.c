@@ -1,4 +1,5 @@
-/* Planning: the length is exact, a plan outlives its stream, can be cancelled, holds the front, and is the same each time. */
+/* Planning: the length is exact, a plan outlives its stream, can be cancelled, holds the front, and is the same each
+ * time. */
 #include "unit/toy_writer.h"
 
 #include "core/front.h"
@@ -7,8 +8,8 @@
 
 static const struct reel_write_options options;
 
-static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_writer *writer, const struct reel_write_options *o,
-                                 const struct reel_selection *q) {
+static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_writer *writer,
+                                 const struct reel_write_options *o, const struct reel_selection *q) {
     struct reel_error err = {0};
     struct reel_stream *s = reel_stream_open(&r, 1, q, &err);
     struct reel_plan *plan = reel_plan_new(writer, o, s, NULL, &err);
@@ -18,18 +19,21 @@ static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_wri
 }
 
 /* The whole output by one read. */
-static uint8_t *whole(struct reel_recording *r, struct reel_plan *plan, const struct reel_writer *writer, const struct reel_selection *q) {
+static uint8_t *whole(struct reel_recording *r, struct reel_plan *plan, const struct reel_writer *writer,
+                      const struct reel_selection *q) {
     struct reel_error err = {0};
     struct reel_selection with_front = *q;
     with_front.front = reel_plan_front(plan);
-    struct reel_render *render = reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &with_front, &err), &err);
+    struct reel_render *render =
+        reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &with_front, &err), &err);
     uint8_t *all = malloc(reel_plan_length(plan) + 1);
     assert_true(reel_render_read(render, 0, all, reel_plan_length(plan), &err));
     reel_render_free(render);
     return all;
 }
 
-static void check(const struct toy *t, struct reel_recording *r, const struct reel_writer *writer, const struct reel_selection *q) {
+static void check(const struct toy *t, struct reel_recording *r, const struct reel_writer *writer,
+                  const struct reel_selection *q) {
     struct wanted *w;
     size_t n = oracle_stream(&t, 1, q, &w);
     bool cut = q->start_ns != REEL_TIME_MIN;
@@ -134,9 +138,11 @@ static void progress_is_reported_and_can_cancel(void **state) {
     struct watch w = {0};
     for (int i = 0; i < 2; i++) {
         struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
-        struct reel_plan *plan = reel_plan_new(&toy_planned, &options, s, &(struct reel_progress){.report = report, .context = &w}, &err);
+        struct reel_plan *plan =
+            reel_plan_new(&toy_planned, &options, s, &(struct reel_progress){.report = report, .context = &w}, &err);
         reel_stream_free(s);
-        assert_true(i == 0 ? plan != NULL && w.calls > 3 && w.total == 10000 : plan == NULL && err.code == REEL_CANCELLED);
+        assert_true(i == 0 ? plan != NULL && w.calls > 3 && w.total == 10000
+                           : plan == NULL && err.code == REEL_CANCELLED);
         reel_plan_free(plan);
         w = (struct watch){.stop = true};
     }
@@ -184,7 +190,8 @@ static void options_are_copied(void **state) {
     struct reel_recording *r = toy_open(&t, NULL);
     char compression[] = "zstd", first[] = "pose.x", second[] = "pose.y", id[] = "one";
     const char *fields[] = {first, second}, *ids[] = {id};
-    const struct reel_write_options o = {.compression = compression, .fields = fields, .n_fields = 2, .source_ids = ids};
+    const struct reel_write_options o = {
+        .compression = compression, .fields = fields, .n_fields = 2, .source_ids = ids};
     struct reel_plan *plan = plan_of(r, &toy_planned, &o, &reel_select_all);
     memset(compression, 'x', 4);
     memset(first, 'x', 6);

@@ -1,4 +1,5 @@
-/* reel/reader.h: any bytes of any chunk, however they are stored, through windows, the cache and spooled files, from many threads. */
+/* reel/reader.h: any bytes of any chunk, however they are stored, through windows, the cache and spooled files, from
+ * many threads. */
 #include "one_thread.h"
 #include "unit/toy_chunks.h"
 
@@ -24,7 +25,9 @@ static void windows_follow_and_jump(void **state) {
     static uint8_t buffer[300000];
     for (int i = 0; i < 20000; i++) {
         uint64_t kind = toy_next(&seed) % 100;
-        at = kind < 80 ? at + toy_next(&seed) % 500 : kind < 90 ? at - toy_next(&seed) % (at + 1) : toy_next(&seed) % size;
+        at = kind < 80   ? at + toy_next(&seed) % 500
+             : kind < 90 ? at - toy_next(&seed) % (at + 1)
+                         : toy_next(&seed) % size;
         size_t n = (size_t)(toy_next(&seed) % (kind == 50 ? sizeof buffer : 2000));
         at = at > size ? size : at;
         n = n > size - at ? (size_t)(size - at) : n;
@@ -68,8 +71,8 @@ static void nothing_can_be_read_anywhere(void **state) {
         assert_true(i != 0 || reel_reader_payload(reader, &t.entries[0], &view, &err));
         assert_true(i != 0 || (view.size == 0 && view.data));
         assert_true(i != 1 || reel_reader_copy(reader, 0, 8, NULL, 0, &err));
-        assert_true(i != 2 || (reel_reader_describe(reader, &t.entries[0], &d, &err) && d.sequence == load_u32le((const uint8_t *)"5678") &&
-                               d.publish_ns == 0));
+        assert_true(i != 2 || (reel_reader_describe(reader, &t.entries[0], &d, &err) &&
+                               d.sequence == load_u32le((const uint8_t *)"5678") && d.publish_ns == 0));
         reel_reader_free(reader);
     }
     reel_recording_free(r);
@@ -86,10 +89,12 @@ static void read_all(struct reel_recording *r, const struct toy *t, uint64_t see
         struct reel_description d;
         uint8_t copy[3000];
         assert_true(reel_reader_payload(reader, e, &payload, &err));
-        assert_true(payload.size == e->size && chunk_bytes_are(e->chunk, e->offset + e->head, payload.data, payload.size));
+        assert_true(payload.size == e->size &&
+                    chunk_bytes_are(e->chunk, e->offset + e->head, payload.data, payload.size));
         assert_true(reel_reader_copy(reader, e->chunk, e->offset + e->head, copy, e->size, &err) &&
                     chunk_bytes_are(e->chunk, e->offset + e->head, copy, e->size));
-        assert_true(reel_reader_describe(reader, e, &d, &err) && (uint8_t)d.sequence == chunk_byte(e->chunk, e->offset));
+        assert_true(reel_reader_describe(reader, e, &d, &err) &&
+                    (uint8_t)d.sequence == chunk_byte(e->chunk, e->offset));
     }
     reel_reader_free(reader);
 }
@@ -187,7 +192,8 @@ static void check_huge(struct reel_recording *r, const struct toy *t) {
     assert_true(reel_reader_copy(reader, 1, 0, all, 70 << 20, &err) && chunk_bytes_are(1, 0, all, 70 << 20));
     assert_true(reel_reader_view(reader, 1, 0, 70 << 20, &view, &err)); /* the window grows … */
     assert_true(reel_reader_view(reader, 1, 69 << 20, 10, &view, &err));
-    assert_true(reel_reader_view(reader, 1, 5, 10, &view, &err) && chunk_bytes_are(1, 5, view.data, 10)); /* … and shrinks */
+    assert_true(reel_reader_view(reader, 1, 5, 10, &view, &err) &&
+                chunk_bytes_are(1, 5, view.data, 10)); /* … and shrinks */
     free(all);
     reel_reader_free(reader);
 }
@@ -270,7 +276,8 @@ static void *read_huge_in_thread(void *context) {
     struct reel_error err = {0};
     struct reel_bytes view;
     struct reel_reader *reader = reel_reader_new(s->recording, &err);
-    assert_true(reel_reader_view(reader, 1, s->seed << 20, 1000, &view, &err) && chunk_bytes_are(1, s->seed << 20, view.data, 1000));
+    assert_true(reel_reader_view(reader, 1, s->seed << 20, 1000, &view, &err) &&
+                chunk_bytes_are(1, s->seed << 20, view.data, 1000));
     reel_reader_free(reader);
     return NULL;
 }
@@ -307,7 +314,8 @@ static void toy_many_huge(struct toy *t, unsigned n) {
     assert_true(raw && out);
     size_t stored = ZSTD_compress(out, room, raw, HUGE_RAW, 1);
     for (unsigned i = 0; i < n; i++) {
-        toy_add_chunk(t, (struct reel_chunk){.codec = REEL_CODEC_ZSTD, .offset = t->parts[0].size, .stored = stored, .raw = HUGE_RAW});
+        toy_add_chunk(t, (struct reel_chunk){
+                             .codec = REEL_CODEC_ZSTD, .offset = t->parts[0].size, .stored = stored, .raw = HUGE_RAW});
         grow_put(&t->parts[0], out, stored);
     }
     free(raw);
@@ -352,7 +360,7 @@ static void huge_chunks_are_closed_again(void **state) {
     }
     assert_int_equal(descriptors(), before + REEL_OPENED_MAX);
     assert_true(reel_reader_view(other, 1, 1 << 20, 100000, &view, &err) && is_zeros(view)); /* it has stayed */
-    assert_true(reel_reader_view(reader, 2, 5, 1000, &view, &err) && is_zeros(view));        /* closed, and opened again */
+    assert_true(reel_reader_view(reader, 2, 5, 1000, &view, &err) && is_zeros(view)); /* closed, and opened again */
     reel_reader_free(reader);
     reel_reader_free(other);
     reel_recording_free(r);
@@ -426,7 +434,8 @@ static void a_huge_chunk_holds_up_only_its_own_readers(void **state) {
     toy_pack_path(&t, path);
     struct reel_source *below;
     assert_true(toy_scan_to(&t, path, &err) && toy_sources(&t, &below, &err));
-    struct gate g = {.source = {.ops = &ops, .size = below->size, .name = "gate"}, .below = below, .end = t.chunks[0].stored};
+    struct gate g = {
+        .source = {.ops = &ops, .size = below->size, .name = "gate"}, .below = below, .end = t.chunks[0].stored};
     pthread_mutex_init(&g.lock, NULL);
     pthread_cond_init(&g.changed, NULL);
     struct reel_source *part = &g.source;

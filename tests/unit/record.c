@@ -1,4 +1,5 @@
-/* reel/record.h: what is recorded is read back; what was synced outlives the end of the program at any byte, and the recording goes on. */
+/* reel/record.h: what is recorded is read back; what was synced outlives the end of the program at any byte, and the
+ * recording goes on. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -44,8 +45,13 @@ static const struct reel_schema schema = {
     .name = "T", .encoding = "jsonschema", .hash = "", .data = {(const uint8_t *)"{\"type\":\"object\"}", 17}};
 static uint32_t add_channel(struct reel_recorder *r, const char *name) {
     uint32_t id;
-    const struct reel_channel c = {
-        .name = name, .topics = &name, .n_topics = 1, .type = "T", .encoding = "json", .schemas = &schema, .n_schemas = 1};
+    const struct reel_channel c = {.name = name,
+                                   .topics = &name,
+                                   .n_topics = 1,
+                                   .type = "T",
+                                   .encoding = "json",
+                                   .schemas = &schema,
+                                   .n_schemas = 1};
     assert_true(reel_recorder_channel(r, &c, &id, &err));
     return id;
 }
@@ -97,7 +103,8 @@ static void what_is_recorded_is_read_back(void **state) {
     static struct seen seen;
     static const char *const compressions[] = {NULL, "zstd", "lz4"};
     for (int i = 0; i < 3; i++) {
-        const struct reel_recorder_options options = {.size = sizeof options, .compression = compressions[i], .chunk_bytes = 4000};
+        const struct reel_recorder_options options = {
+            .size = sizeof options, .compression = compressions[i], .chunk_bytes = 4000};
         struct reel_recorder *r = start(path_of("whole.mcap"), &options);
         uint32_t ids[3] = {add_channel(r, "/a"), add_channel(r, "/b"), 0};
         for (uint32_t n = 0; n < 5000; n++) {
@@ -146,7 +153,8 @@ static void store(const char *path, const uint8_t *data, size_t size) {
 
 enum { ROUNDS = 5, EACH = 7 };
 
-/* Cuts the file at every third byte, as the end of the program would, every other time with zeros behind the cut, as a power failure would.
+/* Cuts the file at every third byte, as the end of the program would, every other time with zeros behind the cut, as a
+ * power failure would.
  */
 static void what_was_synced_survives_and_goes_on(void **state) {
     (void)state;
@@ -233,8 +241,9 @@ static void what_cannot_be_recorded_is_refused(void **state) {
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     assert_null(reel_recorder_open(path, mcap(), NULL, &err));
     assert_int_equal(err.code, REEL_CONFLICT);
-    assert_null(reel_recorder_open(path_of("none.mcap"), mcap(),
-                                   &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .resume = true}, &err));
+    assert_null(reel_recorder_open(
+        path_of("none.mcap"), mcap(),
+        &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .resume = true}, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
     const struct reel_recorder_options other = {.size = sizeof other, .compression = "bz2"};
     assert_null(reel_recorder_open(path_of("other.mcap"), mcap(), &other, &err));
@@ -280,7 +289,8 @@ static void a_message_may_be_larger_than_a_chunk(void **state) {
     struct reel_recorder *r = start(path, NULL);
     uint32_t id = add_channel(r, "/a");
     for (int i = 0; i < 3; i++) {
-        const struct reel_record m = {.channel = id, .log_time_ns = i, .payload = bytes_of(noise, i == 1 ? sizeof noise : 10)};
+        const struct reel_record m = {
+            .channel = id, .log_time_ns = i, .payload = bytes_of(noise, i == 1 ? sizeof noise : 10)};
         assert_true(reel_recorder_message(r, &m, &err));
     }
     assert_true(reel_recorder_close(r, &err));
@@ -300,7 +310,9 @@ static struct reel_recorder *start_as(const char *path, const char *const format
     const struct reel_writer *w = reel_writer_named(format[0], format[1], &err);
     unlink(path);
     struct reel_recorder *r = reel_recorder_open(
-        path, w, &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .compression = compression}, &err);
+        path, w,
+        &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .compression = compression},
+        &err);
     if (!r) {
         fail_msg("%s", err.text);
     }
@@ -319,7 +331,11 @@ static void add_two(struct reel_recorder *r, uint32_t ids[2]) {
                                      .encoding = "ros1",
                                      .schemas = &words,
                                      .n_schemas = 1},
-                              json = {.name = names[1], .topics = &names[1], .n_topics = 1, .type = "T", .encoding = "json"};
+                              json = {.name = names[1],
+                                      .topics = &names[1],
+                                      .n_topics = 1,
+                                      .type = "T",
+                                      .encoding = "json"};
     assert_true(reel_recorder_channel(r, &ros, &ids[0], &err) && reel_recorder_channel(r, &json, &ids[1], &err));
 }
 static void put_number(struct reel_recorder *r, const uint32_t ids[2], uint32_t number) {
@@ -327,9 +343,10 @@ static void put_number(struct reel_recorder *r, const uint32_t ids[2], uint32_t 
     store_u64le(payload + 4, number);
     char text[32];
     int size = snprintf(text, sizeof text, "{\"n\":%u}", number);
-    const struct reel_record m = {.channel = ids[number % 2],
-                                  .log_time_ns = 1700000000000000000 + (int64_t)number * 1000 - (number % 9 == 4 ? 5500 : 0),
-                                  .payload = number % 2 ? bytes_of(text, (size_t)size) : bytes_of(payload, sizeof payload)};
+    const struct reel_record m = {
+        .channel = ids[number % 2],
+        .log_time_ns = 1700000000000000000 + (int64_t)number * 1000 - (number % 9 == 4 ? 5500 : 0),
+        .payload = number % 2 ? bytes_of(text, (size_t)size) : bytes_of(payload, sizeof payload)};
     if (!reel_recorder_message(r, &m, &err)) {
         fail_msg("%s", err.text);
     }
@@ -350,7 +367,8 @@ static uint32_t numbers_in(const char *path, uint32_t n, uint64_t *findings) {
         struct reel_bytes payload;
         assert_true(reel_stream_payload(s, &m, &payload, &err));
         bool ros = strcmp(s->channels[m.channel]->name, "/ros") == 0;
-        uint32_t number = ros ? (uint32_t)load_u64le(payload.data + 4) : (uint32_t)strtoul((const char *)payload.data + 5, NULL, 10);
+        uint32_t number =
+            ros ? (uint32_t)load_u64le(payload.data + 4) : (uint32_t)strtoul((const char *)payload.data + 5, NULL, 10);
         assert_true(number < n && !seen[number] && (number % 2 == 0) == ros);
         assert_string_equal(s->channels[m.channel]->encoding, ros ? "ros1" : "json");
         seen[number] = true;
@@ -387,7 +405,8 @@ static void every_format_is_clean_when_closed_and_keeps_what_was_synced(void **s
         assert_int_equal(numbers_in(whole, SYNCS * EVERY, &findings), SYNCS * EVERY);
         assert_int_equal(findings, 0);
         AUTO_MEM uint8_t *closed = load(whole, &size);
-        for (size_t end = (size_t)synced[0]; end < size; end += 23) { /* the head changes when it is closed: from open_size on it has */
+        for (size_t end = (size_t)synced[0]; end < size;
+             end += 23) { /* the head changes when it is closed: from open_size on it has */
             const uint8_t *from = end <= open_size ? unclosed : closed;
             uint32_t least = 0;
             while (least < SYNCS && synced[least] <= end) {
@@ -425,7 +444,8 @@ static void a_simulation_is_recorded(void **state) {
     enum { STATES = 100 };
     const char *path = path_of("a.nanover.zip"), *topic = "state";
     const char *const format[2] = {".nanover.zip", NULL};
-    const struct reel_channel states = {.name = topic, .topics = &topic, .n_topics = 1, .type = "nanover/state", .encoding = "nanover"};
+    const struct reel_channel states = {
+        .name = topic, .topics = &topic, .n_topics = 1, .type = "nanover/state", .encoding = "nanover"};
     struct reel_recorder *r = start_as(path, format, NULL);
     uint32_t id;
     assert_true(reel_recorder_channel(r, &states, &id, &err));
@@ -436,13 +456,15 @@ static void a_simulation_is_recorded(void **state) {
                             "updates\x81\xa1"
                             "n?"; /* removals: none, updates: n */
         payload[sizeof payload - 2] = n;
-        const struct reel_record m = {.channel = id, .log_time_ns = 1000000 * (1 + n), .payload = bytes_of(payload, sizeof payload - 1)};
+        const struct reel_record m = {
+            .channel = id, .log_time_ns = 1000000 * (1 + n), .payload = bytes_of(payload, sizeof payload - 1)};
         assert_true(reel_recorder_message(r, &m, &err));
         if (n == 49) { /* and again after the end of the program */
             assert_true(reel_recorder_sync(r, &err));
             reel_recorder_free(r);
-            r = reel_recorder_open(path, reel_writer_named(format[0], NULL, &err),
-                                   &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .resume = true}, &err);
+            r = reel_recorder_open(
+                path, reel_writer_named(format[0], NULL, &err),
+                &(struct reel_recorder_options){.size = sizeof(struct reel_recorder_options), .resume = true}, &err);
             assert_non_null(r);
             assert_int_equal(reel_recorder_channels(r), 1);
         }
@@ -469,7 +491,8 @@ static void a_simulation_is_recorded(void **state) {
     uint32_t ids[2];
     r = start_as(path, format, NULL);
     assert_false(reel_recorder_channel(
-        r, &(struct reel_channel){.name = "/a", .topics = &topic, .n_topics = 1, .type = "T", .encoding = "json"}, &ids[0], &err));
+        r, &(struct reel_channel){.name = "/a", .topics = &topic, .n_topics = 1, .type = "T", .encoding = "json"},
+        &ids[0], &err));
     assert_int_equal(err.code, REEL_UNSUPPORTED);
     reel_recorder_free(r);
 }

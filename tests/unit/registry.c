@@ -1,5 +1,5 @@
-/* The tables of formats and writers: the highest bid wins, endings and versions find their writer, and a lookup without a match reports
- * what there is. */
+/* The tables of formats and writers: the highest bid wins, endings and versions find their writer, and a lookup without
+ * a match reports what there is. */
 #define TOY_OWN_TABLES
 #include "unit/toy.h"
 #include "wire/bytes.h"
@@ -21,7 +21,8 @@ const struct reel_format *const reel_formats[] = {&low, &high, &toy_format, NULL
 
 static const struct reel_writer plain = {.name = "plain", .extension = ".txt"},
                                 old = {.name = "old", .extension = ".bag", .variant = "1.2"},
-                                new = {.name = "new", .extension = ".bag", .variant = "2.0"}, zip = {.name = "zip", .extension = ".zip"},
+                                new = {.name = "new", .extension = ".bag", .variant = "2.0"},
+                                zip = {.name = "zip", .extension = ".zip"},
                                 long_zip = {.name = "long", .extension = ".long.zip"};
 const struct reel_writer *const reel_writers[] = {&plain, &old, &new, &zip, &long_zip, NULL};
 

@@ -1,5 +1,5 @@
-/* Rendering: any range of a planned output is that of the whole, by one reader or several; a streamed output comes whole through any
- * buffer. */
+/* Rendering: any range of a planned output is that of the whole, by one reader or several; a streamed output comes
+ * whole through any buffer. */
 #include "one_thread.h"
 #include "unit/toy_writer.h"
 #include "wire/bytes.h"
@@ -22,7 +22,8 @@ static struct reel_render *render_of(const struct output *o) {
     struct reel_error err = {0};
     struct reel_selection q = o->selection;
     q.front = reel_plan_front(o->plan);
-    struct reel_render *r = reel_render_new(o->plan, o->writer, &options, reel_stream_open(&o->recording, 1, &q, &err), &err);
+    struct reel_render *r =
+        reel_render_new(o->plan, o->writer, &options, reel_stream_open(&o->recording, 1, &q, &err), &err);
     assert_non_null(r);
     return r;
 }
@@ -68,7 +69,9 @@ static void check_ranges(const struct output *o, struct reel_render *r, uint64_t
         uint64_t at = i == 0 ? o->size : i == 1 ? 0 : toy_next(&seed) % o->size;
         size_t n = (size_t)(toy_next(&seed) % (most + 1));
         n = n > o->size - at ? (size_t)(o->size - at) : n;
-        reel_render_expect(r, i % 3 == 0 ? 0 : i % 3 == 1 ? at + n : at + n / 2); /* nothing, the truth, or too little */
+        reel_render_expect(r, i % 3 == 0   ? 0
+                              : i % 3 == 1 ? at + n
+                                           : at + n / 2); /* nothing, the truth, or too little */
         assert_true(reel_render_read(r, at, piece, n, &err));
         assert_memory_equal(piece, o->all + at, n);
     }
@@ -128,7 +131,8 @@ static void a_huge_message_comes_in_windows(void **state) {
         struct output o = {0};
         toy_random(&o.toy, 1, 2, 100, TOY_REGULAR);
         toy_add_message(&o.toy, 0, 1, 1050000, REEL_GROUP_WHOLE_MAX * 2 + 12345, 99);
-        toy_add_message(&o.toy, 0, 0, 1050001, REEL_GROUP_WHOLE_MAX - TOY_RECORD - 5, 98); /* a group that is just whole */
+        toy_add_message(&o.toy, 0, 0, 1050001, REEL_GROUP_WHOLE_MAX - TOY_RECORD - 5,
+                        98); /* a group that is just whole */
         toy_add_message(&o.toy, 0, 0, 1050001, REEL_GROUP_WHOLE_MAX - TOY_RECORD - 4, 97); /* and just not */
         open_output(&o, i ? &toy_hashed : &toy_planned, &reel_select_all);
         struct reel_render *r = render_of(&o);
@@ -176,7 +180,8 @@ static void another_recording_than_planned_is_reported(void **state) {
     struct toy other = {0};
     toy_random(&other, 2, 2, 400, TOY_REGULAR);
     struct reel_recording *recording = toy_open(&other, NULL);
-    struct reel_render *r = reel_render_new(o.plan, &toy_planned, &options, reel_stream_open(&recording, 1, &reel_select_all, &err), &err);
+    struct reel_render *r =
+        reel_render_new(o.plan, &toy_planned, &options, reel_stream_open(&recording, 1, &reel_select_all, &err), &err);
     for (int i = 0; i < 2; i++) {
         assert_false(reel_render_read(r, 0, o.all, o.size, &err));
         assert_int_equal(err.code, REEL_CHANGED);
@@ -189,8 +194,8 @@ static void another_recording_than_planned_is_reported(void **state) {
 
 /* --- streamed --- */
 
-static size_t stream_all(struct reel_recording *recording, const struct reel_selection *q, const struct reel_write_options *w, size_t step,
-                         uint8_t *out, size_t room) {
+static size_t stream_all(struct reel_recording *recording, const struct reel_selection *q,
+                         const struct reel_write_options *w, size_t step, uint8_t *out, size_t room) {
     struct reel_error err = {0};
     struct reel_render *r = reel_render_new(NULL, &toy_streamed, w, reel_stream_open(&recording, 1, q, &err), &err);
     size_t size = 0, got;
@@ -206,8 +211,8 @@ static size_t stream_all(struct reel_recording *recording, const struct reel_sel
     return size;
 }
 
-static void check_streamed(const struct toy *t, struct reel_recording *recording, const struct reel_selection *q, uint64_t limit,
-                           size_t room) {
+static void check_streamed(const struct toy *t, struct reel_recording *recording, const struct reel_selection *q,
+                           uint64_t limit, size_t room) {
     static const size_t steps[] = {7, 1000, 100000, 3000000};
     struct wanted *w;
     size_t n = oracle_stream(&t, 1, q, &w), shown = limit > 0 && limit < n ? limit : n;
@@ -300,7 +305,8 @@ static void a_huge_group_is_emitted_few_times(void **state) {
     struct reel_recording *r = toy_open(&t, NULL);
     struct reel_writer writer = toy_streamed;
     writer.messages = count_emissions;
-    struct reel_render *render = reel_render_new(NULL, &writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
+    struct reel_render *render =
+        reel_render_new(NULL, &writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
     uint8_t *piece = malloc(1 << 20);
     size_t got, size = 0;
     do {
@@ -328,7 +334,8 @@ static void a_stream_that_broke_off_stays_broken(void **state) {
     struct reel_writer writer = toy_streamed;
     writer.messages = break_off;
     toy_streamed_group = 1000;
-    struct reel_render *render = reel_render_new(NULL, &writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
+    struct reel_render *render =
+        reel_render_new(NULL, &writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
     uint8_t piece[300];
     size_t got, size = 0;
     while (reel_render_next(render, piece, sizeof piece, &got, &err)) {

@@ -1,4 +1,5 @@
-/* Retention: what the rules take and what they leave, page by page and at once; the run does what the dry run says; the trash; quotas. */
+/* Retention: what the rules take and what they leave, page by page and at once; the run does what the dry run says; the
+ * trash; quotas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,12 +36,14 @@ static void add(const char *collection, const char *name, unsigned size, int day
         text[i] = 'a';
         text[i + 1] = '\0';
     }
-    const struct ingest_request q = {.collection = collection, .name = name, .annotations = robot ? &annotations : NULL};
+    const struct ingest_request q = {
+        .collection = collection, .name = name, .annotations = robot ? &annotations : NULL};
     assert_int_equal(send_with(&q, text, INT64_MAX, &r, &err), INGEST_CREATED);
     ingest_result_done(&r);
     sqlite3 *raw;
     assert_int_equal(sqlite3_open(DATA "/catalog.db", &raw), SQLITE_OK);
-    char *sql = sqlite3_mprintf("UPDATE recordings SET created_ns = %lld WHERE name = %Q", (long long)(reel_now_ns() - days * DAY), name);
+    char *sql = sqlite3_mprintf("UPDATE recordings SET created_ns = %lld WHERE name = %Q",
+                                (long long)(reel_now_ns() - days * DAY), name);
     assert_int_equal(sqlite3_exec(raw, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_free(sql);
     sqlite3_close(raw);
@@ -67,8 +70,8 @@ static const char *would_go(uint32_t most) {
         assert_true(n <= most);
         for (uint32_t i = 0; i < n; i++) {
             static const char marks[] = {'a', 'b', 'p'};
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s/%s:%c", text[0] ? " " : "", items[i].row.collection,
-                     items[i].row.name, marks[items[i].why]);
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s/%s:%c", text[0] ? " " : "",
+                     items[i].row.collection, items[i].row.name, marks[items[i].why]);
         }
         retention_items_done(items, n);
         if (!w.over) {
@@ -106,12 +109,15 @@ static void the_old_go(void **state) {
     add("other", "d", 20, 400, NULL);
     set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_age\": \"30d\", \"keep\": {\"robot\": \"r1\"}}]}");
     assert_would_go("lab/a:a lab/c:a");
-    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_age\": \"30d\", \"keep\": {\"robot\": null}}, {\"collection\": \"*\", "
+    set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_age\": \"30d\", \"keep\": {\"robot\": null}}, "
+              "{\"collection\": \"*\", "
               "\"max_age\": \"300d\"}]}");
     assert_would_go("lab/a:a other/d:a");
     set_rules("{\"rules\": [{\"collection\": \"lab\", \"max_age\": \"30d\", \"keep\": {\"*\": null}}]}"); /* any tag */
     assert_would_go("lab/a:a");
-    set_rules("{\"rules\": [{\"collection\": \"l*\"}, {\"collection\": \"*\", \"max_age\": \"1d\"}]}"); /* the first that matches */
+    set_rules(
+        "{\"rules\": [{\"collection\": \"l*\"}, {\"collection\": \"*\", \"max_age\": \"1d\"}]}"); /* the first that
+                                                                                                     matches */
     assert_would_go("other/d:a");
 }
 
@@ -133,7 +139,8 @@ static void the_oldest_go_until_the_rest_fits(void **state) {
 
 static void run_rules(void) {
     char id[JOB_ID_TEXT];
-    if (!jobs_add(app.jobs, &(struct job_spec){.kind = "retention"}, id, &err) || !jobs_wait(app.jobs, id, INT64_C(20000000000), &err)) {
+    if (!jobs_add(app.jobs, &(struct job_spec){.kind = "retention"}, id, &err) ||
+        !jobs_wait(app.jobs, id, INT64_C(20000000000), &err)) {
         fail_msg("%s", err.text);
     }
 }
@@ -145,14 +152,16 @@ static void the_run_matches_the_dry_run(void **state) {
         snprintf(name, sizeof name, "n%02d", i);
         add(i % 2 ? "odd" : "even", name, 20, 20 - i, i % 5 == 0 ? "r1" : NULL);
     }
-    set_rules("{\"rules\": [{\"collection\": \"odd\", \"max_age\": \"10d\", \"keep\": {\"robot\": \"r1\"}}, {\"collection\": \"e*\", "
+    set_rules("{\"rules\": [{\"collection\": \"odd\", \"max_age\": \"10d\", \"keep\": {\"robot\": \"r1\"}}, "
+              "{\"collection\": \"e*\", "
               "\"max_size\": 100}]}");
     assert_would_go("even/n00:b even/n02:b even/n04:b even/n06:b even/n08:b odd/n01:a odd/n03:a odd/n07:a odd/n09:a");
     run_rules();
     struct catalog_page page;
     char text[512] = "";
-    assert_true(catalog_list(app.catalog, &(struct catalog_query){.has_state = true, .state = STATE_TRASHED, .limit = 100, .sort = "name"},
-                             &page, &err));
+    assert_true(catalog_list(
+        app.catalog, &(struct catalog_query){.has_state = true, .state = STATE_TRASHED, .limit = 100, .sort = "name"},
+        &page, &err));
     for (uint32_t i = 0; i < page.n_items; i++) {
         strcat(strcat(text, page.items[i].name), " ");
     }
@@ -180,7 +189,8 @@ static void the_trash_is_emptied_if_a_rule_says_so(void **state) {
     add("lab", "b", 20, 3, NULL);
     add("lab", "c", 20, 3, NULL);
     assert_true(catalog_list(app.catalog, &(struct catalog_query){.limit = 100, .sort = "name"}, &page, &err));
-    assert_true(catalog_trash(app.catalog, page.items[0].id, &err) && catalog_trash(app.catalog, page.items[1].id, &err));
+    assert_true(catalog_trash(app.catalog, page.items[0].id, &err) &&
+                catalog_trash(app.catalog, page.items[1].id, &err));
     run_raw("UPDATE recordings SET updated_ns = updated_ns - 8 * 86400000000000 WHERE name IN ('a', 'c')");
     assert_would_go(""); /* trash_days is 0 */
     app.config.trash_days = 9;
@@ -248,7 +258,7 @@ static void a_full_collection_takes_no_more(void **state) {
     assert_int_equal(send_with(&a, "TRIALaaaaaaaaaaaaaaa", INT64_MAX, &r, &err), INGEST_CREATED); /* 20 */
     ingest_result_done(&r);
     int files = stored_files();
-    assert_true(ingest_check(&app, &b, 0, &err));                                         /* the length is not known yet */
+    assert_true(ingest_check(&app, &b, 0, &err)); /* the length is not known yet */
     assert_int_equal(send_with(&b, "TRIALABCDEFG", INT64_MAX, &r, &err), INGEST_REFUSED); /* 12 */
     assert_int_equal(err.code, REEL_NO_SPACE);
     assert_int_equal(stored_files(), files);

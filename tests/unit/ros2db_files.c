@@ -1,5 +1,5 @@
-/* formats/ros2db_files.c, ros2db_scan.c and tar.c: bags of several files, in archives, packed whole or message by message, of databases and
- * of MCAP. */
+/* formats/ros2db_files.c, ros2db_scan.c and tar.c: bags of several files, in archives, packed whole or message by
+ * message, of databases and of MCAP. */
 #include <zstd.h>
 
 #include "archive_maker.h"
@@ -11,8 +11,8 @@
 #include "wire/mcap.h"
 
 #define T0 INT64_C(1700000000000000000)
-#define YAML(version, paths, count, more)                                                                                                  \
-    "rosbag2_bagfile_information:\n  version: " version "\n  storage_identifier: sqlite3\n  message_count: " count                         \
+#define YAML(version, paths, count, more)                                                                              \
+    "rosbag2_bagfile_information:\n  version: " version "\n  storage_identifier: sqlite3\n  message_count: " count     \
     "\n  relative_file_paths:\n" paths more
 
 static int64_t id_of(int64_t time_ns) {
@@ -48,7 +48,8 @@ static void database_and_metadata(void **state) {
     (void)state;
     struct db3 m;
     const struct db3_part parts[] = {
-        {"metadata.yaml", bytes_text(YAML("9", "    - bag/bag_0.db3\n", "20", "  custom_data:\n    site: hall 3\n  ros_distro: jazzy\n"))},
+        {"metadata.yaml", bytes_text(YAML("9", "    - bag/bag_0.db3\n", "20",
+                                          "  custom_data:\n    site: hall 3\n  ros_distro: jazzy\n"))},
         {"bag_0.db3", make(&m, 2, 1, 20, false, 0)}};
     AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(parts, 2);
     db3_assert_clean(r);
@@ -63,8 +64,9 @@ static void database_and_metadata(void **state) {
 static void metadata_that_disagrees(void **state) {
     (void)state;
     struct db3 m;
-    const struct db3_part parts[] = {{"bag_0.db3", make(&m, 2, 1, 20, false, 0)},
-                                     {"metadata.yaml", bytes_text(YAML("5", "    - bag_0.db3\n    - bag_1.db3\n", "30", ""))}};
+    const struct db3_part parts[] = {
+        {"bag_0.db3", make(&m, 2, 1, 20, false, 0)},
+        {"metadata.yaml", bytes_text(YAML("5", "    - bag_0.db3\n    - bag_1.db3\n", "30", ""))}};
     AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(parts, 2);
     db3_assert_finding(r, 2, REEL_WARNING, "metadata.yaml names bag_1.db3, which is not here");
     db3_assert_finding(r, 2, REEL_WARNING, "counts 30 messages, here are 20");
@@ -88,7 +90,9 @@ static void metadata_alone(void **state) {
 
 static bool joins(const char *a_name, struct reel_bytes a, const char *b_name, struct reel_bytes b) {
     struct reel_error err;
-    AUTO(reel_source_free) struct reel_source *x = reel_source_from_memory(a, a_name, &err), *y = reel_source_from_memory(b, b_name, &err);
+    AUTO(reel_source_free)
+    struct reel_source *x = reel_source_from_memory(a, a_name, &err),
+                       *y = reel_source_from_memory(b, b_name, &err);
     bool one = reel_format_rosbag2.joins(x, y);
     assert_int_equal(reel_format_rosbag2.joins(y, x), one);
     return one;
@@ -97,17 +101,28 @@ static bool joins(const char *a_name, struct reel_bytes a, const char *b_name, s
 static void what_files_are_one_bag(void **state) {
     (void)state;
     struct db3 m;
-    struct reel_bytes db = make(&m, 2, 1, 5, false, 0), mcap = bytes_text("\x89MCAP0\r\n"), zstd = bytes_text("\x28\xb5\x2f\xfd more"),
+    struct reel_bytes db = make(&m, 2, 1, 5, false, 0), mcap = bytes_text("\x89MCAP0\r\n"),
+                      zstd = bytes_text("\x28\xb5\x2f\xfd more"),
                       yaml = bytes_text(YAML("5", "    - bag/odd name.db3\n    - run_1.db3.zstd\n", "9", ""));
     const struct {
         const char *a, *b;
         bool one;
     } splits[] = {
-        {"run_0.db3", "run_1.db3", true},      {"run_9.db3", "run_10.db3", true},  {"a_b_0.db3", "a_b_1.db3", true},
-        {"run_0.db3", "run_1.db3.zstd", true}, {"run_0.db3", "run_0.db3", false},  {"run_0.db3", "other_1.db3", false},
-        {"run_0.db3", "run_1.mcap", false},    {"run_0.db3", "run_01.db3", false}, {"run_20240101.db3", "run_20240102.db3", false},
-        {"run_0.db3", "run_.db3", false},      {"run_0.db3", "run.db3", false},    {"run_0.db3", "run_1.txt", false},
-        {"run_0.db3", "run_1_old.db3", false}, {"_0.db3", "_1.db3", true},         {"0.db3", "1.db3", false},
+        {"run_0.db3", "run_1.db3", true},
+        {"run_9.db3", "run_10.db3", true},
+        {"a_b_0.db3", "a_b_1.db3", true},
+        {"run_0.db3", "run_1.db3.zstd", true},
+        {"run_0.db3", "run_0.db3", false},
+        {"run_0.db3", "other_1.db3", false},
+        {"run_0.db3", "run_1.mcap", false},
+        {"run_0.db3", "run_01.db3", false},
+        {"run_20240101.db3", "run_20240102.db3", false},
+        {"run_0.db3", "run_.db3", false},
+        {"run_0.db3", "run.db3", false},
+        {"run_0.db3", "run_1.txt", false},
+        {"run_0.db3", "run_1_old.db3", false},
+        {"_0.db3", "_1.db3", true},
+        {"0.db3", "1.db3", false},
     };
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
         if (joins(splits[i].a, db, splits[i].b, db) != splits[i].one) {
@@ -130,10 +145,11 @@ static void what_files_are_one_bag(void **state) {
 static void order_of_files(void **state) {
     (void)state;
     struct db3 m[3];
-    struct db3_part parts[4] = {{"run_10.db3", bytes_text("")},
-                                {"run_2.db3", bytes_text("")},
-                                {"run_1.db3", bytes_text("")},
-                                {"metadata.yaml", bytes_text(YAML("5", "    - run_2.db3\n    - run_10.db3\n    - run_1.db3\n", "3", ""))}};
+    struct db3_part parts[4] = {
+        {"run_10.db3", bytes_text("")},
+        {"run_2.db3", bytes_text("")},
+        {"run_1.db3", bytes_text("")},
+        {"metadata.yaml", bytes_text(YAML("5", "    - run_2.db3\n    - run_10.db3\n    - run_1.db3\n", "3", ""))}};
     for (int i = 0; i < 3; i++) {
         uint8_t payload[5] = {0, 1, 0, 0, (uint8_t)('a' + i)};
         db3_begin(&m[i], 2, 1024);
@@ -184,9 +200,11 @@ static void split_bag_is_one_recording(void **state) {
 static void messages_packed_one_by_one(void **state) {
     (void)state;
     struct db3 m;
-    static const char mode[] = YAML("5", "    - bag_0.db3\n", "25", "  compression_format: zstd\n  compression_mode: MESSAGE\n");
+    static const char mode[] =
+        YAML("5", "    - bag_0.db3\n", "25", "  compression_format: zstd\n  compression_mode: MESSAGE\n");
     for (int stated = 0; stated <= 1; stated++) {
-        const struct db3_part parts[] = {{"bag_0.db3", make(&m, 2, 1, 25, true, stated ? 3 : -1)}, {"metadata.yaml", bytes_text(mode)}};
+        const struct db3_part parts[] = {{"bag_0.db3", make(&m, 2, 1, 25, true, stated ? 3 : -1)},
+                                         {"metadata.yaml", bytes_text(mode)}};
         AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(parts, stated ? 2 : 1);
         db3_assert_clean(r);
         assert_int_equal(db3_info(r)->n_chunks, (stated ? 2 : 1) + 1 + (stated ? 24 : 25));
@@ -274,7 +292,8 @@ static void in_archives(void **state) {
         const char *name, *container;
     } wanted[] = {{"bag.zip", "ZIP"},       {"bag.zip", "ZIP"},    {"bag.zip", "ZIP"},        {"bag.tar", "tar"},
                   {"bag.tar.gz", "tar.gz"}, {"bag.tgz", "tar.gz"}, {"bag.tar.zst", "tar.zst"}};
-    for (int kind = 0; kind < 7; kind++) { /* stored, deflated, with a file packed whole, tar, that packed, with a packed file, by zstd */
+    for (int kind = 0; kind < 7;
+         kind++) { /* stored, deflated, with a file packed whole, tar, that packed, with a packed file, by zstd */
         struct zip_maker z = {0};
         struct grow g = {0};
         struct reel_bytes packed = pack(second, &out), archive;
@@ -298,7 +317,8 @@ static void in_archives(void **state) {
         struct grow outer = {0};
         if (kind > 3) {
             struct reel_error err;
-            assert_true(codec_encode(kind == 6 ? REEL_CODEC_ZSTD : REEL_CODEC_GZIP, archive.data, archive.size, &outer, &err));
+            assert_true(
+                codec_encode(kind == 6 ? REEL_CODEC_ZSTD : REEL_CODEC_GZIP, archive.data, archive.size, &outer, &err));
             archive = bytes_of(outer.data, outer.size);
         }
         const struct db3_part part = {wanted[kind].name, archive};
@@ -320,7 +340,8 @@ static void in_archives(void **state) {
     db3_free(&b);
 }
 
-/* A gzip that holds no bag is not ours; one that is cut, or unpacks to far more than it may, is refused and leaves nothing. */
+/* A gzip that holds no bag is not ours; one that is cut, or unpacks to far more than it may, is refused and leaves
+ * nothing. */
 static void gzip_that_is_no_bag(void **state) {
     (void)state;
     struct db3 a;
@@ -390,7 +411,8 @@ static struct reel_bytes to_mcap(struct reel_bytes database) {
     AUTO(reel_stream_free) struct reel_stream *s = reel_stream_open(&r, 1, &reel_select_all, &err);
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, &options, s, NULL, &err);
     AUTO(reel_render_free)
-    struct reel_render *render = reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
+    struct reel_render *render =
+        reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
     size_t size = (size_t)reel_plan_length(plan);
     uint8_t *out = malloc(size);
     assert_true(out && reel_render_read(render, 0, out, size, &err));
@@ -408,7 +430,8 @@ static void of_mcap_files(void **state) {
     zip_add(&z, "bag/metadata.yaml", bytes_text(yaml), true);
     zip_add(&z, "bag/bag_1.mcap", second, false);
     const struct db3_part ways[][3] = {
-        {{"bag.zip", zip_end(&z)}}, {{"metadata.yaml", bytes_text(yaml)}, {"bag_0.mcap", first}, {"bag_1.mcap.zstd", pack(second, &out)}}};
+        {{"bag.zip", zip_end(&z)}},
+        {{"metadata.yaml", bytes_text(yaml)}, {"bag_0.mcap", first}, {"bag_1.mcap.zstd", pack(second, &out)}}};
     for (int way = 0; way < 2; way++) {
         AUTO(reel_recording_free) struct reel_recording *r = db3_scan_parts(ways[way], way == 0 ? 1 : 3);
         db3_assert_clean(r);

@@ -44,10 +44,13 @@ static void views_are_left_alone(void **state) {
         "CREATE VIEW v AS SELECT id FROM messages UNION ALL SELECT id FROM topics UNION ALL SELECT 3",
         "CREATE VIEW v AS WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9) SELECT i FROM n",
         "CREATE VIEW v AS SELECT 1 INTERSECT SELECT 2 EXCEPT SELECT 3 ORDER BY 1",
-        "CREATE VIEW v AS SELECT count(*) OVER (PARTITION BY topic_id ORDER BY timestamp) FROM messages WHERE data LIKE '%abcdef%'",
+        "CREATE VIEW v AS SELECT count(*) OVER (PARTITION BY topic_id ORDER BY timestamp) FROM messages WHERE data "
+        "LIKE '%abcdef%'",
         "CREATE VIEW v AS SELECT printf('%d%d%d%d%d', 1, 2, 3, 4, 5) AS five, max(1, 2, 3, 4, 5, 6, 7) AS seven",
-        "CREATE VIEW v AS SELECT ((((((((((((((((((((((1+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)",
-        "CREATE TRIGGER v AFTER INSERT ON messages BEGIN INSERT INTO topics SELECT 1,2,3,4,5 UNION SELECT 2,3,4,5,6; END",
+        "CREATE VIEW v AS SELECT "
+        "((((((((((((((((((((((1+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)",
+        "CREATE TRIGGER v AFTER INSERT ON messages BEGIN INSERT INTO topics SELECT 1,2,3,4,5 UNION SELECT 2,3,4,5,6; "
+        "END",
         "CREATE TABLE v(a, b DEFAULT (max(1,2,3,4,5,6)), CHECK (a IN (1,2,3) OR "
         "((((((((((((((((((a+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1)+1) > 1))",
         "CREATE INDEX v ON messages(topic_id, length(data)) WHERE topic_id > 3",
@@ -68,27 +71,34 @@ static void views_are_left_alone(void **state) {
 
 static void other_things_in_place_of_tables(void **state) {
     (void)state;
-    refused_with("messages", "CREATE VIEW messages AS SELECT id, topic_id, timestamp, data FROM kept", REEL_NOT_MINE, "without the tables");
+    refused_with("messages", "CREATE VIEW messages AS SELECT id, topic_id, timestamp, data FROM kept", REEL_NOT_MINE,
+                 "without the tables");
     refused_with("topics", "CREATE VIEW topics AS SELECT * FROM kept", REEL_NOT_MINE, "without the tables");
-    refused_with("messages", "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data) WITHOUT ROWID", REEL_DAMAGED,
-                 "rowid");
-    refused_with("messages", "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data, RowId)", REEL_UNSUPPORTED, "rowid");
-    refused_with("messages", "CREATE VIRTUAL TABLE messages USING fts5(id, topic_id, timestamp, data)", REEL_DAMAGED, "no such module");
-    refused_with("messages", "CREATE VIRTUAL TABLE messages USING rtree(id, topic_id, timestamp)", REEL_DAMAGED, "no such module");
+    refused_with("messages", "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data) WITHOUT ROWID",
+                 REEL_DAMAGED, "rowid");
+    refused_with("messages", "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data, RowId)",
+                 REEL_UNSUPPORTED, "rowid");
+    refused_with("messages", "CREATE VIRTUAL TABLE messages USING fts5(id, topic_id, timestamp, data)", REEL_DAMAGED,
+                 "no such module");
+    refused_with("messages", "CREATE VIRTUAL TABLE messages USING rtree(id, topic_id, timestamp)", REEL_DAMAGED,
+                 "no such module");
     refused_with("messages",
                  "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp, data AS (zeroblob(1000000000)));"
                  "INSERT INTO messages VALUES(1,1,5)",
                  REEL_UNSUPPORTED, "computed columns");
     refused_with("topics",
-                 "CREATE TABLE topics(id INTEGER PRIMARY KEY, name, type, serialization_format, offered_qos_profiles AS (hex(name)))",
+                 "CREATE TABLE topics(id INTEGER PRIMARY KEY, name, type, serialization_format, offered_qos_profiles "
+                 "AS (hex(name)))",
                  REEL_UNSUPPORTED, "computed columns");
 }
 
 static void schemas_that_lie(void **state) {
     (void)state;
     static const char *const lies[] = {
-        "UPDATE sqlite_schema SET rootpage=(SELECT rootpage FROM sqlite_schema WHERE name='topics') WHERE name='messages'",
-        "UPDATE sqlite_schema SET rootpage=(SELECT rootpage FROM sqlite_schema WHERE name='timestamp_idx') WHERE name='messages'",
+        "UPDATE sqlite_schema SET rootpage=(SELECT rootpage FROM sqlite_schema WHERE name='topics') WHERE "
+        "name='messages'",
+        "UPDATE sqlite_schema SET rootpage=(SELECT rootpage FROM sqlite_schema WHERE name='timestamp_idx') WHERE "
+        "name='messages'",
         "UPDATE sqlite_schema SET rootpage=1 WHERE name='messages'",
         "UPDATE sqlite_schema SET rootpage=100000 WHERE name='messages'",
         "UPDATE sqlite_schema SET sql='CREATE VIEW messages AS SELECT 1 AS topic_id' WHERE name='messages'",
@@ -144,8 +154,8 @@ static bool lone_cell(const uint8_t *page, size_t *at, uint64_t *size, uint8_t *
     return true;
 }
 
-/* Rows that share the pages of one long blob: what they claim is more than the file. Each row lies alone on its leaf; those of the short
- * ones get the long one's cell, with their own id. */
+/* Rows that share the pages of one long blob: what they claim is more than the file. Each row lies alone on its leaf;
+ * those of the short ones get the long one's cell, with their own id. */
 static void blobs_that_share_pages(void **state) {
     (void)state;
     enum { ROWS = 60, SIZE = 200000, WIDE = 4096 };
@@ -192,7 +202,8 @@ static void cut(void **state) {
     for (size_t size = 100; size <= data.size; size += size % PAGE == 0 ? 211 : PAGE - size % PAGE) {
         struct reel_error err;
         AUTO(reel_recording_free)
-        struct reel_recording *r = db3_try(&(struct db3_part){.name = "cut.db3", .data = bytes_of(data.data, size)}, 1, &err);
+        struct reel_recording *r =
+            db3_try(&(struct db3_part){.name = "cut.db3", .data = bytes_of(data.data, size)}, 1, &err);
         uint64_t n = r ? db3_read_all(r, id_of) : 0;
         assert_true(n >= last);
         assert_true(!r || size == data.size || db3_info(r)->damaged);
@@ -221,7 +232,8 @@ static void one_page_of_rubble(void **state) {
         memcpy(was, m.data + at, PAGE);
         memset(m.data + at, 0xee, PAGE);
         struct reel_error err;
-        AUTO(reel_recording_free) struct reel_recording *r = db3_try(&(struct db3_part){.name = "rubble.db3", .data = data}, 1, &err);
+        AUTO(reel_recording_free)
+        struct reel_recording *r = db3_try(&(struct db3_part){.name = "rubble.db3", .data = data}, 1, &err);
         if (r && cells > 1) { /* else it may be the leaf of a small table */
             uint64_t n = db3_read_all(r, NULL);
             leaves += n < MESSAGES;
@@ -241,7 +253,8 @@ static uint64_t random_u64(void) {
     return seed ^= seed << 17;
 }
 
-/* Bytes flipped, pages put in place of others (so that trees lead in circles): always an answer, never more than the file holds. */
+/* Bytes flipped, pages put in place of others (so that trees lead in circles): always an answer, never more than the
+ * file holds. */
 static void scrambled(void **state) {
     (void)state;
     struct db3 m;
@@ -262,7 +275,8 @@ static void scrambled(void **state) {
         }
         struct reel_error err;
         AUTO(reel_recording_free)
-        struct reel_recording *r = db3_try(&(struct db3_part){.name = "wild.db3", .data = bytes_of(copy, data.size)}, 1, &err);
+        struct reel_recording *r =
+            db3_try(&(struct db3_part){.name = "wild.db3", .data = bytes_of(copy, data.size)}, 1, &err);
         if (r) {
             kept += db3_read_all(r, NULL) > 0;
             assert_true(db3_info(r)->payload_bytes <= data.size + (1 << 20));

@@ -31,9 +31,11 @@ static void version_1_and_2(void **state) {
         struct reel_error err;
         snprintf(
             yaml, sizeof yaml,
-            "rosbag2_bagfile_information:\n  version: %d\n  storage_identifier: sqlite3\n  relative_file_paths: [bag/bag.db3]\n"
+            "rosbag2_bagfile_information:\n  version: %d\n  storage_identifier: sqlite3\n  relative_file_paths: "
+            "[bag/bag.db3]\n"
             "  duration:\n    nanoseconds: 70\n  starting_time:\n    nanoseconds_since_epoch: 5\n  message_count: 12\n"
-            "  topics_with_message_count:\n    - %s:\n        name: /a\n        type: std_msgs/String\n        serialization_format: cdr\n"
+            "  topics_with_message_count:\n    - %s:\n        name: /a\n        type: std_msgs/String\n        "
+            "serialization_format: cdr\n"
             "      message_count: 5\n    - %s: {name: /b, type: std_msgs/Int8}\n      message_count: 7\n",
             i + 1, keys[i], keys[i]);
         assert_true(read_text(yaml, &err));
@@ -53,14 +55,15 @@ static void version_1_and_2(void **state) {
 static void version_9(void **state) {
     (void)state;
     struct reel_error err;
-    assert_true(
-        read_text("rosbag2_bagfile_information:\n  version: 9\n  storage_identifier: mcap\n  duration: {nanoseconds: 1}\n"
-                  "  message_count: 3\n  topics_with_message_count:\n    - topic_metadata:\n        name: /a\n        type: t\n"
-                  "        offered_qos_profiles:\n          - history: keep_last\n            durability: volatile\n"
-                  "        type_description_hash: RIHS01_0\n      message_count: 3\n  compression_format: \"\"\n  compression_mode: NONE\n"
-                  "  relative_file_paths:\n    - a.mcap\n    - b.mcap\n  files:\n    - path: a.mcap\n      message_count: 1\n"
-                  "  custom_data:\n    robot: r2\n    site: \"hall\\n3\"\n  ros_distro: jazzy\n",
-                  &err));
+    assert_true(read_text(
+        "rosbag2_bagfile_information:\n  version: 9\n  storage_identifier: mcap\n  duration: {nanoseconds: 1}\n"
+        "  message_count: 3\n  topics_with_message_count:\n    - topic_metadata:\n        name: /a\n        type: t\n"
+        "        offered_qos_profiles:\n          - history: keep_last\n            durability: volatile\n"
+        "        type_description_hash: RIHS01_0\n      message_count: 3\n  compression_format: \"\"\n  "
+        "compression_mode: NONE\n"
+        "  relative_file_paths:\n    - a.mcap\n    - b.mcap\n  files:\n    - path: a.mcap\n      message_count: 1\n"
+        "  custom_data:\n    robot: r2\n    site: \"hall\\n3\"\n  ros_distro: jazzy\n",
+        &err));
     assert_int_equal(meta.messages, 3); /* not that of one of the files */
     assert_int_equal(meta.n_paths, 2);
     assert_string_equal(meta.topics[0].hash, "RIHS01_0");
@@ -75,8 +78,9 @@ static void version_9(void **state) {
 static void of_the_table_metadata(void **state) {
     (void)state;
     struct reel_error err;
-    assert_true(read_text(
-        "version: 7\nmessage_count: 4\ntopics_with_message_count:\n  []\ncustom_data: ~\nrelative_file_paths:\n  - x.db3\n", &err));
+    assert_true(read_text("version: 7\nmessage_count: 4\ntopics_with_message_count:\n  []\ncustom_data: "
+                          "~\nrelative_file_paths:\n  - x.db3\n",
+                          &err));
     assert_true(meta.messages == 4 && meta.n_topics == 0 && meta.n_paths == 1 && meta.custom.count == 0);
 }
 
@@ -94,8 +98,9 @@ static void is_no_metadata(void **state) {
 static void damage_keeps_what_came_before(void **state) {
     (void)state;
     struct reel_error err;
-    assert_false(
-        read_text("rosbag2_bagfile_information:\n  version: 5\n  message_count: 12\n  compression_mode: MESSAGE\n   x: [\n", &err));
+    assert_false(read_text(
+        "rosbag2_bagfile_information:\n  version: 5\n  message_count: 12\n  compression_mode: MESSAGE\n   x: [\n",
+        &err));
     assert_int_equal(err.code, REEL_DAMAGED);
     assert_non_null(strstr(err.text, "line "));
     assert_true(meta.present);
@@ -122,10 +127,10 @@ static void too_much(void **state) {
     assert_non_null(yaml);
     struct reel_error err;
     clock_t begin = clock();
-    assert_true(read_text(
-        "version: 1\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b]\n*c : *c\nd: [*c,*c,*c,*c]\n"
-        "message_count: 4\n",
-        &err));
+    assert_true(read_text("version: 1\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a]\nc: &c "
+                          "[*b,*b,*b,*b,*b,*b]\n*c : *c\nd: [*c,*c,*c,*c]\n"
+                          "message_count: 4\n",
+                          &err));
     assert_int_equal(meta.messages, 4);
     memset(yaml, '[', SIZE);
     yaml[SIZE] = '\0';

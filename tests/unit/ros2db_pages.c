@@ -67,7 +67,9 @@ static struct reel_bytes make(struct db3 *m) {
     for (int id = 1; id <= MESSAGES; id++) {
         db3_message(m, id, 1, T0 + id, db3_payload(buffer, id, id % 20 == 0 ? LARGE : 30 + (size_t)id % 40));
     }
-    assert_int_equal(sqlite3_prepare_v2(m->db, "SELECT rootpage FROM sqlite_schema WHERE name='messages'", -1, &root, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(m->db, "SELECT rootpage FROM sqlite_schema WHERE name='messages'", -1, &root, NULL),
+        SQLITE_OK);
     assert_int_equal(sqlite3_step(root), SQLITE_ROW);
     uint32_t number = (uint32_t)sqlite3_column_int(root, 0);
     sqlite3_finalize(root);
@@ -103,12 +105,14 @@ static bool lies_on(const struct home *home, uint32_t page) {
     return on;
 }
 
-/* The byte at `at` of page `number` changed: what lies on other pages is read. The number of messages of the page that are lost. */
+/* The byte at `at` of page `number` changed: what lies on other pages is read. The number of messages of the page that
+ * are lost. */
 static unsigned change(struct reel_bytes data, uint8_t *bytes, uint32_t number, unsigned at, uint8_t mask) {
     uint8_t *byte = bytes + (size_t)(number - 1) * PAGE + at;
     *byte ^= mask;
     struct reel_error err;
-    AUTO(reel_recording_free) struct reel_recording *r = db3_try(&(struct db3_part){.name = "flip.db3", .data = data}, 1, &err);
+    AUTO(reel_recording_free)
+    struct reel_recording *r = db3_try(&(struct db3_part){.name = "flip.db3", .data = data}, 1, &err);
     if (!r) {
         fail_msg("page %u, byte %u ^ %02x: %s", number, at, mask, err.text);
     }

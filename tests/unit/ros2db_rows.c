@@ -27,7 +27,8 @@ static void *read_pieces(void *context) {
     for (unsigned i = 0; good && i < READS; i++) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         int64_t id = (int64_t)(x >> 33) % ROWS + 1;
-        size_t size = (size_t)id * SIZE_MAX_ROW / ROWS, at = (size_t)(x >> 13) % size, n = (size_t)(x >> 20) % (size - at) + 1;
+        size_t size = (size_t)id * SIZE_MAX_ROW / ROWS, at = (size_t)(x >> 13) % size,
+               n = (size_t)(x >> 20) % (size - at) + 1;
         struct reel_error err = {0};
         db3_payload(want, id, size);
         good = reel_source_read(rows, address(id, at), got, n, &err) && memcmp(got, want + at, n) == 0;
@@ -41,7 +42,8 @@ static void many_threads(void **state) {
     (void)state;
     struct db3 m;
     struct reel_error err = {0};
-    struct reel_source *base = reel_source_from_memory(make(&m), "x.db3", &err), *rows = reel_format_rosbag2.open_rows(base, false, &err);
+    struct reel_source *base = reel_source_from_memory(make(&m), "x.db3", &err),
+                       *rows = reel_format_rosbag2.open_rows(base, false, &err);
     pthread_t threads[THREADS];
     assert_non_null(rows);
     assert_true(rows->sparse && rows->size == UINT64_MAX);
@@ -62,14 +64,16 @@ static void what_is_not_there(void **state) {
     (void)state;
     struct db3 m;
     struct reel_error err = {0};
-    struct reel_source *base = reel_source_from_memory(make(&m), "x.db3", &err), *rows = reel_format_rosbag2.open_rows(base, false, &err);
+    struct reel_source *base = reel_source_from_memory(make(&m), "x.db3", &err),
+                       *rows = reel_format_rosbag2.open_rows(base, false, &err);
     uint8_t byte;
     assert_false(reel_source_read(rows, address(ROWS + 1, 0), &byte, 1, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
     assert_non_null(strstr(err.text, "x.db3: message with id 41"));
     assert_false(reel_source_read(rows, address(1, SIZE_MAX_ROW / ROWS), &byte, 1, &err));
     assert_non_null(strstr(err.text, "exceed its 750"));
-    assert_true(reel_source_read(rows, address(1, SIZE_MAX_ROW / ROWS - 1), &byte, 1, &err)); /* a failure leaves nothing behind */
+    assert_true(reel_source_read(rows, address(1, SIZE_MAX_ROW / ROWS - 1), &byte, 1,
+                                 &err)); /* a failure leaves nothing behind */
     reel_source_free(rows);
     reel_source_free(base);
     base = reel_source_from_memory(bytes_text("nothing of the kind"), "x.db3", &err);

@@ -1,5 +1,5 @@
-/* formats/ros2db_*.c on one database: every schema version, channels, times, payloads of any size, rows that are not as they should be, and
- * what an MCAP file made of it says. */
+/* formats/ros2db_*.c on one database: every schema version, channels, times, payloads of any size, rows that are not as
+ * they should be, and what an MCAP file made of it says. */
 #include "db3_scan.h"
 #include "reel/write.h"
 #include "wire/bytes.h"
@@ -32,7 +32,8 @@ static void every_version(void **state) {
     for (int version = 1; version <= 4; version++) {
         for (unsigned page = 512; page <= 65536; page *= 8) {
             struct db3 m;
-            AUTO(reel_recording_free) struct reel_recording *r = db3_scan(make(&m, version, page > 4096 ? 65536 : page));
+            AUTO(reel_recording_free)
+            struct reel_recording *r = db3_scan(make(&m, version, page > 4096 ? 65536 : page));
             db3_assert_clean(r);
             assert_int_equal(db3_info(r)->messages, 40);
             assert_int_equal(db3_info(r)->clock, REEL_CLOCK_WALL);
@@ -203,7 +204,9 @@ static void metadata_of_the_database(void **state) {
     struct db3 m;
     db3_begin(&m, 4, 512);
     db3_metadata(&m, "version: 7\nmessage_count: 0\nstorage_identifier: sqlite3\n");
-    db3_metadata(&m, "version: 9\nmessage_count: 3\nstorage_identifier: sqlite3\ncustom_data:\n  robot: r2\nros_distro: jazzy\n");
+    db3_metadata(
+        &m,
+        "version: 9\nmessage_count: 3\nstorage_identifier: sqlite3\ncustom_data:\n  robot: r2\nros_distro: jazzy\n");
     AUTO(reel_recording_free) struct reel_recording *r = db3_scan(db3_end(&m));
     db3_assert_clean(r);
     assert_string_equal(db3_metadata_of(r, "metadata_version"), "9");
@@ -222,7 +225,8 @@ static struct reel_bytes to_mcap(struct reel_recording *r) {
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(writer, &options, s, NULL, &err);
     assert_non_null(plan);
     AUTO(reel_render_free)
-    struct reel_render *render = reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
+    struct reel_render *render =
+        reel_render_new(plan, writer, &options, reel_stream_open(&r, 1, &reel_select_all, &err), &err);
     size_t size = (size_t)reel_plan_length(plan);
     uint8_t *out = malloc(size);
     assert_true(render && out && reel_render_read(render, 0, out, size, &err));
@@ -239,7 +243,8 @@ static void to_mcap_and_back(void **state) {
     struct reel_source *source = reel_source_from_memory(mcap, "made.mcap", &err);
     assert_true(reel_scan_run(&source, 1, NULL, REEL_SCRATCH "/mcap.pack", NULL, &err));
     AUTO(reel_recording_free)
-    struct reel_recording *back = reel_recording_from_index(reel_index_open(REEL_SCRATCH "/mcap.pack", &err), &source, 1, NULL, &err);
+    struct reel_recording *back =
+        reel_recording_from_index(reel_index_open(REEL_SCRATCH "/mcap.pack", &err), &source, 1, NULL, &err);
     assert_non_null(back);
     assert_string_equal(db3_info(back)->format->name, "mcap");
     db3_assert_clean(back);

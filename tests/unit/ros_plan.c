@@ -1,4 +1,5 @@
-/* A plan of a conversion between ROS 1 and ROS 2 is used after the request that made it: its stream and recording are gone. */
+/* A plan of a conversion between ROS 1 and ROS 2 is used after the request that made it: its stream and recording are
+ * gone. */
 #include "unit/toy_format.h"
 
 #include <setjmp.h>
@@ -11,16 +12,23 @@
 
 enum { MESSAGES = 200 };
 
-/* Text topics: one type that both have, and one that has another layout than the standard type of its name and so gets another name. */
+/* Text topics: one type that both have, and one that has another layout than the standard type of its name and so gets
+ * another name. */
 static void fill(struct toy *toy) {
     const struct reel_schema schemas[] = {
-        {.name = "std_msgs/String", .encoding = "ros1msg", .hash = "992ce8a1687cec8c8bd883ec73ca41d1", .data = bytes_text("string data\n")},
+        {.name = "std_msgs/String",
+         .encoding = "ros1msg",
+         .hash = "992ce8a1687cec8c8bd883ec73ca41d1",
+         .data = bytes_text("string data\n")},
         {.name = "geometry_msgs/Point", .encoding = "ros1msg", .hash = "0", .data = bytes_text("string where\n")}};
     static const char *const topics[] = {"/text", "/point"};
     toy_start(toy, REEL_CLOCK_WALL);
     for (unsigned i = 0; i < 2; i++) {
-        toy_channel(toy, &(struct reel_channel){
-                             .name = topics[i], .type = schemas[i].name, .encoding = "ros1", .schemas = &schemas[i], .n_schemas = 1});
+        toy_channel(toy, &(struct reel_channel){.name = topics[i],
+                                                .type = schemas[i].name,
+                                                .encoding = "ros1",
+                                                .schemas = &schemas[i],
+                                                .n_schemas = 1});
     }
     for (unsigned i = 0; i < MESSAGES; i++) {
         char payload[] = "\5\0\0\0text.";
@@ -43,7 +51,8 @@ static struct reel_plan *plan_of(struct toy *toy, const struct reel_selection *s
     struct reel_error err = {0};
     struct reel_recording *recording = toy_open(toy);
     struct reel_stream *stream = stream_of(recording, *selection);
-    struct reel_plan *plan = reel_plan_new(&reel_writer_mcap, &(struct reel_write_options){.compression = ""}, stream, NULL, &err);
+    struct reel_plan *plan =
+        reel_plan_new(&reel_writer_mcap, &(struct reel_write_options){.compression = ""}, stream, NULL, &err);
     reel_stream_free(stream);
     reel_recording_free(recording);
     if (!plan) {
@@ -57,7 +66,8 @@ static uint8_t *render(struct toy *toy, struct reel_plan *plan, struct reel_sele
     struct reel_recording *recording = toy_open(toy);
     selection.front = reel_plan_front(plan);
     struct reel_render *render =
-        reel_render_new(plan, &reel_writer_mcap, &(struct reel_write_options){.compression = ""}, stream_of(recording, selection), &err);
+        reel_render_new(plan, &reel_writer_mcap, &(struct reel_write_options){.compression = ""},
+                        stream_of(recording, selection), &err);
     uint8_t *all = malloc(reel_plan_length(plan));
     assert_true(render && all && reel_render_read(render, 0, all, reel_plan_length(plan), &err));
     reel_render_free(render);

@@ -37,7 +37,8 @@ static void msg_lines_and_field_types_change(void **state) {
     check("sensor_msgs/LaserScan", "Header header\nfloat32 x\n====\nMSG: roslib/Header\nuint32 seq\ntime stamp\n",
           "Header header\nfloat32 x\n====\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\n");
     check("a/B", "roslib/Header header\nroslib/Log[] logs\r\n\troslib/Clock[2] c # roslib/Clock\nMSG:roslib/Log",
-          "std_msgs/Header header\nrosgraph_msgs/Log[] logs\r\n\trosgraph_msgs/Clock[2] c # roslib/Clock\nMSG:rosgraph_msgs/Log");
+          "std_msgs/Header header\nrosgraph_msgs/Log[] logs\r\n\trosgraph_msgs/Clock[2] c # "
+          "roslib/Clock\nMSG:rosgraph_msgs/Log");
 }
 
 static void all_else_stays(void **state) {
@@ -51,8 +52,10 @@ static void all_else_stays(void **state) {
 
 static void neighbours_in_roslib_find_each_other(void **state) {
     (void)state;
-    check("roslib/Logs", "Header header\nLog[] logs\n===\nMSG: roslib/Log\nHeader header\nbyte level\n===\nMSG: a/C\nLog log\n",
-          "Header header\nrosgraph_msgs/Log[] logs\n===\nMSG: rosgraph_msgs/Log\nHeader header\nbyte level\n===\nMSG: a/C\nLog log\n");
+    check("roslib/Logs",
+          "Header header\nLog[] logs\n===\nMSG: roslib/Log\nHeader header\nbyte level\n===\nMSG: a/C\nLog log\n",
+          "Header header\nrosgraph_msgs/Log[] logs\n===\nMSG: rosgraph_msgs/Log\nHeader header\nbyte level\n===\nMSG: "
+          "a/C\nLog log\n");
 }
 
 static void any_bytes_are_survived(void **state) {

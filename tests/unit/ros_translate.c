@@ -1,4 +1,5 @@
-/* ROS 1 as ROS 2 and back: definitions, hashes and payloads. The vectors of ../shared/samples/ros2 were checked by independent decoders. */
+/* ROS 1 as ROS 2 and back: definitions, hashes and payloads. The vectors of ../shared/samples/ros2 were checked by
+ * independent decoders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,12 +39,17 @@ static bool translate(enum ros_dialect to, const char *type, const char *definit
                       struct ros_translation *out, struct reel_error *err) {
     const struct reel_schema schema = {
         .name = type, .encoding = to == ROS_2 ? "ros1msg" : "ros2msg", .hash = "", .data = bytes_text(definition)};
-    const struct reel_channel channel = {
-        .name = "/a", .type = type, .encoding = to == ROS_2 ? "ros1" : "cdr", .schemas = &schema, .n_schemas = 1, .metadata = metadata};
+    const struct reel_channel channel = {.name = "/a",
+                                         .type = type,
+                                         .encoding = to == ROS_2 ? "ros1" : "cdr",
+                                         .schemas = &schema,
+                                         .n_schemas = 1,
+                                         .metadata = metadata};
     return ros_translate(&arena, &channel, to, standard, out, err);
 }
 
-static void check_translated(enum ros_dialect to, const char *type, const char *definition, struct ros_translation *out) {
+static void check_translated(enum ros_dialect to, const char *type, const char *definition,
+                             struct ros_translation *out) {
     struct reel_error err = {0};
     if (!translate(to, type, definition, (struct reel_pairs){0}, out, &err)) {
         fail_msg("%s: %s", type, err.text);
@@ -96,9 +102,11 @@ static void check_vector(const json_t *v) {
     assert_string_equal(out.hash, text_of(v, "ros2_rihs01"));
     ros_relay_free(out.relay);
 
-    struct reel_pair original[] = {{ROS1_TYPE_KEY, text_of(v, "ros1_type")}, {ROS1_DEFINITION_KEY, text_of(v, "ros1_definition")}};
+    struct reel_pair original[] = {{ROS1_TYPE_KEY, text_of(v, "ros1_type")},
+                                   {ROS1_DEFINITION_KEY, text_of(v, "ros1_definition")}};
     struct reel_error err = {0};
-    assert_true(translate(ROS_1, text_of(v, "ros2_type"), text_of(v, "ros2_definition"), (struct reel_pairs){original, 2}, &out, &err));
+    assert_true(translate(ROS_1, text_of(v, "ros2_type"), text_of(v, "ros2_definition"),
+                          (struct reel_pairs){original, 2}, &out, &err));
     assert_string_equal(out.type, text_of(v, "ros1_type"));
     assert_string_equal(laid_out(out.relay, hex(text_of(v, "cdr_hex"))), text_of(v, "ros1_back_hex"));
     assert_string_equal(out.hash, text_of(v, "ros1_md5"));
@@ -148,15 +156,17 @@ static void sha256(void **state) {
 static void names_and_constants(void **state) {
     (void)state;
     struct ros_translation out;
-    check_translated(ROS_2, "my_pkg/Top_Level",
-                     "# of ours\nbyte NEG=-1 # minus\nbool yes=True\nstring Q=say \"hi\" \\\nstring HASH=a # b\nfloat32 Pi_=3.25\n"
-                     "inner_t[2] pair # two\nHeader header\ntime[] times\nint16 camelCase\nuint8 d\nuint8 D\nuint8 _9__x_\n" LINE
-                     "MSG: my_pkg/inner_t\nduration wait\nstring[] name\n",
-                     &out);
+    check_translated(
+        ROS_2, "my_pkg/Top_Level",
+        "# of ours\nbyte NEG=-1 # minus\nbool yes=True\nstring Q=say \"hi\" \\\nstring HASH=a # b\nfloat32 Pi_=3.25\n"
+        "inner_t[2] pair # two\nHeader header\ntime[] times\nint16 camelCase\nuint8 d\nuint8 D\nuint8 _9__x_\n" LINE
+        "MSG: my_pkg/inner_t\nduration wait\nstring[] name\n",
+        &out);
     assert_string_equal(out.type, "my_pkg/TopLevel");
     assert_string_equal((const char *)out.definition.data,
                         "# of ours\nbyte NEG=255\nbool YES=true\nstring Q=\"say \\\"hi\\\" \\\\\"\n"
-                        "# constant not representable: HASH = \"a # b\"\nfloat32 PI=3.25\nmy_pkg/InnerT[2] pair\nstd_msgs/Header header\n"
+                        "# constant not representable: HASH = \"a # b\"\nfloat32 PI=3.25\nmy_pkg/InnerT[2] "
+                        "pair\nstd_msgs/Header header\n"
                         "builtin_interfaces/Time[] times\nint16 camelcase\nuint8 d\nuint8 d_2\nuint8 f_9_x\n"
                         "\n" LINE "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n"
                         "\n" LINE "MSG: my_pkg/InnerT\nbuiltin_interfaces/Duration wait\nstring[] name\n"
@@ -171,22 +181,25 @@ static void names_and_constants(void **state) {
 static void back_by_the_rules(void **state) {
     (void)state;
     struct ros_translation out;
-    check_translated(
-        ROS_1, "my_pkg/msg/Top",
-        "byte NEG=255\nbool YES=true\nstring Q=\"say \\\"hi\\\" \\\\\" # said\nwstring<=5 W='x'\nstring<=10[<=3] texts\nwstring wide\n"
-        "float64 w 1.5\nbuiltin_interfaces/Time t\nInner[] inner\n" LINE "MSG: my_pkg/Inner\nstd_msgs/Header header\nchar c\n" LINE
-        "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n" LINE
-        "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n",
-        &out);
+    check_translated(ROS_1, "my_pkg/msg/Top",
+                     "byte NEG=255\nbool YES=true\nstring Q=\"say \\\"hi\\\" \\\\\" # said\nwstring<=5 "
+                     "W='x'\nstring<=10[<=3] texts\nwstring wide\n"
+                     "float64 w 1.5\nbuiltin_interfaces/Time t\nInner[] inner\n" LINE
+                     "MSG: my_pkg/Inner\nstd_msgs/Header header\nchar c\n" LINE
+                     "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n" LINE
+                     "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n",
+                     &out);
     assert_string_equal(out.type, "my_pkg/Top");
-    assert_string_equal((const char *)out.definition.data,
-                        "byte NEG=-1\nbool YES=1\nstring Q=say \"hi\" \\\nstring W=x\nstring[] texts\nstring wide\nfloat64 w\ntime t\n"
-                        "my_pkg/Inner[] inner\n"
-                        "\n" LINE "MSG: my_pkg/Inner\nstd_msgs/Header header\nchar c\n"
-                        "\n" LINE "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n");
-    assert_string_equal(laid_out(out.relay, hex("00010000 02000000 02000000 'a' 00 0000 00000000 01000000 54000000 000000000000f83f"
-                                                " 0200000003000000 00000000")),
-                        "020000000100000061000000000100000054000000000000f83f020000000300000000000000");
+    assert_string_equal(
+        (const char *)out.definition.data,
+        "byte NEG=-1\nbool YES=1\nstring Q=say \"hi\" \\\nstring W=x\nstring[] texts\nstring wide\nfloat64 w\ntime t\n"
+        "my_pkg/Inner[] inner\n"
+        "\n" LINE "MSG: my_pkg/Inner\nstd_msgs/Header header\nchar c\n"
+        "\n" LINE "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n");
+    assert_string_equal(
+        laid_out(out.relay, hex("00010000 02000000 02000000 'a' 00 0000 00000000 01000000 54000000 000000000000f83f"
+                                " 0200000003000000 00000000")),
+        "020000000100000061000000000100000054000000000000f83f020000000300000000000000");
     ros_relay_free(out.relay);
 }
 
@@ -195,7 +208,9 @@ static void other_layouts(void **state) {
     (void)state;
     struct ros_translation out;
     check_translated(ROS_2, "nav_msgs/Path",
-                     "Header header\nsensor_msgs/Temperature[] poses\n" LINE "MSG: sensor_msgs/Temperature\nfloat64 celsius\n", &out);
+                     "Header header\nsensor_msgs/Temperature[] poses\n" LINE
+                     "MSG: sensor_msgs/Temperature\nfloat64 celsius\n",
+                     &out);
     assert_string_equal(out.type, "ros1_compat/Path");
     assert_non_null(out.custom);
     assert_string_equal(laid_out(out.relay, hex("01000000 02000000 03000000 00000000 01000000 0000000000000440")),
@@ -203,13 +218,15 @@ static void other_layouts(void **state) {
     ros_relay_free(out.relay);
 }
 
-static const char transforms_2009[] = "geometry_msgs/TransformStamped[] transforms\n" LINE
-                                      "MSG: geometry_msgs/TransformStamped\nHeader header\nstring parent_id\nTransform transform\n" LINE
-                                      "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n" LINE
-                                      "MSG: geometry_msgs/Transform\nVector3 translation\nQuaternion rotation\n" LINE
-                                      "MSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n" LINE
-                                      "MSG: geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n";
-#define NUMBERS "000000000000f03f00000000000000400000000000000840000000000000000000000000000000000000000000000000000000000000f03f"
+static const char transforms_2009[] =
+    "geometry_msgs/TransformStamped[] transforms\n" LINE
+    "MSG: geometry_msgs/TransformStamped\nHeader header\nstring parent_id\nTransform transform\n" LINE
+    "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n" LINE
+    "MSG: geometry_msgs/Transform\nVector3 translation\nQuaternion rotation\n" LINE
+    "MSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n" LINE
+    "MSG: geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w\n";
+#define NUMBERS                                                                                                        \
+    "000000000000f03f00000000000000400000000000000840000000000000000000000000000000000000000000000000000000000000f03f"
 
 /* Until August 2009 the header named the child. */
 static void old_transforms(void **state) {
@@ -262,33 +279,39 @@ static void payloads_that_do_not_fit(void **state) {
     (void)state;
     assert_string_equal(refused(ROS_2, "uint32 a\n", "010000"), "byte 0: 4 bytes are needed, 3 are left");
     assert_string_equal(refused(ROS_2, "uint32 a\n", "0100000002"), "byte 4: 1 bytes too many");
-    assert_string_equal(refused(ROS_2, "string a\n", "ffffffff 'abc'"), "byte 4: 4294967295 bytes are needed, 3 are left");
-    assert_string_equal(refused(ROS_2, "float64[] a\n", "ffffffff 00"), "byte 4: 4294967295 values need 34359738360 bytes, 1 are left");
+    assert_string_equal(refused(ROS_2, "string a\n", "ffffffff 'abc'"),
+                        "byte 4: 4294967295 bytes are needed, 3 are left");
+    assert_string_equal(refused(ROS_2, "float64[] a\n", "ffffffff 00"),
+                        "byte 4: 4294967295 values need 34359738360 bytes, 1 are left");
     assert_string_equal(refused(ROS_2, "std_msgs/Empty[] a\n" LINE "MSG: std_msgs/Empty\n", "ffffffff"),
                         "too many values that take no bytes");
     assert_string_equal(refused(ROS_2, "std_msgs/Empty[4000000000] a\n" LINE "MSG: std_msgs/Empty\n", ""),
                         "too many values that take no bytes");
-    assert_string_equal(refused(ROS_1, "uint32 a\n", "0003000001000000"), "the payload does not begin as plain CDR does");
+    assert_string_equal(refused(ROS_1, "uint32 a\n", "0003000001000000"),
+                        "the payload does not begin as plain CDR does");
     assert_string_equal(refused(ROS_1, "uint32 a\n", "000100"), "byte 0: 4 bytes are needed, 3 are left");
     assert_string_equal(refused(ROS_1, "uint32 a\n", "00010000 01000000 00000000"), "byte 4: 4 bytes too many");
-    assert_string_equal(refused(ROS_1, "uint8 a\nfloat64 b\n", "00010000 01 00000000000000"), "byte 1: 15 bytes are needed, 7 are left");
+    assert_string_equal(refused(ROS_1, "uint8 a\nfloat64 b\n", "00010000 01 00000000000000"),
+                        "byte 1: 15 bytes are needed, 7 are left");
 }
 
 /* A stored definition may ask for anything. */
 static void defaults_are_bounded(void **state) {
     (void)state;
-    struct reel_pair original[] = {{ROS1_TYPE_KEY, "sensor_msgs/Range"},
-                                   {ROS1_DEFINITION_KEY,
-                                    "uint8 radiation_type\nfloat32 field_of_view\nfloat32 min_range\nfloat32 max_range\n"
-                                    "float32 range\nHeader header\n" LINE
-                                    "MSG: std_msgs/Header\nuint32[4000000000] seq\ntime stamp\nstring frame_id\n"}};
+    struct reel_pair original[] = {
+        {ROS1_TYPE_KEY, "sensor_msgs/Range"},
+        {ROS1_DEFINITION_KEY, "uint8 radiation_type\nfloat32 field_of_view\nfloat32 min_range\nfloat32 max_range\n"
+                              "float32 range\nHeader header\n" LINE
+                              "MSG: std_msgs/Header\nuint32[4000000000] seq\ntime stamp\nstring frame_id\n"}};
     struct ros_translation out;
     struct reel_error err = {0};
     const char *definition =
         "std_msgs/Header header\nuint8 radiation_type\nfloat32 field_of_view\nfloat32 min_range\nfloat32 max_range\n"
-        "float32 range\nfloat32 variance\n" LINE "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n";
+        "float32 range\nfloat32 variance\n" LINE
+        "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n";
     assert_true(translate(ROS_1, "sensor_msgs/msg/Range", definition, (struct reel_pairs){original, 2}, &out, &err));
-    struct reel_bytes payload = hex("00010000 0100000002000000 0100000000 00 0000 000000000000000000000000000000000000000000");
+    struct reel_bytes payload =
+        hex("00010000 0100000002000000 0100000000 00 0000 000000000000000000000000000000000000000000");
     size_t size;
     bool needs_more;
     assert_false(ros_relay_size(out.relay, payload, payload.size, &size, &needs_more, &err));
@@ -300,8 +323,9 @@ static void big_endian(void **state) {
     (void)state;
     struct ros_translation out;
     check_translated(ROS_1, "pkg/msg/Top", "uint8 a\nfloat64[] b\nstring c\nbuiltin_interfaces/Duration d\n", &out);
-    assert_string_equal(laid_out(out.relay, hex("00000000 01 000000 00000001 3ff8000000000000 00000002 'x' 00 0000 ffffffff 00000005")),
-                        "0101000000000000000000f83f0100000078ffffffff05000000");
+    assert_string_equal(
+        laid_out(out.relay, hex("00000000 01 000000 00000001 3ff8000000000000 00000002 'x' 00 0000 ffffffff 00000005")),
+        "0101000000000000000000f83f0100000078ffffffff05000000");
     ros_relay_free(out.relay);
 }
 

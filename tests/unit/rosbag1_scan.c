@@ -1,4 +1,5 @@
-/* ROS bags 0 to 1.2: what is recognised, what becomes of headers, definitions and channels; the numbered rules of the format. */
+/* ROS bags 0 to 1.2: what is recognised, what becomes of headers, definitions and channels; the numbered rules of the
+ * format. */
 #include "bag_scan.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -139,7 +140,8 @@ static void rule_rosbag1_03_definitions_none_late_second_and_two_types(void **st
     make_definition(&m, "/late");
     make_definition_of(&m, "/late", MAKE_MD5, MAKE_TYPE, "something else");
     make_definition(&m, "/late");
-    make_message_of(&m, "/late", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000002, 0, "12345678", 8);
+    make_message_of(&m, "/late", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000002, 0,
+                    "12345678", 8);
     make_message(&m, "/other", 1500000003, 0, "o");
     make_definition(&m, "/silent");
     RECORDING *r = bag_scan(&m);

@@ -1,4 +1,5 @@
-/* Summarys of ROS bags 1.2: what the in-file index tells is what a scan finds, or is refused; and little is read of large bags. */
+/* Summarys of ROS bags 1.2: what the in-file index tells is what a scan finds, or is refused; and little is read of
+ * large bags. */
 #include "mira_render.h"
 #include "summary_check.h"
 
@@ -79,7 +80,8 @@ static void contents_of_a_summary(void **state) {
     assert_same(&m);
 }
 
-/* Few messages of a topic are all looked at, of more only some: both give the nodes, when a message says that it has one. */
+/* Few messages of a topic are all looked at, of more only some: both give the nodes, when a message says that it has
+ * one. */
 static void a_channel_is_also_a_node(void **state) {
     (void)state;
     for (uint32_t n = 4; n <= 40; n += 18) {
@@ -148,7 +150,8 @@ static void definitions_are_found(void **state) {
     message(&b, "/own", NULL, T0);
     for (uint32_t i = 0; i < 3; i++) { /* the topic changes its type */
         make_definition_of(&b.m, "/own", FLOAT_MD5, "std_msgs/Float64", "float64 data\n");
-        note(&b, "/own", T0 + i, make_message_of(&b.m, "/own", FLOAT_MD5, "std_msgs/Float64", NULL, T0 + i, 0, "12345678", 8));
+        note(&b, "/own", T0 + i,
+             make_message_of(&b.m, "/own", FLOAT_MD5, "std_msgs/Float64", NULL, T0 + i, 0, "12345678", 8));
     }
     make_definition(&b.m, "/unused");
     finish(&b);
@@ -189,7 +192,8 @@ static void bags_of_foreign_channels(void **state) {
     MAKER out = {.size = reel_plan_length(plan)};
     out.data = malloc(out.size);
     AUTO(reel_render_free)
-    struct reel_render *whole = reel_render_new(plan, &reel_writer_rosbag12, &options, stream_of(r, &reel_select_all), &err);
+    struct reel_render *whole =
+        reel_render_new(plan, &reel_writer_rosbag12, &options, stream_of(r, &reel_select_all), &err);
     assert_true(reel_render_read(whole, 0, out.data, out.size, &err));
     assert_same(&out);
 }
@@ -359,7 +363,8 @@ static void a_bag_with_a_large_index(void **state) {
     put_head(&l, 0);
     make_definition(&definition, "/a");
     make_message(&one, "/a", T0, 0, "");
-    const uint64_t start = l.at, first = start + definition.size, step = one.size + PAYLOAD, index_pos = first + COUNT * step;
+    const uint64_t start = l.at, first = start + definition.size, step = one.size + PAYLOAD,
+                   index_pos = first + COUNT * step;
     large_put(&l, definition.data, definition.size);
     make_index(&index, "/a", 0, NULL, 0);
     make_patch(&index, 4 + 4 + 6, COUNT, 4);
@@ -403,8 +408,8 @@ static void too_many_messages_of_nodes(void **state) {
     size_t index_pos = make_file_header(&m, 0, 0);
     make_definition(&m, "/rosout");
     for (uint32_t i = 0; i < COUNT; i++) {
-        places[i] =
-            (struct make_entry){T0 + i, 0, make_message_of(&m, "/rosout", MAKE_MD5, MAKE_TYPE, i % 2 ? "/a" : "/b", T0 + i, 0, "x", 1)};
+        places[i] = (struct make_entry){
+            T0 + i, 0, make_message_of(&m, "/rosout", MAKE_MD5, MAKE_TYPE, i % 2 ? "/a" : "/b", T0 + i, 0, "x", 1)};
     }
     make_patch(&m, index_pos, m.size, 8);
     make_index(&m, "/rosout", 0, places, COUNT);

@@ -1,5 +1,5 @@
-/* The walk over framed records: cut and damaged files, going on after damage, the in-file index proved, and templates that never change a
- * result. */
+/* The walk over framed records: cut and damaged files, going on after damage, the in-file index proved, and templates
+ * that never change a result. */
 #include "bag_scan.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -115,8 +115,8 @@ static void index_beats_records_inside_a_payload(void **state) {
     struct make_entry places[3];
     places[0] = (struct make_entry){1500000000, 0, make_definition(&m, "/a")};
     make_message(&m, "/a", 1500000000, 0, "0");
-    places[1] =
-        (struct make_entry){1500000001, 0, make_message_of(&m, "/a", MAKE_MD5, MAKE_TYPE, NULL, 1500000001, 0, inner.data, inner.size)};
+    places[1] = (struct make_entry){
+        1500000001, 0, make_message_of(&m, "/a", MAKE_MD5, MAKE_TYPE, NULL, 1500000001, 0, inner.data, inner.size)};
     places[2] = (struct make_entry){1500000002, 0, make_message(&m, "/a", 1500000002, 0, "2")};
     make_patch(&m, index_pos, m.size, 8);
     make_index(&m, "/a", 0, places, 3);
@@ -174,7 +174,8 @@ static void index_pos_may_lie(void **state) {
     }
 }
 
-/* Whatever single byte is wrong: an answer, all payloads of the answer readable, never more messages than there were. */
+/* Whatever single byte is wrong: an answer, all payloads of the answer readable, never more messages than there were.
+ */
 static void any_flipped_byte_is_handled(void **state) {
     (void)state;
     size_t records[10];
@@ -197,8 +198,8 @@ static void any_flipped_byte_is_handled(void **state) {
 
 /* A text-header log of ten messages, of version 0, 1.0 or 1.1; records[i]: where message i begins. */
 static struct maker make_log(unsigned version, size_t records[10]) {
-    static const char *const heads[] = {"/a\n" MAKE_MD5 "\nstd_msgs/A\n", "#ROSLOG V1.0\n0002\n/a\n*\nstd_msgs/A\nb\n*\nstd_msgs/B\n",
-                                        "#ROSLOG V1.1\n"};
+    static const char *const heads[] = {"/a\n" MAKE_MD5 "\nstd_msgs/A\n",
+                                        "#ROSLOG V1.0\n0002\n/a\n*\nstd_msgs/A\nb\n*\nstd_msgs/B\n", "#ROSLOG V1.1\n"};
     static const char *const texts[][2] = {{"", ""}, {"/a\n", "b\n"}, {"/a\n*\nstd_msgs/A\n", "b\n*\nstd_msgs/B\n"}};
     struct maker m = {0};
     make_text(&m, heads[version]);
@@ -229,7 +230,8 @@ static void text_logs_go_on_after_a_damaged_header(void **state) {
         for (unsigned k = 2; k < 9; k++) {
             size_t records[10];
             struct maker m = make_log(version, records);
-            memset(m.data + records[k], k % 2 && version == 0 ? 0 : 0x02, k % 3 ? (version ? 2 : 12) : records[k + 1] - records[k]);
+            memset(m.data + records[k], k % 2 && version == 0 ? 0 : 0x02,
+                   k % 3 ? (version ? 2 : 12) : records[k + 1] - records[k]);
             struct reel_recording *r = bag_scan(&m);
             if (bag_info(r)->messages != 9 || !all_but(r, k)) {
                 fail_msg("version %u, record %u damaged: %s", version, k, bag_payloads(r));
@@ -242,7 +244,8 @@ static void text_logs_go_on_after_a_damaged_header(void **state) {
     }
 }
 
-/* A length that is too small or too large takes no other message along. (In 1.0, where any line may be a topic, it may.) */
+/* A length that is too small or too large takes no other message along. (In 1.0, where any line may be a topic, it
+ * may.) */
 static void text_logs_go_on_after_a_wrong_length(void **state) {
     (void)state;
     for (unsigned version = 0; version < 3; version += 2) {
@@ -279,7 +282,8 @@ static void version_0_keeps_messages_of_odd_stamps(void **state) {
     }
 }
 
-/* Topics, latching and sizes in random order over several windows: with templates as without, each message is itself. */
+/* Topics, latching and sizes in random order over several windows: with templates as without, each message is itself.
+ */
 static void many_messages_keep_their_stamp_and_topic(void **state) {
     (void)state;
     static const char *const topics[] = {"/a", "/b", "/longer/name", "/b2", "tick"};
@@ -297,7 +301,8 @@ static void many_messages_keep_their_stamp_and_topic(void **state) {
         snprintf(payload, 9, "%08u", i);
         payload[8] = '.';
         counts[topic]++;
-        make_message_of(&m, topics[topic], MAKE_MD5, MAKE_TYPE, topic == 1 ? "/n" : NULL, 1500000000 + i / 100, i % 100, payload, size);
+        make_message_of(&m, topics[topic], MAKE_MD5, MAKE_TYPE, topic == 1 ? "/n" : NULL, 1500000000 + i / 100, i % 100,
+                        payload, size);
     }
     RECORDING *r = bag_scan(&m);
     assert_int_equal(bag_info(r)->messages, MESSAGES);
@@ -317,10 +322,11 @@ static void many_messages_keep_their_stamp_and_topic(void **state) {
         assert_int_equal(reel_stream_next(s, &message, &err), REEL_STEP_MESSAGE);
         assert_int_equal(message.time_ns, (1500000000 + i / 100) * 1000000000ll + i % 100);
         assert_true(reel_stream_payload(s, &message, &got, &err));
-        assert_int_equal(strtoul((const char[9]){(char)got.data[0], (char)got.data[1], (char)got.data[2], (char)got.data[3],
-                                                 (char)got.data[4], (char)got.data[5], (char)got.data[6], (char)got.data[7], 0},
-                                 NULL, 10),
-                         i);
+        assert_int_equal(
+            strtoul((const char[9]){(char)got.data[0], (char)got.data[1], (char)got.data[2], (char)got.data[3],
+                                    (char)got.data[4], (char)got.data[5], (char)got.data[6], (char)got.data[7], 0},
+                    NULL, 10),
+            i);
     }
 }
 

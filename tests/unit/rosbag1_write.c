@@ -1,4 +1,5 @@
-/* Writing ROS bag 1.2: what comes out is planned to the byte, reads back without a finding, and any range of it is the same alone. */
+/* Writing ROS bag 1.2: what comes out is planned to the byte, reads back without a finding, and any range of it is the
+ * same alone. */
 #include "bag_scan.h"
 #include "reel/write.h"
 #include "wire/bytes.h"
@@ -19,7 +20,8 @@ static struct reel_stream *open_stream(struct reel_recording *r, const struct re
     return s;
 }
 
-static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_selection *selection, struct reel_error *err) {
+static struct reel_plan *plan_of(struct reel_recording *r, const struct reel_selection *selection,
+                                 struct reel_error *err) {
     AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, selection);
     return reel_plan_new(&reel_writer_rosbag12, &options, s, NULL, err);
 }
@@ -76,7 +78,8 @@ static void latched_topics_two_types_and_disorder(void **state) {
     make_message_of(&m, "/map", MAKE_MD5, MAKE_TYPE, "/server", 1500000002, 0, "map", 3);
     make_message(&m, "/map", 1500000004, 0, "");
     make_definition_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", "float64 data\n");
-    make_message_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678", 8);
+    make_message_of(&m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678",
+                    8);
     RECORDING *r = bag_scan(&m);
     MAKER out = render(r, &reel_select_all, 100);
     RECORDING *again = bag_scan(&out);
@@ -111,7 +114,8 @@ static void a_cut_has_its_own_definitions(void **state) {
     bag_assert_no_findings(empty);
 }
 
-/* More messages than one part of the index holds, on topics that some groups lack, and one message larger than a group. */
+/* More messages than one part of the index holds, on topics that some groups lack, and one message larger than a group.
+ */
 static void many_groups_and_parts(void **state) {
     (void)state;
     enum { MESSAGES = 300000 };
@@ -147,7 +151,8 @@ static void what_cannot_be_stored_is_reported(void **state) {
     assert_int_equal(items[0].kind, REEL_CHANGES);
     assert_non_null(strstr(items[0].text, "cdr"));
     c.encoding = "ros1";
-    c.metadata = (struct reel_pairs){.items = (struct reel_pair[]){{"callerid", "/n"}, {"offered_qos", "1"}, {"a=b", "1"}}, .count = 3};
+    c.metadata = (struct reel_pairs){
+        .items = (struct reel_pair[]){{"callerid", "/n"}, {"offered_qos", "1"}, {"a=b", "1"}}, .count = 3};
     assert_true(reel_writer_rosbag12.accepts(&c, loss));
     items = reel_loss_items(loss, &count);
     assert_int_equal(count, 4);
@@ -155,7 +160,8 @@ static void what_cannot_be_stored_is_reported(void **state) {
     assert_non_null(strstr(items[3].text, "a=b")); /* the other one is a field of the definition */
     assert_true(reel_writer_rosbag12.accepts(&c, NULL));
     c.encoding = "cdr"; /* its schema must fit a record header */
-    c.schemas = &(struct reel_schema){.name = "T", .encoding = "x", .hash = "", .data = {.data = (const uint8_t *)"", .size = 1 << 20}};
+    c.schemas = &(struct reel_schema){
+        .name = "T", .encoding = "x", .hash = "", .data = {.data = (const uint8_t *)"", .size = 1 << 20}};
     c.n_schemas = 1;
     assert_false(reel_writer_rosbag12.accepts(&c, loss));
     items = reel_loss_items(loss, &count);
@@ -184,7 +190,8 @@ static void make_with_fields(struct maker *m, uint32_t i) {
     make_data(m, record, "data", 4);
 }
 
-/* Fields that mean nothing to ROS come out again: of the file header, of definitions, and of each message the bytes it had. */
+/* Fields that mean nothing to ROS come out again: of the file header, of definitions, and of each message the bytes it
+ * had. */
 static void further_header_fields_are_written_back(void **state) {
     (void)state;
     MAKER m = {0}, messages = {0};
@@ -273,7 +280,8 @@ static void text_logs_become_indexed_bags(void **state) {
     MAKER out = render(r, &reel_select_all, 10);
     RECORDING *again = bag_scan(&out);
     assert_string_equal(bag_payloads(again), "first|second|");
-    assert_string_equal(bag_channel(again, 0)->schemas[0].hash, "00000000000000000000000000000000"); /* as librosbag wants it */
+    assert_string_equal(bag_channel(again, 0)->schemas[0].hash,
+                        "00000000000000000000000000000000"); /* as librosbag wants it */
     assert_string_equal(bag_channel(again, 0)->type, "std_msgs/Imu");
     bag_assert_no_findings(again);
 }

@@ -1,5 +1,5 @@
-/* Damaged ROS bags 2.0: crashed recorders, cut files, chunks that do not decode, lengths that lie, garbage – what is whole is kept, what is
- * lost is reported. */
+/* Damaged ROS bags 2.0: crashed recorders, cut files, chunks that do not decode, lengths that lie, garbage – what is
+ * whole is kept, what is lost is reported. */
 #define BAG_FORMAT &reel_format_rosbag2_0
 #include "bag_scan.h"
 #include "rosbag2_0_maker.h"
@@ -55,7 +55,8 @@ static void chunks_never_finished(void **state) {
         make_patch(&b.out, b.chunk_data - 4, 0, 4); /* data length */
         make_patch(&b.out, b.chunk_data - 8, 0, 4); /* the field `size` */
         if (i == 0) {
-            b.out.size = position_of(&b.out, "m8") + 1; /* cut in the last but one message; index data come only after a chunk is closed */
+            b.out.size = position_of(&b.out, "m8") +
+                         1; /* cut in the last but one message; index data come only after a chunk is closed */
         }
         RECORDING *r = bag_scan(&b.out);
         if (i == 0) {
@@ -139,8 +140,10 @@ static void chunks_that_expand_to_nothing_are_not_decoded(void **state) {
     }
     RECORDING *r = bag_scan(&b.out);
     assert_string_equal(bag_payloads(r), all_ten);
-    assert_int_equal(bag_findings(r, REEL_LOSS, "decode to more than 1000 times as many, and no records begin in it: it is not decoded"),
-                     1);
+    assert_int_equal(
+        bag_findings(r, REEL_LOSS,
+                     "decode to more than 1000 times as many, and no records begin in it: it is not decoded"),
+        1);
     assert_int_equal(bag_findings(r, REEL_LOSS, "an earlier such chunk held no records"), 2);
     free(raw.data);
 }
@@ -188,7 +191,8 @@ static void a_chunk_that_does_not_decode_is_lost_alone(void **state) {
         RECORDING *r = bag_scan(&b.out);
         assert_string_equal(bag_payloads(r), "m5|m6|m7|m8|m9|");
         assert_string_equal(bag_channel(r, 0)->name, "/b"); /* from the end of the file */
-        bag_assert_finding(r, REEL_LOSS, i == 1 ? "its 5 messages are lost" : "0 messages of its first 550 bytes are kept");
+        bag_assert_finding(r, REEL_LOSS,
+                           i == 1 ? "its 5 messages are lost" : "0 messages of its first 550 bytes are kept");
         assert_int_equal(bag_findings(r, REEL_WARNING, ""), 0);
         assert_true(bag_info(r)->lost_bytes > 100);
     }
@@ -320,7 +324,8 @@ static void garbage_over_a_chunk_header(void **state) {
             if (closed || i == 0) {
                 assert_string_equal(bag_channel(r, 0)->name, i == 0 ? "/a" : "/b");
             } else {
-                assert_string_equal(bag_channel(r, 0)->name, "connection 1"); /* it was described in the lost chunk only */
+                assert_string_equal(bag_channel(r, 0)->name,
+                                    "connection 1"); /* it was described in the lost chunk only */
             }
         }
     }

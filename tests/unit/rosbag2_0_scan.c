@@ -1,5 +1,5 @@
-/* ROS bags 2.0: what is recognised, what becomes of connections, chunks and times, what the file says of itself compared, and encrypted
- * bags. */
+/* ROS bags 2.0: what is recognised, what becomes of connections, chunks and times, what the file says of itself
+ * compared, and encrypted bags. */
 #define BAG_FORMAT &reel_format_rosbag2_0
 #include "bag_scan.h"
 #include "rosbag2_0_maker.h"
@@ -316,9 +316,10 @@ static void encrypted_bags_list_their_chunks(void **state) {
     RECORDING *r = bag_scan(&b.out);
     assert_int_equal(bag_info(r)->messages, 0);
     assert_false(bag_info(r)->damaged);
-    bag_assert_finding(r, REEL_NOTE,
-                       "encrypted (rosbag/AesCbcEncryptor): its 14 messages in 2 chunks, from 2017-07-14T02:40:00.000000000Z to "
-                       "2017-07-14T02:40:06.000000007Z, cannot be read without the key");
+    bag_assert_finding(
+        r, REEL_NOTE,
+        "encrypted (rosbag/AesCbcEncryptor): its 14 messages in 2 chunks, from 2017-07-14T02:40:00.000000000Z to "
+        "2017-07-14T02:40:06.000000007Z, cannot be read without the key");
     const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(r));
     assert_int_equal(pairs->count, 4);
     assert_string_equal(pairs->items[0].key, "encryptor");

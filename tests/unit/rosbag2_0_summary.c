@@ -1,5 +1,5 @@
-/* Summaries of ROS bags 2.0 equal the result of their scans, from the header and the end of the file alone; an index that does not hold
- * together is none. */
+/* Summaries of ROS bags 2.0 equal the result of their scans, from the header and the end of the file alone; an index
+ * that does not hold together is none. */
 #include "real_samples.h"
 #include "rosbag2_0_maker.h"
 #include "summary_check.h"
@@ -28,7 +28,8 @@ static void every_compression_is_summarized_as_scanned(void **state) {
         assert_int_equal(reel_index_info(o)->messages, 10);
         assert_string_equal(reel_index_channel(o, 1)->name, "/b");
         assert_int_equal(reel_index_stats(o, 1)->count, 5);
-        assert_int_equal(reel_index_stats(o, 1)->first_ns, 1500000000000000000); /* its chunk's: /a began a second before */
+        assert_int_equal(reel_index_stats(o, 1)->first_ns,
+                         1500000000000000000); /* its chunk's: /a began a second before */
         assert_int_equal(reel_index_info(o)->end_ns, 1500000009000000000);
         assert_string_equal(reel_index_info(o)->container, "#ROSBAG V2.0");
     }
@@ -125,7 +126,8 @@ static void unfinished_bags_have_no_summary(void **state) {
 }
 
 /* One chunk with these rows, at `chunk_pos`. */
-static void make_claim(struct make2 *b, uint64_t chunk_pos, uint32_t conn, uint32_t count, uint64_t start, uint64_t end) {
+static void make_claim(struct make2 *b, uint64_t chunk_pos, uint32_t conn, uint32_t count, uint64_t start,
+                       uint64_t end) {
     struct maker rows = {0};
     make2_begin(b, "none");
     make2_connection(b, 0, "/a", NULL, NULL);
@@ -191,7 +193,8 @@ static void hurt_at_every_byte(void **state) {
     (void)state;
     BAG b;
     make2_ten(&b, "lz4");
-    assert_true(summary_hurt(bytes_made(&b), index_pos_of(&b), FORMAT).summarized > 0); /* a changed name or count is the index's word */
+    assert_true(summary_hurt(bytes_made(&b), index_pos_of(&b), FORMAT).summarized >
+                0); /* a changed name or count is the index's word */
     BAG s = {0};
     struct summary_answers all = {0};
     make2_sealed(&s);
@@ -214,14 +217,16 @@ static void can_be_cancelled(void **state) {
 static void golden_bags(void **state) {
     (void)state;
     struct summarized sum = {0};
-    assert_true(summary_folder(REEL_TESTS "/golden/rosbag-2.0", "/input.bag", FORMAT, (const char *const[]){NULL}, &sum));
+    assert_true(
+        summary_folder(REEL_TESTS "/golden/rosbag-2.0", "/input.bag", FORMAT, (const char *const[]){NULL}, &sum));
     assert_true(sum.same >= 15 && sum.refused >= 7);
 }
 
 static void real_samples(void **state) {
     (void)state;
     struct summarized sum = {0};
-    if (!summary_folder(REEL_TESTS "/../../shared/samples/rosbag2.0", ".bag", FORMAT, (const char *const[]){NULL}, &sum)) {
+    if (!summary_folder(REEL_TESTS "/../../shared/samples/rosbag2.0", ".bag", FORMAT, (const char *const[]){NULL},
+                        &sum)) {
         SAMPLES_SKIPPED(6);
     }
     assert_int_equal(sum.same, 6);
@@ -246,8 +251,8 @@ static void make_big_index(struct maker *m, uint64_t first_chunk) {
         make_number(&rows, id + 1, 4);
     }
     for (uint32_t i = 0; i < BIG_CHUNKS; i++) {
-        make2_info_record(m, first_chunk + (uint64_t)i * BIG_CHUNK, make2_time(1500000000 + i, 0), make2_time(1500000000 + i, 999999999),
-                          BIG_CONNECTIONS, &rows);
+        make2_info_record(m, first_chunk + (uint64_t)i * BIG_CHUNK, make2_time(1500000000 + i, 0),
+                          make2_time(1500000000 + i, 999999999), BIG_CONNECTIONS, &rows);
     }
     free(rows.data);
     free(inner.data);

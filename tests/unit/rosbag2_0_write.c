@@ -1,5 +1,5 @@
-/* Writing ROS bags 2.0: planned to the byte with every compression, laid out as ROS' recorders do, read back without a finding, and any
- * range of it the same alone; foreign messages in their wrapper. */
+/* Writing ROS bags 2.0: planned to the byte with every compression, laid out as ROS' recorders do, read back without a
+ * finding, and any range of it the same alone; foreign messages in their wrapper. */
 #define TOY_MORE_FORMATS &reel_format_rosbag2_0, &reel_format_rosbag1,
 #define BAG_FORMAT &reel_format_rosbag2_0
 #include "tables.h"
@@ -35,8 +35,10 @@ static struct maker render_as(struct reel_recording *r, const struct reel_writer
     struct maker out = {0};
     out.size = out.room = reel_plan_length(plan);
     out.data = malloc(out.size);
-    AUTO(reel_render_free) struct reel_render *whole = reel_render_new(plan, writer, &options, toy_stream(r, selection), &err);
-    AUTO(reel_render_free) struct reel_render *parts = reel_render_new(plan, writer, &options, toy_stream(r, selection), &err);
+    AUTO(reel_render_free)
+    struct reel_render *whole = reel_render_new(plan, writer, &options, toy_stream(r, selection), &err);
+    AUTO(reel_render_free)
+    struct reel_render *parts = reel_render_new(plan, writer, &options, toy_stream(r, selection), &err);
     assert_true(whole && parts);
     if (!reel_render_read(whole, 0, out.data, out.size, &err)) {
         fail_msg("%s", err.text);
@@ -52,7 +54,8 @@ static struct maker render_as(struct reel_recording *r, const struct reel_writer
     }
     return out;
 }
-static struct maker render(struct reel_recording *r, const char *compression, const struct reel_selection *selection, unsigned ranges) {
+static struct maker render(struct reel_recording *r, const char *compression, const struct reel_selection *selection,
+                           unsigned ranges) {
     return render_as(r, &reel_writer_rosbag2_0, compression, selection, ranges);
 }
 
@@ -82,9 +85,11 @@ static void many_chunks_and_a_huge_message(void **state) {
     toy_start(&toy, REEL_CLOCK_WALL);
     static const char *const topics[] = {"/often", "/rare", "/huge"};
     for (unsigned i = 0; i < 3; i++) {
-        struct reel_schema schema = {.name = MAKE_TYPE, .encoding = "ros1msg", .hash = MAKE_MD5, .data = bytes_text(MAKE_DEF)};
+        struct reel_schema schema = {
+            .name = MAKE_TYPE, .encoding = "ros1msg", .hash = MAKE_MD5, .data = bytes_text(MAKE_DEF)};
         toy_channel(&toy,
-                    &(struct reel_channel){.name = topics[i], .type = MAKE_TYPE, .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+                    &(struct reel_channel){
+                        .name = topics[i], .type = MAKE_TYPE, .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
     }
     AUTO_MEM char *huge = calloc(1, HUGE_SIZE);
     for (size_t i = 0, random = 1; i < HUGE_SIZE; i++) {
@@ -140,7 +145,8 @@ static void messages_put_in_front(void **state) {
     BAG b;
     make2_ten(&b, "none");
     RECORDING *r = bag_scan(&b.out);
-    struct reel_selection selection = {.start_ns = 1500000006000000000, .end_ns = REEL_TIME_MAX, .last_per_topic = true};
+    struct reel_selection selection = {
+        .start_ns = 1500000006000000000, .end_ns = REEL_TIME_MAX, .last_per_topic = true};
     MAKER out = render(r, "bz2", &selection, 50);
     RECORDING *cut = bag_scan(&out);
     assert_string_equal(bag_payloads(cut), "m4|m5|m6|m7|m8|m9|");
@@ -150,8 +156,9 @@ static void messages_put_in_front(void **state) {
 /* ---- foreign messages ---- */
 
 static void foreign_channels(struct toy *toy) {
-    struct reel_schema schemas[] = {{.name = "my.Envelope", .encoding = "protobuf", .hash = "", .data = bytes_of("\0\1=\xff", 4)},
-                                    {.name = "my.Pose", .encoding = "protobuf", .hash = "abc", .data = bytes_of("", 0)}};
+    struct reel_schema schemas[] = {
+        {.name = "my.Envelope", .encoding = "protobuf", .hash = "", .data = bytes_of("\0\1=\xff", 4)},
+        {.name = "my.Pose", .encoding = "protobuf", .hash = "abc", .data = bytes_of("", 0)}};
     struct reel_pair pairs[] = {{"frame", "map"}, {"callerid", "/n"}, {"frame", "odom=1\n"}, {"", "empty"}};
     toy_start(toy, REEL_CLOCK_WALL);
     toy_channel(toy, &(struct reel_channel){.name = "/pose",
@@ -164,7 +171,8 @@ static void foreign_channels(struct toy *toy) {
     toy_channel(toy, &(struct reel_channel){.name = "/pose", .type = "", .encoding = "json"});
     toy_channel(toy, &(struct reel_channel){.name = "plain", .type = "x/Y", .encoding = ""});
     struct reel_schema ros = {.name = MAKE_TYPE, .encoding = "ros1msg", .hash = MAKE_MD5, .data = bytes_text(MAKE_DEF)};
-    toy_channel(toy, &(struct reel_channel){.name = "/pose", .type = MAKE_TYPE, .encoding = "ros1", .schemas = &ros, .n_schemas = 1});
+    toy_channel(toy, &(struct reel_channel){
+                         .name = "/pose", .type = MAKE_TYPE, .encoding = "ros1", .schemas = &ros, .n_schemas = 1});
     for (uint32_t i = 0; i < 12; i++) {
         char text[] = {(char)('a' + i), (char)('0' + i % 4), 0};
         toy_message(toy, i % 4, (1500000000 + i) * 1000000000ll, 0, text, i < 8 ? 2 : 0);
@@ -250,7 +258,8 @@ static void changes_and_losses_are_reported(void **state) {
     assert_int_equal(items[0].kind, REEL_CHANGES);
     assert_non_null(strstr(items[0].text, "cdr"));
     c.encoding = "ros1";
-    c.metadata = (struct reel_pairs){.items = (struct reel_pair[]){{"callerid", "/n"}, {"offered_qos", "1"}, {"a=b", "2"}}, .count = 3};
+    c.metadata = (struct reel_pairs){
+        .items = (struct reel_pair[]){{"callerid", "/n"}, {"offered_qos", "1"}, {"a=b", "2"}}, .count = 3};
     assert_true(reel_writer_rosbag2_0.accepts(&c, loss));
     items = reel_loss_items(loss, &count);
     assert_int_equal(count, 4);
@@ -258,7 +267,8 @@ static void changes_and_losses_are_reported(void **state) {
     assert_non_null(strstr(items[3].text, "a=b"));
     assert_true(reel_writer_rosbag2_0.accepts(&c, NULL));
     AUTO_MEM uint8_t *text = calloc(33, 1 << 20);
-    struct reel_schema large = {.name = "T", .encoding = "ros1msg", .hash = "", .data = {.data = text, .size = 33 << 20}};
+    struct reel_schema large = {
+        .name = "T", .encoding = "ros1msg", .hash = "", .data = {.data = text, .size = 33 << 20}};
     c.schemas = &large;
     c.n_schemas = 1;
     assert_false(reel_writer_rosbag2_0.accepts(&c, loss));
@@ -267,18 +277,22 @@ static void changes_and_losses_are_reported(void **state) {
 #define RULE "================================================================================\n"
 static void old_names_become_those_that_readers_know(void **state) {
     (void)state;
-    static const char old_text[] = "Header header\nbyte level\n" RULE "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
-    static const char later[] = "Header header\nbyte level\n" RULE "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
+    static const char old_text[] =
+        "Header header\nbyte level\n" RULE "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
+    static const char later[] =
+        "Header header\nbyte level\n" RULE "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
     static const char *const hashes[] = {"*", "00000000000000000000000000000000", "acffd30cd6b6de30f120938c17c593fb"};
     char computed[MD5_TEXT];
     struct reel_error err = {0};
     assert_true(ros_md5("roslib/Log", bytes_text(old_text), computed, &err));
     for (unsigned i = 0; i < 3; i++) {
-        struct reel_schema schema = {.name = "roslib/Log", .encoding = "ros1msg", .hash = hashes[i], .data = bytes_text(old_text)};
+        struct reel_schema schema = {
+            .name = "roslib/Log", .encoding = "ros1msg", .hash = hashes[i], .data = bytes_text(old_text)};
         TOY toy = {0};
         toy_start(&toy, REEL_CLOCK_WALL);
-        toy_channel(&toy,
-                    &(struct reel_channel){.name = "/rosout", .type = "roslib/Log", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+        toy_channel(
+            &toy, &(struct reel_channel){
+                      .name = "/rosout", .type = "roslib/Log", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
         toy_message(&toy, 0, 1500000000000000000, 0, "x", 1);
         RECORDING *r = toy_open(&toy);
         MAKER out = render_as(r, &reel_writer_rosbag2_0, "", &reel_select_all, 0);

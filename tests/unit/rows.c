@@ -66,8 +66,8 @@ static char *recorded(void) {
         struct reel_description d = {.publish_ns = m.time_ns};
         struct reel_bytes payload;
         assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
-        fprintf(out, "%s %s %s %lld %lld %u %.*s\n", c->name, c->type, c->encoding, (long long)m.time_ns, (long long)d.publish_ns,
-                d.sequence, (int)payload.size, (const char *)payload.data);
+        fprintf(out, "%s %s %s %lld %lld %u %.*s\n", c->name, c->type, c->encoding, (long long)m.time_ns,
+                (long long)d.publish_ns, d.sequence, (int)payload.size, (const char *)payload.data);
     }
     fclose(out);
     return text;
@@ -75,31 +75,34 @@ static char *recorded(void) {
 
 static void values_are_recorded_as_they_are_written(void **state) {
     (void)state;
-    struct reel_rows_added added =
-        append("{\"topic\":\"/a\",\"log_time\":\"2024-06-11T10:00:00.25Z\",\"data\":{ \"x\": 1.50, \"n\": 12345678901234567890}}\n"
-               "\r\n"
-               "{\"sequence\":7,\"data\":[1,\"\\u00e9]}\"],\"topic\":\"\\/b "
-               "\\u00e9\",\"log_time\":1718100001000000000,\"publish_time\":1718100002.5}\n"
-               "{\"topic\":\"/a\",\"data\":null,\"other\":{\"topic\":\"/c\"}}\n"
-               "{\"$end\":{\"messages\":3}}");
+    struct reel_rows_added added = append("{\"topic\":\"/a\",\"log_time\":\"2024-06-11T10:00:00.25Z\",\"data\":{ "
+                                          "\"x\": 1.50, \"n\": 12345678901234567890}}\n"
+                                          "\r\n"
+                                          "{\"sequence\":7,\"data\":[1,\"\\u00e9]}\"],\"topic\":\"\\/b "
+                                          "\\u00e9\",\"log_time\":1718100001000000000,\"publish_time\":1718100002.5}\n"
+                                          "{\"topic\":\"/a\",\"data\":null,\"other\":{\"topic\":\"/c\"}}\n"
+                                          "{\"$end\":{\"messages\":3}}");
     assert_int_equal(added.messages, 3);
     assert_int_equal(added.last_ns, 1700000000000000000);
     AUTO_MEM char *text = recorded();
-    assert_string_equal(text, "/a  json 1700000000000000000 1700000000000000000 0 null\n"
-                              "/a  json 1718100000250000000 1718100000250000000 0 { \"x\": 1.50, \"n\": 12345678901234567890}\n"
-                              "/b é  json 1718100001000000000 1718100002500000000 7 [1,\"\\u00e9]}\"]\n");
+    assert_string_equal(
+        text, "/a  json 1700000000000000000 1700000000000000000 0 null\n"
+              "/a  json 1718100000250000000 1718100000250000000 0 { \"x\": 1.50, \"n\": 12345678901234567890}\n"
+              "/b é  json 1718100001000000000 1718100002500000000 7 [1,\"\\u00e9]}\"]\n");
 }
 
 static void bytes_and_channels(void **state) {
     (void)state;
-    append(
-        "{\"$channel\":{\"topic\":\"/s\",\"type\":\"std_msgs/String\",\"encoding\":\"ros1\",\"schema\":\"string data\\n\",\"latched\":true,"
-        "\"metadata\":{\"callerid\":\"/n\"}}}\n"
-        "{\"topic\":\"/s\",\"log_time\":5,\"data\":{\"$base64\":\"AgAAAGhp\"}}\n"
-        "{\"topic\":\"/raw\",\"log_time\":6,\"data\":{\"$base64\":\"aGk=\"}}\n"
-        "{\"$channel\":{\"topic\":\"/j\",\"type\":\"J\",\"schema_encoding\":\"jsonschema\",\"schema\":{\"type\":\"object\"}}}\n"
-        "{\"topic\":\"/j\",\"log_time\":7,\"data\":{}}\n");
-    append("{\"$channel\":{\"topic\":\"/s\",\"type\":\"std_msgs/String\",\"encoding\":\"ros1\"}}"); /* again: nothing new */
+    append("{\"$channel\":{\"topic\":\"/s\",\"type\":\"std_msgs/String\",\"encoding\":\"ros1\",\"schema\":\"string "
+           "data\\n\",\"latched\":true,"
+           "\"metadata\":{\"callerid\":\"/n\"}}}\n"
+           "{\"topic\":\"/s\",\"log_time\":5,\"data\":{\"$base64\":\"AgAAAGhp\"}}\n"
+           "{\"topic\":\"/raw\",\"log_time\":6,\"data\":{\"$base64\":\"aGk=\"}}\n"
+           "{\"$channel\":{\"topic\":\"/"
+           "j\",\"type\":\"J\",\"schema_encoding\":\"jsonschema\",\"schema\":{\"type\":\"object\"}}}\n"
+           "{\"topic\":\"/j\",\"log_time\":7,\"data\":{}}\n");
+    append("{\"$channel\":{\"topic\":\"/s\",\"type\":\"std_msgs/String\",\"encoding\":\"ros1\"}}"); /* again: nothing
+                                                                                                       new */
     assert_int_equal(reel_recorder_channels(recorder), 3);
     assert_true(reel_recorder_close(recorder, &err));
     recorder = NULL;

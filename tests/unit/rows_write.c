@@ -1,4 +1,5 @@
-/* Rows of text: exact bytes of every kind, whole and pulled in the smallest pieces; limits and their cursors; large payloads. */
+/* Rows of text: exact bytes of every kind, whole and pulled in the smallest pieces; limits and their cursors; large
+ * payloads. */
 #include "unit/toy_format.h"
 
 #include <setjmp.h>
@@ -40,23 +41,27 @@ static void small(struct toy *toy, enum reel_clock clock) {
     toy_start(toy, clock);
     toy_channel(toy, &(struct reel_channel){.name = "/a", .type = "T", .encoding = "ros1"});
     toy_channel(toy,
-                &(struct reel_channel){.name = "b\\\"\n\x01\x1f\x7f/\xc3\xa4", .type = "T", .encoding = "opaque", .metadata = {pairs, 2}});
+                &(struct reel_channel){
+                    .name = "b\\\"\n\x01\x1f\x7f/\xc3\xa4", .type = "T", .encoding = "opaque", .metadata = {pairs, 2}});
     toy_message(toy, 0, T0, 7, "", 0);
     toy_message(toy, 1, T0 + 999999958, 4294967295U, "\xff", 1);
     toy_message(toy, 0, T0 + 1000000000, 9, "ab", 2);
 }
 
-#define ROW0                                                                                                                               \
-    "{\"topic\":\"/"                                                                                                                       \
-    "a\",\"sequence\":7,\"log_time\":\"2010-05-10T21:14:03.000000042Z\",\"publish_time\":\"2010-05-10T21:14:03.000000043Z\","              \
+#define ROW0                                                                                                           \
+    "{\"topic\":\"/"                                                                                                   \
+    "a\",\"sequence\":7,\"log_time\":\"2010-05-10T21:14:03.000000042Z\",\"publish_time\":\"2010-05-10T21:14:03."       \
+    "000000043Z\","                                                                                                    \
     "\"data\":{\"$base64\":\"\"},\"encoding\":\"ros1\"}"
-#define ROW1                                                                                                                               \
-    "{\"topic\":\"b\\\\\\\"\\u000a\\u0001\\u001f\x7f/\xc3\xa4\",\"sequence\":4294967295,\"log_time\":\"2010-05-10T21:14:04.000000000Z\","  \
-    "\"publish_time\":\"2010-05-10T21:14:04.000000001Z\",\"callerid\":\"/node "                                                            \
+#define ROW1                                                                                                           \
+    "{\"topic\":\"b\\\\\\\"\\u000a\\u0001\\u001f\x7f/"                                                                 \
+    "\xc3\xa4\",\"sequence\":4294967295,\"log_time\":\"2010-05-10T21:14:04.000000000Z\","                              \
+    "\"publish_time\":\"2010-05-10T21:14:04.000000001Z\",\"callerid\":\"/node "                                        \
     "\\\"1\\\"\",\"data\":{\"$base64\":\"/w==\"},\"encoding\":\"opaque\"}"
-#define ROW2                                                                                                                               \
-    "{\"topic\":\"/"                                                                                                                       \
-    "a\",\"sequence\":9,\"log_time\":\"2010-05-10T21:14:04.000000042Z\",\"publish_time\":\"2010-05-10T21:14:04.000000043Z\","              \
+#define ROW2                                                                                                           \
+    "{\"topic\":\"/"                                                                                                   \
+    "a\",\"sequence\":9,\"log_time\":\"2010-05-10T21:14:04.000000042Z\",\"publish_time\":\"2010-05-10T21:14:04."       \
+    "000000043Z\","                                                                                                    \
     "\"data\":{\"$base64\":\"YWI=\"},\"encoding\":\"ros1\"}"
 #define END(count) "{\"$end\":{\"complete\":true,\"messages\":" count ",\"next\":null}}"
 
@@ -87,7 +92,8 @@ static void no_messages(void **state) {
     toy_free(&toy);
 }
 
-static void check_time(enum reel_clock clock, int64_t time, enum reel_time_format format, int64_t start, const char *expected) {
+static void check_time(enum reel_clock clock, int64_t time, enum reel_time_format format, int64_t start,
+                       const char *expected) {
     struct toy toy = {0};
     struct reel_write_options options = {.time_format = format, .start_ns = start};
     toy_start(&toy, clock);
@@ -136,10 +142,12 @@ static void messages_before_the_start_say_so(void **state) {
     toy_message(&toy, 0, 30, 2, "2", 1);
     check(&toy, &reel_writer_ndjson, &options, &cut,
           "{\"topic\":\"/"
-          "a\",\"sequence\":1,\"log_time\":\"10\",\"publish_time\":\"11\",\"before_start\":true,\"data\":{\"$base64\":\"MQ==\"},"
+          "a\",\"sequence\":1,\"log_time\":\"10\",\"publish_time\":\"11\",\"before_start\":true,\"data\":{\"$base64\":"
+          "\"MQ==\"},"
           "\"encoding\":\"x\"}\n"
           "{\"topic\":\"/"
-          "a\",\"sequence\":2,\"log_time\":\"30\",\"publish_time\":\"31\",\"data\":{\"$base64\":\"Mg==\"},\"encoding\":\"x\"}\n");
+          "a\",\"sequence\":2,\"log_time\":\"30\",\"publish_time\":\"31\",\"data\":{\"$base64\":\"Mg==\"},\"encoding\":"
+          "\"x\"}\n");
     toy_free(&toy);
 }
 
@@ -162,11 +170,12 @@ static void several_recordings_are_named(void **state) {
     char text[4096] = "";
     size_t got = 0;
     assert_true(reel_render_next(render, text, sizeof text - 1, &got, &err));
-    assert_string_equal(text,
-                        "{\"recording\":\"tw\\\"o\",\"topic\":\"/"
-                        "a\",\"sequence\":1,\"log_time\":\"9\",\"publish_time\":\"10\",\"data\":{\"$base64\":\"\"},\"encoding\":\"x\"}\n"
-                        "{\"recording\":\"one\",\"topic\":\"/"
-                        "a\",\"sequence\":1,\"log_time\":\"10\",\"publish_time\":\"11\",\"data\":{\"$base64\":\"\"},\"encoding\":\"x\"}\n");
+    assert_string_equal(text, "{\"recording\":\"tw\\\"o\",\"topic\":\"/"
+                              "a\",\"sequence\":1,\"log_time\":\"9\",\"publish_time\":\"10\",\"data\":{\"$base64\":"
+                              "\"\"},\"encoding\":\"x\"}\n"
+                              "{\"recording\":\"one\",\"topic\":\"/"
+                              "a\",\"sequence\":1,\"log_time\":\"10\",\"publish_time\":\"11\",\"data\":{\"$base64\":"
+                              "\"\"},\"encoding\":\"x\"}\n");
     reel_render_free(render);
     for (int i = 0; i < 2; i++) {
         reel_recording_free(recordings[i]);
@@ -204,7 +213,8 @@ static void read_in_pages(struct reel_recording *recording, uint64_t limit, cons
         char *end = strstr((char *)page.data, "{\"$end\"");
         uint64_t expected = total - given < limit ? total - given : limit;
         char count[64];
-        snprintf(count, sizeof count, "{\"$end\":{\"complete\":true,\"messages\":%llu,\"next\":", (unsigned long long)expected);
+        snprintf(count, sizeof count,
+                 "{\"$end\":{\"complete\":true,\"messages\":%llu,\"next\":", (unsigned long long)expected);
         assert_non_null(end);
         assert_memory_equal(end, count, strlen(count));
         toy_put(&all, page.data, (size_t)(end - (char *)page.data));
@@ -270,8 +280,9 @@ static void a_large_payload_between_small_ones(void **state) {
     for (uint32_t i = 0; i < 20; i++) {
         char start[200];
         size_t n = (size_t)snprintf(
-            start, sizeof start, "{\"topic\":\"/a\",\"sequence\":%u,\"log_time\":\"%u\",\"publish_time\":\"%u\",\"data\":{\"$base64\":\"",
-            i, i, i + 1);
+            start, sizeof start,
+            "{\"topic\":\"/a\",\"sequence\":%u,\"log_time\":\"%u\",\"publish_time\":\"%u\",\"data\":{\"$base64\":\"", i,
+            i, i + 1);
         assert_memory_equal(line, start, n);
         size_t size = i % 10 == 5 ? SIZE - i : i, length = strcspn(line + n, "\"");
         assert_int_equal(length, (size + 2) / 3 * 4);
@@ -294,7 +305,12 @@ static void a_large_payload_between_small_ones(void **state) {
 
 static void cursors_come_back_equal_and_others_are_refused(void **state) {
     (void)state;
-    struct reel_mark mark = {.time_ns = INT64_MIN + 5, .offset = UINT64_MAX - 1, .source = 1, .chunk = 2, .front = 3, .again = 0xfffefdfc},
+    struct reel_mark mark = {.time_ns = INT64_MIN + 5,
+                             .offset = UINT64_MAX - 1,
+                             .source = 1,
+                             .chunk = 2,
+                             .front = 3,
+                             .again = 0xfffefdfc},
                      back = {0};
     char text[REEL_CURSOR_ROOM];
     assert_false(reel_cursor_encode(&mark, text, sizeof text - 1));
@@ -302,8 +318,8 @@ static void cursors_come_back_equal_and_others_are_refused(void **state) {
     assert_int_equal(strlen(text), REEL_CURSOR_ROOM - 1);
     assert_int_equal(strcspn(text, "+/="), strlen(text));
     assert_true(reel_cursor_decode(text, &back));
-    assert_true(back.time_ns == mark.time_ns && back.offset == mark.offset && back.source == 1 && back.chunk == 2 && back.front == 3 &&
-                back.again == mark.again);
+    assert_true(back.time_ns == mark.time_ns && back.offset == mark.offset && back.source == 1 && back.chunk == 2 &&
+                back.front == 3 && back.again == mark.again);
     char bad[REEL_CURSOR_ROOM + 1];
     assert_false(reel_cursor_decode("", &back));
     snprintf(bad, sizeof bad, "%sA", text);

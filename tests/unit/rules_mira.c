@@ -29,7 +29,8 @@ struct counting {
     struct maker *m;
     unsigned reads;
 };
-static bool counting_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool counting_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                          struct reel_error *err) {
     (void)err;
     struct counting *c = (struct counting *)source;
     memcpy(buffer, c->m->data + offset, size);
@@ -88,7 +89,8 @@ static void rule_mira_03_only_large_messages_are_compressed_and_without_loss(voi
     unsigned met = 0;
     for (struct field f = {0}; field_next(&out, &f);) {
         if (f.type == 0x0c) {
-            const uint8_t *p = f.content + 8 + 4 + 6 + 4 + 4; /* after the channel, the empty frame id and the sequence */
+            const uint8_t *p =
+                f.content + 8 + 4 + 6 + 4 + 4; /* after the channel, the empty frame id and the sequence */
             bool packed = p[4] == 1;
             assert_int_equal(packed, met == 0);
             assert_int_equal(packed ? load_u32le(p + 5) : load_u32le(p), met == 0 ? 1024 : 1023);
@@ -217,7 +219,8 @@ static void rule_mira_07_frame_and_sequence_are_in_rows_and_kept(void **state) {
     size_t got;
     const struct reel_write_options rows = {.compression = "", .time_format = REEL_TIME_NANOSECONDS};
     AUTO(reel_render_free)
-    struct reel_render *render_rows = reel_render_new(NULL, &reel_writer_ndjson, &rows, stream_of(r, &reel_select_all), &err);
+    struct reel_render *render_rows =
+        reel_render_new(NULL, &reel_writer_ndjson, &rows, stream_of(r, &reel_select_all), &err);
     assert_non_null(render_rows);
     assert_true(reel_render_next(render_rows, row, sizeof row - 1, &got, &err));
     row[got] = '\0';

@@ -1,4 +1,5 @@
-/* The numbered rules of NanoVer, where they span reading, selecting and writing; those of one module stand in its own test. */
+/* The numbered rules of NanoVer, where they span reading, selecting and writing; those of one module stand in its own
+ * test. */
 #include "nanover_maker.h"
 
 #include "reel/write.h"
@@ -64,7 +65,8 @@ static void rule_nanover_03_two_types_are_written_as_one_message(void **state) {
     AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(&reel_writer_nanover, &options, stream, NULL, &err);
     assert_non_null(plan);
     AUTO(reel_render_free)
-    struct reel_render *render = reel_render_new(plan, &reel_writer_nanover, &options, open_stream(r, &selection), &err);
+    struct reel_render *render =
+        reel_render_new(plan, &reel_writer_nanover, &options, open_stream(r, &selection), &err);
     assert_non_null(render);
     size_t size = (size_t)reel_plan_length(plan);
     AUTO_MEM uint8_t *file = malloc(size);
@@ -79,7 +81,8 @@ static void rule_nanover_03_two_types_are_written_as_one_message(void **state) {
     assert_picture(next_payload(s, &message), "{'state' {'updates' {} 'removals' ['user']}}");
 }
 
-/* Whatever form its numbers and lengths have, whatever comes before and after it: the payload is the bytes that the entry names. */
+/* Whatever form its numbers and lengths have, whatever comes before and after it: the payload is the bytes that the
+ * entry names. */
 static void rule_nanover_04_payload_is_exactly_those_bytes(void **state) {
     (void)state;
     static const uint8_t object[] = {0xdf, 0,    0, 0, 1, 0xdb, 0, 0, 0, 1, 'x',  0xdd, 0,    0, 0,
@@ -91,7 +94,10 @@ static void rule_nanover_04_payload_is_exactly_those_bytes(void **state) {
         put_raw(&m.messages, "\x80\x80", 2);
         maker_entry(&m, 6, sizeof object, "{'types' ['x'] 'timestamp' 1}");
         maker_entry(&m, 6 + sizeof object, 1, "{'types' [] 'timestamp' 2}");
-        maker_zip(&m, (struct member[]){{"messages.msgpack", maker_messages(&m), deflated}, {"index.msgpack", maker_index(&m), false}}, 2);
+        maker_zip(&m,
+                  (struct member[]){{"messages.msgpack", maker_messages(&m), deflated},
+                                    {"index.msgpack", maker_index(&m), false}},
+                  2);
         RECORDING *r = nanover_read(maker_file(&m));
         AUTO(reel_stream_free) struct reel_stream *s = open_stream(r, &reel_select_all);
         struct reel_message message;

@@ -52,7 +52,8 @@ static void rule_rosbag1_01_field_without_equals_costs_its_record_only(void **st
     bag_assert_finding(r, REEL_LOSS, "its header is not a list of fields with an op");
 }
 
-/* Two types on a topic: each channel has its own definition and its own messages, and both are found under the topic. */
+/* Two types on a topic: each channel has its own definition and its own messages, and both are found under the topic.
+ */
 static void rule_rosbag1_03_two_types_are_two_channels_of_one_topic(void **state) {
     (void)state;
     static const char md5[] = "fdb28210bfa9d7c91146260178d9a584";

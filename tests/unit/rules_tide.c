@@ -180,7 +180,8 @@ static void rule_tide_05_all_metadata_is_kept(void **state) {
     }
 }
 
-/* Values that are not text, and such as look like their base64: shown, and written as they were; in MCAP in between, too. */
+/* Values that are not text, and such as look like their base64: shown, and written as they were; in MCAP in between,
+ * too. */
 static void rule_tide_05_binary_metadata_is_kept(void **state) {
     (void)state;
     static const struct {
@@ -280,7 +281,8 @@ static void rule_tide_06_a_missing_type_is_reported_and_its_messages_served(void
     assert_int_equal(log_model(r, 1)->n_schemas, 3);
     assert_string_equal(log_model(r, 1)->schemas[2].hash, "010203");
     assert_int_equal(log_model(r, 1)->schemas[2].data.size, 0);
-    log_assert_finding(r, REEL_WARNING, "refers to type 010203, which has no block TYPE"); /* once, although two channels need it */
+    log_assert_finding(r, REEL_WARNING,
+                       "refers to type 010203, which has no block TYPE"); /* once, although two channels need it */
     size_t count;
     const struct reel_finding *findings = reel_index_findings(reel_recording_index(r), &count);
     for (size_t i = 0; i < count; i++) {
@@ -334,7 +336,8 @@ static void rule_tide_07_hashes_and_dependencies_are_kept_on_copying(void **stat
 static void rule_tide_07_foreign_types_get_sha1_and_this_is_reported(void **state) {
     (void)state;
     struct reel_schema s = {.name = "std_msgs/String", .encoding = "ros1msg", .hash = "", .data = bytes_text("abc")};
-    struct reel_channel c = {.name = "/t", .type = "std_msgs/String", .encoding = "ros1", .schemas = &s, .n_schemas = 1};
+    struct reel_channel c = {
+        .name = "/t", .type = "std_msgs/String", .encoding = "ros1", .schemas = &s, .n_schemas = 1};
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     size_t count;
     assert_true(reel_writer_tide2.accepts(&c, loss));
@@ -346,7 +349,8 @@ static void rule_tide_07_foreign_types_get_sha1_and_this_is_reported(void **stat
     assert_true(reel_writer_tide.accepts(&c, NULL));
 }
 
-/* TYPE blocks that no channel uses: attachments, so that they are seen, and blocks again in a log, also by way of an MCAP file. */
+/* TYPE blocks that no channel uses: attachments, so that they are seen, and blocks again in a log, also by way of an
+ * MCAP file. */
 static void rule_tide_07_types_that_nobody_uses_are_kept(void **state) {
     (void)state;
     static const char *const hashes[] = {"PP", NULL};
@@ -376,7 +380,8 @@ static void rule_tide_07_types_that_nobody_uses_are_kept(void **state) {
             log_assert_same(r, copy);
         }
         for (size_t begin = 0; begin < blocks.size; begin += 12 + load_u64le(blocks.data + begin + 4)) {
-            assert_non_null(memmem(again.data, again.size, blocks.data + begin, 12 + load_u64le(blocks.data + begin + 4)));
+            assert_non_null(
+                memmem(again.data, again.size, blocks.data + begin, 12 + load_u64le(blocks.data + begin + 4)));
         }
         assert_string_equal(log_model(copy, 0)->schemas[0].name, "Point");
     }
@@ -468,7 +473,9 @@ static void rule_tide_09_what_index_rows_link_to(void **state) {
         log_tide(&l, 2, 0);
         two_channels(&l);
         size_t before = l.size;
-        log_six_index(&l, true, how == 2 ? 77 : before + 2 * (12 + 8 + 60) + (how == 1 ? 12 : 0)); /* an index may stand before its chunk */
+        log_six_index(
+            &l, true,
+            how == 2 ? 77 : before + 2 * (12 + 8 + 60) + (how == 1 ? 12 : 0)); /* an index may stand before its chunk */
         log_six(&l, 77, LOG_PLAIN);
         RECORDING *r = log_scan(&l);
         assert_string_equal(log_messages(r), SIX);
@@ -534,7 +541,8 @@ struct counting {
     const struct log *log;
     uint64_t hole, read;
 };
-static bool counting_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool counting_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                          struct reel_error *err) {
     struct counting *c = (struct counting *)source;
     (void)err;
     c->read += size;
@@ -561,7 +569,8 @@ static void rule_tide_11_payloads_are_not_loaded(void **state) {
     log_patch(&l, l.size - 4, payload, 4);
     log_end(&l);
     log_resize(&l, (int64_t)payload);
-    struct counting c = {.source = {.ops = &ops, .size = l.size + payload, .name = "huge.tide"}, .log = &l, .hole = l.size};
+    struct counting c = {
+        .source = {.ops = &ops, .size = l.size + payload, .name = "huge.tide"}, .log = &l, .hole = l.size};
     struct reel_source *part = &c.source;
     struct reel_error err = {0};
     if (!reel_scan_run(&part, 1, NULL, REEL_SCRATCH "/huge.pack", NULL, &err)) {

@@ -21,7 +21,8 @@ static void rule_tide_03_stands_at_the_very_beginning(void **state) {
     begin(&l);
     log_six(&l, 0, LOG_PLAIN);
     struct reel_error err = {0};
-    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_of(l.data, l.size), "a.tide", &err);
+    AUTO(reel_source_free)
+    struct reel_source *source = reel_source_from_memory(bytes_of(l.data, l.size), "a.tide", &err);
     assert_int_equal(reel_format_tide.probe(bytes_of(l.data, l.size), source), 0);
     assert_null(log_try(bytes_of(l.data, l.size), &reel_format_tide, &err));
     assert_int_equal(err.code, REEL_NOT_MINE);
@@ -30,7 +31,8 @@ static void rule_tide_03_stands_at_the_very_beginning(void **state) {
 /* Keys may repeat: all values arrive, in their order. */
 static void rule_tide_05_metadata_is_kept_in_mcap(void **state) {
     (void)state;
-    static const char *const meta[] = {"dc:Title", "a log", "dc:Subject", "first", "dc:Subject", "second", "own:key", "", NULL};
+    static const char *const meta[] = {"dc:Title", "a log",   "dc:Subject", "first", "dc:Subject",
+                                       "second",   "own:key", "",           NULL};
     LOG l = {0};
     begin(&l);
     log_six(&l, 0, LOG_PLAIN);
@@ -51,14 +53,16 @@ static void rule_tide_05_metadata_is_kept_in_mcap(void **state) {
     assert_string_equal(log_messages(again), SIX);
 }
 
-/* A log of one channel, whose types need each other in a ring: what is written has a TYPE block for each, with its syntax. */
+/* A log of one channel, whose types need each other in a ring: what is written has a TYPE block for each, with its
+ * syntax. */
 static void rule_tide_07_a_written_log_holds_every_type_with_its_syntax(void **state) {
     (void)state;
     static const char *const hashes[] = {"HP", NULL};
     static const struct {
         const char *hash, *syntax, *name, *needs;
-    } types[] = {
-        {"HP", "protobuf-2", "nav.Path", "HO"}, {"HO", "protobuf-2.5", "nav.Pose", "HT"}, {"HT", "protobuf-3.0", "nav.Time", "HP"}};
+    } types[] = {{"HP", "protobuf-2", "nav.Path", "HO"},
+                 {"HO", "protobuf-2.5", "nav.Pose", "HT"},
+                 {"HT", "protobuf-3.0", "nav.Time", "HP"}};
     LOG l = {0};
     log_tide(&l, 2, 0);
     log_channel_new(&l, 0, "/a", "", "", hashes);
@@ -139,7 +143,8 @@ static void rule_tide_11_a_summary_has_channels_types_and_times(void **state) {
     log_type(&l, "HP", "ros-msg-1.0", "geometry_msgs/Point", "1", "float64 x\n", NULL, NULL);
     log_channel_new(&l, 1, "/b", "", "", NULL);
     struct reel_error err = {0};
-    AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(bytes_of(l.data, l.size), "a.tide", &err);
+    AUTO(reel_source_free)
+    struct reel_source *source = reel_source_from_memory(bytes_of(l.data, l.size), "a.tide", &err);
     if (!reel_scan_summary(&source, 1, NULL, REEL_SCRATCH "/summary.pack", NULL, &err)) {
         fail_msg("%s", err.text);
     }

@@ -1,5 +1,5 @@
-/* store/s3: signatures against the examples that the service's documentation publishes, escapes, XML, credentials; store/sha256.h. What
- * asks a real service is in tests/cluster. */
+/* store/s3: signatures against the examples that the service's documentation publishes, escapes, XML, credentials;
+ * store/sha256.h. What asks a real service is in tests/cluster. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ static const struct s3_credentials example = {
     .access = "AKIAIOSFODNN7EXAMPLE", .secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", .region = "us-east-1"};
 enum { EXAMPLE_S = 1369353600 }; /* 20130524T000000Z */
 
-static void expect_signature(const char *method, const char *path, const char *query, const struct s3_header *headers, size_t n,
-                             const char *payload, const char *signature) {
+static void expect_signature(const char *method, const char *path, const char *query, const struct s3_header *headers,
+                             size_t n, const char *payload, const char *signature) {
     char out[S3_AUTHORIZATION_MAX];
     const struct s3_signing what = {.credentials = &example,
                                     .now_s = EXAMPLE_S,
@@ -45,7 +45,8 @@ static void signatures_equal_the_published_ones(void **state) {
                                     {"range", "bytes=0-9"},
                                     {"x-amz-content-sha256", NOTHING},
                                     {"x-amz-date", "20130524T000000Z"}};
-    expect_signature("GET", "/test.txt", "", get, 4, NOTHING, "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
+    expect_signature("GET", "/test.txt", "", get, 4, NOTHING,
+                     "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
     static const char body[] = "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072";
     const struct s3_header put[] = {{"date", "Fri, 24 May 2013 00:00:00 GMT"},
                                     {"host", "examplebucket.s3.amazonaws.com"},
@@ -55,9 +56,11 @@ static void signatures_equal_the_published_ones(void **state) {
     char path[64];
     assert_true(s3_escape("/test$file.text", true, path, sizeof path));
     expect_signature("PUT", path, "", put, 5, body, "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
-    const struct s3_header plain[] = {
-        {"host", "examplebucket.s3.amazonaws.com"}, {"x-amz-content-sha256", NOTHING}, {"x-amz-date", "20130524T000000Z"}};
-    expect_signature("GET", "/", "lifecycle=", plain, 3, NOTHING, "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543");
+    const struct s3_header plain[] = {{"host", "examplebucket.s3.amazonaws.com"},
+                                      {"x-amz-content-sha256", NOTHING},
+                                      {"x-amz-date", "20130524T000000Z"}};
+    expect_signature("GET", "/", "lifecycle=", plain, 3, NOTHING,
+                     "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543");
     expect_signature("GET", "/", "max-keys=2&prefix=J", plain, 3, NOTHING,
                      "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
 }
@@ -65,13 +68,19 @@ static void signatures_equal_the_published_ones(void **state) {
 static void an_address_carries_its_signature(void **state) {
     (void)state;
     const struct s3_header host = {"host", "examplebucket.s3.amazonaws.com"};
-    const struct s3_signing what = {
-        .credentials = &example, .now_s = EXAMPLE_S, .method = "GET", .path = "/test.txt", .query = "", .headers = &host, .n_headers = 1};
+    const struct s3_signing what = {.credentials = &example,
+                                    .now_s = EXAMPLE_S,
+                                    .method = "GET",
+                                    .path = "/test.txt",
+                                    .query = "",
+                                    .headers = &host,
+                                    .n_headers = 1};
     char out[1024];
     assert_true(s3_sign_query(&what, 86400, "", out, sizeof out));
-    assert_string_equal(out, "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2F"
-                             "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature="
-                             "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404");
+    assert_string_equal(
+        out, "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2F"
+             "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature="
+             "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404");
     for (size_t room = 0; room < strlen(out) + 1; room++) {
         char little[1024];
         assert_false(s3_sign_query(&what, 86400, "", little, room));
@@ -92,7 +101,8 @@ static void escapes_what_must_be(void **state) {
 
 static void addresses(void **state) {
     (void)state;
-    static const char *const bad[] = {"s3:/bucket", "http://x/y", "s3://ab", "s3://", "s3://a b c/x", "s3://bucket?x/y"};
+    static const char *const bad[] = {"s3:/bucket", "http://x/y",   "s3://ab",
+                                      "s3://",      "s3://a b c/x", "s3://bucket?x/y"};
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
     struct reel_error err;
     assert_true(s3_address("s3://lab-1/old bags/2019", bucket, key, &err));
@@ -113,8 +123,8 @@ static void on_text(void *context, const char *path, const char *text) {
 
 static void xml_is_flattened_and_hostile_xml_refused(void **state) {
     (void)state;
-    static const char good[] =
-        "<?xml version=\"1.0\"?><R xmlns=\"http://x/\"><Contents><Key>a&amp;b</Key><Size>7</Size></Contents><More/></R>";
+    static const char good[] = "<?xml version=\"1.0\"?><R "
+                               "xmlns=\"http://x/\"><Contents><Key>a&amp;b</Key><Size>7</Size></Contents><More/></R>";
     static const char entity[] = "<!DOCTYPE r [<!ENTITY a \"b\">]><r><x>&a;</x></r>";
     char out[256] = "";
     assert_true(s3_xml(good, strlen(good), on_text, out));
@@ -146,8 +156,9 @@ static void write_file(const char *path, const char *text) {
 
 static void credentials_come_from_the_environment_or_files(void **state) {
     (void)state;
-    static const char *const names[] = {"AWS_ACCESS_KEY_ID",  "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",   "AWS_REGION",
-                                        "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL",      "AWS_ENDPOINT_URL_S3", "AWS_PROFILE"};
+    static const char *const names[] = {
+        "AWS_ACCESS_KEY_ID",  "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",   "AWS_REGION",
+        "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL",      "AWS_ENDPOINT_URL_S3", "AWS_PROFILE"};
     char folder[] = "/tmp/reel-s3-XXXXXX", path[64], config[64], endpoint[S3_ENDPOINT_MAX];
     struct s3_credentials c;
     struct reel_error err;
@@ -161,9 +172,12 @@ static void credentials_come_from_the_environment_or_files(void **state) {
     setenv("AWS_CONFIG_FILE", config, 1);
     assert_false(s3_credentials_load(&c, endpoint, &err));
     assert_int_equal(err.code, REEL_ARGUMENT);
-    write_file(path, "# of the lab\n[other]\naws_access_key_id = A2\naws_secret_access_key=S2\n[default]\naws_access_key_id=A1\n"
-                     "aws_secret_access_key = S1=\naws_session_token=T1\n");
-    write_file(config, "[default]\nregion = eu-central-1\n[profile other]\nregion=lab\nendpoint_url = http://10.0.0.1:9000/\n");
+    write_file(
+        path,
+        "# of the lab\n[other]\naws_access_key_id = A2\naws_secret_access_key=S2\n[default]\naws_access_key_id=A1\n"
+        "aws_secret_access_key = S1=\naws_session_token=T1\n");
+    write_file(config,
+               "[default]\nregion = eu-central-1\n[profile other]\nregion=lab\nendpoint_url = http://10.0.0.1:9000/\n");
     assert_true(s3_credentials_load(&c, endpoint, &err));
     assert_string_equal(c.access, "A1");
     assert_string_equal(c.secret, "S1=");

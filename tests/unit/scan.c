@@ -30,7 +30,8 @@ static bool chunk_scan(struct reel_scan *scan, struct reel_error *err) {
 }
 
 static bool scan_chunk(struct reel_chunk chunk, struct reel_error *err) {
-    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = chunk_scan, .version = 3};
+    static const struct reel_format format = {
+        .name = "toy", .title = "Toy", .probe = toy_probe, .scan = chunk_scan, .version = 3};
     struct reel_source *part = reel_source_from_memory(bytes_of(file, sizeof file), "x.toy", err);
     chunk_asked = chunk;
     bool good = reel_scan_run(&part, 1, &format, PATH, NULL, err);
@@ -48,13 +49,17 @@ static void chunks_open_as_sources(void **state) {
     uLongf stored = 2000;
     assert_int_equal(compress(file + 100, &stored, raw, sizeof raw), Z_OK);
     memcpy(file + 3000, raw, sizeof raw);
-    assert_true(scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored, .raw = 1000}, &err));
+    assert_true(
+        scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored, .raw = 1000}, &err));
     assert_true(scan_chunk((struct reel_chunk){.offset = 3000, .stored = 1000, .raw = 1000}, &err));
-    assert_false(scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored, .raw = 1001}, &err));
+    assert_false(
+        scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored, .raw = 1001}, &err));
     assert_int_equal(err.code, REEL_DAMAGED);
-    assert_false(scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored - 5, .raw = 1000}, &err));
-    assert_false(scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored, .raw = UINT64_MAX},
-                            &err)); /* to a file, and too short */
+    assert_false(scan_chunk(
+        (struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored - 5, .raw = 1000}, &err));
+    assert_false(
+        scan_chunk((struct reel_chunk){.codec = REEL_CODEC_ZLIB, .offset = 100, .stored = stored, .raw = UINT64_MAX},
+                   &err)); /* to a file, and too short */
     assert_int_equal(err.code, REEL_DAMAGED);
     assert_false(scan_chunk((struct reel_chunk){.offset = 3500, .stored = 1000, .raw = 1000}, &err));
     assert_false(scan_chunk((struct reel_chunk){.part = 1}, &err));
@@ -95,7 +100,8 @@ static bool full_metadata(struct reel_scan *scan, struct reel_error *err) {
 
 static void metadata_and_attachments_have_a_ceiling(void **state) {
     (void)state;
-    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = full_metadata, .version = 3};
+    static const struct reel_format format = {
+        .name = "toy", .title = "Toy", .probe = toy_probe, .scan = full_metadata, .version = 3};
     struct reel_error err = {0};
     struct reel_source *part = reel_source_from_memory(bytes_of(file, 1), "x.toy", &err);
     assert_false(reel_scan_run(&part, 1, &format, PATH, NULL, &err));
@@ -117,8 +123,12 @@ static bool count_in_a_scan(struct reel_scan *scan, struct reel_error *err) {
 
 static void a_summary_is_a_pack_without_entries(void **state) {
     (void)state;
-    static const struct reel_format format = {
-        .name = "toy", .title = "Toy", .probe = toy_probe, .scan = count_in_a_scan, .summary = say_little, .version = 3};
+    static const struct reel_format format = {.name = "toy",
+                                              .title = "Toy",
+                                              .probe = toy_probe,
+                                              .scan = count_in_a_scan,
+                                              .summary = say_little,
+                                              .version = 3};
     struct reel_error err = {0};
     struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
     assert_true(reel_scan_summary(&part, 1, &format, PATH, NULL, &err));
@@ -141,7 +151,8 @@ static void a_summary_is_a_pack_without_entries(void **state) {
 
 static void counts_are_set_in_summaries_only(void **state) {
     (void)state;
-    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = count_in_a_scan, .version = 3};
+    static const struct reel_format format = {
+        .name = "toy", .title = "Toy", .probe = toy_probe, .scan = count_in_a_scan, .version = 3};
     struct reel_error err = {0};
     struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
     assert_false(reel_scan_run(&part, 1, &format, PATH, NULL, &err));
@@ -167,7 +178,8 @@ static bool take_for_damage(struct reel_scan *scan, struct reel_error *err) {
 
 static void what_passes_is_no_damage(void **state) {
     (void)state;
-    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = take_for_damage, .version = 3};
+    static const struct reel_format format = {
+        .name = "toy", .title = "Toy", .probe = toy_probe, .scan = take_for_damage, .version = 3};
     struct reel_error err = {0};
     struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
     for (swallowed = REEL_NOT_MINE; swallowed <= REEL_BUSY; swallowed++) {
@@ -191,7 +203,8 @@ static bool take_all_the_room(struct reel_scan *scan, struct reel_error *err) {
 
 static void too_many_texts_are_a_limit(void **state) {
     (void)state;
-    static const struct reel_format format = {.name = "toy", .title = "Toy", .probe = toy_probe, .scan = take_all_the_room, .version = 3};
+    static const struct reel_format format = {
+        .name = "toy", .title = "Toy", .probe = toy_probe, .scan = take_all_the_room, .version = 3};
     struct reel_error err = {0};
     struct reel_source *part = reel_source_from_memory(bytes_of(file, 10), "x.toy", &err);
     assert_false(reel_scan_run(&part, 1, &format, PATH, NULL, &err));

@@ -15,15 +15,20 @@
 /* ---- the grammar */
 
 static void put_node(FILE *out, const struct search *s, const struct search_node *t) {
-    static const char *const kinds[] = {"all",        "any",   "word",  "topic",   "type", "meta",     "tag",      "format",
-                                        "collection", "state", "group", "damaged", "size", "duration", "messages", "created"};
+    static const char *const kinds[] = {"all",  "any",      "word",       "topic",  "type",  "meta",
+                                        "tag",  "format",   "collection", "state",  "group", "damaged",
+                                        "size", "duration", "messages",   "created"};
     const char *between = t->kind == SEARCH_ANY ? " | " : " ";
     fprintf(out, "%s%s", t->negated ? "-" : "", t->kind <= SEARCH_WORD ? "" : kinds[t->kind]);
     if (t->kind == SEARCH_TAG) {
         fprintf(out, t->key.exact ? "=%s" : "~%s", t->key.text);
     }
     for (uint32_t k = 0; k < t->n_values; k++) {
-        fprintf(out, "%s%s%s", k > 0 ? "," : t->kind == SEARCH_WORD ? "" : " ", t->values[k].exact ? "=" : "~", t->values[k].text);
+        fprintf(out, "%s%s%s",
+                k > 0                    ? ","
+                : t->kind == SEARCH_WORD ? ""
+                                         : " ",
+                t->values[k].exact ? "=" : "~", t->values[k].text);
     }
     if (t->has_range && t->kind != SEARCH_WORD) {
         fprintf(out, " %lld..%lld", (long long)t->min, (long long)t->max);
@@ -181,7 +186,8 @@ static void errors_name_the_place(void **state) {
         struct search search;
         err = (struct reel_error){0};
         bool taken = search_parse(cases[i].q, &search, &err);
-        if (taken != (strcmp(cases[i].says, "[]") == 0) || (!taken && (err.code != REEL_ARGUMENT || !strstr(err.text, cases[i].says)))) {
+        if (taken != (strcmp(cases[i].says, "[]") == 0) ||
+            (!taken && (err.code != REEL_ARGUMENT || !strstr(err.text, cases[i].says)))) {
             fail_msg("%.40s: %s", cases[i].q, taken ? "taken" : err.text);
         }
         search_done(&search);
@@ -217,9 +223,11 @@ static void put_tagged(void) {
     assert_true(catalog_list(c, &(struct catalog_query){.limit = 1000}, &page, &err));
     for (uint32_t i = 0; i < page.n_items; i++) {
         snprintf(n, sizeof n, "%u", i % 3);
-        const struct catalog_tag tags[] = {{(char *)"robot", n}, {(char *)(i % 2 ? "even:odd" : "shift"), (char *)"a b"}};
+        const struct catalog_tag tags[] = {{(char *)"robot", n},
+                                           {(char *)(i % 2 ? "even:odd" : "shift"), (char *)"a b"}};
         bool changed;
-        assert_true(catalog_change(c, page.items[i].id, &(struct catalog_change){.tags = tags, .n_tags = 2}, &changed, &err));
+        assert_true(
+            catalog_change(c, page.items[i].id, &(struct catalog_change){.tags = tags, .n_tags = 2}, &changed, &err));
     }
     catalog_page_done(&page);
 }
@@ -266,7 +274,8 @@ static void terms_find(void **state) {
     assert_int_equal(find("group:x"), 0);
     for (size_t i = 0; i < 3; i++) { /* the same in the order of another index */
         const char *sorts[] = {"name", "-size", "end"};
-        assert_int_equal(count(&(struct catalog_query){.words = "robot:0 -format:doll", .sort = sorts[i]}), find("robot:0 -format:doll"));
+        assert_int_equal(count(&(struct catalog_query){.words = "robot:0 -format:doll", .sort = sorts[i]}),
+                         find("robot:0 -format:doll"));
     }
     struct catalog_page none;
     assert_false(catalog_list(c, &(struct catalog_query){.words = "group:a*"}, &none, &err));
@@ -287,13 +296,16 @@ static void parameters_find(void **state) {
     assert_int_equal(count(&(struct catalog_query){.tags = &globbed, .n_tags = 1}), all);
     struct catalog_page none;
     assert_false(catalog_list(c, &(struct catalog_query){.tags = &bad, .n_tags = 1}, &none, &err));
-    uint32_t small = count(&(struct catalog_query){.size = range(-1, 1)}), large = count(&(struct catalog_query){.size = range(2, -1)});
+    uint32_t small = count(&(struct catalog_query){.size = range(-1, 1)}),
+             large = count(&(struct catalog_query){.size = range(2, -1)});
     assert_true(small > 0 && large > 0);
     assert_int_equal(small + large, all);
-    assert_int_equal(count(&(struct catalog_query){.messages = range(1, 2)}) + count(&(struct catalog_query){.messages = range(0, 0)}),
+    assert_int_equal(count(&(struct catalog_query){.messages = range(1, 2)}) +
+                         count(&(struct catalog_query){.messages = range(0, 0)}),
                      all);
     assert_int_equal(count(&(struct catalog_query){.size = range(3, 2)}), 0);
-    assert_int_equal(count(&(struct catalog_query){.size = range(0, -1), .has_state = true, .state = STATE_TRASHED}), 8);
+    assert_int_equal(count(&(struct catalog_query){.size = range(0, -1), .has_state = true, .state = STATE_TRASHED}),
+                     8);
 }
 
 static void topics_find_by_pattern(void **state) {
@@ -311,7 +323,8 @@ static void topics_find_by_pattern(void **state) {
     const char *good[] = {"^/scan$", "odo"}, *half[] = {"^/scan$", "nothing"}, *bad = "a(", *type = "Laser.can$";
     assert_int_equal(count(&(struct catalog_query){.topic_patterns = good, .n_topic_patterns = 2}), 1);
     assert_int_equal(count(&(struct catalog_query){.topic_patterns = half, .n_topic_patterns = 2}), 0);
-    assert_int_equal(count(&(struct catalog_query){.topic_patterns = half, .n_topic_patterns = 2, .match_any = true}), 1);
+    assert_int_equal(count(&(struct catalog_query){.topic_patterns = half, .n_topic_patterns = 2, .match_any = true}),
+                     1);
     assert_int_equal(count(&(struct catalog_query){.topics = half, .n_topics = 2, .match_any = true}), 0);
     assert_int_equal(count(&(struct catalog_query){.type_patterns = &type, .n_type_patterns = 1}), 1);
     const char *globs[] = {"scan", "/none"};
@@ -338,7 +351,8 @@ static void topics_find_by_pattern(void **state) {
     assert_int_equal(values.counts.n, 0);
     catalog_counts_done(&values.counts);
     assert_true(catalog_restore(c, r.id, &err));
-    assert_true(catalog_values(c, &(struct values_query){.field = VALUES_TOPIC, .prefix = "od", .limit = 10}, &values, &err));
+    assert_true(
+        catalog_values(c, &(struct values_query){.field = VALUES_TOPIC, .prefix = "od", .limit = 10}, &values, &err));
     assert_int_equal(values.counts.n, 1);
     catalog_counts_done(&values.counts);
     reel_recording_free(toys);
@@ -350,17 +364,20 @@ static void topics_find_by_pattern(void **state) {
 static void totals_agree(const char *what) {
     sqlite3 *raw = open_raw();
     const char *sql =
-        "SELECT (SELECT count(*) FROM (SELECT * FROM sums EXCEPT SELECT collection, format, state, day, count(*), sum(size), "
+        "SELECT (SELECT count(*) FROM (SELECT * FROM sums EXCEPT SELECT collection, format, state, day, count(*), "
+        "sum(size), "
         "sum(messages), sum(counted_ms) FROM recordings GROUP BY 1, 2, 3, 4)), (SELECT count(*) FROM sums), "
         "(SELECT count(*) FROM (SELECT 1 FROM recordings GROUP BY collection, format, state, day)), "
-        "(SELECT count(*) FROM label_sets AS s WHERE recordings <> (SELECT count(*) FROM recordings AS r WHERE r.state <> 4 AND "
+        "(SELECT count(*) FROM label_sets AS s WHERE recordings <> (SELECT count(*) FROM recordings AS r WHERE r.state "
+        "<> 4 AND "
         "s.id IN (r.channel_labels, r.metadata_labels))) + (SELECT count(*) FROM labels_deleted)";
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-    if (sqlite3_column_int(s, 0) != 0 || sqlite3_column_int(s, 1) != sqlite3_column_int(s, 2) || sqlite3_column_int(s, 3) != 0) {
-        fail_msg("%s: %d wrong, %d sums, %d groups, %d labels", what, sqlite3_column_int(s, 0), sqlite3_column_int(s, 1),
-                 sqlite3_column_int(s, 2), sqlite3_column_int(s, 3));
+    if (sqlite3_column_int(s, 0) != 0 || sqlite3_column_int(s, 1) != sqlite3_column_int(s, 2) ||
+        sqlite3_column_int(s, 3) != 0) {
+        fail_msg("%s: %d wrong, %d sums, %d groups, %d labels", what, sqlite3_column_int(s, 0),
+                 sqlite3_column_int(s, 1), sqlite3_column_int(s, 2), sqlite3_column_int(s, 3));
     }
     sqlite3_finalize(s);
     sqlite3_close(raw);
@@ -384,11 +401,13 @@ static void totals_follow(void **state) {
     totals_agree("filled");
     assert_int_equal(total_of(TOTALS_FORMAT, "doll"), 10);
     assert_int_equal(total_of(TOTALS_STATE, "trashed"), 8);
-    assert_int_equal(total_of(TOTALS_DAY, "1970-01-01"), count(&(struct catalog_query){.has_end = true, .end_ns = INT64_MAX}));
+    assert_int_equal(total_of(TOTALS_DAY, "1970-01-01"),
+                     count(&(struct catalog_query){.has_end = true, .end_ns = INT64_MAX}));
     assert_int_equal(total_of(TOTALS_MONTH, "1970-01"), total_of(TOTALS_DAY, "1970-01-01"));
     struct catalog_page page;
     assert_true(catalog_list(c, &(struct catalog_query){.limit = 10}, &page, &err));
-    assert_true(catalog_trash(c, page.items[0].id, &err) && catalog_purge_at(c, page.items[1].id, CATALOG_ANY_VERSION, &err));
+    assert_true(catalog_trash(c, page.items[0].id, &err) &&
+                catalog_purge_at(c, page.items[1].id, CATALOG_ANY_VERSION, &err));
     bool changed;
     assert_true(catalog_change(c, page.items[2].id, &(struct catalog_change){.collection = "third"}, &changed, &err));
     assert_true(catalog_set_state(c, page.items[3].id, STATE_MISSING, "gone", &err));

@@ -39,12 +39,13 @@ static bool close_one(void *context, uint32_t column) {
 /* {"a":{"b":1,"c":[10,[20,21],{"d":2}]},"p":[0.5,1.5,2.5,3.5] as rows of 2,"a.x":7,"z":"text"} */
 static bool report(struct reel_visitor *v) {
     static const float p[] = {0.5f, 1.5f, 2.5f, 3.5f};
-    return visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_map(v) && visit_key_text(v, "b") && visit_integer(v, 1) &&
-           visit_key_text(v, "c") && visit_begin_list(v) && visit_natural(v, 10) && visit_begin_list(v) && visit_natural(v, 20) &&
-           visit_natural(v, 21) && visit_end_list(v) && visit_begin_map(v) && visit_key_text(v, "d") && visit_real(v, 2) &&
-           visit_end_map(v) && visit_end_list(v) && visit_end_map(v) && visit_key_text(v, "p") &&
-           visit_numbers(v, REEL_F32, bytes_of(p, sizeof p), 2) && visit_key_text(v, "a.x") && visit_boolean(v, true) &&
-           visit_key_text(v, "z") && visit_text(v, bytes_text("text")) && visit_end_map(v);
+    return visit_begin_map(v) && visit_key_text(v, "a") && visit_begin_map(v) && visit_key_text(v, "b") &&
+           visit_integer(v, 1) && visit_key_text(v, "c") && visit_begin_list(v) && visit_natural(v, 10) &&
+           visit_begin_list(v) && visit_natural(v, 20) && visit_natural(v, 21) && visit_end_list(v) &&
+           visit_begin_map(v) && visit_key_text(v, "d") && visit_real(v, 2) && visit_end_map(v) && visit_end_list(v) &&
+           visit_end_map(v) && visit_key_text(v, "p") && visit_numbers(v, REEL_F32, bytes_of(p, sizeof p), 2) &&
+           visit_key_text(v, "a.x") && visit_boolean(v, true) && visit_key_text(v, "z") &&
+           visit_text(v, bytes_text("text")) && visit_end_map(v);
 }
 
 static void check_fields(const char *expected, bool ended, const char *const *paths, uint32_t n) {
@@ -60,8 +61,9 @@ static void check_fields(const char *expected, bool ended, const char *const *pa
     assert_string_equal((char *)p.text.data, expected);
     free(p.text.data);
 }
-#define FIELDS(expected, ended, ...)                                                                                                       \
-    check_fields(expected, ended, (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
+#define FIELDS(expected, ended, ...)                                                                                   \
+    check_fields(expected, ended, (const char *const[]){__VA_ARGS__},                                                  \
+                 sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
 
 static void fields_are_found_by_path(void **state) {
     (void)state;
@@ -94,9 +96,11 @@ static void sets_refuse_what_is_no_path(void **state) {
 static struct reel_recording *recording;
 
 static struct reel_recording *make(struct toy *toy, size_t n, double (*value)(size_t i)) {
-    struct reel_schema schema = {.name = "test/V", .encoding = "ros1msg", .hash = "", .data = bytes_text("int32 n\nfloat64 v\n")};
+    struct reel_schema schema = {
+        .name = "test/V", .encoding = "ros1msg", .hash = "", .data = bytes_text("int32 n\nfloat64 v\n")};
     toy_start(toy, REEL_CLOCK_WALL);
-    toy_channel(toy, &(struct reel_channel){.name = "/v", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+    toy_channel(toy, &(struct reel_channel){
+                         .name = "/v", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
     for (size_t i = 0; i < n; i++) {
         uint8_t payload[12] = {0};
         double v = value(i);
@@ -122,9 +126,11 @@ static void all_values_when_they_are_few(void **state) {
     struct reel_error err = {0};
     struct reel_point points[100];
     recording = make(&toy, 30, with_nan);
-    AUTO(reel_column_free) struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    AUTO(reel_column_free)
+    struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
     assert_non_null(c);
-    assert_int_equal(reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 100, REEL_MINMAX, points), 20); /* what is no number is left out */
+    assert_int_equal(reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 100, REEL_MINMAX, points),
+                     20); /* what is no number is left out */
     assert_true(points[0].time_ns == 1000 && points[0].value == 1 && points[19].value == 29);
     assert_int_equal(reel_column_points(c, 5000, 11000, 100, REEL_LTTB, points), 4); /* 5, 7, 8, 10 */
     assert_true(points[0].value == 5 && points[3].value == 10);
@@ -142,13 +148,17 @@ static void float32_is_known(void **state) {
     (void)state;
     struct toy toy = {0};
     struct reel_error err = {0};
-    struct reel_schema schema = {.name = "test/F", .encoding = "ros1msg", .hash = "", .data = bytes_text("float32 f\nint32 n\n")};
+    struct reel_schema schema = {
+        .name = "test/F", .encoding = "ros1msg", .hash = "", .data = bytes_text("float32 f\nint32 n\n")};
     toy_start(&toy, REEL_CLOCK_WALL);
-    toy_channel(&toy, &(struct reel_channel){.name = "/f", .type = "test/F", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+    toy_channel(&toy, &(struct reel_channel){
+                          .name = "/f", .type = "test/F", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
     toy_message(&toy, 0, 1000, 1, "\x0a\xd7\xa3\x3c\1\0\0\0", 8); /* 0.02f */
     recording = toy_open(&toy);
-    AUTO(reel_column_free) struct reel_column *f = reel_column_new(recording, "/f", "f", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
-    AUTO(reel_column_free) struct reel_column *n = reel_column_new(recording, "/f", "n", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    AUTO(reel_column_free)
+    struct reel_column *f = reel_column_new(recording, "/f", "f", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    AUTO(reel_column_free)
+    struct reel_column *n = reel_column_new(recording, "/f", "n", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
     assert_true(f && reel_column_is_float32(f));
     assert_true(n && !reel_column_is_float32(n));
     struct reel_point point;
@@ -174,7 +184,8 @@ static void check_wave(const struct reel_column *c, size_t n, int64_t start, int
             high = fmax(high, points[i].value);
             assert_true(how == REEL_MEAN || points[i].value == wave((size_t)(points[i].time_ns / 1000)));
         }
-        assert_true((how != REEL_MINMAX && how != REEL_LTTB) || start > 0 || end < (int64_t)n * 1000 || (low == -100 && high == 100));
+        assert_true((how != REEL_MINMAX && how != REEL_LTTB) || start > 0 || end < (int64_t)n * 1000 ||
+                    (low == -100 && high == 100));
         assert_true(how != REEL_MEAN || (low > -15 && high < 15));
     }
 }
@@ -185,7 +196,8 @@ static void many_values_are_drawn_by_few_points(void **state) {
     struct reel_error err = {0};
     enum { N = 20000 };
     recording = make(&toy, N, wave);
-    AUTO(reel_column_free) struct reel_column *c = reel_column_new(recording, "v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    AUTO(reel_column_free)
+    struct reel_column *c = reel_column_new(recording, "v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
     assert_non_null(c);
     check_wave(c, N, 0, N * 1000);
     check_wave(c, N, 3000000, 9000000);
@@ -199,7 +211,8 @@ static void very_many_values_are_kept_in_runs(void **state) {
     struct reel_error err = {0};
     enum { N = 2 * REEL_COLUMN_EXACT + 1001 };
     recording = make(&toy, N, wave);
-    AUTO(reel_column_free) struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    AUTO(reel_column_free)
+    struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
     assert_non_null(c);
     assert_true(reel_column_memory(c) <= 32 << 20);
     check_wave(c, N, 0, (int64_t)N * 1000);
@@ -225,14 +238,16 @@ static void times_as_far_apart_as_can_be(void **state) {
     struct reel_schema schema = {.name = "test/V", .encoding = "ros1msg", .hash = "", .data = bytes_text("int32 v\n")};
     enum { N = REEL_COLUMN_EXACT + 2 };
     toy_start(&toy, REEL_CLOCK_WALL);
-    toy_channel(&toy, &(struct reel_channel){.name = "/v", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+    toy_channel(&toy, &(struct reel_channel){
+                          .name = "/v", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
     for (int i = 0; i < N; i++) {
         uint8_t payload[4];
         store_u32le(payload, (uint32_t)i);
         toy_message(&toy, 0, i == 0 ? INT64_MIN : i == N - 1 ? INT64_MAX : i, (uint32_t)i, payload, sizeof payload);
     }
     recording = toy_open(&toy);
-    AUTO(reel_column_free) struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    AUTO(reel_column_free)
+    struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
     assert_non_null(c);
     for (int how = REEL_MINMAX; how <= REEL_LAST; how++) {
         struct reel_point points[10];
@@ -257,7 +272,8 @@ static void only_what_is_not_there_is_not_found(void **state) {
     struct reel_error err = {0};
     struct reel_point points[10];
     recording = make(&toy, 30, no_number);
-    AUTO(reel_column_free) struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
+    AUTO(reel_column_free)
+    struct reel_column *c = reel_column_new(recording, "/v", "v", REEL_TIME_MIN, REEL_TIME_MAX, NULL, &err);
     assert_non_null(c);
     assert_int_equal(reel_column_points(c, REEL_TIME_MIN, REEL_TIME_MAX, 10, REEL_MINMAX, points), 0);
     assert_null(reel_column_new(recording, "/v", "w", 2000, 3000, NULL, &err));

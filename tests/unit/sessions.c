@@ -1,4 +1,5 @@
-/* Upload sessions without HTTP: bytes over several writers, what a restart keeps, checked pieces, the end and its refusals, keys, expiry.
+/* Upload sessions without HTTP: bytes over several writers, what a restart keeps, checked pieces, the end and its
+ * refusals, keys, expiry.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +58,8 @@ static void make(const char *options, const char *key, int64_t length, bool draf
     catalog_upload_done(&u);
 }
 
-static enum session_answer give(const char *id, uint64_t offset, const char *text, bool checked, bool drop, struct catalog_upload *now) {
+static enum session_answer give(const char *id, uint64_t offset, const char *text, bool checked, bool drop,
+                                struct catalog_upload *now) {
     struct session_piece piece = {.offset = offset, .length = -1, .checked = checked};
     struct session_writer *w;
     enum session_answer answer = session_begin(&app, "me", id, &piece, &w, now, &err);
@@ -140,9 +142,11 @@ static void a_checked_piece_counts_whole_or_not(void **state) {
     catalog_upload_done(&u);
     assert_int_equal(offset_of(id), 5);
     give_well(id, 5, "vwxy");
-    assert_int_equal(finish(id, &result), INGEST_CREATED); /* the hash went back as well: the content is that of the bytes */
+    assert_int_equal(finish(id, &result),
+                     INGEST_CREATED); /* the hash went back as well: the content is that of the bytes */
     struct ingest_result same;
-    assert_int_equal(send_with(&(struct ingest_request){.collection = "default", .name = "c.trial"}, "TRIALvwxy", INT64_MAX, &same, &err),
+    assert_int_equal(send_with(&(struct ingest_request){.collection = "default", .name = "c.trial"}, "TRIALvwxy",
+                               INT64_MAX, &same, &err),
                      INGEST_EXISTS);
     ingest_result_done(&same);
     session_result_done(&result);
@@ -151,7 +155,8 @@ static void a_checked_piece_counts_whole_or_not(void **state) {
 /* A process that is killed leaves the file as it is; the row knows only what was confirmed. */
 static void what_a_kill_leaves(void **state) {
     (void)state;
-    char id[RECORDING_ID_TEXT], checked[RECORDING_ID_TEXT], full[RECORDING_ID_TEXT], draft[RECORDING_ID_TEXT], path[256];
+    char id[RECORDING_ID_TEXT], checked[RECORDING_ID_TEXT], full[RECORDING_ID_TEXT], draft[RECORDING_ID_TEXT],
+        path[256];
     struct catalog_upload u;
     make("{\"name\":\"k.trial\"}", "", 100, false, id);
     make("{\"name\":\"l.trial\"}", "", 100, false, checked);
@@ -268,7 +273,8 @@ static void a_session_in_use_is_not_ended(void **state) {
     assert_true(session_get(&app, "me", id, &full, &err));
     assert_int_equal(full.offset, 10);
     assert_int_equal(session_begin(&app, "me", id, &piece, &w, &now, &err), SESSION_OK);
-    for (unsigned i = 0; i < 2; i++) { /* before the byte is there, and when it is but the other request has not ended */
+    for (unsigned i = 0; i < 2;
+         i++) { /* before the byte is there, and when it is but the other request has not ended */
         session_finish(&app, &full, INT64_MAX, &result, &err);
         assert_int_equal(result.ingest.outcome, INGEST_REFUSED);
         assert_true(result.again);
@@ -294,7 +300,8 @@ static void a_session_in_use_is_not_ended(void **state) {
 static void a_key_finds_its_session(void **state) {
     (void)state;
     char id[RECORDING_ID_TEXT];
-    struct session_request ask = {.owner = "me", .key = "k", .options = "{\"name\":\"q\"}", .metadata = "", .concat = "", .length = 9};
+    struct session_request ask = {
+        .owner = "me", .key = "k", .options = "{\"name\":\"q\"}", .metadata = "", .concat = "", .length = 9};
     struct catalog_upload u;
     bool again;
     make("{\"name\":\"q\"}", "k", 9, false, id);
@@ -324,7 +331,8 @@ static void *request_with_key(void *context) {
     struct asking *a = context;
     struct reel_error why;
     struct catalog_upload u;
-    struct session_request ask = {.owner = "me", .key = a->key, .options = "{\"name\":\"q\"}", .metadata = "", .concat = "", .length = 9};
+    struct session_request ask = {
+        .owner = "me", .key = a->key, .options = "{\"name\":\"q\"}", .metadata = "", .concat = "", .length = 9};
     memset(ask.request, 'a', SHA256_HEX - 1);
     pthread_barrier_wait(a->together);
     if ((a->made = session_create(&app, &ask, &u, &a->again, &why))) {

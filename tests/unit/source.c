@@ -40,7 +40,8 @@ static void a_source_reads_what_is_there(struct reel_source *s, const uint8_t *e
     const struct {
         uint64_t offset;
         size_t size;
-    } outside[] = {{0, size + 1}, {size - 1, 2}, {size, 1}, {size + 1, 0}, {UINT64_MAX, 1}, {UINT64_MAX, SIZE_MAX}, {1, SIZE_MAX}};
+    } outside[] = {{0, size + 1},   {size - 1, 2},          {size, 1},    {size + 1, 0},
+                   {UINT64_MAX, 1}, {UINT64_MAX, SIZE_MAX}, {1, SIZE_MAX}};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
         err = (struct reel_error){0};
         assert_false(reel_source_read(s, outside[i].offset, got, outside[i].size, &err));
@@ -88,7 +89,8 @@ static void slices(void **state) {
     a_source_reads_what_is_there(inner, data + 6000, 2000);
     assert_string_equal(inner->name, "source.bin");
 
-    const uint64_t outside[][2] = {{0, 3001}, {3000, 1}, {3001, 0}, {UINT64_MAX, 2}, {2, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
+    const uint64_t outside[][2] = {{0, 3001},       {3000, 1},       {3001, 0},
+                                   {UINT64_MAX, 2}, {2, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
         assert_null(reel_source_slice(s, outside[i][0], outside[i][1], &err));
         assert_int_equal(err.code, REEL_DAMAGED);

@@ -11,7 +11,8 @@ struct field { /* recordings with a stream to be had over them */
     uint32_t n;
 };
 
-static void open_field(struct field *f, uint32_t n, uint64_t seed, uint32_t channels, uint64_t messages, enum toy_order order) {
+static void open_field(struct field *f, uint32_t n, uint64_t seed, uint32_t channels, uint64_t messages,
+                       enum toy_order order) {
     *f = (struct field){.n = n};
     for (uint32_t i = 0; i < n; i++) {
         toy_random(&f->toys[i], seed + i, channels, messages, order);
@@ -33,14 +34,16 @@ static struct reel_stream *open_stream(const struct field *f, const struct reel_
 }
 
 /* The stream from here gives wanted[from … n) and ends; every `look`-th payload is compared too. */
-static void expect(const struct field *f, struct reel_stream *s, const struct wanted *wanted, size_t from, size_t n, size_t look) {
+static void expect(const struct field *f, struct reel_stream *s, const struct wanted *wanted, size_t from, size_t n,
+                   size_t look) {
     struct reel_error err = {0};
     struct reel_message m;
     for (size_t i = from; i < n; i++) {
         assert_int_equal(reel_stream_next(s, &m, &err), REEL_STEP_MESSAGE);
         assert_true(oracle_agrees(&wanted[i], s, &m));
         if (i % look == 0) {
-            struct reel_bytes payload, true_one = bytes_of(f->toys[m.source].parts[0].data + m.entry.offset + TOY_HEAD, m.size);
+            struct reel_bytes payload,
+                true_one = bytes_of(f->toys[m.source].parts[0].data + m.entry.offset + TOY_HEAD, m.size);
             struct reel_description d;
             assert_true(reel_stream_describe(s, &m, &d, &err) && reel_stream_payload(s, &m, &payload, &err));
             assert_true(bytes_equal(payload, true_one));
@@ -146,7 +149,8 @@ static void topics_are_chosen_by_globs(void **state) {
     (void)state;
     static const char *const names[] = {"/camera/left", "/camera/right", "/imu", "/imu", "frame+state", "/tf"};
     static const char *const aliases[] = {"frame", "state"};
-    static const char *const ins[] = {"/camera/*", "state", "/im?", "nothing", "*"}, *const outs[] = {"/camera/left", "frame", "*"};
+    static const char *const ins[] = {"/camera/*", "state", "/im?", "nothing", "*"}, *const outs[] = {"/camera/left",
+                                                                                                      "frame", "*"};
     struct field f = {.n = 1};
     uint64_t seed = 1;
     for (uint32_t i = 0; i < 6; i++) {
@@ -276,7 +280,8 @@ static void a_mark_before_the_start_or_behind_the_end(void **state) {
     struct reel_stream *s = open_stream(&f, &q);
     assert_true(reel_stream_seek(s, &(struct reel_mark){.time_ns = 5, .offset = 99}, &err));
     expect(&f, s, wanted, 0, n, 5);
-    assert_true(reel_stream_seek(s, &(struct reel_mark){.time_ns = INT64_MAX, .offset = 99, .source = 7, .chunk = 9}, &err));
+    assert_true(
+        reel_stream_seek(s, &(struct reel_mark){.time_ns = INT64_MAX, .offset = 99, .source = 7, .chunk = 9}, &err));
     expect(&f, s, wanted, n, n, 5);
     assert_true(reel_stream_seek(s, &(struct reel_mark){.front = 70000}, &err)); /* nothing stands in front */
     expect(&f, s, wanted, 0, n, 5);

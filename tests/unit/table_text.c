@@ -57,11 +57,13 @@ static void csv(void **state) {
                                                      ",[],-9223372036854775808,NaN,-Infinity,false,Infinity\r\n");
 }
 
-#define FIRST                                                                                                                              \
-    "{\"plain\":\"a \\\"b\\\",\\u000d\\u000a\\\\xff\",\"odd, \\\"name\\\"\":{\"k\":1},\"c\":-7,\"d\":0.1,\"e\":0.1,\"f\":true,\"g\":null}"
-#define SECOND                                                                                                                             \
-    "{\"plain\":\"\",\"odd, "                                                                                                              \
-    "\\\"name\\\"\":[],\"c\":\"-9223372036854775808\",\"d\":\"NaN\",\"e\":\"-Infinity\",\"f\":false,\"g\":\"Infinity\"}"
+#define FIRST                                                                                                          \
+    "{\"plain\":\"a \\\"b\\\",\\u000d\\u000a\\\\xff\",\"odd, "                                                         \
+    "\\\"name\\\"\":{\"k\":1},\"c\":-7,\"d\":0.1,\"e\":0.1,\"f\":true,\"g\":null}"
+#define SECOND                                                                                                         \
+    "{\"plain\":\"\",\"odd, "                                                                                          \
+    "\\\"name\\\"\":[],\"c\":\"-9223372036854775808\",\"d\":\"NaN\",\"e\":\"-Infinity\",\"f\":false,\"g\":"            \
+    "\"Infinity\"}"
 
 static void json(void **state) {
     (void)state;
@@ -87,7 +89,8 @@ static void general_matches_printf(void **state) {
                                              UINT64_C(0x7fefffffffffffff)}[i]
                               : (seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407);
         memcpy(&value, &bits, sizeof value);
-        value = i % 2 && i > 8 ? (double)(float)((double)(int64_t)(bits >> 40) / 64 - 1e5) : value; /* also what stands in logs */
+        value = i % 2 && i > 8 ? (double)(float)((double)(int64_t)(bits >> 40) / 64 - 1e5)
+                               : value; /* also what stands in logs */
         got[general_double(value, got)] = '\0';
         snprintf(want, sizeof want, "%g", value);
         assert_string_equal(got, want);
@@ -95,6 +98,7 @@ static void general_matches_printf(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(csv), cmocka_unit_test(json), cmocka_unit_test(general_matches_printf)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(csv), cmocka_unit_test(json),
+                                       cmocka_unit_test(general_matches_printf)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,10 +33,11 @@ static void of_the_old_layout(void **state) {
     struct reel_error err = {0};
     RECORDING *r = log_try(bytes_of(l.data, l.size), &reel_format_tide, &err);
     assert_non_null(r);
-    assert_string_equal(
-        rows_of(r, REEL_TABLE_CSV),
-        "id,name,scope,type,wire_schema,encoding,source,source_config,messages,payload_bytes,start,end,rate_hz,types\r\n"
-        "7,/a,/a,TEXT,,bytes,\"camera, left\",port=1,3,3,2014-05-13T16:53:20.000000000Z,2014-05-13T16:53:22.000000000Z,1,[]\r\n");
+    assert_string_equal(rows_of(r, REEL_TABLE_CSV),
+                        "id,name,scope,type,wire_schema,encoding,source,source_config,messages,payload_bytes,start,end,"
+                        "rate_hz,types\r\n"
+                        "7,/a,/a,TEXT,,bytes,\"camera, "
+                        "left\",port=1,3,3,2014-05-13T16:53:20.000000000Z,2014-05-13T16:53:22.000000000Z,1,[]\r\n");
 }
 
 static void types_of_the_new_layout(void **state) {
@@ -50,13 +51,16 @@ static void types_of_the_new_layout(void **state) {
     struct reel_error err = {0};
     RECORDING *r = log_try(bytes_of(l.data, l.size), &reel_format_tide, &err);
     assert_non_null(r);
-    assert_string_equal(rows_of(r, REEL_TABLE_NDJSON),
-                        "{\"id\":1,\"name\":\"/pose\",\"scope\":\"/"
-                        "pose\",\"type\":\".lab.Pose\",\"wire_schema\":null,\"encoding\":\"protobuf\",\"source\":null,"
-                        "\"source_config\":null,\"messages\":0,\"payload_bytes\":0,\"start\":null,\"end\":null,\"rate_hz\":null,\"types\":["
-                        "{\"name\":\".lab.Pose\",\"syntax\":\"proto\",\"version\":\"1.2\",\"hash\":\"0102\",\"sources\":[\"http://lab/"
-                        "Pose.proto\"],\"needs\":[\"03\"]},"
-                        "{\"name\":\".lab.Point\",\"syntax\":\"proto\",\"version\":null,\"hash\":\"03\",\"sources\":[],\"needs\":[]}]}\n");
+    assert_string_equal(
+        rows_of(r, REEL_TABLE_NDJSON),
+        "{\"id\":1,\"name\":\"/pose\",\"scope\":\"/"
+        "pose\",\"type\":\".lab.Pose\",\"wire_schema\":null,\"encoding\":\"protobuf\",\"source\":null,"
+        "\"source_config\":null,\"messages\":0,\"payload_bytes\":0,\"start\":null,\"end\":null,\"rate_hz\":null,"
+        "\"types\":["
+        "{\"name\":\".lab.Pose\",\"syntax\":\"proto\",\"version\":\"1.2\",\"hash\":\"0102\",\"sources\":[\"http://lab/"
+        "Pose.proto\"],\"needs\":[\"03\"]},"
+        "{\"name\":\".lab.Point\",\"syntax\":\"proto\",\"version\":null,\"hash\":\"03\",\"sources\":[],\"needs\":[]}]}"
+        "\n");
 }
 
 int main(void) {

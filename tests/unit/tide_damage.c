@@ -2,7 +2,8 @@
 #include "tide_scan.h"
 #include "wire/bytes.h"
 
-/* How many messages of a log lie whole in its first `size` bytes: an oracle that knows where the maker put the entries. */
+/* How many messages of a log lie whole in its first `size` bytes: an oracle that knows where the maker put the entries.
+ */
 static unsigned whole_before(const size_t *ends, unsigned count, size_t size) {
     unsigned n = 0;
     while (n < count && ends[n] <= size) {
@@ -40,7 +41,8 @@ static void cut_anywhere(unsigned major) {
         }
         assert_non_null(r);
         if (log_info(r)->messages != whole) {
-            fail_msg("major %u, cut at %zu: %u messages instead of %u", major, size, (unsigned)log_info(r)->messages, whole);
+            fail_msg("major %u, cut at %zu: %u messages instead of %u", major, size, (unsigned)log_info(r)->messages,
+                     whole);
         }
         assert_int_equal(log_info(r)->n_channels, 2);
         log_messages(r);

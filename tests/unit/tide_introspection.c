@@ -82,11 +82,13 @@ static void begin(struct log *l, uint32_t events, uint64_t seconds) {
 }
 
 #define UUID(d) "\"" d d d d "-" d d "-" d d "-" d d "-" d d d d d d "\""
-#define PROCESS(id)                                                                                                                        \
-    "{\"id\":\"" id "\",\"program_name\":\"/usr/bin/camera\",\"commandline_arguments\":[\"--left\"],\"start_time\":"                       \
-    "\"2014-05-13T16:53:20.500000000Z\",\"executing_user\":\"ada\",\"rsb_version\":null,\"display_name\":null,\"participants\":[\n  "
-#define HOST(id)                                                                                                                           \
-    "{\"id\":\"" id "\",\"hostname\":\"" id "\",\"machine_type\":\"x86_64\",\"machine_version\":null,\"software_type\":null,"              \
+#define PROCESS(id)                                                                                                    \
+    "{\"id\":\"" id "\",\"program_name\":\"/usr/bin/camera\",\"commandline_arguments\":[\"--left\"],\"start_time\":"   \
+    "\"2014-05-13T16:53:20.500000000Z\",\"executing_user\":\"ada\",\"rsb_version\":null,\"display_name\":null,"        \
+    "\"participants\":[\n  "
+#define HOST(id)                                                                                                       \
+    "{\"id\":\"" id "\",\"hostname\":\"" id                                                                            \
+    "\",\"machine_type\":\"x86_64\",\"machine_version\":null,\"software_type\":null,"                                  \
     "\"software_version\":null,\"processes\":[\n "
 #define TIME(s) "\"2014-05-13T16:53:" s ".000000000Z\""
 
@@ -116,32 +118,33 @@ static void hosts_processes_participants(void **state) {
     log_chunk_end(&l, LOG_PLAIN);
     RECORDING *r = log_scan(&l);
     assert_tree(r, NULL,
-                "{\"hosts\":[\n" HOST("alpha") PROCESS(
-                    "10") "{\"id\":" UUID("31") ",\"parent\":null,\"kind\":\"server\",\"scope\":\"/a/\",\"type\":null,\"transport\":[],"
-                                                "\"first_hello\":" TIME("21") ",\"last_hello\":" TIME(
-                                                    "23") ",\"bye\":null},\n  "
-                                                          "{\"id\":" UUID("32") ",\"parent\":" UUID(
-                                                              "31") ",\"kind\":\"informer\",\"scope\":\"/a/\\\"x\\\"/"
-                                                                    "\",\"type\":\"string\","
-                                                                    "\"transport\":[\"socket:\",\"spread://"
-                                                                    "hub:4803\"],\"first_hello\":" TIME("22") ",\"last_hello\":" TIME("22") ",\"bye\":null}]},\n " PROCESS(
-                                                                        "11") "{\"id\":" UUID("34") ",\"parent\":null,\"kind\":"
-                                                                                                    "\"listener\",\"scope\":\"/c/"
-                                                                                                    "\",\"type\":null,\"transport\":[],"
-                                                                                                    "\"first_hello\":" TIME(
-                                                                                                        "24") ",\"last_hello\":" TIME("24") ",\"bye\":null}]}]},\n" HOST("zulu")
-                                                                                                        PROCESS("20") "{\"id\":" UUID(
-                                                                                                            "33") ",\"parent\":null,"
-                                                                                                                  "\"kind\":\"listener\","
-                                                                                                                  "\"scope\":\"/b/"
-                                                                                                                  "\",\"type\":null,"
-                                                                                                                  "\"transport\":[],"
-                                                                                                                  "\"first_hello\":" TIME("20") ",\"last_hello\":" TIME(
-                                                                                                                      "20") ",\"bye\""
-                                                                                                                            ":" TIME(
-                                                                                                                                "25") "}]}]"
-                                                                                                                                      "}]}"
-                                                                                                                                      "\n");
+                "{\"hosts\":[\n" HOST("alpha") PROCESS("10") "{\"id\":" UUID(
+                    "31") ",\"parent\":null,\"kind\":\"server\",\"scope\":\"/a/\",\"type\":null,\"transport\":[],"
+                          "\"first_hello\":" TIME("21") ",\"last_hello\":" TIME(
+                              "23") ",\"bye\":null},\n  "
+                                    "{\"id\":" UUID("32") ",\"parent\":" UUID(
+                                        "31") ",\"kind\":\"informer\",\"scope\":\"/a/\\\"x\\\"/"
+                                              "\",\"type\":\"string\","
+                                              "\"transport\":[\"socket:\",\"spread://"
+                                              "hub:4803\"],\"first_hello\":" TIME("22") ",\"last_hello\":" TIME("22") ",\"bye\":null}]},\n " PROCESS(
+                                                  "11") "{\"id\":" UUID("34") ",\"parent\":null,\"kind\":"
+                                                                              "\"listener\",\"scope\":\"/c/"
+                                                                              "\",\"type\":null,\"transport\":[],"
+                                                                              "\"first_hello\":" TIME(
+                                                                                  "24") ",\"last_hello\":" TIME("24") ",\"bye\":null}]}]},\n" HOST("zulu")
+                                                                                  PROCESS("20") "{\"id\":" UUID(
+                                                                                      "33") ",\"parent\":null,"
+                                                                                            "\"kind\":\"listener\","
+                                                                                            "\"scope\":\"/b/"
+                                                                                            "\",\"type\":null,"
+                                                                                            "\"transport\":[],"
+                                                                                            "\"first_hello\":" TIME("2"
+                                                                                                                    "0") ",\"last_hello\":" TIME(
+                                                                                                "20") ",\"bye\""
+                                                                                                      ":" TIME(
+                                                                                                          "25") "}]}]"
+                                                                                                                "}]}"
+                                                                                                                "\n");
     struct reel_selection before = reel_select_all;
     before.end_ns = (int64_t)LOG_T0;
     assert_tree(r, &before, "{\"hosts\":[]}\n");
@@ -204,7 +207,8 @@ static void too_many(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hosts_processes_participants), cmocka_unit_test(parents_that_go_round),
-                                       cmocka_unit_test(others_have_none), cmocka_unit_test(too_many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hosts_processes_participants),
+                                       cmocka_unit_test(parents_that_go_round), cmocka_unit_test(others_have_none),
+                                       cmocka_unit_test(too_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

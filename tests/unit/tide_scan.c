@@ -27,7 +27,8 @@ static void rsb_channels_tell_scope_and_schema(void **state) {
     log_tide(&l, 0, 0);
     log_channel_of(&l, 0, "/foo/bar/:.rst.vision.Image", "rsb-event-0.9:.rst.vision.Image", "UUID", "rsb:/#UUID",
                    "message Notification {\n  }\n:// Image.proto\nmessage Image { } // a:b\n");
-    log_channel_of(&l, 1, "/n/:UINT64", "rsb-event:uint64", "", "", "// Notification.proto\nmessage Notification { }\n");
+    log_channel_of(&l, 1, "/n/:UINT64", "rsb-event:uint64", "", "",
+                   "// Notification.proto\nmessage Notification { }\n");
     log_channel_of(&l, 2, "/p/:.example.Pose", ":rsb-event-0.9:.example.Pose", "", "", "message Pose { }\n");
     log_channel_of(&l, 3, "/o/", "RSB-EVENT-0.4", "", "", "message Event { }");
     RECORDING *r = log_scan(&l);
@@ -136,7 +137,9 @@ static void tide_size_is_nonsense(void **state) {
     LOG l = {0};
     log_default(&l);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes + 2; i++) {
-        uint64_t size = i < sizeof sizes / sizeof *sizes ? sizes[i] : i % 2 ? l.size : l.size - 12; /* libtidelog: that of the file */
+        uint64_t size = i < sizeof sizes / sizeof *sizes ? sizes[i]
+                        : i % 2                          ? l.size
+                                                         : l.size - 12; /* libtidelog: that of the file */
         log_patch(&l, 4, size, 8);
         RECORDING *r = log_scan(&l);
         assert_string_equal(log_messages(r), SIX);
@@ -200,7 +203,8 @@ static void a_wrong_index_is_reported(void **state) {
     log_patch(&l, l.size - 8, 17, 8); /* the last row's offset */
     RECORDING *r = log_scan(&l);
     assert_string_equal(log_messages(r), SIX);
-    log_assert_finding(r, REEL_WARNING, "the index of 1 channels does not match their messages: it has 3 of channel 1, which has 3");
+    log_assert_finding(r, REEL_WARNING,
+                       "the index of 1 channels does not match their messages: it has 3 of channel 1, which has 3");
     LOG more = {0};
     log_default(&more);
     log_index(&more, 9, false, 0, LOG_T0, 0);

@@ -196,7 +196,9 @@ static void damage_costs_nothing(void **state) {
     const struct {
         uint64_t size; /* of a chunk with one message: too large, left open, leading nowhere */
         const char *text;
-    } wrong[] = {{UINT64_C(1) << 50, "no block begins at"}, {25, "its number of messages is missing"}, {1 << 20, "no block begins at"}};
+    } wrong[] = {{UINT64_C(1) << 50, "no block begins at"},
+                 {25, "its number of messages is missing"},
+                 {1 << 20, "no block begins at"}};
     for (unsigned i = 0; i < 3; i++) {
         LOG l = {0};
         log_default(&l);
@@ -226,8 +228,8 @@ static void too_many_blocks_are_refused(void **state) {
     assert_refused(&l, "too many blocks");
 }
 
-/* 20 GiB in chunks of 8 MiB, each of four messages of four channels, and one INDX a channel at the end. The payloads are holes: what is
- * written is a block of the disk for each message. */
+/* 20 GiB in chunks of 8 MiB, each of four messages of four channels, and one INDX a channel at the end. The payloads
+ * are holes: what is written is a block of the disk for each message. */
 enum { CHUNKS = 5 << 9, CHANNELS = 4, PAYLOAD = (1 << 21) - 16 };
 #define CHUNK_BYTES (37 + (uint64_t)CHANNELS * (16 + PAYLOAD))
 

@@ -87,7 +87,8 @@ static void make_bag(struct maker *m) {
     make_message_of(m, "/map", MAKE_MD5, MAKE_TYPE, "/server", 1500000002, 0, "map", 3);
     make_message(m, "/map", 1500000004, 0, "");
     make_definition_of(m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", "float64 data\n");
-    make_message_of(m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678", 8);
+    make_message_of(m, "/map", "fdb28210bfa9d7c91146260178d9a584", "std_msgs/Float64", NULL, 1500000005, 0, "12345678",
+                    8);
     make_message(m, "/other", 1500000006, 5, "x");
 }
 
@@ -168,22 +169,24 @@ static void assert_needs(const struct block *b, const struct block *needed) {
     assert_int_equal(met, 1);
 }
 
-/* The definitions of a bag: one TYPE block for each type, however many definitions list it, with the hashes of those it needs. A type of
- * another revision is another one, and so are those that need it. The text comes back byte for byte, whatever stands between the types. */
+/* The definitions of a bag: one TYPE block for each type, however many definitions list it, with the hashes of those it
+ * needs. A type of another revision is another one, and so are those that need it. The text comes back byte for byte,
+ * whatever stands between the types. */
 static void definitions_become_one_type_each(void **state) {
     (void)state;
-    static const char *const definitions[] = {"Header header\nPose pose\nfloat64[36] covariance\n\n" LINE "MSG: std_msgs/Header\n" HEADER
-                                              "\n\n" LINE "MSG: geometry_msgs/Pose\n" POSE "\n\n" LINE "MSG: geometry_msgs/Point\n" NUMBERS
-                                              "\n\n" LINE "MSG: geometry_msgs/Quaternion\n" NUMBERS "\n",
-                                              "std_msgs/Header header\nPose[] poses\n" LINE "MSG:   geometry_msgs/Pose\n\n" POSE
-                                              "\n\n\n" LINE "MSG: geometry_msgs/Point\n" NUMBERS "\n" LINE
-                                              "MSG: geometry_msgs/Quaternion\r\n" NUMBERS "\n" LINE "MSG: std_msgs/Header\n" HEADER,
-                                              "Pose last\n" LINE "MSG: geometry_msgs/Pose\n" POSE "\n" LINE
-                                              "MSG: geometry_msgs/Point\nfloat32 x\n" LINE "MSG: geometry_msgs/Quaternion\n" NUMBERS,
-                                              "A a\n" LINE "MSG: p/A\nB b\n" LINE "MSG: p/B\nA a\n", /* in a ring: kept as one */
-                                              NUMBERS};
-    static const char *const types[] = {"geometry_msgs/PoseWith", "geometry_msgs/PoseArray", "geometry_msgs/Last", "p/Ring",
-                                        "geometry_msgs/Point"};
+    static const char *const definitions[] = {
+        "Header header\nPose pose\nfloat64[36] covariance\n\n" LINE "MSG: std_msgs/Header\n" HEADER "\n\n" LINE
+        "MSG: geometry_msgs/Pose\n" POSE "\n\n" LINE "MSG: geometry_msgs/Point\n" NUMBERS "\n\n" LINE
+        "MSG: geometry_msgs/Quaternion\n" NUMBERS "\n",
+        "std_msgs/Header header\nPose[] poses\n" LINE "MSG:   geometry_msgs/Pose\n\n" POSE "\n\n\n" LINE
+        "MSG: geometry_msgs/Point\n" NUMBERS "\n" LINE "MSG: geometry_msgs/Quaternion\r\n" NUMBERS "\n" LINE
+        "MSG: std_msgs/Header\n" HEADER,
+        "Pose last\n" LINE "MSG: geometry_msgs/Pose\n" POSE "\n" LINE "MSG: geometry_msgs/Point\nfloat32 x\n" LINE
+        "MSG: geometry_msgs/Quaternion\n" NUMBERS,
+        "A a\n" LINE "MSG: p/A\nB b\n" LINE "MSG: p/B\nA a\n", /* in a ring: kept as one */
+        NUMBERS};
+    static const char *const types[] = {"geometry_msgs/PoseWith", "geometry_msgs/PoseArray", "geometry_msgs/Last",
+                                        "p/Ring", "geometry_msgs/Point"};
     MAKER m = {0};
     make_text(&m, MAKE_LINE);
     for (size_t i = 0; i < 5; i++) {
@@ -198,7 +201,8 @@ static void definitions_become_one_type_each(void **state) {
     struct block blocks[32];
     uint32_t n = type_blocks(&out, blocks, 32);
     assert_int_equal(n, 5 + 1 + 3 + 1); /* of /t0; PoseArray; /t2, its Pose and its Point; the ring */
-    const struct block *pose = block_named(blocks, n, "geometry_msgs/Pose", 0), *other = block_named(blocks, n, "geometry_msgs/Pose", 1);
+    const struct block *pose = block_named(blocks, n, "geometry_msgs/Pose", 0),
+                       *other = block_named(blocks, n, "geometry_msgs/Pose", 1);
     const struct block *point = block_named(blocks, n, "geometry_msgs/Point", 0),
                        *narrow = block_named(blocks, n, "geometry_msgs/Point", 1);
     if (bytes_is(point->definition, "float32 x")) {
@@ -341,7 +345,8 @@ static void a_cut_and_an_empty_cut(void **state) {
     LOG l = {0};
     log_default(&l);
     RECORDING *r = log_scan(&l);
-    struct reel_selection selection = {.start_ns = (int64_t)LOG_T0 + LOG_S, .end_ns = (int64_t)LOG_T0 + 3 * (int64_t)LOG_S};
+    struct reel_selection selection = {.start_ns = (int64_t)LOG_T0 + LOG_S,
+                                       .end_ns = (int64_t)LOG_T0 + 3 * (int64_t)LOG_S};
     for (size_t i = 0; i < TARGETS; i++) {
         selection.end_ns = (int64_t)LOG_T0 + 3 * (int64_t)LOG_S;
         LOG out = log_write(r, targets[i].writer, targets[i].compression, &selection, 20);
@@ -379,8 +384,10 @@ static void what_is_not_written_is_refused(void **state) {
     assert_ptr_equal(reel_writer_named(".tide", "0.0", &err), &reel_writer_tide0);
     assert_ptr_equal(reel_writer_named(".tide", "2.0", &err), &reel_writer_tide2);
     assert_null(reel_writer_named(".tide", "3.0", &err));
-    struct reel_schema huge = {
-        .name = "", .encoding = "", .hash = "", .data = bytes_of(l.data, REEL_SCHEMA_MAX + 1)}; /* only its size is looked at */
+    struct reel_schema huge = {.name = "",
+                               .encoding = "",
+                               .hash = "",
+                               .data = bytes_of(l.data, REEL_SCHEMA_MAX + 1)}; /* only its size is looked at */
     struct reel_channel c = {.name = "/a", .type = "", .encoding = "", .schemas = &huge, .n_schemas = 1};
     AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
     assert_false(reel_writer_tide.accepts(&c, loss));
@@ -409,9 +416,10 @@ static void check_notes(const struct reel_channel *c, bool relative) {
 
 static void notes_give_a_channel_back(void **state) {
     (void)state;
-    static struct reel_schema schemas[] = {{.name = "A", .encoding = "e\"\\", .hash = "00", .data = {(const uint8_t *)"one", 3}},
-                                           {.name = "", .encoding = "", .hash = "", .data = {(const uint8_t *)"", 0}},
-                                           {.name = "C", .encoding = "x", .hash = "", .data = {(const uint8_t *)"two", 3}}};
+    static struct reel_schema schemas[] = {
+        {.name = "A", .encoding = "e\"\\", .hash = "00", .data = {(const uint8_t *)"one", 3}},
+        {.name = "", .encoding = "", .hash = "", .data = {(const uint8_t *)"", 0}},
+        {.name = "C", .encoding = "x", .hash = "", .data = {(const uint8_t *)"two", 3}}};
     static struct reel_pair pairs[] = {{"key", "line\nline\t\x01\x1f"}, {"key", "\xc3\xbc \\xff \"]}}"}, {"", ""}};
     static const char *const topics[] = {"frame", "state"};
     struct reel_channel c = {.name = "frame+state", .type = "t", .encoding = "nanover", .latched = true};

@@ -179,12 +179,16 @@ static void tied_to_a_recording(void **state) {
     (void)state;
     const int64_t first = 1000, last = 5000, now = 9000;
     assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_ABSOLUTE, .ns = 7}, first, last, now), 7);
-    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_START, .ns = 7}, first, last, now), 1007);
-    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_END, .ns = -7}, first, last, now), 4993);
-    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_NOW, .ns = -7}, first, last, now), 8993);
-    assert_true(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_START, .ns = INT64_MAX}, first, last, now) == INT64_MAX);
-    assert_true(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_END, .ns = -INT64_MAX}, first, INT64_MIN + 5, now) ==
-                INT64_MIN);
+    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_START, .ns = 7}, first, last, now),
+                     1007);
+    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_END, .ns = -7}, first, last, now),
+                     4993);
+    assert_int_equal(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_NOW, .ns = -7}, first, last, now),
+                     8993);
+    assert_true(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_START, .ns = INT64_MAX}, first, last,
+                                  now) == INT64_MAX);
+    assert_true(reel_time_resolve(&(struct reel_time){.kind = REEL_TIME_FROM_END, .ns = -INT64_MAX}, first,
+                                  INT64_MIN + 5, now) == INT64_MIN);
 }
 
 static void printed(void **state) {

@@ -1,13 +1,14 @@
-/* A format for tests of the core: what scan() reports is written down as tables, so that any channels, chunks, entries and parts can be
- * had.
+/* A format for tests of the core: what scan() reports is written down as tables, so that any channels, chunks, entries
+ * and parts can be had.
  *
  *   struct toy toy = {0};
  *   toy_random(&toy, 1, 5, 1000, TOY_REGULAR);          // seed, channels, messages, order of times
  *   struct reel_recording *r = toy_open(&toy, NULL);    // scans, opens the pack
  *   …; reel_recording_free(r); toy_free(&toy);
  *
- * A record is a head of TOY_HEAD bytes (sequence u32) and the payload. Rule: mistakes of the test's own stop it (assert). A test program
- * includes this once: it defines the tables reel_formats[], reel_writers[] and reel_encodings[] for itself. */
+ * A record is a head of TOY_HEAD bytes (sequence u32) and the payload. Rule: mistakes of the test's own stop it
+ * (assert). A test program includes this once: it defines the tables reel_formats[], reel_writers[] and
+ * reel_encodings[] for itself. */
 #ifndef REEL_TESTS_TOY_H
 #define REEL_TESTS_TOY_H
 
@@ -70,11 +71,14 @@ static inline void toy_add_entry(struct toy *t, struct reel_entry entry) {
     t->entries[t->n_entries++] = entry;
 }
 /* Puts the record at the end of `part` and adds its entry; the payload's bytes come from `seed`. */
-static inline void toy_add_message(struct toy *t, uint32_t part, uint32_t channel, int64_t time_ns, uint32_t size, uint64_t seed) {
+static inline void toy_add_message(struct toy *t, uint32_t part, uint32_t channel, int64_t time_ns, uint32_t size,
+                                   uint64_t seed) {
     t->n_parts = part >= t->n_parts ? part + 1 : t->n_parts;
     struct grow *g = &t->parts[part];
     toy_add_entry(
-        t, (struct reel_entry){.time_ns = time_ns, .channel = channel, .chunk = part, .offset = g->size, .head = TOY_HEAD, .size = size});
+        t,
+        (struct reel_entry){
+            .time_ns = time_ns, .channel = channel, .chunk = part, .offset = g->size, .head = TOY_HEAD, .size = size});
     grow_u32(g, (uint32_t)t->n_entries);
     uint8_t *p = grow_take(g, size);
     assert(p);
@@ -96,7 +100,8 @@ static inline int64_t toy_time(enum toy_order order, uint64_t i, uint64_t n, uin
     case TOY_RANDOM:
         return (int64_t)(toy_next(seed) % (n * 100 + 1));
     default:
-        return (int64_t)(toy_next(seed) % 3 == 0 ? (toy_next(seed) & 1 ? (uint64_t)INT64_MIN : (uint64_t)INT64_MAX) : toy_next(seed));
+        return (int64_t)(toy_next(seed) % 3 == 0 ? (toy_next(seed) & 1 ? (uint64_t)INT64_MIN : (uint64_t)INT64_MAX)
+                                                 : toy_next(seed));
     }
 }
 
@@ -128,7 +133,8 @@ static inline void toy_free(struct toy *t) {
     *t = (struct toy){0};
 }
 
-/* --- the format ---------------------------------------------------------------------------------------------------- */
+/* --- the format ----------------------------------------------------------------------------------------------------
+ */
 
 static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
     const struct toy *t = toy_scanned;
@@ -154,8 +160,8 @@ static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
     return !t->cancel || reel_fail(err, REEL_CANCELLED, "the toy was cancelled");
 }
 
-static inline void toy_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
-                                struct reel_description *out) {
+static inline void toy_describe(struct reel_bytes head, const struct reel_entry *entry,
+                                const struct reel_channel *channel, struct reel_description *out) {
     (void)entry;
     (void)channel;
     if (head.size == TOY_HEAD) {
@@ -174,9 +180,10 @@ static inline bool toy_count_one(void *context, const struct reel_entry *entry) 
     return true;
 }
 
-/* The state: how many messages stood before the cut, for each wanted channel, and one message on a channel of its own. */
-static inline bool toy_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
-                                struct reel_error *err) {
+/* The state: how many messages stood before the cut, for each wanted channel, and one message on a channel of its own.
+ */
+static inline bool toy_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                                struct reel_front *front, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     const uint64_t extra[REEL_ENTRY_EXTRAS] = {7, 8};
     struct reel_channel own = {.id = 77777, .name = "/state", .type = "toy/State", .encoding = "toy"};
@@ -192,7 +199,8 @@ static inline bool toy_state_at(struct reel_reader *reader, int64_t time_ns, con
             }
             continue;
         }
-        if (!reel_front_add(front, i % 2 ? &own : reel_index_channel(index, i), time_ns, (uint8_t *)count, sizeof *count, extra, err)) {
+        if (!reel_front_add(front, i % 2 ? &own : reel_index_channel(index, i), time_ns, (uint8_t *)count,
+                            sizeof *count, extra, err)) {
             return false;
         }
     }
@@ -218,7 +226,8 @@ const struct reel_writer *const reel_writers[] = {NULL};
 const struct reel_encoding *const reel_encodings[] = {&toy_encoding, NULL};
 #endif
 
-/* --- its recordings --------------------------------------------------------------------------------------------------- */
+/* --- its recordings
+ * --------------------------------------------------------------------------------------------------- */
 
 static inline void toy_pack_path(struct toy *t, char path[512]) {
     snprintf(path, 512, REEL_SCRATCH "/%p-%u.pack", (void *)t, t->packs++);
@@ -251,7 +260,8 @@ static inline bool toy_scan_to(struct toy *t, const char *path, struct reel_erro
 }
 
 /* Scans and opens. The toy must outlive the recording. NULL with err: it failed. */
-static inline struct reel_recording *toy_try_open(struct toy *t, const struct reel_recording_options *options, struct reel_error *err) {
+static inline struct reel_recording *toy_try_open(struct toy *t, const struct reel_recording_options *options,
+                                                  struct reel_error *err) {
     char path[512];
     toy_pack_path(t, path);
     struct reel_source *parts[TOY_PARTS_MAX];

@@ -43,11 +43,12 @@ static inline uint32_t toy_compressed_chunk(struct toy *t, uint32_t part, enum r
     grow_put(&t->parts[part], out, stored);
     free(raw);
     free(out);
-    return toy_add_chunk(t, (struct reel_chunk){.part = part, .codec = codec, .offset = offset, .stored = stored, .raw = size});
+    return toy_add_chunk(
+        t, (struct reel_chunk){.part = part, .codec = codec, .offset = offset, .stored = stored, .raw = size});
 }
 
-/* `chunks` chunks of `size` bytes over two parts, in turn zlib, zstd, lz4 and plain; one channel, messages of up to 3000 bytes in random
- * order. */
+/* `chunks` chunks of `size` bytes over two parts, in turn zlib, zstd, lz4 and plain; one channel, messages of up to
+ * 3000 bytes in random order. */
 static inline void toy_with_chunks(struct toy *t, uint64_t seed, uint32_t chunks, size_t size, uint64_t messages) {
     static const enum reel_codec codecs[] = {REEL_CODEC_ZLIB, REEL_CODEC_ZSTD, REEL_CODEC_LZ4, REEL_CODEC_NONE};
     seed = seed * 0x9e3779b97f4a7c15u | 1;
@@ -57,7 +58,8 @@ static inline void toy_with_chunks(struct toy *t, uint64_t seed, uint32_t chunks
         toy_compressed_chunk(t, i / 4 % 2, codecs[i % 4], size);
     }
     for (uint64_t i = 0; i < messages; i++) {
-        struct reel_entry e = {.time_ns = (int64_t)i, .chunk = 2 + (uint32_t)(toy_next(&seed) % chunks), .head = TOY_HEAD};
+        struct reel_entry e = {
+            .time_ns = (int64_t)i, .chunk = 2 + (uint32_t)(toy_next(&seed) % chunks), .head = TOY_HEAD};
         e.size = (uint32_t)(toy_next(&seed) % 3000);
         e.offset = toy_next(&seed) % (size - e.head - e.size + 1);
         toy_add_entry(t, e);

@@ -1,4 +1,5 @@
-/* A format for tests of the core and of the writers: recordings are made in memory, message by message, then scanned like any other.
+/* A format for tests of the core and of the writers: recordings are made in memory, message by message, then scanned
+ * like any other.
  *
  *   struct toy toy = {0};
  *   toy_start(&toy, REEL_CLOCK_WALL);
@@ -7,12 +8,12 @@
  *   struct reel_recording *r = toy_open(&toy);           // writes and opens the index pack
  *   …; reel_recording_free(r); toy_free(&toy);
  *
- * A file: "TOY1", then records: kind u8, size u32 of the rest, the rest. Kinds: 'k' clock u8 · 'c' channel: name, type, encoding, latched
- * u8, n u32 × schema {name, encoding, hash, data}, n u32 × pair {key, value} · 'p' pair of metadata {key, value} · 'a' attachment {name,
- * media type, time u64, bytes} · 'm' message {channel u32, time u64, sequence u32, publish u64, payload} · 'r' message without a header
- * whose payload lies earlier in the file {channel u32, time u64, offset u64, size u32}; a text is u32 length + bytes. A test program
- * includes this once: it defines the tables reel_formats[] and reel_writers[] for itself. Rule: mistakes of the test's own stop it
- * (assert). */
+ * A file: "TOY1", then records: kind u8, size u32 of the rest, the rest. Kinds: 'k' clock u8 · 'c' channel: name, type,
+ * encoding, latched u8, n u32 × schema {name, encoding, hash, data}, n u32 × pair {key, value} · 'p' pair of metadata
+ * {key, value} · 'a' attachment {name, media type, time u64, bytes} · 'm' message {channel u32, time u64, sequence u32,
+ * publish u64, payload} · 'r' message without a header whose payload lies earlier in the file {channel u32, time u64,
+ * offset u64, size u32}; a text is u32 length + bytes. A test program includes this once: it defines the tables
+ * reel_formats[] and reel_writers[] for itself. Rule: mistakes of the test's own stop it (assert). */
 #ifndef REEL_TESTS_TOY_FORMAT_H
 #define REEL_TESTS_TOY_FORMAT_H
 
@@ -106,7 +107,8 @@ static inline void toy_pair(struct toy *t, const char *key, const char *value) {
     toy_text(t, value);
     toy_end(t);
 }
-static inline void toy_attachment(struct toy *t, const char *name, const char *media_type, int64_t time_ns, struct reel_bytes data) {
+static inline void toy_attachment(struct toy *t, const char *name, const char *media_type, int64_t time_ns,
+                                  struct reel_bytes data) {
     toy_begin(t, 'a');
     toy_text(t, name);
     toy_text(t, media_type);
@@ -114,7 +116,8 @@ static inline void toy_attachment(struct toy *t, const char *name, const char *m
     toy_put(t, data.data, data.size);
     toy_end(t);
 }
-static inline void toy_message(struct toy *t, uint32_t channel, int64_t time_ns, uint32_t sequence, const void *payload, size_t size) {
+static inline void toy_message(struct toy *t, uint32_t channel, int64_t time_ns, uint32_t sequence, const void *payload,
+                               size_t size) {
     toy_begin(t, 'm');
     toy_u32(t, channel);
     toy_u64(t, (uint64_t)time_ns);
@@ -137,7 +140,8 @@ static inline void toy_free(struct toy *t) {
     *t = (struct toy){0};
 }
 
-/* --- the format ---------------------------------------------------------------------------------------------------- */
+/* --- the format ----------------------------------------------------------------------------------------------------
+ */
 
 static inline const char *toy_scan_text(struct reel_scan *scan, struct cursor *c) {
     const char *text = reel_scan_text(scan, cursor_string32(c), NULL);
@@ -172,7 +176,8 @@ static inline bool toy_scan_channel(struct reel_scan *scan, struct cursor *c, st
 }
 
 /* `offset`: of the record's rest in the file. */
-static inline bool toy_scan_record(struct reel_scan *scan, char kind, uint64_t offset, struct cursor c, struct reel_error *err) {
+static inline bool toy_scan_record(struct reel_scan *scan, char kind, uint64_t offset, struct cursor c,
+                                   struct reel_error *err) {
     const uint8_t *start = c.at;
     if (kind == 'k') {
         reel_scan_clock(scan, cursor_u8(&c) ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL, NULL);
@@ -226,8 +231,8 @@ static inline bool toy_scan(struct reel_scan *scan, struct reel_error *err) {
     return true;
 }
 
-static inline void toy_describe(struct reel_bytes head, const struct reel_entry *entry, const struct reel_channel *channel,
-                                struct reel_description *out) {
+static inline void toy_describe(struct reel_bytes head, const struct reel_entry *entry,
+                                const struct reel_channel *channel, struct reel_description *out) {
     (void)entry;
     (void)channel;
     struct cursor c = cursor_of(head);
@@ -260,7 +265,8 @@ static const struct reel_format toy_format = {
 const struct reel_format *const reel_formats[] = {&toy_format, TOY_MORE_FORMATS NULL};
 const struct reel_writer *const reel_writers[] = {NULL};
 
-/* --- its recordings --------------------------------------------------------------------------------------------------- */
+/* --- its recordings
+ * --------------------------------------------------------------------------------------------------- */
 
 /* Scans what was made so far. The toy must outlive the recording. */
 static inline struct reel_recording *toy_open(struct toy *t) {
@@ -270,7 +276,8 @@ static inline struct reel_recording *toy_open(struct toy *t) {
     struct reel_source *source = reel_source_from_memory(bytes_of(t->data, t->size), "test.toy", &err);
     struct reel_index *index = NULL;
     struct reel_recording *recording = NULL;
-    if (source && reel_scan_run(&source, 1, &toy_format, pack, NULL, &err) && (index = reel_index_open(pack, &err)) != NULL) {
+    if (source && reel_scan_run(&source, 1, &toy_format, pack, NULL, &err) &&
+        (index = reel_index_open(pack, &err)) != NULL) {
         recording = reel_recording_from_index(index, &source, 1, NULL, &err);
     }
     if (!recording) {
@@ -291,8 +298,9 @@ static inline struct reel_stream *toy_stream(struct reel_recording *recording, c
 
 /* The whole of a planned output, read in pieces of at most `step` bytes. NULL with err: it failed. */
 static inline uint8_t *toy_render_planned(struct reel_recording *recording, const struct reel_writer *writer,
-                                          const struct reel_write_options *options, const struct reel_selection *selection, size_t step,
-                                          uint64_t *size, struct reel_error *err) {
+                                          const struct reel_write_options *options,
+                                          const struct reel_selection *selection, size_t step, uint64_t *size,
+                                          struct reel_error *err) {
     struct reel_stream *stream = toy_stream(recording, selection);
     struct reel_plan *plan = reel_plan_new(writer, options, stream, NULL, err);
     reel_stream_free(stream);
@@ -317,8 +325,9 @@ static inline uint8_t *toy_render_planned(struct reel_recording *recording, cons
 
 /* The whole of a streamed output as a text, pulled in pieces of at most `step` bytes. */
 static inline char *toy_render_streamed(struct reel_recording *recording, const struct reel_writer *writer,
-                                        const struct reel_write_options *options, const struct reel_selection *selection, size_t step,
-                                        size_t *size, struct reel_error *err) {
+                                        const struct reel_write_options *options,
+                                        const struct reel_selection *selection, size_t step, size_t *size,
+                                        struct reel_error *err) {
     struct reel_render *render = reel_render_new(NULL, writer, options, toy_stream(recording, selection), err);
     struct toy all = {0};
     uint8_t *piece = malloc(step);

@@ -42,7 +42,8 @@ static inline bool oracle_selected(const struct reel_selection *q, const struct 
     bool in = oracle_any(q->topics, q->n_topics, c->name);
     for (uint32_t k = 0; k < (c->n_topics ? c->n_topics : 1); k++) {
         const char *topic = c->n_topics ? c->topics[k] : c->name;
-        in |= (q->n_topics == 0 || oracle_any(q->topics, q->n_topics, topic)) && !oracle_any(q->exclude, q->n_exclude, topic);
+        in |= (q->n_topics == 0 || oracle_any(q->topics, q->n_topics, topic)) &&
+              !oracle_any(q->exclude, q->n_exclude, topic);
     }
     return in && !oracle_any(q->exclude, q->n_exclude, c->name);
 }
@@ -52,7 +53,8 @@ static inline bool oracle_in_range(const struct reel_selection *q, int64_t time)
 }
 
 /* The last message of each topic of one toy before the start. */
-static inline size_t oracle_last(const struct toy *t, uint32_t source, const struct reel_selection *q, struct wanted *out) {
+static inline size_t oracle_last(const struct toy *t, uint32_t source, const struct reel_selection *q,
+                                 struct wanted *out) {
     size_t n = 0;
     for (uint32_t c = 0; c < t->n_channels; c++) {
         struct wanted best = {0};
@@ -61,7 +63,8 @@ static inline size_t oracle_last(const struct toy *t, uint32_t source, const str
             for (size_t i = 0; i < t->n_entries; i++) {
                 const struct reel_entry *e = &t->entries[i];
                 struct wanted w = {.entry = *e, .source = source};
-                bool counts = e->time_ns < q->start_ns && (q->lookback_ns <= 0 || e->time_ns >= q->start_ns - q->lookback_ns) &&
+                bool counts = e->time_ns < q->start_ns &&
+                              (q->lookback_ns <= 0 || e->time_ns >= q->start_ns - q->lookback_ns) &&
                               oracle_selected(q, &t->channels[e->channel]);
                 if (!counts || strcmp(t->channels[e->channel].name, t->channels[c].name) != 0) {
                     continue;
@@ -81,8 +84,8 @@ static inline size_t oracle_last(const struct toy *t, uint32_t source, const str
     return n;
 }
 
-static inline size_t oracle_sample(const struct toy *const *toys, uint32_t n_toys, const struct reel_selection *q, struct wanted *w,
-                                   size_t n) {
+static inline size_t oracle_sample(const struct toy *const *toys, uint32_t n_toys, const struct reel_selection *q,
+                                   struct wanted *w, size_t n) {
     uint64_t seen[8][64] = {0}, bucket[8][64] = {0};
     int64_t origin = INT64_MAX;
     for (uint32_t s = 0; s < n_toys; s++) {
@@ -114,7 +117,8 @@ static inline size_t oracle_sample(const struct toy *const *toys, uint32_t n_toy
 }
 
 /* *out from malloc. At most 8 toys of 64 channels. */
-static inline size_t oracle_stream(const struct toy *const *toys, uint32_t n_toys, const struct reel_selection *q, struct wanted **out) {
+static inline size_t oracle_stream(const struct toy *const *toys, uint32_t n_toys, const struct reel_selection *q,
+                                   struct wanted **out) {
     size_t n = 0, room = 1;
     for (uint32_t s = 0; s < n_toys; s++) {
         room += toys[s]->n_entries + toys[s]->n_channels;
@@ -136,9 +140,10 @@ static inline size_t oracle_stream(const struct toy *const *toys, uint32_t n_toy
 }
 
 static inline bool oracle_agrees(const struct wanted *w, const struct reel_stream *s, const struct reel_message *m) {
-    return m->source == w->source && s->channel_source[m->channel] == w->source && s->channels[m->channel]->id == w->entry.channel &&
-           m->time_ns == w->entry.time_ns && m->size == w->entry.size && m->entry.offset == w->entry.offset &&
-           m->entry.chunk == w->entry.chunk && m->before_start == w->front && (m->front > 0) == w->front;
+    return m->source == w->source && s->channel_source[m->channel] == w->source &&
+           s->channels[m->channel]->id == w->entry.channel && m->time_ns == w->entry.time_ns &&
+           m->size == w->entry.size && m->entry.offset == w->entry.offset && m->entry.chunk == w->entry.chunk &&
+           m->before_start == w->front && (m->front > 0) == w->front;
 }
 
 #endif

@@ -1,12 +1,14 @@
 /* Writers for tests of plan and render. toy_planned writes
  *
  *   head    "TOYHEAD!", messages u64, place of the tail u64, CRC-32 of the message groups u32 (toy_hashed; else 0)
- *   groups  per message: 'M', channel u32, time i64, size u32, payload; then 'G', CRC-32 of the group so far u32 (0 when it is too large
- * for a patch). A group ends after 20 messages or 4000 bytes; a message over 2000 bytes stands alone (so the one before is given back) tail
- * a part for every 8 groups: 'T', per group: offset, size, first u64, count u32, its note (time of its first message), times of all its
- * messages; then a last part: 'E', places of all parts before it
+ *   groups  per message: 'M', channel u32, time i64, size u32, payload; then 'G', CRC-32 of the group so far u32 (0
+ * when it is too large for a patch). A group ends after 20 messages or 4000 bytes; a message over 2000 bytes stands
+ * alone (so the one before is given back) tail a part for every 8 groups: 'T', per group: offset, size, first u64,
+ * count u32, its note (time of its first message), times of all its messages; then a last part: 'E', places of all
+ * parts before it
  *
- * toy_streamed writes "[", per message the same record, "]" and a count; a group is as many bytes as toy_streamed_group says. */
+ * toy_streamed writes "[", per message the same record, "]" and a count; a group is as many bytes as toy_streamed_group
+ * says. */
 #ifndef REEL_TESTS_TOY_WRITER_H
 #define REEL_TESTS_TOY_WRITER_H
 
@@ -15,7 +17,14 @@
 #include "wire/bytes.h"
 #include "wire/cursor.h"
 
-enum { TOY_GROUP_MESSAGES = 20, TOY_GROUP_BYTES = 4000, TOY_LARGE = 2000, TOY_PART_GROUPS = 8, TOY_RECORD = 17, TOY_HEAD_BYTES = 28 };
+enum {
+    TOY_GROUP_MESSAGES = 20,
+    TOY_GROUP_BYTES = 4000,
+    TOY_LARGE = 2000,
+    TOY_PART_GROUPS = 8,
+    TOY_RECORD = 17,
+    TOY_HEAD_BYTES = 28
+};
 
 struct toy_totals {
     uint64_t messages, tail_at;
@@ -62,7 +71,8 @@ static inline bool toy_head(struct reel_write *w, struct reel_sink *out, struct 
     return *t->kept;
 }
 
-static inline bool toy_record(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static inline bool toy_record(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                              struct reel_error *err) {
     reel_sink_u8(out, 'M');
     reel_sink_u32le(out, m->channel);
     reel_sink_u64le(out, (uint64_t)reel_write_time(w, m));
@@ -116,7 +126,8 @@ static inline uint64_t toy_tail_parts(struct reel_write *w) {
     return (reel_write_groups(w) + TOY_PART_GROUPS - 1) / TOY_PART_GROUPS + 1;
 }
 
-static inline bool toy_put_time(struct reel_write *w, const struct reel_message *m, void *context, struct reel_error *err) {
+static inline bool toy_put_time(struct reel_write *w, const struct reel_message *m, void *context,
+                                struct reel_error *err) {
     (void)err;
     reel_sink_u64le(context, (uint64_t)reel_write_time(w, m));
     return true;
@@ -146,10 +157,10 @@ static inline bool toy_tail(struct reel_write *w, uint64_t part, struct reel_sin
     return true;
 }
 
-#define TOY_PLANNED                                                                                                                        \
-    .version = 1, .totals_size = sizeof(struct toy_totals), .run_size = sizeof(struct toy_run), .accepts = toy_accepts,                    \
-    .open = toy_writer_open, .close = toy_writer_close, .head = toy_head, .messages = toy_messages, .tail_parts = toy_tail_parts,          \
-    .tail = toy_tail
+#define TOY_PLANNED                                                                                                    \
+    .version = 1, .totals_size = sizeof(struct toy_totals), .run_size = sizeof(struct toy_run),                        \
+    .accepts = toy_accepts, .open = toy_writer_open, .close = toy_writer_close, .head = toy_head,                      \
+    .messages = toy_messages, .tail_parts = toy_tail_parts, .tail = toy_tail
 static const struct reel_writer toy_planned = {.name = "toy", .extension = ".toy", TOY_PLANNED};
 static const struct reel_writer toy_hashed = {
     .name = "toy", .extension = ".toy", .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | REEL_REBASES_CUT, TOY_PLANNED};
@@ -193,7 +204,8 @@ static inline uint64_t toy_two(struct reel_write *w) {
 }
 
 /* The second part tells the count, and the time of a message left over, read from the stream itself. */
-static inline bool toy_streamed_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {
+static inline bool toy_streamed_tail(struct reel_write *w, uint64_t part, struct reel_sink *out,
+                                     struct reel_error *err) {
     struct reel_message m = {0};
     if (part == 0) {
         reel_sink_u8(out, ']');
@@ -226,12 +238,13 @@ static inline void toy_check_record(struct cursor *c, const struct toy *toys, co
     assert_int_equal(cursor_u32le(c), w->entry.size);
     struct reel_bytes payload = cursor_bytes(c, w->entry.size);
     assert_false(c->failed);
-    assert_memory_equal(payload.data, toys[w->source].parts[w->entry.chunk].data + w->entry.offset + w->entry.head, w->entry.size);
+    assert_memory_equal(payload.data, toys[w->source].parts[w->entry.chunk].data + w->entry.offset + w->entry.head,
+                        w->entry.size);
 }
 
 /* A planned output from end to end: each byte is accounted for. `tail` (may be NULL) gets the place of the tail. */
-static inline void toy_check_planned(struct reel_bytes all, const struct toy *toys, const struct wanted *w, size_t n, bool hashed,
-                                     int64_t rebase) {
+static inline void toy_check_planned(struct reel_bytes all, const struct toy *toys, const struct wanted *w, size_t n,
+                                     bool hashed, int64_t rebase) {
     struct cursor c = cursor_of(all);
     assert_true(bytes_is(cursor_bytes(&c, 8), "TOYHEAD!"));
     assert_true(cursor_u64le(&c) == n);
@@ -263,7 +276,8 @@ static inline void toy_check_planned(struct reel_bytes all, const struct toy *to
             places[parts++] = (uint64_t)(c.at - all.data);
             assert_int_equal(cursor_u8(&c), 'T');
         }
-        assert_true(cursor_u64le(&c) == seen[g].offset && cursor_u64le(&c) == seen[g].size && cursor_u64le(&c) == seen[g].first);
+        assert_true(cursor_u64le(&c) == seen[g].offset && cursor_u64le(&c) == seen[g].size &&
+                    cursor_u64le(&c) == seen[g].first);
         assert_int_equal(cursor_u32le(&c), seen[g + 1].first - seen[g].first);
         assert_true((int64_t)cursor_u64le(&c) == w[seen[g].first].entry.time_ns);
         for (size_t i = seen[g].first; i < seen[g + 1].first; i++) {

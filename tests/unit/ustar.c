@@ -58,8 +58,8 @@ static void names_get_out_of_the_way(void **state) {
     for (size_t i = 0; i < 6; i++) {
         for (size_t k = 0; k < 6; k++) {
             size_t n = strlen(names[i].name);
-            bool in_the_way =
-                i != k && strncmp(names[i].name, names[k].name, n) == 0 && (names[k].name[n] == '\0' || names[k].name[n] == '/');
+            bool in_the_way = i != k && strncmp(names[i].name, names[k].name, n) == 0 &&
+                              (names[k].name[n] == '\0' || names[k].name[n] == '/');
             assert_false(in_the_way);
         }
         bool unmoved = names[i].position == 1 || names[i].position == 2 || names[i].position == 5;

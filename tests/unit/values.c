@@ -1,4 +1,5 @@
-/* reel/values.h: answers from statistics are those of a plain walk through all messages; damaged statistics are refused. */
+/* reel/values.h: answers from statistics are those of a plain walk through all messages; damaged statistics are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,17 +38,22 @@ static struct reel_recording *open_recording(void *context, struct reel_error *e
 
 /* Two channels; runs of equal values beside noise, so that blocks are wholly in, wholly out and mixed. */
 static void make(struct toy *toy) {
-    struct reel_schema schema = {
-        .name = "test/V", .encoding = "ros1msg", .hash = "", .data = bytes_text("int32 n\nfloat64 v\nbool b\nfloat64[] list\ntime at\n")};
+    struct reel_schema schema = {.name = "test/V",
+                                 .encoding = "ros1msg",
+                                 .hash = "",
+                                 .data = bytes_text("int32 n\nfloat64 v\nbool b\nfloat64[] list\ntime at\n")};
     unsigned seed = 1;
     toy_start(toy, REEL_CLOCK_WALL);
-    toy_channel(toy, &(struct reel_channel){.name = "/a", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
-    toy_channel(toy, &(struct reel_channel){.name = "/b.c", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+    toy_channel(toy, &(struct reel_channel){
+                         .name = "/a", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
+    toy_channel(toy, &(struct reel_channel){
+                         .name = "/b.c", .type = "test/V", .encoding = "ros1", .schemas = &schema, .n_schemas = 1});
     for (int i = 0; i < MESSAGES; i++) {
         struct sample *s = &samples[i];
         seed = seed * 1103515245 + 12345;
         unsigned noise = seed >> 16;
-        *s = (struct sample){.time_ns = 1000 * (int64_t)(i / 3), .topic = noise % 7 == 0, .n = i / 3000, .has = noise % 1500 != 0};
+        *s = (struct sample){
+            .time_ns = 1000 * (int64_t)(i / 3), .topic = noise % 7 == 0, .n = i / 3000, .has = noise % 1500 != 0};
         s->v = i / 2500 == 1 ? (double)(noise % 100) : i / 2500 == 2 && noise % 400 == 0 ? NAN : 5;
         s->b = i > 4000 && i < 7500;
         uint8_t payload[25] = {0};
@@ -57,7 +63,8 @@ static void make(struct toy *toy) {
         store_u64le(payload + 4, bits);
         payload[12] = s->b;
         store_u32le(payload + 17, (uint32_t)i);
-        toy_message(toy, s->topic, s->time_ns, (uint32_t)i, payload, s->has ? sizeof payload : 4); /* of a damaged one nothing is decoded */
+        toy_message(toy, s->topic, s->time_ns, (uint32_t)i, payload,
+                    s->has ? sizeof payload : 4); /* of a damaged one nothing is decoded */
     }
 }
 
@@ -92,7 +99,8 @@ static struct expected walk_plainly(const char *one, const char *two, char join,
     }
     for (int i = 0; i <= MESSAGES; i++) {
         int64_t time = i < MESSAGES ? samples[i].time_ns : INT64_MAX;
-        for (unsigned k = 0; k < 3; k++) { /* ends of topics that lie before this message, the earlier first; then the message */
+        for (unsigned k = 0; k < 3;
+             k++) { /* ends of topics that lie before this message, the earlier first; then the message */
             unsigned ending = last[0] <= last[1] ? k : 1 - k;
             int64_t at = k < 2 ? last[ending] : time;
             if (k < 2 && at >= time) {
@@ -143,9 +151,9 @@ static void compare(struct reel_statistics *s, const char *text, const struct ex
         fail_msg("%s: %s", text, err.text);
     }
     if (a.total != x->total || a.span.count != x->count || a.held_ns != x->held_ns || !a.complete) {
-        fail_msg("%s for %lld: %llu intervals of %llu messages, %lld ns; expected are %llu of %llu, %lld", text, (long long)for_ns,
-                 (unsigned long long)a.total, (unsigned long long)a.span.count, (long long)a.held_ns, (unsigned long long)x->total,
-                 (unsigned long long)x->count, (long long)x->held_ns);
+        fail_msg("%s for %lld: %llu intervals of %llu messages, %lld ns; expected are %llu of %llu, %lld", text,
+                 (long long)for_ns, (unsigned long long)a.total, (unsigned long long)a.span.count, (long long)a.held_ns,
+                 (unsigned long long)x->total, (unsigned long long)x->count, (long long)x->held_ns);
     }
     assert_true(x->total == 0 || (a.span.start_ns == x->first_ns && a.span.end_ns == x->last_ns));
     assert_true(a.blocks_read <= a.blocks);
@@ -203,7 +211,8 @@ static void damaged_statistics_are_refused(void **state) {
         const struct reel_ask ask = {.intervals_max = 1, .open = open_recording};
         data[i] ^= 0x41;
         AUTO(reel_statistics_free) struct reel_statistics *s = open_bytes(data, size, &err);
-        assert_true(s ? !reel_question_answer(q, s, &ask, &a, &err) && err.code == REEL_CHANGED : err.code == REEL_CHANGED);
+        assert_true(s ? !reel_question_answer(q, s, &ask, &a, &err) && err.code == REEL_CHANGED
+                      : err.code == REEL_CHANGED);
         data[i] ^= 0x41;
         AUTO(reel_statistics_free) struct reel_statistics *cut = open_bytes(data, i, &err);
         assert_true(!cut || (!reel_question_answer(q, cut, &ask, &a, &err) && err.code == REEL_CHANGED));

@@ -43,9 +43,9 @@ static void other_channels_are_json(void **state) {
     VIEW_LIST l = view_list_of(r, &q);
     assert_int_equal(view_count(&l, "/position"), 0);
     assert_int_equal(view_count(&l, "/vehicle/light"), 5);
-    assert_string_equal(
-        view_text(&l, "/vehicle/light", 0),
-        "{\"actors\":{\"24\":{\"lights\":1,\"lights_on\":[\"Position\"]},\"25\":{\"lights\":1,\"lights_on\":[\"Position\"]}}}");
+    assert_string_equal(view_text(&l, "/vehicle/light", 0),
+                        "{\"actors\":{\"24\":{\"lights\":1,\"lights_on\":[\"Position\"]},\"25\":{\"lights\":1,\"lights_"
+                        "on\":[\"Position\"]}}}");
     for (uint32_t i = 0; i < l.stream->n_channels; i++) {
         assert_string_equal(l.stream->channels[i]->encoding, "json");
         assert_string_equal(l.stream->channels[i]->schemas[0].encoding, "jsonschema");
@@ -59,13 +59,15 @@ static void the_world_is_right_handed_and_in_metres(void **state) {
     struct reel_selection q = view_all();
     VIEW_LIST l = view_list_of(r, &q);
     /* the hero at (200, 5, 6) cm, rolled 1, pitched 2 and turned 3 degrees the left-handed way */
-    assert_view_has(&l, "/view/tf", 1,
-                    "\"parent_frame_id\":\"map\",\"child_frame_id\":\"actor/24\",\"translation\":{\"x\":2,\"y\":-0.05,\"z\":0.06}");
+    assert_view_has(
+        &l, "/view/tf", 1,
+        "\"parent_frame_id\":\"map\",\"child_frame_id\":\"actor/24\",\"translation\":{\"x\":2,\"y\":-0.05,\"z\":0.06}");
     assert_view_has(&l, "/view/tf", 1, "\"rotation\":{\"x\":0.008265");
     assert_view_has(&l, "/view/tf", 1, "\"y\":-0.01767");
     assert_view_has(&l, "/view/tf", 1, "\"z\":-0.02601");
     assert_view_has(&l, "/view/tf", 1, "\"parent_frame_id\":\"actor/24\",\"child_frame_id\":\"ego\"");
-    assert_view_has(&l, "/view/ego", 1, "\"x\":2,\"y\":-0.05,\"z\":0.06,\"roll\":1,\"pitch\":-2,\"yaw\":-3,\"speed\":8");
+    assert_view_has(&l, "/view/ego", 1,
+                    "\"x\":2,\"y\":-0.05,\"z\":0.06,\"roll\":1,\"pitch\":-2,\"yaw\":-3,\"speed\":8");
     assert_view_has(&l, "/view/ego", 1, "\"throttle\":0.5,\"brake\":0,");
     assert_view_has(&l, "/view/ego", 1, "\"handbrake\":false,\"gear\":-1}");
 }
@@ -80,7 +82,8 @@ static void cubes_are_the_boxes(void **state) {
     assert_view_has(&l, "/view/scene", 0, "\"frame_id\":\"actor/24\",\"id\":\"actor/24\"");
     assert_view_has(&l, "/view/scene", 0, "\"position\":{\"x\":0.01,\"y\":-0.05,\"z\":0.06}");
     assert_view_has(&l, "/view/scene", 0, "\"size\":{\"x\":0.02,\"y\":0.04,\"z\":0.06}");
-    assert_view_has(&l, "/view/scene", 0, "\"deletions\":[{\"timestamp\":{\"sec\":1600000000,\"nsec\":0},\"type\":1,\"id\":\"\"}]");
+    assert_view_has(&l, "/view/scene", 0,
+                    "\"deletions\":[{\"timestamp\":{\"sec\":1600000000,\"nsec\":0},\"type\":1,\"id\":\"\"}]");
     assert_view_has(&l, "/view/scene", 0, "{\"key\":\"role_name\",\"value\":\"hero\"}");
     assert_view_has(&l, "/view/scene", 0, "\"size\":{\"x\":4.5,\"y\":1.9,\"z\":1.5}"); /* of what has none */
     assert_null(strstr(view_text(&l, "/view/scene", 0), "actor/26"));
@@ -98,7 +101,8 @@ static void what_happens_is_logged(void **state) {
     assert_int_equal(view_count(&l, "/view/log"), 9);
     assert_view_has(&l, "/view/log", 2, "\"level\":2,\"message\":\"created 24 vehicle.tesla.model3\"");
     assert_view_has(&l, "/view/log", 6, "\"message\":\"27 sensor.camera.rgb attached to 24 vehicle.tesla.model3\"");
-    assert_view_has(&l, "/view/log", 7, "\"level\":4,\"message\":\"24 vehicle.tesla.model3 hit 4294967295\",\"name\":\"carla.collisions\"");
+    assert_view_has(&l, "/view/log", 7,
+                    "\"level\":4,\"message\":\"24 vehicle.tesla.model3 hit 4294967295\",\"name\":\"carla.collisions\"");
     assert_view_has(&l, "/view/log", 8, "\"message\":\"destroyed 26 walker.pedestrian.0001\"");
 }
 
@@ -112,7 +116,8 @@ static void ways_are_lines(void **state) {
     assert_non_null(strstr(text, "\"points\":[{\"x\":1,\"y\":-0.05,\"z\":0.06},"));
     assert_non_null(strstr(text, "{\"x\":1000,\"y\":-0.05,\"z\":0.06}],"));
     unsigned points = 0;
-    for (const char *p = strstr(text, "\"points\":["); p && p < strstr(text, "],\"color\""); p = strstr(p + 1, "{\"x\":")) {
+    for (const char *p = strstr(text, "\"points\":["); p && p < strstr(text, "],\"color\"");
+         p = strstr(p + 1, "{\"x\":")) {
         points++;
     }
     assert_in_range(points, 129, 260);
@@ -158,7 +163,8 @@ static void topics_are_chosen_like_any(void **state) {
     q.n_topics = 1;
     VIEW_LIST frames = view_list_of(r, &q);
     assert_int_equal(frames.count, 4);
-    assert_string_equal(view_text(&frames, "/view/tf", 2), view_text(&all, "/view/tf", 2)); /* though nothing else was selected */
+    assert_string_equal(view_text(&frames, "/view/tf", 2),
+                        view_text(&all, "/view/tf", 2)); /* though nothing else was selected */
     view_check(r, &q);
     q.topics = two;
     q.n_topics = 2;

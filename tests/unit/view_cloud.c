@@ -5,20 +5,23 @@
 #include "wire/cleanup.h"
 
 #define LINE "================================================================================\n"
-#define TYPES                                                                                                                              \
-    LINE "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n" LINE                                                              \
+#define TYPES                                                                                                          \
+    LINE "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n" LINE                                          \
          "MSG: geometry_msgs/Point32\nfloat32 x\nfloat32 y\nfloat32 z\n"
-#define NEW                                                                                                                                \
-    "Header header\ngeometry_msgs/Point32[] points\nChannelFloat32[] channels\n" TYPES LINE                                                \
+#define NEW                                                                                                            \
+    "Header header\ngeometry_msgs/Point32[] points\nChannelFloat32[] channels\n" TYPES LINE                            \
     "MSG: sensor_msgs/ChannelFloat32\nstring name\nfloat32[] values\n"
-#define OLD                                                                                                                                \
-    "Header header\nPoint32[] pts\nChannelFloat32[] chan\n" LINE "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n" LINE      \
-    "MSG: std_msgs/Point32\nfloat32 x\nfloat32 y\nfloat32 z\n" LINE "MSG: std_msgs/ChannelFloat32\nstring name\nfloat32[] vals\n"
+#define OLD                                                                                                            \
+    "Header header\nPoint32[] pts\nChannelFloat32[] chan\n" LINE                                                       \
+    "MSG: roslib/Header\nuint32 seq\ntime stamp\nstring frame_id\n" LINE                                               \
+    "MSG: std_msgs/Point32\nfloat32 x\nfloat32 y\nfloat32 z\n" LINE                                                    \
+    "MSG: std_msgs/ChannelFloat32\nstring name\nfloat32[] vals\n"
 #define HEAD "01000000 02000000 03000000 04000000 'base' "
 #define ONE "0000803f "
 #define TWO "00000040 "
 
-static void add(struct maker *m, const char *topic, const char *type, const char *def, uint32_t sec, const char *payload) {
+static void add(struct maker *m, const char *topic, const char *type, const char *def, uint32_t sec,
+                const char *payload) {
     struct reel_bytes data = hex(payload);
     if (def) {
         make_definition_of(m, topic, MAKE_MD5, type, def);
@@ -51,7 +54,8 @@ static void places_and_channels_are_interleaved(void **state) {
         view_text(&l, "/view/cloud", 0),
         "{\"timestamp\":{\"sec\":2,\"nsec\":3},\"frame_id\":\"base\",\"pose\":{\"position\":{\"x\":0,\"y\":0,\"z\":0},"
         "\"orientation\":{\"x\":0,\"y\":0,\"z\":0,\"w\":1}},\"fields\":[{\"name\":\"x\",\"offset\":0,\"type\":7},"
-        "{\"name\":\"y\",\"offset\":4,\"type\":7},{\"name\":\"z\",\"offset\":8,\"type\":7},{\"name\":\"int\",\"offset\":12,\"type\":7}],"
+        "{\"name\":\"y\",\"offset\":4,\"type\":7},{\"name\":\"z\",\"offset\":8,\"type\":7},{\"name\":\"int\","
+        "\"offset\":12,\"type\":7}],"
         "\"point_stride\":16,\"data\":\"AACAPwAAAEAAAIA/AACAPwAAAEAAAIA/AAAAQAAAAEA=\"}"); /* 1 2 1 1, 2 1 2 2 */
     assert_view_has(&l, "/view/cloud", 1, "\"data\":\"\"}");
     assert_view_has(&l, "/view/old", 0, "\"point_stride\":12,\"data\":\"AAAAQAAAAEAAAABA\"}");

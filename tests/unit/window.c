@@ -17,7 +17,8 @@ struct counted {
 static uint8_t byte_at(uint64_t offset) {
     return (uint8_t)(offset * 167 + (offset >> 8));
 }
-static bool counted_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool counted_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                         struct reel_error *err) {
     struct counted *c = (struct counted *)source;
     if (c->broken) {
         return reel_fail(err, REEL_IO, "broken");
@@ -112,7 +113,8 @@ static void requests_outside_are_damage(void **state) {
     const struct {
         uint64_t offset;
         size_t size;
-    } outside[] = {{0, 151}, {149, 2}, {151, 0}, {UINT64_MAX, 1}, {UINT64_MAX, SIZE_MAX}, {50, SIZE_MAX}, {50, SIZE_MAX - 49}};
+    } outside[] = {{0, 151},       {149, 2},           {151, 0}, {UINT64_MAX, 1}, {UINT64_MAX, SIZE_MAX},
+                   {50, SIZE_MAX}, {50, SIZE_MAX - 49}};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
         err = (struct reel_error){0};
         assert_null(window_at(&w, outside[i].offset, outside[i].size, &err));

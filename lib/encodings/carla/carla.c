@@ -1,6 +1,7 @@
-/* Decodes CARLA packets: {"frame":…} for values that a frame has once; records of actors by the actor's id, {"actors":{"24":{…}}}, so
- * that actors.24.location.x stays the same actor when others appear or go; lists for records without such an id. Numbers and units are
- * those of the file. One table describes each packet, and one walk reads them all. */
+/* Decodes CARLA packets: {"frame":…} for values that a frame has once; records of actors by the actor's id,
+ * {"actors":{"24":{…}}}, so that actors.24.location.x stays the same actor when others appear or go; lists for records
+ * without such an id. Numbers and units are those of the file. One table describes each packet, and one walk reads them
+ * all. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,10 +10,12 @@
 #include "wire/carla_names.h"
 #include "wire/visit.h"
 
-const char *const carla_type_names[] = {"other", "vehicle", "walker", "traffic_light", "traffic_sign", "sensor", "invalid", NULL};
+const char *const carla_type_names[] = {"other",        "vehicle", "walker",  "traffic_light",
+                                        "traffic_sign", "sensor",  "invalid", NULL};
 const char *const carla_state_names[] = {"red", "yellow", "green", "off", NULL};
 const char *const carla_scene_names[] = {"none", "vehicle", "street", "building", "other", NULL};
-const char *const carla_door_names[] = {"Front Left", "Front Right", "Rear Left", "Rear Right", "Hood", "Trunk", "All", NULL};
+const char *const carla_door_names[] = {"Front Left", "Front Right", "Rear Left", "Rear Right",
+                                        "Hood",       "Trunk",       "All",       NULL};
 const char *const carla_attribute_names[] = {"bool", "int", "float", "string", "color", NULL};
 const struct carla_light carla_lights[CARLA_LIGHTS] = {
     {"Position", 1}, {"LowBeam", 2},    {"HighBeam", 4}, {"Brake", 8},      {"RightBlinker", 16}, {"LeftBlinker", 32},
@@ -51,9 +54,9 @@ struct part { /* tables end with {0} */
 };
 
 #define PARTS static const struct part
-#define P(name, what)                                                                                                                      \
+#define P(name, what)                                                                                                  \
     { name, what, NULL, "" }
-#define OF(name, what, more)                                                                                                               \
+#define OF(name, what, more)                                                                                           \
     { name, what, more, "" }
 PARTS frame_start[] = {P("frame", U64), {"duration", F64, NULL, "s"}, {"elapsed", F64, NULL, "s"}, {0}};
 PARTS frame_end[] = {{0}};
@@ -132,9 +135,9 @@ PARTS bones[] = {{"actors", KEYED, bones_of, "location cm, rotation deg"}, {0}};
 PARTS torque[] = {P("rpm", F32), P("torque", F32), {0}};
 PARTS gear[] = {P("ratio", F32), P("down_ratio", F32), P("up_ratio", F32), {0}};
 PARTS steer[] = {P("speed", F32), P("factor", F32), {0}};
-#define WHEEL                                                                                                                              \
-    P("tire_friction", F32), P("damping_rate", F32), P("max_steer_angle", F32), P("radius", F32), P("max_brake_torque", F32),              \
-        P("max_handbrake_torque", F32)
+#define WHEEL                                                                                                          \
+    P("tire_friction", F32), P("damping_rate", F32), P("max_steer_angle", F32), P("radius", F32),                      \
+        P("max_brake_torque", F32), P("max_handbrake_torque", F32)
 PARTS wheel_36[] = {WHEEL, P("position", METRES), {0}};
 PARTS wheel_48[] = {WHEEL,
                     P("lateral_stiffness_max_load", F32),
@@ -142,12 +145,12 @@ PARTS wheel_48[] = {WHEEL,
                     P("longitudinal_stiffness_value", F32),
                     P("position", METRES),
                     {0}};
-#define PHYSICS(wheel)                                                                                                                     \
-    P("max_rpm", F32), P("moi", F32), P("damping_rate_full_throttle", F32), P("damping_rate_zero_throttle_clutch_engaged", F32),           \
-        P("damping_rate_zero_throttle_clutch_disengaged", F32), P("use_gear_autobox", FLAG), P("clutch_strength", F32),                    \
-        P("final_ratio", F32), P("mass", F32), P("drag_coefficient", F32), P("center_of_mass", METRES),                                    \
-        OF("torque_curve", LIST32, torque), OF("forward_gears", LIST32, gear), OF("steering_curve", LIST32, steer),                        \
-        OF("wheels", LIST32, wheel)
+#define PHYSICS(wheel)                                                                                                 \
+    P("max_rpm", F32), P("moi", F32), P("damping_rate_full_throttle", F32),                                            \
+        P("damping_rate_zero_throttle_clutch_engaged", F32), P("damping_rate_zero_throttle_clutch_disengaged", F32),   \
+        P("use_gear_autobox", FLAG), P("clutch_strength", F32), P("final_ratio", F32), P("mass", F32),                 \
+        P("drag_coefficient", F32), P("center_of_mass", METRES), OF("torque_curve", LIST32, torque),                   \
+        OF("forward_gears", LIST32, gear), OF("steering_curve", LIST32, steer), OF("wheels", LIST32, wheel)
 PARTS car_36[] = {PHYSICS(wheel_36), {0}};
 PARTS car_48[] = {PHYSICS(wheel_48), {0}};
 PARTS physics_36[] = {{"actors", KEYED, car_36, "mass kg, center_of_mass m, wheel position cm"}, {0}};
@@ -204,7 +207,8 @@ static bool open_channel(const struct reel_channel *channel, void **out, struct 
     if (!carla_has_records(opened.kind, &opened.layout) && carla_is_list(opened.kind)) {
         return reel_fail(err, REEL_UNSUPPORTED, "the physics of UE5 files are raw memory of the simulator");
     }
-    opened.parts = opened.kind == CARLA_PHYSICS && opened.layout.wheel == CARLA_WHEEL_OLD ? physics_36 : packets[opened.kind];
+    opened.parts =
+        opened.kind == CARLA_PHYSICS && opened.layout.wheel == CARLA_WHEEL_OLD ? physics_36 : packets[opened.kind];
     snprintf(opened.type, sizeof opened.type, "%s[]", carla_facts[opened.kind].type);
     struct state *state = malloc(sizeof *state);
     if (!state) {
@@ -258,19 +262,24 @@ static bool visit_own_key(struct walk *w, const struct part *part, const char *e
 }
 
 static bool visit_scalar(struct walk *w, const struct part *part) {
-    static const uint8_t types[] = {[U8] = REEL_U8,   [FLAG] = REEL_BOOL, [NAMED] = REEL_U8, [ACTOR_TYPE] = REEL_U8, [ATTRIBUTE] = REEL_U8,
-                                    [U32] = REEL_U32, [I32] = REEL_I32,   [U64] = REEL_U64,  [F32] = REEL_F32,       [F64] = REEL_F64};
+    static const uint8_t types[] = {
+        [U8] = REEL_U8,   [FLAG] = REEL_BOOL, [NAMED] = REEL_U8, [ACTOR_TYPE] = REEL_U8, [ATTRIBUTE] = REEL_U8,
+        [U32] = REEL_U32, [I32] = REEL_I32,   [U64] = REEL_U64,  [F32] = REEL_F32,       [F64] = REEL_F64};
     enum reel_number type = (enum reel_number)types[part->what];
     const uint8_t *p = take(w, part, reel_number_size(type));
     if (!p) {
         return false;
     }
     if (part->what == ATTRIBUTE) {
-        return visit_text(w->v, bytes_text(carla_name_of(carla_attribute_names, (unsigned)*p - w->state->layout.attributes_from)));
+        return visit_text(
+            w->v, bytes_text(carla_name_of(carla_attribute_names, (unsigned)*p - w->state->layout.attributes_from)));
     }
     bool named = part->what == NAMED || part->what == ACTOR_TYPE;
-    const char *name = part->what == ACTOR_TYPE ? carla_type_name(*p, &w->state->layout) : named ? carla_name_of(part->more, *p) : "";
-    return reel_number_visit(w->v, type, p) && (!named || (visit_own_key(w, part, "_name") && visit_text(w->v, bytes_text(name))));
+    const char *name = part->what == ACTOR_TYPE ? carla_type_name(*p, &w->state->layout)
+                       : named                  ? carla_name_of(part->more, *p)
+                                                : "";
+    return reel_number_visit(w->v, type, p) &&
+           (!named || (visit_own_key(w, part, "_name") && visit_text(w->v, bytes_text(name))));
 }
 
 static bool visit_bits(struct walk *w, const struct part *part) {
@@ -287,7 +296,8 @@ static bool visit_bits(struct walk *w, const struct part *part) {
 static bool visit_items(struct walk *w, const struct part *part) {
     const uint8_t *p = take(w, part, part->what == LIST32 ? 4 : 2);
     uint32_t n = !p ? 0 : part->what == LIST32 ? load_u32le(p) : load_u16le(p);
-    bool keyed = part->what == KEYED || part->what == KEYED_I32, goes_on = p && (keyed ? visit_begin_map(w->v) : visit_begin_list(w->v));
+    bool keyed = part->what == KEYED || part->what == KEYED_I32,
+         goes_on = p && (keyed ? visit_begin_map(w->v) : visit_begin_list(w->v));
     if (w->wrapped > 0) {
         n = w->wrapped;
         w->wrapped = 0;
@@ -358,14 +368,18 @@ static uint32_t wrapped_total(const struct state *state, struct reel_bytes paylo
 }
 
 static bool decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
-    struct walk w = {
-        .state = state, .c = cursor_of(payload), .payload = payload, .v = v, .err = err, .wrapped = wrapped_total(state, payload)};
+    struct walk w = {.state = state,
+                     .c = cursor_of(payload),
+                     .payload = payload,
+                     .v = v,
+                     .err = err,
+                     .wrapped = wrapped_total(state, payload)};
     if (!visit_begin_map(v) || !visit_parts(&w, w.state->parts)) {
         return false;
     }
     if (!cursor_done(&w.c)) {
-        return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", (size_t)(w.c.at - payload.data), payload.size,
-                         cursor_left(&w.c));
+        return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", (size_t)(w.c.at - payload.data),
+                         payload.size, cursor_left(&w.c));
     }
     return visit_end_map(v);
 }

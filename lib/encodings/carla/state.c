@@ -1,6 +1,6 @@
-/* Computes the state of a CARLA recording at a time, as packets to put in front of a cut: the actors alive, their parents, the last
- * record of values that are written only on change, and the last packet of values that every frame repeats. Packets are applied in the
- * order of the file, and an actor that is deleted loses all its records. */
+/* Computes the state of a CARLA recording at a time, as packets to put in front of a cut: the actors alive, their
+ * parents, the last record of values that are written only on change, and the last packet of values that every frame
+ * repeats. Packets are applied in the order of the file, and an actor that is deleted loses all its records. */
 #include "encodings/carla/carla.h"
 #include "wire/arena.h"
 #include "wire/bytes.h"
@@ -39,8 +39,8 @@ static bool add_packet(struct packets *p, const struct reel_entry *entry) {
         p->failed = p->count >= FOLD_PACKETS_MAX ? REEL_LIMIT : REEL_NO_MEMORY;
         return false;
     }
-    p->items[p->count++] =
-        (struct packet){.position = {entry->chunk, entry->offset + entry->head}, .size = entry->size, .kind = (uint8_t)p->kind};
+    p->items[p->count++] = (struct packet){
+        .position = {entry->chunk, entry->offset + entry->head}, .size = entry->size, .kind = (uint8_t)p->kind};
     return true;
 }
 static bool visit_all(void *context, const struct reel_entry *entry) {
@@ -59,7 +59,8 @@ static bool visit_positions(void *context, const struct reel_entry *entry) {
 }
 
 static int compare_positions(const struct position *a, const struct position *b) {
-    return a->chunk != b->chunk ? (a->chunk > b->chunk) - (a->chunk < b->chunk) : (a->offset > b->offset) - (a->offset < b->offset);
+    return a->chunk != b->chunk ? (a->chunk > b->chunk) - (a->chunk < b->chunk)
+                                : (a->offset > b->offset) - (a->offset < b->offset);
 }
 static int in_file_order(const void *a, const void *b) {
     return compare_positions(&((const struct packet *)a)->position, &((const struct packet *)b)->position);
@@ -127,7 +128,9 @@ static struct item *item_of(struct fold *f, uint64_t key, bool anew, struct reel
     }
     struct item *added = &f->items[f->count];
     *added = (struct item){.key = key};
-    return hash_table_set(&f->by_key, hash_key_number(key), ++f->count, err) ? added : NULL; /* of an actor created again the later one */
+    return hash_table_set(&f->by_key, hash_key_number(key), ++f->count, err)
+               ? added
+               : NULL; /* of an actor created again the later one */
 }
 
 static bool keep(struct fold *f, const struct packet *packet, struct reel_bytes record, struct reel_error *err) {
@@ -137,7 +140,8 @@ static bool keep(struct fold *f, const struct packet *packet, struct reel_bytes 
     }
     if (!item->data || item->size < record.size) {
         if (!(item->data = arena_alloc(&f->arena, record.size))) {
-            return reel_fail(err, REEL_LIMIT, "the state of this instant exceeds %d bytes, or there is no memory for it",
+            return reel_fail(err, REEL_LIMIT,
+                             "the state of this instant exceeds %d bytes, or there is no memory for it",
                              REEL_MESSAGE_MEMORY_MAX);
         }
     }
@@ -160,7 +164,8 @@ static bool forget(struct fold *f, const struct packet *packet, struct reel_byte
 
 static void move(const struct fold *f, const struct packet *packet, struct reel_bytes record) {
     struct item *actor = find(f, actor_key(load_u32le(record.data)));
-    if (actor && actor->data && compare_positions(&packet->position, &actor->position) > 0 && record.size - 4 <= sizeof actor->pose) {
+    if (actor && actor->data && compare_positions(&packet->position, &actor->position) > 0 &&
+        record.size - 4 <= sizeof actor->pose) {
         memcpy(actor->pose, record.data + 4, record.size - 4);
         actor->moved = true;
     }
@@ -230,7 +235,8 @@ static bool lives(const struct fold *f, const struct item *item) {
         return find(f, item->key) == item;
     }
     if (kind == CARLA_EVENT_PARENT) {
-        return actor_lives(f, id, &item->position, true) && actor_lives(f, load_u32le(item->data + 4), &item->position, true);
+        return actor_lives(f, id, &item->position, true) &&
+               actor_lives(f, load_u32le(item->data + 4), &item->position, true);
     }
     return actor_lives(f, id, &item->position, false);
 }
@@ -246,7 +252,8 @@ static bool put_packet(struct fold *f, enum carla_kind kind, struct grow *data, 
     return reel_front_add(f->front, f->channels[kind], f->time_ns, data->data, data->size, extra, err);
 }
 
-/* Creates an actor at its last position; one with a parent where it was attached, because its position is then relative to the parent. */
+/* Creates an actor at its last position; one with a parent where it was attached, because its position is then relative
+ * to the parent. */
 static void put_actor(const struct fold *f, const struct item *actor, struct grow *out) {
     size_t at = out->size, pose_size = 2 * (size_t)f->layouts[CARLA_EVENT_ADD].vec;
     const struct item *parent = find(f, (uint64_t)CARLA_EVENT_PARENT << 40 | (uint32_t)actor->key);
@@ -274,8 +281,9 @@ static bool put_records(struct fold *f, enum carla_kind kind, struct reel_error 
     }
     if (total == 0 || total > RECORDS_MAX) {
         free(out.data);
-        return total == 0 || reel_fail(err, REEL_LIMIT, "%u records make the state of %s at this instant: one packet holds %d", total,
-                                       carla_facts[kind].topic, RECORDS_MAX);
+        return total == 0 ||
+               reel_fail(err, REEL_LIMIT, "%u records make the state of %s at this instant: one packet holds %d", total,
+                         carla_facts[kind].topic, RECORDS_MAX);
     }
     if (!out.failed) {
         store_u16le(out.data, (uint16_t)total);
@@ -284,8 +292,8 @@ static bool put_records(struct fold *f, enum carla_kind kind, struct reel_error 
 }
 
 /* Emits whole packets: the last one, or all of a kind whose records have no key. */
-static bool put_packets(struct fold *f, enum carla_kind kind, bool (*visit)(void *context, const struct reel_entry *entry),
-                        struct reel_error *err) {
+static bool put_packets(struct fold *f, enum carla_kind kind,
+                        bool (*visit)(void *context, const struct reel_entry *entry), struct reel_error *err) {
     if (!back(f, kind, visit, err)) {
         return false;
     }
@@ -317,8 +325,9 @@ static bool put_state(struct fold *f, struct reel_error *err) {
         if (!f->channels[kind] || !f->wanted[f->channels[kind]->id] || front == CARLA_FRONT_NONE) {
             continue;
         }
-        bool good = is_folded(f, kind) ? put_records(f, kind, err)
-                                       : put_packets(f, kind, front == CARLA_FRONT_LATEST ? visit_last : visit_all, err);
+        bool good = is_folded(f, kind)
+                        ? put_records(f, kind, err)
+                        : put_packets(f, kind, front == CARLA_FRONT_LATEST ? visit_last : visit_all, err);
         if (!good) {
             return false;
         }
@@ -338,9 +347,14 @@ static bool fold_all(struct fold *f, struct reel_error *err) {
     return fold_packets(f, err) && (!placed || (back(f, CARLA_POSITION, visit_positions, err) && fold_packets(f, err)));
 }
 
-bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+bool carla_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
+                    struct reel_error *err) {
     AUTO_STRUCT(fold_free)
-    struct fold f = {.reader = reader, .time_ns = time_ns, .wanted = wanted, .front = front, .arena = {.max = REEL_MESSAGE_MEMORY_MAX}};
+    struct fold f = {.reader = reader,
+                     .time_ns = time_ns,
+                     .wanted = wanted,
+                     .front = front,
+                     .arena = {.max = REEL_MESSAGE_MEMORY_MAX}};
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *channel = reel_index_channel(index, i);

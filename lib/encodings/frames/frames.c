@@ -1,5 +1,5 @@
-/* Messages of several frames back to back, each of a type of its own (TIDE 2.0): the channel has as many types of its own as its metadata
- * "tide.hashes" says, which are its first schemas. A message is a list of the frames' values. */
+/* Messages of several frames back to back, each of a type of its own (TIDE 2.0): the channel has as many types of its
+ * own as its metadata "tide.hashes" says, which are its first schemas. A message is a list of the frames' values. */
 #include "core/fields.h"
 #include "reel/encoding.h"
 #include "wire/bytes.h"
@@ -44,7 +44,8 @@ static bool open_frames(const struct reel_channel *channel, void **state, struct
         return reel_fail_memory(err);
     }
     for (; f->count < count; f->count++) {
-        const char *language = channel->schemas[f->count].encoding, *encoding = reel_language_encoding(bytes_text(language));
+        const char *language = channel->schemas[f->count].encoding,
+                   *encoding = reel_language_encoding(bytes_text(language));
         f->inner[f->count] = *channel;
         f->inner[f->count].type = channel->schemas[f->count].name;
         f->inner[f->count].encoding = encoding ? encoding : "";

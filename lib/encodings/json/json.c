@@ -1,5 +1,5 @@
-/* Decodes JSON payloads, and lists the fields of a JSON Schema. Decoding never uses the schema. Of the schema only properties, items and
- * type are read; from one that is damaged or has other keywords, fewer fields are listed. */
+/* Decodes JSON payloads, and lists the fields of a JSON Schema. Decoding never uses the schema. Of the schema only
+ * properties, items and type are read; from one that is damaged or has other keywords, fewer fields are listed. */
 #include "core/fields.h"
 #include "encodings/json/parse.h"
 #include "reel/encoding.h"

@@ -23,7 +23,8 @@ struct json_in {
 };
 
 static bool fail(struct json_in *j, const char *why) {
-    return reel_fail(j->err, REEL_DAMAGED, "byte %zu of %zu: %s", j->text.size - cursor_left(&j->at), j->text.size, why);
+    return reel_fail(j->err, REEL_DAMAGED, "byte %zu of %zu: %s", j->text.size - cursor_left(&j->at), j->text.size,
+                     why);
 }
 
 static int peek(const struct json_in *j) {
@@ -56,7 +57,10 @@ static int32_t hex4(struct cursor *c) {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
         uint8_t d = cursor_u8(c);
-        int digit = d >= '0' && d <= '9' ? d - '0' : d >= 'a' && d <= 'f' ? d - 'a' + 10 : d >= 'A' && d <= 'F' ? d - 'A' + 10 : -1;
+        int digit = d >= '0' && d <= '9'   ? d - '0'
+                    : d >= 'a' && d <= 'f' ? d - 'a' + 10
+                    : d >= 'A' && d <= 'F' ? d - 'A' + 10
+                                           : -1;
         if (digit < 0) {
             return -1;
         }
@@ -154,7 +158,8 @@ static bool read_text(struct json_in *j, visit_text_fn visit) {
     }
     uint8_t *to = own ? own : j->room;
     size_t size;
-    return unescape(raw, to, &size) ? visit(j->v, bytes_of(to, size)) : fail(j, "an escape that is none in the text before");
+    return unescape(raw, to, &size) ? visit(j->v, bytes_of(to, size))
+                                    : fail(j, "an escape that is none in the text before");
 }
 
 static bool read_key(struct json_in *j) {
@@ -183,7 +188,8 @@ static size_t take_digits(struct json_in *j) {
 static bool whole_of(const uint8_t *digits, size_t n, uint64_t *value) {
     *value = 0;
     for (size_t i = 0; i < n; i++) {
-        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, digits[i] - (uint64_t)'0', value)) {
+        if (__builtin_mul_overflow(*value, 10, value) ||
+            __builtin_add_overflow(*value, digits[i] - (uint64_t)'0', value)) {
             return false;
         }
     }
@@ -262,8 +268,8 @@ static bool read_value(struct json_in *j, bool *inside) {
         return read_single(j);
     }
     if (j->depth == REEL_DEPTH_MAX) {
-        return reel_fail(j->err, REEL_LIMIT, "byte %zu of %zu: nested more than %d levels deep", j->text.size - cursor_left(&j->at),
-                         j->text.size, REEL_DEPTH_MAX);
+        return reel_fail(j->err, REEL_LIMIT, "byte %zu of %zu: nested more than %d levels deep",
+                         j->text.size - cursor_left(&j->at), j->text.size, REEL_DEPTH_MAX);
     }
     j->maps[j->depth++] = map;
     if (!(map ? visit_begin_map(j->v) : visit_begin_list(j->v))) {
@@ -310,6 +316,6 @@ bool json_parse(struct reel_bytes text, struct reel_visitor *v, struct reel_erro
         }
     } while (j.depth > 0);
     skip_space(&j);
-    return cursor_done(&j.at) || reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", text.size - cursor_left(&j.at),
-                                           text.size, cursor_left(&j.at));
+    return cursor_done(&j.at) || reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many",
+                                           text.size - cursor_left(&j.at), text.size, cursor_left(&j.at));
 }

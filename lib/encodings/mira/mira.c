@@ -1,5 +1,5 @@
-/* Decodes payloads of MIRA tapes of C++ fundamental types and std::string. MIRA's serialization of larger types is not documented, so a
- * payload whose type and length do not agree exactly stays bytes. */
+/* Decodes payloads of MIRA tapes of C++ fundamental types and std::string. MIRA's serialization of larger types is not
+ * documented, so a payload whose type and length do not agree exactly stays bytes. */
 #include "wire/mira.h"
 #include "reel/encoding.h"
 #include "wire/bytes.h"
@@ -49,18 +49,22 @@ static bool open_mira(const struct reel_channel *channel, void **state, struct r
             return true;
         }
     }
-    return reel_fail(err, REEL_UNSUPPORTED, "MIRA's \"%.128s\" is not decoded: how it is serialized is not documented", channel->type);
+    return reel_fail(err, REEL_UNSUPPORTED, "MIRA's \"%.128s\" is not decoded: how it is serialized is not documented",
+                     channel->type);
 }
 
 static void close_mira(void *state) {
     (void)state;
 }
 
-/* The text in a serialized std::string. Its length has 4 or 8 bytes; at most one of the two can be right. data NULL: neither is. */
+/* The text in a serialized std::string. Its length has 4 or 8 bytes; at most one of the two can be right. data NULL:
+ * neither is. */
 static struct reel_bytes string_in(struct reel_bytes payload) {
     struct cursor four = cursor_of(payload), eight = four;
     uint64_t n = cursor_u32le(&four), m = cursor_u64le(&eight);
-    struct cursor *c = !four.failed && cursor_left(&four) == n ? &four : !eight.failed && cursor_left(&eight) == m ? &eight : NULL;
+    struct cursor *c = !four.failed && cursor_left(&four) == n     ? &four
+                       : !eight.failed && cursor_left(&eight) == m ? &eight
+                                                                   : NULL;
     return c ? bytes_of(c->at, cursor_left(c)) : (struct reel_bytes){0};
 }
 
@@ -69,15 +73,16 @@ static bool decode_mira(const void *state, struct reel_bytes payload, struct ree
     if (type->kind == KIND_STRING) {
         struct reel_bytes text = string_in(payload);
         return text.data ? visit_text(v, text)
-                         : reel_fail(err, REEL_DAMAGED, "%zu bytes, of which no length of 4 or 8 bytes makes a string", payload.size);
+                         : reel_fail(err, REEL_DAMAGED, "%zu bytes, of which no length of 4 or 8 bytes makes a string",
+                                     payload.size);
     }
     enum reel_number number = type->number;
     if (type->kind == KIND_LONG && payload.size == 4) {
         number = number == REEL_I64 ? REEL_I32 : REEL_U32;
     }
-    return payload.size == reel_number_size(number)
-               ? reel_number_visit(v, number, payload.data)
-               : reel_fail(err, REEL_DAMAGED, "%zu bytes, where %s has %u", payload.size, type->name, reel_number_size(number));
+    return payload.size == reel_number_size(number) ? reel_number_visit(v, number, payload.data)
+                                                    : reel_fail(err, REEL_DAMAGED, "%zu bytes, where %s has %u",
+                                                                payload.size, type->name, reel_number_size(number));
 }
 
 static bool fields_of_mira(const void *state, reel_field_visit visit, void *context) {

@@ -11,7 +11,8 @@ static bool msgpack_open(const struct reel_channel *channel, void **state, struc
 static void msgpack_close(void *state) {
     (void)state;
 }
-static bool msgpack_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool msgpack_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
+                           struct reel_error *err) {
     (void)state;
     struct msgpack_walk t = msgpack_walk_of(payload, v, err);
     return msgpack_walk_value(&t, REEL_DEPTH_MAX) && msgpack_walk_end(&t);

@@ -1,9 +1,9 @@
 /* The keys of NanoVer's frames, their types and units. A path is "frame." and the key, which may contain dots. */
 #include "encodings/nanover/nanover.h"
 
-#define NUMBER(key, type, unit)                                                                                                            \
+#define NUMBER(key, type, unit)                                                                                        \
     { "frame." key, type, unit, true }
-#define OTHER(key, type, unit)                                                                                                             \
+#define OTHER(key, type, unit)                                                                                         \
     { "frame." key, type, unit, false }
 #define BOX(element) NUMBER("system.box.vectors." element, "float32", "nm")
 

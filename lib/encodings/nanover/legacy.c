@@ -1,6 +1,7 @@
-/* Decodes messages of NanoVer's older form (protobuf) to the shape of current ones, so that a field has the same path in both. The rules
- * are those of wire/nanover_legacy.c: the last of several alternatives counts, a null in changed_keys is a removal, three counts are
- * integers. Nothing is kept in memory, so a key that occurs twice (no writer does that) is emitted twice. */
+/* Decodes messages of NanoVer's older form (protobuf) to the shape of current ones, so that a field has the same path
+ * in both. The rules are those of wire/nanover_legacy.c: the last of several alternatives counts, a null in
+ * changed_keys is a removal, three counts are integers. Nothing is kept in memory, so a key that occurs twice (no
+ * writer does that) is emitted twice. */
 #include "encodings/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/protobuf.h"
@@ -19,7 +20,8 @@ struct emitter {
 /* Ends a walk over the fields of `whole`; false with an error when a field did not fit. */
 static bool walked(struct emitter *t, const struct cursor *at, struct reel_bytes whole) {
     return !at->failed ||
-           reel_fail(t->err, REEL_DAMAGED, "the %zu bytes at byte %zu of %zu are not a valid protobuf message: a field does not fit",
+           reel_fail(t->err, REEL_DAMAGED,
+                     "the %zu bytes at byte %zu of %zu are not a valid protobuf message: a field does not fit",
                      whole.size, whole.size > 0 ? (size_t)(whole.data - t->payload.data) : 0, t->payload.size);
 }
 
@@ -139,7 +141,8 @@ static bool emit_run(struct emitter *t, struct rows *rows, bool floats, struct r
 static bool is_one_run(struct reel_bytes array, struct reel_bytes *run) {
     struct cursor at = cursor_of(array);
     struct proto_field f;
-    bool one = proto_next(&at, &f) && proto_is(&f, LIST_ITEM, PROTO_BYTES) && cursor_done(&at) && f.bytes.size % sizeof(float) == 0;
+    bool one = proto_next(&at, &f) && proto_is(&f, LIST_ITEM, PROTO_BYTES) && cursor_done(&at) &&
+               f.bytes.size % sizeof(float) == 0;
     *run = one ? f.bytes : bytes_of("", 0);
     return one || array.size == 0;
 }
@@ -185,8 +188,9 @@ static bool emit_array(struct emitter *t, const struct pair *pair) {
     if (!walked(t, &at, pair->value)) {
         return false;
     }
-    return array.number == ARRAY_STRING ? emit_strings(t, array.bytes)
-                                        : emit_numbers(t, array.bytes, array.number == ARRAY_FLOAT, nanover_packed_columns(pair->key));
+    return array.number == ARRAY_STRING
+               ? emit_strings(t, array.bytes)
+               : emit_numbers(t, array.bytes, array.number == ARRAY_FLOAT, nanover_packed_columns(pair->key));
 }
 
 /* ---- messages */
@@ -211,9 +215,9 @@ static bool emit_data(struct emitter *t, struct reel_bytes data) {
         if (!value && !array) {
             continue;
         }
-        goes_on =
-            read_pair(t, f.bytes, &pair) && (bytes_is(pair.key, NANOVER_FRAME_INDEX) || /* the message's own index is used instead */
-                                             (visit_key(t->v, pair.key) && (value ? emit_frame_value(t, &pair) : emit_array(t, &pair))));
+        goes_on = read_pair(t, f.bytes, &pair) &&
+                  (bytes_is(pair.key, NANOVER_FRAME_INDEX) || /* the message's own index is used instead */
+                   (visit_key(t->v, pair.key) && (value ? emit_frame_value(t, &pair) : emit_array(t, &pair))));
     }
     return goes_on && walked(t, &at, data);
 }
@@ -225,8 +229,8 @@ static bool emit_frame(struct emitter *t) {
     while (proto_next(&at, &f)) {
         index = proto_is(&f, FRAME_INDEX, PROTO_VARINT) ? (uint32_t)f.value : index;
     }
-    bool goes_on = walked(t, &at, t->payload) && visit_begin_map(t->v) && visit_key_text(t->v, "frame") && visit_begin_map(t->v) &&
-                   visit_key_text(t->v, NANOVER_FRAME_INDEX) && visit_natural(t->v, index);
+    bool goes_on = walked(t, &at, t->payload) && visit_begin_map(t->v) && visit_key_text(t->v, "frame") &&
+                   visit_begin_map(t->v) && visit_key_text(t->v, NANOVER_FRAME_INDEX) && visit_natural(t->v, index);
     for (at = cursor_of(t->payload); goes_on && proto_next(&at, &f);) {
         goes_on = !proto_is(&f, FRAME_DATA, PROTO_BYTES) || emit_data(t, f.bytes);
     }
@@ -247,7 +251,8 @@ static bool emit_changes(struct emitter *t, struct reel_bytes changed, bool remo
             return false;
         }
         if (is_null(&value) == removals) {
-            goes_on = removals ? visit_text(t->v, pair.key) : visit_key(t->v, pair.key) && emit_value(t, &value, VALUE_DEPTH_MAX);
+            goes_on = removals ? visit_text(t->v, pair.key)
+                               : visit_key(t->v, pair.key) && emit_value(t, &value, VALUE_DEPTH_MAX);
         }
     }
     return goes_on && walked(t, &at, changed);
@@ -263,9 +268,10 @@ static bool emit_all_changes(struct emitter *t, bool removals) {
 }
 
 static bool emit_state(struct emitter *t) {
-    return visit_begin_map(t->v) && visit_key_text(t->v, "state") && visit_begin_map(t->v) && visit_key_text(t->v, "updates") &&
-           visit_begin_map(t->v) && emit_all_changes(t, false) && visit_end_map(t->v) && visit_key_text(t->v, "removals") &&
-           visit_begin_list(t->v) && emit_all_changes(t, true) && visit_end_list(t->v) && visit_end_map(t->v) && visit_end_map(t->v);
+    return visit_begin_map(t->v) && visit_key_text(t->v, "state") && visit_begin_map(t->v) &&
+           visit_key_text(t->v, "updates") && visit_begin_map(t->v) && emit_all_changes(t, false) &&
+           visit_end_map(t->v) && visit_key_text(t->v, "removals") && visit_begin_list(t->v) &&
+           emit_all_changes(t, true) && visit_end_list(t->v) && visit_end_map(t->v) && visit_end_map(t->v);
 }
 
 /* ---- the encoding */
@@ -275,19 +281,22 @@ static const enum legacy_kind kinds[] = {[LEGACY_FRAME] = LEGACY_FRAME, [LEGACY_
 static bool legacy_open(const struct reel_channel *channel, void **state, struct reel_error *err) {
     enum legacy_kind kind = legacy_channel_kind(channel);
     *state = (void *)&kinds[kind];
-    return kind != LEGACY_NONE || reel_fail(err, REEL_UNSUPPORTED, "\"%.64s\" is not a message of NanoVer's older format", channel->type);
+    return kind != LEGACY_NONE ||
+           reel_fail(err, REEL_UNSUPPORTED, "\"%.64s\" is not a message of NanoVer's older format", channel->type);
 }
 static void legacy_close(void *state) {
     (void)state;
 }
 
-static bool legacy_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool legacy_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
+                          struct reel_error *err) {
     struct emitter t = {.payload = payload, .v = v, .err = err};
     return *(const enum legacy_kind *)state == LEGACY_FRAME ? emit_frame(&t) : emit_state(&t);
 }
 
 static bool legacy_fields(const void *state, reel_field_visit visit, void *context) {
-    return *(const enum legacy_kind *)state == LEGACY_FRAME ? nanover_frame_fields(visit, context) : nanover_state_fields(visit, context);
+    return *(const enum legacy_kind *)state == LEGACY_FRAME ? nanover_frame_fields(visit, context)
+                                                            : nanover_state_fields(visit, context);
 }
 
 const struct reel_encoding reel_encoding_nanover_legacy = {

@@ -1,5 +1,6 @@
-/* Decodes NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Values are emitted as they are, except
- * for packed keys of the expected type: their numbers are emitted in rows (a position has three columns), whether packed or a list. */
+/* Decodes NanoVer's messages: MessagePack in which the frame's packed keys are arrays of numbers. Values are emitted as
+ * they are, except for packed keys of the expected type: their numbers are emitted in rows (a position has three
+ * columns), whether packed or a list. */
 #include "encodings/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/msgpack_walk.h"
@@ -23,7 +24,8 @@ static bool emit_rows(struct msgpack_walk *t, uint64_t count, unsigned columns) 
     bool goes_on = visit_begin_list(t->v);
     for (uint64_t i = 0; goes_on && i < count; i++) {
         bool first = i % columns == 0, last = i % columns == columns - 1 || i == count - 1;
-        goes_on = (!first || visit_begin_list(t->v)) && msgpack_walk_value(t, BODY_DEPTH - 2) && (!last || visit_end_list(t->v));
+        goes_on = (!first || visit_begin_list(t->v)) && msgpack_walk_value(t, BODY_DEPTH - 2) &&
+                  (!last || visit_end_list(t->v));
     }
     return goes_on && visit_end_list(t->v);
 }
@@ -34,8 +36,10 @@ static bool begins_with_number(const struct msgpack_walk *t) {
     return msgpack_read(&ahead, &first) == MSGPACK_OK && msgpack_is_number(&first);
 }
 
-static bool emit_packed(struct msgpack_walk *t, struct reel_bytes key, enum nanover_packed packed, const struct msgpack_item *item) {
-    static const enum reel_number types[] = {[NANOVER_F32] = REEL_F32, [NANOVER_U8] = REEL_U8, [NANOVER_U32] = REEL_U32};
+static bool emit_packed(struct msgpack_walk *t, struct reel_bytes key, enum nanover_packed packed,
+                        const struct msgpack_item *item) {
+    static const enum reel_number types[] = {
+        [NANOVER_F32] = REEL_F32, [NANOVER_U8] = REEL_U8, [NANOVER_U32] = REEL_U32};
     unsigned columns = nanover_packed_columns(key);
     if (item->kind == MSGPACK_BIN && item->bytes.size % reel_number_size(types[packed]) == 0) {
         return visit_numbers(t->v, types[packed], item->bytes, columns);
@@ -55,7 +59,8 @@ static bool emit_frame(struct msgpack_walk *t, uint64_t count) {
             return false;
         }
         enum nanover_packed packed = nanover_packed_key(key);
-        goes_on = packed != NANOVER_UNPACKED ? emit_packed(t, key, packed, &item) : msgpack_walk_item(t, &item, BODY_DEPTH);
+        goes_on =
+            packed != NANOVER_UNPACKED ? emit_packed(t, key, packed, &item) : msgpack_walk_item(t, &item, BODY_DEPTH);
     }
     return goes_on && visit_end_map(t->v);
 }
@@ -74,12 +79,14 @@ static bool emit_types(struct msgpack_walk *t, uint64_t count) {
     return goes_on && visit_end_map(t->v);
 }
 
-static bool nanover_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
+static bool nanover_decode(const void *state, struct reel_bytes payload, struct reel_visitor *v,
+                           struct reel_error *err) {
     (void)state;
     struct msgpack_walk t = msgpack_walk_of(payload, v, err);
     struct msgpack_item item;
     return msgpack_walk_read(&t, &item) &&
-           (item.kind == MSGPACK_MAP ? emit_types(&t, item.count) : msgpack_walk_item(&t, &item, REEL_DEPTH_MAX)) && msgpack_walk_end(&t);
+           (item.kind == MSGPACK_MAP ? emit_types(&t, item.count) : msgpack_walk_item(&t, &item, REEL_DEPTH_MAX)) &&
+           msgpack_walk_end(&t);
 }
 
 /* True when `type` is one of the message types in a channel type like "nanover/frame+state". */

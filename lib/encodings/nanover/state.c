@@ -1,5 +1,6 @@
-/* Computes frame and state at a time as one message, to put in front of a cut or to display. Messages are read from the newest backwards,
- * and the first value found for a key counts. So each value is copied once, and of messages with the same keys only the last is read. */
+/* Computes frame and state at a time as one message, to put in front of a cut or to display. Messages are read from the
+ * newest backwards, and the first value found for a key counts. So each value is copied once, and of messages with the
+ * same keys only the last is read. */
 #include "encodings/nanover/nanover.h"
 
 #include <msgpack.h>
@@ -146,7 +147,8 @@ static bool keys_grow(struct keys *k, struct reel_error *err) {
 }
 
 /* Keeps the first value found for a key, but the last one within the same list. Copies name and value. */
-static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, struct reel_bytes value, struct reel_error *err) {
+static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, struct reel_bytes value,
+                     struct reel_error *err) {
     if (k->count == k->capacity && !keys_grow(k, err)) {
         return false;
     }
@@ -156,13 +158,15 @@ static bool keys_put(struct fold *f, struct keys *k, struct reel_bytes name, str
     }
     uint8_t *copy = arena_alloc(&f->arena, name.size + value.size + 1);
     if (!copy) {
-        return reel_fail(err, REEL_LIMIT, "the state of this instant exceeds %d bytes, or there is no memory for it", REEL_DECODED_MAX);
+        return reel_fail(err, REEL_LIMIT, "the state of this instant exceeds %d bytes, or there is no memory for it",
+                         REEL_DECODED_MAX);
     }
     memcpy(copy, name.data, name.size);
     if (value.size > 0) {
         memcpy(copy + name.size, value.data, value.size);
     }
-    struct key key = {.turn = f->turn, .name = bytes_of(copy, name.size), .value = bytes_of(copy + name.size, value.size)};
+    struct key key = {
+        .turn = f->turn, .name = bytes_of(copy, name.size), .value = bytes_of(copy + name.size, value.size)};
     if (index == 0) {
         if (!hash_table_set(&k->indexes, hash_key_bytes(key.name), k->count + 1, err)) {
             return false;
@@ -196,8 +200,8 @@ static bool keys_fold(struct fold *f, struct keys *k, struct cursor c, struct re
 static bool fold_message(struct fold *f, const struct pick *pick, struct reel_bytes message, struct reel_error *err) {
     struct nanover_body body;
     if (nanover_message_body(message, &body) != MSGPACK_OK) {
-        return f->unscanned ||
-               reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned", (unsigned long long)pick->entry.offset);
+        return f->unscanned || reel_fail(err, REEL_CHANGED, "message at %llu is not the one that was scanned",
+                                         (unsigned long long)pick->entry.offset);
     }
     if (pick->frame && body.has_frame) {
         f->has_frame = true;
@@ -241,7 +245,8 @@ static size_t packed_size(const struct keys *k) {
     return size;
 }
 
-/* frame.index 0 stays until the next reset. In a cut it is always present, because for a player the cut is a run that starts here. */
+/* frame.index 0 stays until the next reset. In a cut it is always present, because for a player the cut is a run that
+ * starts here. */
 static void pack_frame(const struct fold *f, const struct nanover_sum *sum, msgpack_packer *pk, msgpack_sbuffer *out) {
     bool zero = sum->as_run || f->has_reset, has_index = false;
     for (size_t i = 0; i < f->frame.count; i++) {
@@ -297,7 +302,8 @@ static inline void reel_auto_picks_free(struct picks **p) {
     }
 }
 
-bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_error *err) {
+bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                    struct reel_error *err) {
     __attribute__((cleanup(reel_auto_picks_free))) struct picks *picks = calloc(1, sizeof *picks);
     if (!picks) {
         return reel_fail_memory(err);
@@ -309,12 +315,13 @@ bool nanover_sum_at(struct nanover_sum *sum, struct reel_reader *reader, int64_t
         return false;
     }
     AUTO_STRUCT(fold_free)
-    struct fold fold = {.arena = {.max = REEL_DECODED_MAX}, .has_reset = picks->has_reset, .unscanned = sum->read_entry != NULL};
+    struct fold fold = {
+        .arena = {.max = REEL_DECODED_MAX}, .has_reset = picks->has_reset, .unscanned = sum->read_entry != NULL};
     for (size_t i = 0; i < picks->count; i++) {
         struct reel_bytes message;
         const struct pick *pick = &picks->items[i];
-        if ((pick->frame || pick->state) &&
-            (!sum->load(sum->context, reader, &pick->entry, &message, err) || !fold_message(&fold, pick, message, err))) {
+        if ((pick->frame || pick->state) && (!sum->load(sum->context, reader, &pick->entry, &message, err) ||
+                                             !fold_message(&fold, pick, message, err))) {
             return false;
         }
     }
@@ -343,8 +350,8 @@ static bool add_front(struct nanover_sum *sum, int64_t time_ns, struct reel_fron
     return good;
 }
 
-static bool load_entry(void *context, struct reel_reader *reader, const struct reel_entry *entry, struct reel_bytes *out,
-                       struct reel_error *err) {
+static bool load_entry(void *context, struct reel_reader *reader, const struct reel_entry *entry,
+                       struct reel_bytes *out, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     enum legacy_kind kind = legacy_channel_kind(reel_index_channel(index, entry->channel));
     struct reel_bytes raw;
@@ -370,15 +377,16 @@ static bool is_foreign(const struct reel_reader *reader) {
     return !nanover_is_own(reel_recording_index(reel_reader_recording(reader)));
 }
 
-static bool sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
-                         struct reel_error *err) {
-    bool good =
-        nanover_sum_at(sum, reader, time_ns, wanted, err) && ((!sum->has_frame && !sum->has_state) || add_front(sum, time_ns, front, err));
+static bool sum_in_front(struct nanover_sum *sum, struct reel_reader *reader, int64_t time_ns, const bool *wanted,
+                         struct reel_front *front, struct reel_error *err) {
+    bool good = nanover_sum_at(sum, reader, time_ns, wanted, err) &&
+                ((!sum->has_frame && !sum->has_state) || add_front(sum, time_ns, front, err));
     free(TAKE(sum->data));
     return good;
 }
 
-bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front, struct reel_error *err) {
+bool nanover_state_at(struct reel_reader *reader, int64_t time_ns, const bool *wanted, struct reel_front *front,
+                      struct reel_error *err) {
     AUTO_STRUCT(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};
     struct nanover_sum sum = {.frame = true, .state = true, .as_run = true, .load = load_entry, .context = &converter};
     sum.read_entry = is_foreign(reader) ? read_entry : NULL;
@@ -393,7 +401,8 @@ bool nanover_is_there(const struct reel_index *index) {
     return any;
 }
 
-bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uint8_t **data, size_t *size, struct reel_error *err) {
+bool nanover_moment(struct reel_reader *reader, int64_t time_ns, bool frame, uint8_t **data, size_t *size,
+                    struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(reel_reader_recording(reader));
     uint32_t n = reel_index_info(index)->n_channels;
     AUTO_STRUCT(legacy_converter_done) struct legacy_converter converter = {.n_pairs = 0};

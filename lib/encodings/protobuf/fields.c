@@ -1,5 +1,5 @@
-/* Lists the fields of a message from its protobuf definition. Singular messages are listed field by field, but a message inside itself is
- * not; a repeated field is one field. */
+/* Lists the fields of a message from its protobuf definition. Singular messages are listed field by field, but a
+ * message inside itself is not; a repeated field is one field. */
 #include "encodings/protobuf/protobuf.h"
 
 #include <stdio.h>
@@ -17,10 +17,11 @@ struct listing {
 
 static const char *type_of(const struct pb_field *s) {
     static const char *const names[PB_TYPES] = {
-        [PB_DOUBLE] = "double",     [PB_FLOAT] = "float",     [PB_INT64] = "int64",   [PB_UINT64] = "uint64", [PB_INT32] = "int32",
-        [PB_FIXED64] = "fixed64",   [PB_FIXED32] = "fixed32", [PB_BOOL] = "bool",     [PB_STRING] = "string", [PB_GROUP] = "group",
-        [PB_MESSAGE] = "message",   [PB_BYTES] = "bytes",     [PB_UINT32] = "uint32", [PB_ENUM] = "enum",     [PB_SFIXED32] = "sfixed32",
-        [PB_SFIXED64] = "sfixed64", [PB_SINT32] = "sint32",   [PB_SINT64] = "sint64",
+        [PB_DOUBLE] = "double", [PB_FLOAT] = "float",     [PB_INT64] = "int64",       [PB_UINT64] = "uint64",
+        [PB_INT32] = "int32",   [PB_FIXED64] = "fixed64", [PB_FIXED32] = "fixed32",   [PB_BOOL] = "bool",
+        [PB_STRING] = "string", [PB_GROUP] = "group",     [PB_MESSAGE] = "message",   [PB_BYTES] = "bytes",
+        [PB_UINT32] = "uint32", [PB_ENUM] = "enum",       [PB_SFIXED32] = "sfixed32", [PB_SFIXED64] = "sfixed64",
+        [PB_SINT32] = "sint32", [PB_SINT64] = "sint64",
     };
     if (s->message && s->message->form != PB_PLAIN) {
         return s->message->form == PB_ENTRY ? "map" : s->message->form == PB_TIME ? "time" : "duration";
@@ -28,7 +29,8 @@ static const char *type_of(const struct pb_field *s) {
     return s->message ? s->message->name : s->names ? s->names->name : names[s->type];
 }
 static bool is_numeric(const struct pb_field *s) {
-    bool number = s->type != PB_STRING && s->type != PB_BYTES && s->type != PB_MESSAGE && s->type != PB_GROUP && s->type != PB_ENUM;
+    bool number = s->type != PB_STRING && s->type != PB_BYTES && s->type != PB_MESSAGE && s->type != PB_GROUP &&
+                  s->type != PB_ENUM;
     return number && !s->repeated;
 }
 
@@ -36,7 +38,8 @@ static bool emit_one(struct listing *l, const struct pb_field *s) {
     char type[FIELD_PATH_MAX];
     bool list = s->repeated && !(s->message && s->message->form == PB_ENTRY);
     snprintf(type, sizeof type, "%s%s", type_of(s), list ? "[]" : "");
-    return l->visit(l->context, &(struct reel_field){.path = l->path, .type = type, .unit = "", .numeric = is_numeric(s)});
+    return l->visit(l->context,
+                    &(struct reel_field){.path = l->path, .type = type, .unit = "", .numeric = is_numeric(s)});
 }
 
 static bool can_enter(const struct listing *l, const struct pb_field *s) {

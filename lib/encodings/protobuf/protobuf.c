@@ -1,9 +1,9 @@
-/* Decodes protobuf payloads with the tables of their definition. Keys are emitted in the order of field numbers, whatever the order in
- * the payload:
- *   - a repeated field is a list, also when it is empty; a map is a map; of a singular field that occurs twice the last value counts
- *     (messages are not merged);
- *   - proto3's plain fields are emitted with their default when absent, because that is how a zero is encoded; fields with presence
- *     (messages, optional, oneof, proto2) are emitted only when present;
+/* Decodes protobuf payloads with the tables of their definition. Keys are emitted in the order of field numbers,
+ * whatever the order in the payload:
+ *   - a repeated field is a list, also when it is empty; a map is a map; of a singular field that occurs twice the last
+ * value counts (messages are not merged);
+ *   - proto3's plain fields are emitted with their default when absent, because that is how a zero is encoded; fields
+ * with presence (messages, optional, oneof, proto2) are emitted only when present;
  *   - an enum is its name, or its number when it has no name; Timestamp and Duration are {"sec","nsec"};
  *   - fields that the definition lacks are emitted as "#NUMBER", one by one; groups are skipped.
  * The work is linear in the payload, see STEPS_PER_BYTE. */
@@ -18,8 +18,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A step is a field of a definition searched for, or a field of the payload skipped because the fields are not in order. Real messages
- * need 1 or 2 for each byte. */
+/* A step is a field of a definition searched for, or a field of the payload skipped because the fields are not in
+ * order. Real messages need 1 or 2 for each byte. */
 enum { STEPS_PER_BYTE = 64, STEPS_LEAST = REEL_DEFINITION_FIELDS_MAX };
 
 struct walk {
@@ -30,14 +30,15 @@ struct walk {
 };
 
 static bool fail_at(struct walk *w, const uint8_t *at, const char *what, struct reel_bytes name) {
-    bool inside =
-        w->payload.size > 0 && at >= w->payload.data && at <= w->payload.data + w->payload.size; /* an empty run of bytes may be anywhere */
+    bool inside = w->payload.size > 0 && at >= w->payload.data &&
+                  at <= w->payload.data + w->payload.size; /* an empty run of bytes may be anywhere */
     size_t position = inside ? (size_t)(at - w->payload.data) : 0;
-    return reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: %s%.*s", position, w->payload.size, what, name.size > 64 ? 64 : (int)name.size,
-                     (const char *)name.data);
+    return reel_fail(w->err, REEL_DAMAGED, "byte %zu of %zu: %s%.*s", position, w->payload.size, what,
+                     name.size > 64 ? 64 : (int)name.size, (const char *)name.data);
 }
 static bool out_of_steps(struct walk *w) {
-    return reel_fail(w->err, REEL_LIMIT, "%zu bytes of protobuf in such disorder, or with so many absent fields, are not decoded",
+    return reel_fail(w->err, REEL_LIMIT,
+                     "%zu bytes of protobuf in such disorder, or with so many absent fields, are not decoded",
                      w->payload.size);
 }
 
@@ -154,8 +155,10 @@ static bool next_of(struct walk *w, struct field_positions *p, uint32_t number, 
     return false;
 }
 
-static bool fits(struct walk *w, const struct pb_field *s, const struct proto_field *f, const struct field_positions *p) {
-    return f->wire == wire_of(s->type) || fail_at(w, p->bytes.data, "the message there has another kind of value in its field ", s->name);
+static bool fits(struct walk *w, const struct pb_field *s, const struct proto_field *f,
+                 const struct field_positions *p) {
+    return f->wire == wire_of(s->type) ||
+           fail_at(w, p->bytes.data, "the message there has another kind of value in its field ", s->name);
 }
 
 /* ---- repeated fields */
@@ -191,8 +194,11 @@ static bool emit_packed(struct walk *w, const struct pb_field *s, struct reel_by
     enum proto_wire wire = wire_of(s->type);
     bool goes_on = true;
     while (goes_on && !cursor_done(&at)) {
-        uint64_t value = wire == PROTO_64 ? cursor_u64le(&at) : wire == PROTO_32 ? cursor_u32le(&at) : proto_varint(&at);
-        goes_on = at.failed ? fail_at(w, run.data, "a packed array ends early: ", s->name) : emit_scalar(w, s, value, bytes_of("", 0));
+        uint64_t value = wire == PROTO_64   ? cursor_u64le(&at)
+                         : wire == PROTO_32 ? cursor_u32le(&at)
+                                            : proto_varint(&at);
+        goes_on = at.failed ? fail_at(w, run.data, "a packed array ends early: ", s->name)
+                            : emit_scalar(w, s, value, bytes_of("", 0));
     }
     return goes_on;
 }
@@ -202,7 +208,8 @@ static bool is_packed(const struct pb_field *s, const struct proto_field *f) {
 }
 
 /* Emits a list of values, beginning with `f`. */
-static bool emit_list(struct walk *w, const struct pb_field *s, struct field_positions *p, struct proto_field *f, unsigned depth) {
+static bool emit_list(struct walk *w, const struct pb_field *s, struct field_positions *p, struct proto_field *f,
+                      unsigned depth) {
     bool more = true, goes_on = visit_begin_list(w->v);
     while (goes_on && more) {
         goes_on = is_packed(s, f) ? emit_packed(w, s, f->bytes) : fits(w, s, f, p) && emit_value(w, s, f, depth - 1);
@@ -297,7 +304,8 @@ static bool emit_singular(struct walk *w, const struct pb_field *s, struct field
             return false;
         }
     }
-    return (!met && !s->implicit) || s->type == PB_GROUP || (visit_key(w->v, s->name) && emit_value(w, s, &last, depth));
+    return (!met && !s->implicit) || s->type == PB_GROUP ||
+           (visit_key(w->v, s->name) && emit_value(w, s, &last, depth));
 }
 
 static bool emit_field(struct walk *w, const struct pb_field *s, struct field_positions *p, unsigned depth) {
@@ -319,7 +327,8 @@ static bool emit_unknown(struct walk *w, const struct pb_message *m, struct reel
         if (f.wire != (enum proto_wire)PROTO_GROUP && !pb_field_find(m, f.number)) {
             char name[16];
             snprintf(name, sizeof name, "#%" PRIu32, f.number);
-            goes_on = visit_key_text(w->v, name) && (f.wire == PROTO_BYTES ? visit_binary(w->v, f.bytes) : visit_natural(w->v, f.value));
+            goes_on = visit_key_text(w->v, name) &&
+                      (f.wire == PROTO_BYTES ? visit_binary(w->v, f.bytes) : visit_natural(w->v, f.value));
         }
     }
     return goes_on;
@@ -338,7 +347,8 @@ static bool emit_time(struct walk *w, struct reel_bytes bytes, bool is_duration)
     if (at.failed) {
         return fail_at(w, bytes.data, "no time", bytes_of("", 0));
     }
-    const struct reel_stamp value = {.seconds = seconds, .nanoseconds = ns, .nanoseconds_name = "nsec", .is_duration = is_duration};
+    const struct reel_stamp value = {
+        .seconds = seconds, .nanoseconds = ns, .nanoseconds_name = "nsec", .is_duration = is_duration};
     return visit_stamp(w->v, &value);
 }
 
@@ -384,11 +394,13 @@ static bool read_text(struct pb_schema *schema, const struct reel_channel *chann
     size_t size = set.size;
     free(set.data);
     return compiled &&
-           (kept ? pb_schema_read(schema, bytes_of(kept, size), channel->type + (channel->type[0] == '.'), err) : reel_fail_memory(err));
+           (kept ? pb_schema_read(schema, bytes_of(kept, size), channel->type + (channel->type[0] == '.'), err)
+                 : reel_fail_memory(err));
 }
 
 /* Reads a FileDescriptorSet: that of the channel's own schema, with the files that the other schemas add. */
-static bool read_set(struct pb_schema *schema, const struct reel_channel *channel, const char *name, struct reel_error *err) {
+static bool read_set(struct pb_schema *schema, const struct reel_channel *channel, const char *name,
+                     struct reel_error *err) {
     struct reel_bytes set;
     return channel_definition(&schema->arena, channel, &set, err) && pb_schema_read(schema, set, name, err);
 }
@@ -413,7 +425,8 @@ static bool pb_open(const struct reel_channel *channel, void **out, struct reel_
 
 static bool pb_decode(const void *p, struct reel_bytes payload, struct reel_visitor *v, struct reel_error *err) {
     const struct pb_schema *schema = p;
-    struct walk w = {.payload = payload, .v = v, .err = err, .steps = (uint64_t)payload.size * STEPS_PER_BYTE + STEPS_LEAST};
+    struct walk w = {
+        .payload = payload, .v = v, .err = err, .steps = (uint64_t)payload.size * STEPS_PER_BYTE + STEPS_LEAST};
     return emit_message(&w, schema->root, payload, REEL_DEPTH_MAX);
 }
 

@@ -44,13 +44,18 @@ struct pb_field {
     bool repeated;
     bool implicit; /* absent means the default value: proto3's plain fields */
     struct reel_bytes name;
-    const struct pb_message
-        *message; /* NULL: the type is not PB_MESSAGE, or the definition lacks the message; then the field is emitted as bytes */
-    const struct pb_enum
-        *names; /* NULL: the type is not PB_ENUM, or the definition lacks the enum; then the field is emitted as a number */
+    const struct pb_message *message; /* NULL: the type is not PB_MESSAGE, or the definition lacks the message; then the
+                                         field is emitted as bytes */
+    const struct pb_enum *names; /* NULL: the type is not PB_ENUM, or the definition lacks the enum; then the field is
+                                    emitted as a number */
 };
 
-enum pb_form { PB_PLAIN, PB_ENTRY /* of a map: 1 key, 2 value */, PB_TIME /* google.protobuf.Timestamp */, PB_DURATION };
+enum pb_form {
+    PB_PLAIN,
+    PB_ENTRY /* of a map: 1 key, 2 value */,
+    PB_TIME /* google.protobuf.Timestamp */,
+    PB_DURATION
+};
 struct pb_message {
     const char *name; /* with its package */
     enum pb_form form;
@@ -72,7 +77,8 @@ bool pb_schema_read(struct pb_schema *schema, struct reel_bytes set, const char 
 const struct pb_field *pb_field_find(const struct pb_message *m, uint32_t number);
 const char *pb_enum_name(const struct pb_enum *e, int32_t number, size_t *size); /* NULL: the number has no name */
 
-/* Reads the next field, with groups: wire type PROTO_GROUP, bytes = the group's content. Returns false as proto_next() does. */
+/* Reads the next field, with groups: wire type PROTO_GROUP, bytes = the group's content. Returns false as proto_next()
+ * does. */
 enum { PROTO_GROUP = 3, PROTO_GROUP_END = 4 };
 bool pb_next(struct cursor *c, struct proto_field *f);
 

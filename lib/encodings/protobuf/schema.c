@@ -1,6 +1,6 @@
-/* Converts a FileDescriptorSet to tables in two passes: the first collects the names of all messages and enums, the second their fields,
- * so that definitions may refer to each other in any order. Every count is bounded by the bytes, and the memory of all tables has a
- * limit. */
+/* Converts a FileDescriptorSet to tables in two passes: the first collects the names of all messages and enums, the
+ * second their fields, so that definitions may refer to each other in any order. Every count is bounded by the bytes,
+ * and the memory of all tables has a limit. */
 #include "encodings/protobuf/protobuf.h"
 
 #include "wire/bytes.h"
@@ -63,7 +63,8 @@ static inline void reel_auto_reading_done(struct reading *r) {
 }
 
 static bool no_room(struct reading *r) {
-    return r->schema->arena.no_memory ? reel_fail_memory(r->err) : reel_fail(r->err, REEL_LIMIT, "the protobuf definition is too large");
+    return r->schema->arena.no_memory ? reel_fail_memory(r->err)
+                                      : reel_fail(r->err, REEL_LIMIT, "the protobuf definition is too large");
 }
 static bool damaged(struct reading *r, const char *what) {
     return reel_fail(r->err, REEL_DAMAGED, "the protobuf definition is damaged: %s", what);
@@ -169,11 +170,13 @@ static bool add_known(struct reading *r, const struct scope *scope, struct reel_
     if (*n == DEFINITIONS_MAX) {
         return no_room(r);
     }
-    if (!(is_enum ? GROW_ARRAY(r->enums, r->n_enums, r->cap_enums) : GROW_ARRAY(r->messages, r->n_messages, r->cap_messages))) {
+    if (!(is_enum ? GROW_ARRAY(r->enums, r->n_enums, r->cap_enums)
+                  : GROW_ARRAY(r->messages, r->n_messages, r->cap_messages))) {
         return reel_fail_memory(r->err);
     }
     struct known *k = &(is_enum ? r->enums : r->messages)[*n];
-    *k = (struct known){.name = arena_text(&r->schema->arena, scope->name), .body = body, .implicit = scope->implicit, .position = *n};
+    *k = (struct known){
+        .name = arena_text(&r->schema->arena, scope->name), .body = body, .implicit = scope->implicit, .position = *n};
     ++*n;
     return k->name || no_room(r);
 }
@@ -202,8 +205,10 @@ static bool collect_message(struct reading *r, const struct scope *outer, struct
 }
 
 static bool collect_file(struct reading *r, struct reel_bytes file) {
-    struct reel_bytes syntax = find_bytes(file, FILE_SYNTAX), features = find_bytes(find_bytes(file, FILE_OPTIONS), FILE_FEATURES);
-    struct scope none = {.implicit = bytes_is(syntax, "proto3") || find_number(features, FEATURES_PRESENCE) == PRESENCE_IMPLICIT},
+    struct reel_bytes syntax = find_bytes(file, FILE_SYNTAX),
+                      features = find_bytes(find_bytes(file, FILE_OPTIONS), FILE_FEATURES);
+    struct scope none = {.implicit = bytes_is(syntax, "proto3") ||
+                                     find_number(features, FEATURES_PRESENCE) == PRESENCE_IMPLICIT},
                  scope = none;
     struct reel_bytes package = find_bytes(file, FILE_PACKAGE);
     bool good = package.size == 0 || enter(r, &none, package, &scope);
@@ -355,8 +360,8 @@ static bool read_enum(struct reading *r, const struct known *of, struct pb_enum 
     }
     while (at_value < n && pb_next(&at, &f)) {
         if (proto_is(&f, ENUM_VALUE, PROTO_BYTES)) {
-            values[at_value++] =
-                (struct pb_value){.number = (int32_t)find_number(f.bytes, VALUE_NUMBER), .name = find_bytes(f.bytes, VALUE_NAME)};
+            values[at_value++] = (struct pb_value){.number = (int32_t)find_number(f.bytes, VALUE_NUMBER),
+                                                   .name = find_bytes(f.bytes, VALUE_NAME)};
         }
     }
     qsort(values, n, sizeof *values, by_value);

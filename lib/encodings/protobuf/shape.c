@@ -1,4 +1,5 @@
-/* The nested shape of a message (reel/encoding.h). A message inside itself and a map may have any keys, so they are values of any kind. */
+/* The nested shape of a message (reel/encoding.h). A message inside itself and a map may have any keys, so they are
+ * values of any kind. */
 #include "core/fields.h"
 #include "encodings/protobuf/protobuf.h"
 
@@ -18,9 +19,10 @@ static bool put(struct shaping *s, enum reel_shape_kind kind, struct reel_shape 
 
 static bool put_number(struct shaping *s, enum pb_type type, struct reel_shape part) {
     static const uint8_t numbers[PB_TYPES] = {
-        [PB_DOUBLE] = REEL_F64,   [PB_FLOAT] = REEL_F32,    [PB_INT64] = REEL_I64,  [PB_UINT64] = REEL_U64, [PB_INT32] = REEL_I32,
-        [PB_FIXED64] = REEL_U64,  [PB_FIXED32] = REEL_U32,  [PB_BOOL] = REEL_BOOL,  [PB_UINT32] = REEL_U32, [PB_ENUM] = REEL_I32,
-        [PB_SFIXED32] = REEL_I32, [PB_SFIXED64] = REEL_I64, [PB_SINT32] = REEL_I32, [PB_SINT64] = REEL_I64,
+        [PB_DOUBLE] = REEL_F64, [PB_FLOAT] = REEL_F32,   [PB_INT64] = REEL_I64,    [PB_UINT64] = REEL_U64,
+        [PB_INT32] = REEL_I32,  [PB_FIXED64] = REEL_U64, [PB_FIXED32] = REEL_U32,  [PB_BOOL] = REEL_BOOL,
+        [PB_UINT32] = REEL_U32, [PB_ENUM] = REEL_I32,    [PB_SFIXED32] = REEL_I32, [PB_SFIXED64] = REEL_I64,
+        [PB_SINT32] = REEL_I32, [PB_SINT64] = REEL_I64,
     };
     part.number = (enum reel_number)numbers[type];
     return put(s, REEL_SHAPE_NUMBER, part);

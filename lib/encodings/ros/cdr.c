@@ -1,5 +1,5 @@
-/* Messages of ROS 2 in CDR: a header of 4 bytes names the byte order; then values, aligned to multiples of their size from the end of that
- * header. Only take() takes bytes, and it skips the padding. */
+/* Messages of ROS 2 in CDR: a header of 4 bytes names the byte order; then values, aligned to multiples of their size
+ * from the end of that header. Only take() takes bytes, and it skips the padding. */
 #include <stdlib.h>
 
 #include "encodings/ros/convert.h"
@@ -87,7 +87,8 @@ static bool number(struct cdr *c, const struct ros_definition_step *s, const uin
 
 static bool numbers(struct cdr *c, const struct ros_definition_step *s, uint32_t count) {
     size_t size = reel_number_size(s->kind);
-    const uint8_t *p = take(c, s, count > 0 ? (unsigned)size : 1, (uint64_t)count * size); /* an empty list has no alignment */
+    const uint8_t *p =
+        take(c, s, count > 0 ? (unsigned)size : 1, (uint64_t)count * size); /* an empty list has no alignment */
     struct reel_visitor *v = c->run.v;
     if (!p) {
         return false;
@@ -135,8 +136,8 @@ static bool walk_many(struct cdr *c, const struct ros_definition_step *s) {
     }
     if (s->many == ROS_LIST && count > s->count) {
         return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s has %u values, at most %u are allowed",
-                         r->payload.size - cursor_left(&r->c), r->payload.size, (int)s->key.size, (const char *)s->key.data, count,
-                         s->count);
+                         r->payload.size - cursor_left(&r->c), r->payload.size, (int)s->key.size,
+                         (const char *)s->key.data, count, s->count);
     }
     uint64_t needs = ros_definition_bytes(s->least, count);
     if (needs > cursor_left(&r->c)) {
@@ -161,8 +162,10 @@ static bool walk_stamp(struct cdr *c, const struct ros_definition_step *s, bool 
     if (!take_u32(c, s, &seconds) || !take_u32(c, s + 1, &nanoseconds)) {
         return false;
     }
-    const struct reel_stamp value = {
-        .seconds = (int32_t)seconds, .nanoseconds = nanoseconds, .nanoseconds_name = "nanosec", .is_duration = is_duration};
+    const struct reel_stamp value = {.seconds = (int32_t)seconds,
+                                     .nanoseconds = nanoseconds,
+                                     .nanoseconds_name = "nanosec",
+                                     .is_duration = is_duration};
     return visit_stamp(c->run.v, &value);
 }
 
@@ -203,8 +206,8 @@ static bool decode(const void *state, struct reel_bytes payload, struct reel_vis
         return reel_fail(err, REEL_DAMAGED, "byte 0 of %zu: the head of CDR has 4 bytes", payload.size);
     }
     if (payload.data[0] != 0 || payload.data[1] > 1) {
-        return reel_fail(err, REEL_UNSUPPORTED, "byte 0 of %zu: CDR of kind %02x%02x is not read", payload.size, payload.data[0],
-                         payload.data[1]);
+        return reel_fail(err, REEL_UNSUPPORTED, "byte 0 of %zu: CDR of kind %02x%02x is not read", payload.size,
+                         payload.data[0], payload.data[1]);
     }
     struct cdr c = {.run = {.def = def, .payload = payload, .v = v, .err = err}, .big = payload.data[1] == 0};
     c.run.c = cursor_of(bytes_of(payload.data + HEAD, payload.size - HEAD));

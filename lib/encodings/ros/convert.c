@@ -1,5 +1,6 @@
-/* The stream in which channels of ROS 1 are channels of ROS 2, or the other way (reel_encoding.convert). A payload is measured when its
- * message is reached and laid out anew when it is asked for. Messages that do not fit their definition are left out and counted. */
+/* The stream in which channels of ROS 1 are channels of ROS 2, or the other way (reel_encoding.convert). A payload is
+ * measured when its message is reached and laid out anew when it is asked for. Messages that do not fit their
+ * definition are left out and counted. */
 #include "encodings/ros/convert.h"
 
 #include <stdio.h>
@@ -43,7 +44,8 @@ struct converted {
 /* ---- messages */
 
 /* Messages put in front are few; the stream owns what they become. */
-static bool convert_owned(struct converted *v, struct reel_message *m, struct reel_bytes payload, size_t size, struct reel_error *err) {
+static bool convert_owned(struct converted *v, struct reel_message *m, struct reel_bytes payload, size_t size,
+                          struct reel_error *err) {
     uint8_t *out = arena_alloc(&v->arena, size);
     if (!out) {
         return reel_fail_memory(err);
@@ -76,7 +78,8 @@ static bool measure(struct converted *v, struct reel_message *m, size_t *size, b
         v->held = reel_mark_of(m); /* most likely it is asked for next */
         return *fits = v->holds = true;
     }
-    *fits = (why.code == REEL_OK || why.code == REEL_CHANGED) && ros_relay_size(relay, payload, payload.size, size, &needs_more, &why);
+    *fits = (why.code == REEL_OK || why.code == REEL_CHANGED) &&
+            ros_relay_size(relay, payload, payload.size, size, &needs_more, &why);
     return !*fits || !m->owned || convert_owned(v, m, payload, *size, err);
 }
 
@@ -104,7 +107,8 @@ static bool converted_seek(struct reel_stream *base, const struct reel_mark *mar
     return reel_stream_seek(((struct converted *)base)->below, mark, err);
 }
 
-static bool converted_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+static bool converted_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
+                              struct reel_error *err) {
     struct converted *v = (struct converted *)base;
     struct reel_message below = *m;
     struct reel_bytes payload;
@@ -163,7 +167,8 @@ static const char *qos_text(struct arena *arena, bool latched) {
     static const char forever[] = "    sec: 9223372036\n    nsec: 854775807\n";
     char text[512];
     snprintf(text, sizeof text,
-             "- history: %d\n  depth: %d\n  reliability: 1\n  durability: %d\n  deadline:\n%s  lifespan:\n%s  liveliness: 1\n"
+             "- history: %d\n  depth: %d\n  reliability: 1\n  durability: %d\n  deadline:\n%s  lifespan:\n%s  "
+             "liveliness: 1\n"
              "  liveliness_lease_duration:\n%s  avoid_ros_namespace_conventions: false",
              latched ? 1 : 3, latched, latched ? 1 : 2, forever, forever, forever);
     return arena_text(arena, text);
@@ -184,8 +189,8 @@ static bool is_transient_local(const char *qos) {
     for (const char *p = qos; p && (p = strstr(p, "durability:")); all++) {
         p += strlen("durability:");
         p += strspn(p, " ");
-        local +=
-            strncmp(p, "transient_local", strlen("transient_local")) == 0 || (p[0] == '1' && (p[1] == '\0' || strchr("\r\n ,}", p[1])));
+        local += strncmp(p, "transient_local", strlen("transient_local")) == 0 ||
+                 (p[0] == '1' && (p[1] == '\0' || strchr("\r\n ,}", p[1])));
     }
     return all > 0 && local == all;
 }
@@ -206,8 +211,8 @@ static const char *original_text(struct converted *v, const struct reel_channel 
     return text;
 }
 
-static bool add_ros2_pairs(struct converted *v, const struct reel_channel *c, const struct ros_translation *t, struct reel_pairs *pairs,
-                           struct reel_error *err) {
+static bool add_ros2_pairs(struct converted *v, const struct reel_channel *c, const struct ros_translation *t,
+                           struct reel_pairs *pairs, struct reel_error *err) {
     const struct reel_schema *own = reel_channel_schema(c);
     const char *original = original_text(v, c, err), *qos = ros_metadata_of(c, QOS_KEY);
     qos = qos ? qos : qos_text(&v->arena, is_latched_topic(v->below, c->name));
@@ -224,8 +229,8 @@ static bool add_ros2_pairs(struct converted *v, const struct reel_channel *c, co
     return true;
 }
 
-static bool set_pairs(struct converted *v, const struct reel_channel *c, const struct ros_translation *t, struct reel_pairs *pairs,
-                      struct reel_error *err) {
+static bool set_pairs(struct converted *v, const struct reel_channel *c, const struct ros_translation *t,
+                      struct reel_pairs *pairs, struct reel_error *err) {
     static const char *const replaced[] = {HASH_KEY, ROS1_TYPE_KEY, ROS1_MD5_KEY, ROS1_DEFINITION_KEY};
     pairs->items = arena_alloc(&v->arena, (c->metadata.count + OWN_PAIRS) * sizeof *pairs->items);
     pairs->count = 0;
@@ -259,8 +264,8 @@ static const char *whole_name(struct arena *arena, const char *type) {
     return name;
 }
 
-static const struct reel_channel *make_channel(struct converted *v, const struct reel_channel *from, const struct ros_translation *t,
-                                               struct reel_error *err) {
+static const struct reel_channel *make_channel(struct converted *v, const struct reel_channel *from,
+                                               const struct ros_translation *t, struct reel_error *err) {
     bool ros2 = v->to == ROS_2;
     struct reel_channel *c = arena_copy(&v->arena, from, sizeof *c);
     struct reel_schema *schema = arena_alloc(&v->arena, sizeof *schema);
@@ -269,7 +274,8 @@ static const struct reel_channel *make_channel(struct converted *v, const struct
         reel_fail_memory(err);
         return NULL;
     }
-    const uint8_t *definition = arena_copy(&v->arena, t->definition.data, t->definition.size); /* it may be of the channel's metadata */
+    const uint8_t *definition =
+        arena_copy(&v->arena, t->definition.data, t->definition.size); /* it may be of the channel's metadata */
     if (!definition) {
         reel_fail_memory(err);
         return NULL;
@@ -292,11 +298,11 @@ static void report(struct converted *v, const struct reel_channel *c, const stru
         reel_loss_add(v->losses, REEL_LOSES, c, "fields that %s does not have: %s", other, lost);
     }
     if (t->custom) {
-        reel_loss_add(
-            v->losses, REEL_CHANGES, c,
-            "%s has another layout than the type of this name in %s: it is called ros1_compat/…, and ROS 2 tools play it only if they "
-            "have such a package",
-            t->custom, other);
+        reel_loss_add(v->losses, REEL_CHANGES, c,
+                      "%s has another layout than the type of this name in %s: it is called ros1_compat/…, and ROS 2 "
+                      "tools play it only if they "
+                      "have such a package",
+                      t->custom, other);
     }
     if (t->lost_constants) {
         reel_loss_add(v->losses, REEL_LOSES, c, "constants of the definition that %s cannot have", other);
@@ -304,7 +310,8 @@ static void report(struct converted *v, const struct reel_channel *c, const stru
 }
 
 /* A channel that cannot be translated stays as it is. False: no memory. */
-static bool convert_channel(struct converted *v, uint32_t i, const struct ros_definition *standard, struct reel_error *err) {
+static bool convert_channel(struct converted *v, uint32_t i, const struct ros_definition *standard,
+                            struct reel_error *err) {
     const struct reel_channel *c = v->below->channels[i];
     struct ros_translation t;
     struct reel_error why = {0};
@@ -313,7 +320,8 @@ static bool convert_channel(struct converted *v, uint32_t i, const struct ros_de
         return true;
     }
     if (!ros_translate(&v->arena, c, v->to, standard, &t, &why)) {
-        reel_loss_add(v->losses, REEL_CHANGES, c, "the messages stay as they are, because they cannot be converted to %s: %s",
+        reel_loss_add(v->losses, REEL_CHANGES, c,
+                      "the messages stay as they are, because they cannot be converted to %s: %s",
                       v->to == ROS_2 ? "ROS 2" : "ROS 1", why.text);
         return why.code != REEL_NO_MEMORY || reel_fail_memory(err);
     }

@@ -25,11 +25,13 @@ static bool add_known(struct ros_definition *d, bool whole_names, struct reel_er
            ros_definition_read_text(d, "builtin_interfaces/msg/Duration", whole_names, bytes_text(time), err);
 }
 
-/* Finds the language of the channel's own schema; false when there is no definition, or its language is not supported. */
-static bool find_language(const struct reel_channel *channel, const struct reel_schema *s, const char *type, enum ros_language *language,
-                          struct reel_error *err) {
+/* Finds the language of the channel's own schema; false when there is no definition, or its language is not supported.
+ */
+static bool find_language(const struct reel_channel *channel, const struct reel_schema *s, const char *type,
+                          enum ros_language *language, struct reel_error *err) {
     if (!s || !ros_is_defined(s, type)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the recording holds no definition of %.128s", type[0] ? type : "its messages");
+        return reel_fail(err, REEL_UNSUPPORTED, "the recording holds no definition of %.128s",
+                         type[0] ? type : "its messages");
     }
     if (s->data.size > REEL_SCHEMA_MAX) {
         return reel_fail(err, REEL_LIMIT, "a definition of %zu bytes", s->data.size);
@@ -43,11 +45,12 @@ static bool read_definition(struct ros_definition *d, const struct reel_channel 
                             struct reel_error *err) {
     struct reel_bytes text;
     return channel_definition(&d->arena, channel, &text, err) &&
-           (idl ? ros_definition_read_idl(d, text, err) : ros_definition_read_text(d, type, false, text, err)) && add_known(d, idl, err) &&
-           ros_definition_link(d, type, err);
+           (idl ? ros_definition_read_idl(d, text, err) : ros_definition_read_text(d, type, false, text, err)) &&
+           add_known(d, idl, err) && ros_definition_link(d, type, err);
 }
 
-struct ros_definition *ros_definition_open(const struct reel_channel *channel, enum ros_dialect dialect, struct reel_error *err) {
+struct ros_definition *ros_definition_open(const struct reel_channel *channel, enum ros_dialect dialect,
+                                           struct reel_error *err) {
     const struct reel_schema *s = reel_channel_schema(channel);
     const char *type = s && s->name[0] ? s->name : channel->type;
     enum ros_language language = ROS_LANGUAGE_OTHER;
@@ -100,7 +103,8 @@ static bool list_field(struct listing *l, const struct ros_definition_step *s, b
     } else {
         snprintf(word, sizeof word, "%s[]", type);
     }
-    const struct reel_field f = {.path = l->path, .type = word, .unit = s->unit, .numeric = one && ros_definition_is_number(s)};
+    const struct reel_field f = {
+        .path = l->path, .type = word, .unit = s->unit, .numeric = one && ros_definition_is_number(s)};
     return l->visit(l->context, &f);
 }
 
@@ -155,19 +159,22 @@ static size_t position(const struct ros_definition_run *r) {
     return r->payload.size - cursor_left(&r->c);
 }
 
-bool ros_definition_ends_early(const struct ros_definition_run *r, const struct ros_definition_step *s, uint64_t needs) {
-    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s needs %llu bytes, %zu are left", position(r), r->payload.size,
-                     (int)s->key.size, (const char *)s->key.data, (unsigned long long)needs, cursor_left(&r->c));
+bool ros_definition_ends_early(const struct ros_definition_run *r, const struct ros_definition_step *s,
+                               uint64_t needs) {
+    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %.*s needs %llu bytes, %zu are left", position(r),
+                     r->payload.size, (int)s->key.size, (const char *)s->key.data, (unsigned long long)needs,
+                     cursor_left(&r->c));
 }
 
 bool ros_definition_too_long(const struct ros_definition_run *r) {
-    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", position(r), r->payload.size, cursor_left(&r->c));
+    return reel_fail(r->err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many", position(r), r->payload.size,
+                     cursor_left(&r->c));
 }
 
 bool ros_definition_afford(struct ros_definition_run *r, uint64_t count) {
     if (count > REEL_EMPTY_VALUES_MAX - r->empties) {
-        return reel_fail(r->err, REEL_LIMIT, "byte %zu of %zu: more than %d values that take no bytes", position(r), r->payload.size,
-                         REEL_EMPTY_VALUES_MAX);
+        return reel_fail(r->err, REEL_LIMIT, "byte %zu of %zu: more than %d values that take no bytes", position(r),
+                         r->payload.size, REEL_EMPTY_VALUES_MAX);
     }
     r->empties += (uint32_t)count;
     return true;

@@ -1,14 +1,15 @@
-/* The definition of a channel's messages, for the decoders of ROS 1 (ros1.c) and ROS 2 (cdr.c): opens it, lists its fields, and formats
- * errors about payloads. */
+/* The definition of a channel's messages, for the decoders of ROS 1 (ros1.c) and ROS 2 (cdr.c): opens it, lists its
+ * fields, and formats errors about payloads. */
 #ifndef REEL_ENCODINGS_ROS_DEFINITION_H
 #define REEL_ENCODINGS_ROS_DEFINITION_H
 
 #include "encodings/ros/definition_tree.h"
 #include "wire/cursor.h"
 
-/* Opens the channel's own schema with the types it needs (core/definition.h). REEL_UNSUPPORTED when there is none, a type is missing, or
- * the language is not supported for this dialect. */
-struct ros_definition *ros_definition_open(const struct reel_channel *channel, enum ros_dialect dialect, struct reel_error *err);
+/* Opens the channel's own schema with the types it needs (core/definition.h). REEL_UNSUPPORTED when there is none, a
+ * type is missing, or the language is not supported for this dialect. */
+struct ros_definition *ros_definition_open(const struct reel_channel *channel, enum ros_dialect dialect,
+                                           struct reel_error *err);
 /* For struct reel_encoding; `def` is a struct ros_definition. */
 bool ros_definition_fields(const void *def, reel_field_visit visit, void *context);
 
@@ -25,10 +26,12 @@ struct ros_definition_run {
 };
 
 /* Both return false with an error. */
-bool ros_definition_ends_early(const struct ros_definition_run *run, const struct ros_definition_step *step, uint64_t needs);
+bool ros_definition_ends_early(const struct ros_definition_run *run, const struct ros_definition_step *step,
+                               uint64_t needs);
 bool ros_definition_too_long(const struct ros_definition_run *run);
 
-/* Counts `count` values without bytes, which the payload's size does not bound; false with an error when there are too many. */
+/* Counts `count` values without bytes, which the payload's size does not bound; false with an error when there are too
+ * many. */
 bool ros_definition_afford(struct ros_definition_run *run, uint64_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads definitions in OMG IDL as far as ROS 2 writes it: modules, structs, typedefs, enums. Annotations and constants are skipped;
- * anything else is refused. */
+/* Reads definitions in OMG IDL as far as ROS 2 writes it: modules, structs, typedefs, enums. Annotations and constants
+ * are skipped; anything else is refused. */
 #include "encodings/ros/definition_idl.h"
 
 #include <stdio.h>
@@ -13,7 +13,8 @@ struct idl {
     struct ros_definition *def;
     const uint8_t *begin, *at, *end;
     uint32_t line;
-    struct reel_bytes token;   /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
+    struct reel_bytes
+        token; /* a word with its ::, a number, a text with its quotes, or one character; size 0 at the end */
     char scope[ROS_NAME_ROOM]; /* "geometry_msgs/msg", "" outside of modules */
     struct reel_bytes unit;    /* unit of the next member */
     bool optional;             /* the next member is optional */
@@ -84,8 +85,8 @@ static bool skip(struct idl *p, const char *text) {
     return there;
 }
 static bool refuse(const struct idl *p, enum reel_code code, const char *what, struct reel_error *err) {
-    return reel_fail(err, code, "line %u: %s, at \"%.*s\"", p->line, what, (int)(p->token.size < 64 ? p->token.size : 64),
-                     (const char *)p->token.data);
+    return reel_fail(err, code, "line %u: %s, at \"%.*s\"", p->line, what,
+                     (int)(p->token.size < 64 ? p->token.size : 64), (const char *)p->token.data);
 }
 static bool need(struct idl *p, const char *text, struct reel_error *err) {
     char what[32];
@@ -160,9 +161,10 @@ struct spec {
 static const char *plain_word(struct idl *p) {
     static const struct {
         const char *idl, *ros;
-    } words[] = {{"boolean", "bool"},  {"octet", "uint8"}, {"char", "uint8"},    {"short", "int16"},   {"float", "float32"},
-                 {"int8", "int8"},     {"uint8", "uint8"}, {"int16", "int16"},   {"uint16", "uint16"}, {"int32", "int32"},
-                 {"uint32", "uint32"}, {"int64", "int64"}, {"uint64", "uint64"}, {"string", "string"}, {"wstring", "wstring"}};
+    } words[] = {{"boolean", "bool"},  {"octet", "uint8"},   {"char", "uint8"},     {"short", "int16"},
+                 {"float", "float32"}, {"int8", "int8"},     {"uint8", "uint8"},    {"int16", "int16"},
+                 {"uint16", "uint16"}, {"int32", "int32"},   {"uint32", "uint32"},  {"int64", "int64"},
+                 {"uint64", "uint64"}, {"string", "string"}, {"wstring", "wstring"}};
     bool natural = skip(p, "unsigned");
     if (skip(p, "long")) {
         return skip(p, "long") ? natural ? "uint64" : "int64" : is(p, "double") ? NULL : natural ? "uint32" : "int32";
@@ -209,7 +211,8 @@ static bool type(struct idl *p, struct spec *out, struct reel_error *err) {
         return one_type(p, out, err);
     }
     out->many = ROS_LIST;
-    return need(p, "<", err) && one_type(p, out, err) && (!skip(p, ",") || number(p, &out->count, err)) && need(p, ">", err);
+    return need(p, "<", err) && one_type(p, out, err) && (!skip(p, ",") || number(p, &out->count, err)) &&
+           need(p, ">", err);
 }
 
 /* Reads `name` or `name[5]` into a step of the last type. */
@@ -334,7 +337,8 @@ static bool open_module(struct idl *p, struct reel_error *err) {
     if (size + 1 + name.size >= sizeof p->scope) {
         return refuse(p, REEL_LIMIT, "the names of modules are too long", err);
     }
-    snprintf(p->scope + size, sizeof p->scope - size, "%s%.*s", size > 0 ? "/" : "", (int)name.size, (const char *)name.data);
+    snprintf(p->scope + size, sizeof p->scope - size, "%s%.*s", size > 0 ? "/" : "", (int)name.size,
+             (const char *)name.data);
     return true;
 }
 static void close_module(struct idl *p) {

@@ -1,4 +1,5 @@
-/* Resolves the names of types and computes the sizes of all steps. Refuses a type that contains itself or nests too deep. */
+/* Resolves the names of types and computes the sizes of all steps. Refuses a type that contains itself or nests too
+ * deep. */
 #include "encodings/ros/definition_link.h"
 
 #include <stdlib.h>
@@ -21,7 +22,9 @@ static int in_order(int names, uint32_t a, uint32_t b) {
 }
 static int by_name(const void *a, const void *b, void *types) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return in_order(strcmp(((const struct ros_definition_type *)types)[x].name, ((const struct ros_definition_type *)types)[y].name), x, y);
+    return in_order(strcmp(((const struct ros_definition_type *)types)[x].name,
+                           ((const struct ros_definition_type *)types)[y].name),
+                    x, y);
 }
 static int by_short(const void *a, const void *b, void *types) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -63,8 +66,8 @@ bool ros_definition_find(const struct ros_definition *d, const char *name, uint3
     return low < d->n_types && strcmp(d->types[*out].name, name) == 0;
 }
 
-/* Finds the only type with this last part of its name: packages were renamed over the years, often in a field's type but not in the
- * heading. */
+/* Finds the only type with this last part of its name: packages were renamed over the years, often in a field's type
+ * but not in the heading. */
 static bool find_short(const struct ros_definition *d, const char *name, uint32_t *out) {
     size_t low = 0, high = d->n_short;
     while (low < high) {
@@ -101,7 +104,8 @@ static bool find_header(const struct ros_definition *d, const char *name, uint32
             ros_definition_find(d, "std_msgs/Header", out));
 }
 
-static bool find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out, struct reel_error *err) {
+static bool find(const struct ros_definition *d, const char *owner, const char *word, uint32_t *out,
+                 struct reel_error *err) {
     char name[ROS_NAME_ROOM];
     bool named = ros_type_name(bytes_text(word), true, name);
     if (named && (find_header(d, name, out) || find_near(d, owner, name, out))) {
@@ -112,7 +116,8 @@ static bool find(const struct ros_definition *d, const char *owner, const char *
     if (named && (find_near(d, owner, brief, out) || find_short(d, last_part(name), out))) {
         return true;
     }
-    return reel_fail(err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the recording's definition", word, owner);
+    return reel_fail(err, REEL_UNSUPPORTED, "%.128s, which %.128s holds, is not in the recording's definition", word,
+                     owner);
 }
 
 /* ---- measures */
@@ -126,7 +131,8 @@ static bool link_type(struct ros_definition *d, uint32_t type, uint32_t level, s
 /* Replaces an alias by the type it stands for. */
 static bool put_alias(struct ros_definition_step *s, const struct ros_definition_step *is, struct reel_error *err) {
     if (s->many != ROS_ONE && is->many != ROS_ONE) {
-        return reel_fail(err, REEL_UNSUPPORTED, "field %.*s: lists of lists are not read", (int)s->key.size, (const char *)s->key.data);
+        return reel_fail(err, REEL_UNSUPPORTED, "field %.*s: lists of lists are not read", (int)s->key.size,
+                         (const char *)s->key.data);
     }
     if (s->many == ROS_ONE) {
         s->many = is->many;
@@ -140,8 +146,8 @@ static bool put_alias(struct ros_definition_step *s, const struct ros_definition
 }
 
 /* Fills type, least and fixed. *depth: how deep one value nests. */
-static bool link_step(struct ros_definition *d, const char *owner, struct ros_definition_step *s, uint32_t level, uint32_t *depth,
-                      struct reel_error *err) {
+static bool link_step(struct ros_definition *d, const char *owner, struct ros_definition_step *s, uint32_t level,
+                      uint32_t *depth, struct reel_error *err) {
     if (s->kind == ROS_VALUE_TYPE) {
         if (!find(d, owner, s->word, &s->type, err) || !link_type(d, s->type, level + 1, err)) {
             return false;
@@ -160,7 +166,9 @@ static bool link_step(struct ros_definition *d, const char *owner, struct ros_de
         s->least = t->least;
         *depth = t->depth;
     } else {
-        s->least = ros_definition_is_number(s) ? reel_number_size(s->kind) : s->fixed ? 8 : 4; /* a time; the length of a text */
+        s->least = ros_definition_is_number(s) ? reel_number_size(s->kind)
+                   : s->fixed                  ? 8
+                                               : 4; /* a time; the length of a text */
     }
     return true;
 }
@@ -171,7 +179,9 @@ static void measure(struct ros_definition *d, struct ros_definition_type *t) {
     t->fixed = true;
     for (uint32_t i = t->count; i-- > 0;) {
         struct ros_definition_step *s = &d->steps[t->first + i];
-        uint64_t least = s->many == ROS_ONE ? s->least : s->many == ROS_ARRAY ? ros_definition_bytes(s->least, s->count) : 4;
+        uint64_t least = s->many == ROS_ONE     ? s->least
+                         : s->many == ROS_ARRAY ? ros_definition_bytes(s->least, s->count)
+                                                : 4;
         bool fixed = s->many == ROS_ARRAY ? s->fixed || s->count == 0 : s->fixed && s->many == ROS_ONE;
         t->fixed = t->fixed && fixed;
         t->least = plus(t->least, least);
@@ -188,7 +198,8 @@ static bool is_number(const struct ros_definition_step *s, const char *key, uint
 static uint8_t stamp_of(const struct ros_definition *d, const struct ros_definition_type *t) {
     const struct ros_definition_step *s = &d->steps[t->first];
     const char *name = last_part(t->name);
-    bool pair = t->form == ROS_STRUCT && t->count == 2 && is_number(&s[0], "sec", REEL_I32) && is_number(&s[1], "nanosec", REEL_U32);
+    bool pair = t->form == ROS_STRUCT && t->count == 2 && is_number(&s[0], "sec", REEL_I32) &&
+                is_number(&s[1], "nanosec", REEL_U32);
     if (d->dialect != ROS_2 || !pair || strncmp(t->name, "builtin_interfaces/", 19) != 0) {
         return ROS_NO_STAMP;
     }

@@ -1,5 +1,5 @@
-/* Reads definitions in the .msg format: a line is a field, a constant or a comment. Constants and default values are skipped, because
- * payloads do not contain them. */
+/* Reads definitions in the .msg format: a line is a field, a constant or a comment. Constants and default values are
+ * skipped, because payloads do not contain them. */
 #include "encodings/ros/definition_text.h"
 
 #include <stdio.h>
@@ -61,7 +61,8 @@ static bool number(struct reel_bytes *text, uint32_t *out) {
 }
 
 /* "float64[36]", "string<=10[<=5]". */
-static bool read_type(struct reading *r, struct reel_bytes word, struct ros_definition_step *s, struct reel_error *err) {
+static bool read_type(struct reading *r, struct reel_bytes word, struct ros_definition_step *s,
+                      struct reel_error *err) {
     struct reel_bytes rest = word, base = span(&rest, in_type);
     bool ros2 = r->def->dialect == ROS_2, good = base.size > 0 && base.size < ROS_NAME_ROOM;
     uint32_t bound;
@@ -144,7 +145,8 @@ static bool read_heading(struct reading *r, struct reel_bytes line, struct reel_
     }
     const struct ros_definition_type *top = &d->types[d->n_types - 1];
     char name[ROS_NAME_ROOM];
-    if (r->first && top->count == 0 && ros_type_name(ros_trim(line), r->whole_names, name) && strcmp(name, top->name) == 0) {
+    if (r->first && top->count == 0 && ros_type_name(ros_trim(line), r->whole_names, name) &&
+        strcmp(name, top->name) == 0) {
         d->n_types--; /* some writers put a heading before the first type too */
     } else if (!end_type(r, err)) {
         return false;
@@ -153,8 +155,8 @@ static bool read_heading(struct reading *r, struct reel_bytes line, struct reel_
     return add_type(r, ros_trim(line), err);
 }
 
-/* The type "NAME" or "NAME_Event" is a service: what was read so far is "NAME_Request", the rest is "NAME_Response". Messages that record
- * its calls have the type "NAME_Event", which contains both. */
+/* The type "NAME" or "NAME_Event" is a service: what was read so far is "NAME_Request", the rest is "NAME_Response".
+ * Messages that record its calls have the type "NAME_Event", which contains both. */
 static bool split_service(struct reading *r, struct reel_error *err) {
     struct ros_definition *d = r->def;
     char name[ROS_NAME_ROOM + 32], text[3 * sizeof name];
@@ -175,11 +177,13 @@ static bool split_service(struct reading *r, struct reel_error *err) {
     }
     d->types[d->n_types - 1].name = request;
     strcpy(name + size, "_Event");
-    snprintf(text, sizeof text, "service_msgs/ServiceEventInfo info\n%.*s_Request[<=1] request\n%.*s_Response[<=1] response\n", (int)size,
+    snprintf(text, sizeof text,
+             "service_msgs/ServiceEventInfo info\n%.*s_Request[<=1] request\n%.*s_Response[<=1] response\n", (int)size,
              name, (int)size, name);
     if (!ros_definition_read_text(d, name, r->whole_names, bytes_text(text), err) ||
-        !ros_definition_read_text(d, "service_msgs/ServiceEventInfo", r->whole_names,
-                                  bytes_text("uint8 event_type\ntime stamp\nuint8[16] client_gid\nint64 sequence_number\n"), err)) {
+        !ros_definition_read_text(
+            d, "service_msgs/ServiceEventInfo", r->whole_names,
+            bytes_text("uint8 event_type\ntime stamp\nuint8[16] client_gid\nint64 sequence_number\n"), err)) {
         return false;
     }
     strcpy(name + size, "_Response");
@@ -203,7 +207,8 @@ static bool read_line(struct reading *r, struct reel_bytes line, struct reel_err
     return read_field(r, line, err);
 }
 
-bool ros_definition_read_text(struct ros_definition *d, const char *top, bool whole_names, struct reel_bytes text, struct reel_error *err) {
+bool ros_definition_read_text(struct ros_definition *d, const char *top, bool whole_names, struct reel_bytes text,
+                              struct reel_error *err) {
     struct reading r = {.def = d, .whole_names = whole_names, .first = true};
     if (!add_type(&r, bytes_text(top), err)) {
         return false;

@@ -16,7 +16,8 @@ void ros_definition_free(struct ros_definition *d) {
     }
 }
 
-struct ros_definition_type *ros_definition_add_type(struct ros_definition *d, struct reel_bytes name, struct reel_error *err) {
+struct ros_definition_type *ros_definition_add_type(struct ros_definition *d, struct reel_bytes name,
+                                                    struct reel_error *err) {
     if (d->n_types >= REEL_DEFINITION_TYPES_MAX) {
         reel_fail(err, REEL_LIMIT, "a definition of more than %d types", REEL_DEFINITION_TYPES_MAX);
         return NULL;
@@ -35,7 +36,8 @@ struct ros_definition_type *ros_definition_add_type(struct ros_definition *d, st
     return &d->types[d->n_types++];
 }
 
-struct ros_definition_step *ros_definition_add_step(struct ros_definition *d, struct reel_bytes name, struct reel_error *err) {
+struct ros_definition_step *ros_definition_add_step(struct ros_definition *d, struct reel_bytes name,
+                                                    struct reel_error *err) {
     if (d->n_steps >= REEL_DEFINITION_FIELDS_MAX) {
         reel_fail(err, REEL_LIMIT, "a definition of more than %d fields", REEL_DEFINITION_FIELDS_MAX);
         return NULL;
@@ -75,7 +77,8 @@ static const struct {
              {"duration", ROS_VALUE_DURATION, ROS_VALUE_TYPE},
              {"wstring", ROS_VALUE_TYPE, ROS_VALUE_WIDE_TEXT}};
 
-bool ros_definition_set_word(struct ros_definition *d, struct ros_definition_step *step, struct reel_bytes word, struct reel_error *err) {
+bool ros_definition_set_word(struct ros_definition *d, struct ros_definition_step *step, struct reel_bytes word,
+                             struct reel_error *err) {
     step->kind = ROS_VALUE_TYPE;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (bytes_is(word, known[i].word)) {

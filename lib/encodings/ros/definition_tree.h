@@ -1,5 +1,6 @@
-/* The parsed definition of a ROS message: types, and for each type its fields as steps through a payload. definition_text.c and
- * definition_idl.c add types and steps, definition_link.c resolves the names of types and computes sizes; after that it never changes. */
+/* The parsed definition of a ROS message: types, and for each type its fields as steps through a payload.
+ * definition_text.c and definition_idl.c add types and steps, definition_link.c resolves the names of types and
+ * computes sizes; after that it never changes. */
 #ifndef REEL_ENCODINGS_ROS_DEFINITION_TREE_H
 #define REEL_ENCODINGS_ROS_DEFINITION_TREE_H
 
@@ -29,9 +30,9 @@ struct ros_definition_step {
     bool fixed;            /* one value always has `least` bytes */
     uint32_t count;        /* length of an array; for a list its greatest length */
     uint32_t type;         /* of ROS_VALUE_TYPE: index in types */
-    uint32_t run;          /* number of steps from this one on that have a fixed size (ROS 1, which has no alignment) … */
-    uint64_t run_bytes;    /* … and their size */
-    uint64_t least;        /* smallest size of one value; ROS_HUGE: larger than any payload */
+    uint32_t run; /* number of steps from this one on that have a fixed size (ROS 1, which has no alignment) … */
+    uint64_t run_bytes; /* … and their size */
+    uint64_t least;     /* smallest size of one value; ROS_HUGE: larger than any payload */
 };
 #define ROS_HUGE (UINT64_C(1) << 40)
 static inline uint64_t ros_definition_bytes(uint64_t one, uint64_t count) {
@@ -42,7 +43,11 @@ static inline bool ros_definition_is_number(const struct ros_definition_step *st
     return step->kind <= REEL_F64;
 }
 
-enum ros_stamp { ROS_NO_STAMP, ROS_TIME, ROS_DURATION }; /* builtin_interfaces of ROS 2, whose steps are sec and nanosec */
+enum ros_stamp {
+    ROS_NO_STAMP,
+    ROS_TIME,
+    ROS_DURATION
+}; /* builtin_interfaces of ROS 2, whose steps are sec and nanosec */
 enum ros_form { ROS_STRUCT, ROS_ALIAS /* has one step: the type it stands for */, ROS_ENUM };
 
 struct ros_definition_type {
@@ -62,18 +67,23 @@ struct ros_definition {
     struct ros_definition_type *types;
     struct ros_definition_step *steps;
     size_t n_types, types_room, n_steps, steps_room;
-    uint32_t top;                 /* index of the payload's type */
-    uint32_t *by_name, *by_short; /* indices of types, sorted by name and by last part of the name; by_short has equal names once */
+    uint32_t top; /* index of the payload's type */
+    uint32_t *by_name,
+        *by_short; /* indices of types, sorted by name and by last part of the name; by_short has equal names once */
     size_t n_short;
 };
 
 void ros_definition_free(struct ros_definition *def);
 REEL_DEFINE_AUTO(struct ros_definition, ros_definition_free);
 
-/* NULL with err: no memory, a ceiling of wire/limits.h, or a name that is too long. Steps are added to the last type. */
-struct ros_definition_type *ros_definition_add_type(struct ros_definition *def, struct reel_bytes name, struct reel_error *err);
-struct ros_definition_step *ros_definition_add_step(struct ros_definition *def, struct reel_bytes name, struct reel_error *err);
+/* NULL with err: no memory, a ceiling of wire/limits.h, or a name that is too long. Steps are added to the last type.
+ */
+struct ros_definition_type *ros_definition_add_type(struct ros_definition *def, struct reel_bytes name,
+                                                    struct reel_error *err);
+struct ros_definition_step *ros_definition_add_step(struct ros_definition *def, struct reel_bytes name,
+                                                    struct reel_error *err);
 /* Sets the type of a step: a number or text of the dialect, or the name of another type. */
-bool ros_definition_set_word(struct ros_definition *def, struct ros_definition_step *step, struct reel_bytes word, struct reel_error *err);
+bool ros_definition_set_word(struct ros_definition *def, struct ros_definition_step *step, struct reel_bytes word,
+                             struct reel_error *err);
 
 #endif

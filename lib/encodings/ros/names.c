@@ -34,9 +34,10 @@ const char *ros_short_name(struct arena *arena, const char *name, struct reel_er
     return kept;
 }
 
-/* Writes `name` in one case, with single "_" and none at the ends, after `prefix` where no letter comes first. `room` is ROS_NAME_ROOM at
- * least. */
-static size_t put_name(struct reel_bytes name, uint8_t (*in_case)(uint8_t c), const char *prefix, char *out, size_t room) {
+/* Writes `name` in one case, with single "_" and none at the ends, after `prefix` where no letter comes first. `room`
+ * is ROS_NAME_ROOM at least. */
+static size_t put_name(struct reel_bytes name, uint8_t (*in_case)(uint8_t c), const char *prefix, char *out,
+                       size_t room) {
     size_t n = 0;
     for (size_t i = 0; i < name.size; i++) {
         uint8_t c = in_case(name.data[i]);
@@ -87,7 +88,8 @@ const char *ros2_type_name(struct arena *arena, const char *name) {
     char out[ROOM];
     const char *slash = strrchr(name, '/');
     struct reel_bytes package = bytes_of(name, slash ? (size_t)(slash - name) : 0);
-    size_t n = slash ? put_name(package, to_lower, "p_", out, ROS_NAME_ROOM + 8) : (size_t)snprintf(out, ROOM, "ros1_compat");
+    size_t n =
+        slash ? put_name(package, to_lower, "p_", out, ROS_NAME_ROOM + 8) : (size_t)snprintf(out, ROOM, "ros1_compat");
     out[n++] = '/';
     put_type(slash ? slash + 1 : name, out + n);
     return arena_text(arena, out);
@@ -105,7 +107,8 @@ static bool is_taken(const char *const *names, uint32_t count, uint32_t but, con
 }
 
 /* The name that follows from `base` and that no other field has. */
-static const char *free_name(struct arena *arena, const char *const *names, uint32_t count, uint32_t self, const char *base) {
+static const char *free_name(struct arena *arena, const char *const *names, uint32_t count, uint32_t self,
+                             const char *base) {
     char name[ROS_NAME_ROOM + 32];
     snprintf(name, sizeof name, "%s", base);
     for (unsigned number = 2; is_taken(names, count, self, name); number++) {

@@ -1,5 +1,5 @@
-/* Names of ROS 1 by the rules of ROS 2, whose code generator refuses others: lower-case fields and packages, types without "_",
- * upper-case constants. */
+/* Names of ROS 1 by the rules of ROS 2, whose code generator refuses others: lower-case fields and packages, types
+ * without "_", upper-case constants. */
 #ifndef REEL_ENCODINGS_ROS_NAMES_H
 #define REEL_ENCODINGS_ROS_NAMES_H
 
@@ -14,8 +14,8 @@ const char *ros_short_name(struct arena *arena, const char *name, struct reel_er
 const char *ros2_type_name(struct arena *arena, const char *name);
 /* Of a constant, at most `room` bytes with NUL. */
 void ros2_constant_name(struct reel_bytes name, char *out, size_t room);
-/* Of the fields of a type of a definition of ROS 1, in order. Of two that become equal, the one that is legal keeps its name, the other
- * gets a number. NULL: no memory. */
+/* Of the fields of a type of a definition of ROS 1, in order. Of two that become equal, the one that is legal keeps its
+ * name, the other gets a number. NULL: no memory. */
 const char *const *ros2_field_names(struct arena *arena, const struct ros_definition *def, uint32_t type);
 
 #endif

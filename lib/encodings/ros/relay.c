@@ -65,16 +65,19 @@ static bool set_plain(const struct ros_definition *def, const struct ros_definit
     return true;
 }
 
-static bool same_kind(const struct compiling *c, const struct ros_definition_step *a, const struct ros_definition_step *b) {
+static bool same_kind(const struct compiling *c, const struct ros_definition_step *a,
+                      const struct ros_definition_step *b) {
     if (stamp_of(c->from, a) != stamp_of(c->to, b)) {
         return false;
     }
-    bool bytes = (a->kind == REEL_I8 || a->kind == REEL_U8) && (b->kind == REEL_I8 || b->kind == REEL_U8); /* "byte" has got no sign */
+    bool bytes = (a->kind == REEL_I8 || a->kind == REEL_U8) &&
+                 (b->kind == REEL_I8 || b->kind == REEL_U8); /* "byte" has got no sign */
     bool texts = a->kind == ROS_VALUE_WIDE_TEXT && b->kind == ROS_VALUE_TEXT;
     return stamp_of(c->from, a) != ROS_NO_STAMP || a->kind == b->kind || bytes || texts;
 }
 
-static void set_many(struct relay_move *m, const struct ros_definition_step *in, const struct ros_definition_step *out) {
+static void set_many(struct relay_move *m, const struct ros_definition_step *in,
+                     const struct ros_definition_step *out) {
     m->in = in ? in->many : RELAY_ABSENT;
     m->out = out ? out->many : RELAY_ABSENT;
     m->in_count = in ? in->count : 0;
@@ -82,12 +85,13 @@ static void set_many(struct relay_move *m, const struct ros_definition_step *in,
     m->least = in ? in->least : 0;
 }
 
-/* Numbers of one size back to back, whatever types they are grouped in, are one move: `m` is of a group that consists of such. */
+/* Numbers of one size back to back, whatever types they are grouped in, are one move: `m` is of a group that consists
+ * of such. */
 static void merge_group(const struct ros_relay *relay, struct relay_move *m) {
     const struct relay_body *body = &relay->bodies[m->body];
     const struct relay_move *only = &relay->moves[body->first];
-    bool plain = body->count == 1 && body->n_skips == 0 && only->kind == RELAY_NUMBERS && only->in == only->out && only->in != ROS_LIST &&
-                 only->in_count == only->out_count;
+    bool plain = body->count == 1 && body->n_skips == 0 && only->kind == RELAY_NUMBERS && only->in == only->out &&
+                 only->in != ROS_LIST && only->in_count == only->out_count;
     uint64_t per = plain ? (uint64_t)only->per * (only->in == ROS_ARRAY ? only->in_count : 1) : 0;
     if (plain && m->in != RELAY_ABSENT && m->out != RELAY_ABSENT && per > 0 && per <= UINT32_MAX) {
         m->kind = RELAY_NUMBERS;
@@ -97,12 +101,14 @@ static void merge_group(const struct ros_relay *relay, struct relay_move *m) {
 }
 
 static uint64_t numbers_in(const struct relay_move *m) { /* 0: not a fixed number on both sides */
-    bool fixed = m->kind == RELAY_NUMBERS && m->in == m->out && (m->in == ROS_ONE || (m->in == ROS_ARRAY && m->in_count == m->out_count));
+    bool fixed = m->kind == RELAY_NUMBERS && m->in == m->out &&
+                 (m->in == ROS_ONE || (m->in == ROS_ARRAY && m->in_count == m->out_count));
     return fixed ? (uint64_t)m->per * (m->in == ROS_ONE ? 1 : m->in_count) : 0;
 }
 
 /* Appends `m`, or adds it to the move before it. */
-static bool add_move(struct compiling *c, struct relay_move **list, size_t *count, size_t *room, const struct relay_move *m) {
+static bool add_move(struct compiling *c, struct relay_move **list, size_t *count, size_t *room,
+                     const struct relay_move *m) {
     struct relay_move *last = *count > 0 ? &(*list)[*count - 1] : NULL;
     uint64_t before = last ? numbers_in(last) : 0, more = numbers_in(m);
     if (before > 0 && more > 0 && last->size == m->size && last->slot == m->slot && before + more <= UINT32_MAX) {
@@ -119,8 +125,8 @@ static bool add_move(struct compiling *c, struct relay_move **list, size_t *coun
 }
 
 /* The move of a field that the other side has too. */
-static bool pair_move(struct compiling *c, const char *type, const struct relay_field *in, const struct relay_field *out,
-                      struct relay_move *m) {
+static bool pair_move(struct compiling *c, const char *type, const struct relay_field *in,
+                      const struct relay_field *out, struct relay_move *m) {
     const struct ros_definition_step *a = in->step, *b = out->step;
     bool arrays = a->many == ROS_ARRAY && b->many == ROS_ARRAY && a->count != b->count;
     bool one = (a->many == ROS_ONE) == (b->many == ROS_ONE);
@@ -141,12 +147,13 @@ static bool pair_move(struct compiling *c, const char *type, const struct relay_
         m->kind = RELAY_GROUP; /* a header, or a message that consists of a time, for that time */
         return compile_pair(c, a->type, b->type, &m->body);
     }
-    return reel_fail(c->err, REEL_UNSUPPORTED, "%.128s: field %s is of another kind in the other definition", type, in->name);
+    return reel_fail(c->err, REEL_UNSUPPORTED, "%.128s: field %s is of another kind in the other definition", type,
+                     in->name);
 }
 
 /* The move of a field that only one side has: `in` or `out` is NULL. */
-static bool lone_move(struct compiling *c, const char *type, const struct relay_field *in, const struct relay_field *out,
-                      struct relay_move *m) {
+static bool lone_move(struct compiling *c, const char *type, const struct relay_field *in,
+                      const struct relay_field *out, struct relay_move *m) {
     const struct relay_field *field = in ? in : out;
     const struct ros_definition *def = in ? c->from : c->to;
     const struct ros_optional *optional = ros_optional_field(type, bytes_text(field->name), def->dialect == ROS_2);
@@ -155,7 +162,8 @@ static bool lone_move(struct compiling *c, const char *type, const struct relay_
     }
     if (in && type[0] && !field->step->hidden) {
         size_t used = strlen(c->relay->lost);
-        snprintf(c->relay->lost + used, sizeof c->relay->lost - used, "%s%s.%s", used > 0 ? ", " : "", type, field->name);
+        snprintf(c->relay->lost + used, sizeof c->relay->lost - used, "%s%s.%s", used > 0 ? ", " : "", type,
+                 field->name);
     }
     *m = (struct relay_move){.slot = RELAY_NO_SLOT};
     set_many(m, in ? in->step : NULL, out ? out->step : NULL);
@@ -201,7 +209,8 @@ static bool append(struct compiling *c, const struct list *list, uint32_t *first
 static bool add_body(struct compiling *c, const struct list *moves, const struct list *skips, uint32_t *body) {
     struct ros_relay *r = c->relay;
     struct relay_body b = {.count = (uint32_t)moves->count, .n_skips = (uint32_t)skips->count};
-    if (!append(c, moves, &b.first) || !append(c, skips, &b.first_skip) || !GROW_ARRAY(r->bodies, r->n_bodies, r->bodies_room)) {
+    if (!append(c, moves, &b.first) || !append(c, skips, &b.first_skip) ||
+        !GROW_ARRAY(r->bodies, r->n_bodies, r->bodies_room)) {
         return r->n_bodies < r->bodies_room ? false : reel_fail_memory(c->err);
     }
     r->bodies[r->n_bodies] = b;
@@ -242,7 +251,8 @@ static bool compile_stamp(struct compiling *c, uint32_t ros1_type, enum ros_stam
     for (uint32_t i = 0; i < fields.count; i++) {
         const struct relay_field *f = &fields.items[i];
         bool is_it = stamp_of(def, f->step) == stamp && f->step->many == ROS_ONE && found == 0;
-        struct relay_move m = {.kind = stamp == ROS_TIME ? RELAY_TIME : RELAY_DURATION, .slot = RELAY_NO_SLOT, .least = 8};
+        struct relay_move m = {
+            .kind = stamp == ROS_TIME ? RELAY_TIME : RELAY_DURATION, .slot = RELAY_NO_SLOT, .least = 8};
         found += is_it;
         if ((!is_it && !lone_move(c, "", to_ros2(c) ? f : NULL, to_ros2(c) ? NULL : f, &m)) || !push(c, &moves, &m)) {
             return false;
@@ -260,8 +270,9 @@ static bool match_fields(const struct relay_fields *in, const struct relay_field
     int32_t last = -1;
     bool ordered = true;
     for (uint32_t i = 0; i < out->count; i++) {
-        const struct relay_field *f =
-            i < in->count && strcmp(in->items[i].name, out->items[i].name) == 0 ? &in->items[i] : relay_find_field(in, out->items[i].name);
+        const struct relay_field *f = i < in->count && strcmp(in->items[i].name, out->items[i].name) == 0
+                                          ? &in->items[i]
+                                          : relay_find_field(in, out->items[i].name);
         source[i] = f && !f->step->hidden ? (int32_t)(f - in->items) : -1;
         ordered = ordered && (source[i] < 0 || source[i] > last);
         last = source[i] > last ? source[i] : last;
@@ -329,7 +340,8 @@ static bool pair_ordered(struct compiling *c, struct pairing *p) {
 
 static bool pair_disordered(struct compiling *c, struct pairing *p) {
     if (p->in.count > RELAY_SLOTS_MAX) {
-        return reel_fail(c->err, REEL_UNSUPPORTED, "%.128s: the fields of the other definition have another order", p->type);
+        return reel_fail(c->err, REEL_UNSUPPORTED, "%.128s: the fields of the other definition have another order",
+                         p->type);
     }
     for (uint32_t i = 0; i < p->in.count; i++) { /* in the place of each field of the input, for now nothing */
         if (!push(c, &p->skips, &(struct relay_move){.in = RELAY_ABSENT, .out = RELAY_ABSENT})) {
@@ -382,8 +394,9 @@ static bool compile_pair(struct compiling *c, uint32_t from, uint32_t to, uint32
         *body = known->body;
         return true;
     }
-    bool good = ros2->stamp != ROS_NO_STAMP ? compile_stamp(c, to_ros2(c) ? from : to, (enum ros_stamp)ros2->stamp, body)
-                                            : compile_fields(c, from, to, body);
+    bool good = ros2->stamp != ROS_NO_STAMP
+                    ? compile_stamp(c, to_ros2(c) ? from : to, (enum ros_stamp)ros2->stamp, body)
+                    : compile_fields(c, from, to, body);
     if (good) {
         *known = (struct known){.to = to, .body = *body};
     }
@@ -408,8 +421,8 @@ static bool compile(struct compiling *c, uint32_t from_type, uint32_t to_type) {
     return compile_pair(c, from_type, to_type, &c->relay->top);
 }
 
-struct ros_relay *ros_relay_new(const struct ros_definition *from, uint32_t from_type, const struct ros_definition *to, uint32_t to_type,
-                                struct reel_error *err) {
+struct ros_relay *ros_relay_new(const struct ros_definition *from, uint32_t from_type, const struct ros_definition *to,
+                                uint32_t to_type, struct reel_error *err) {
     AUTO(ros_relay_free) struct ros_relay *relay = calloc(1, sizeof *relay);
     if (!relay) {
         reel_fail_memory(err);

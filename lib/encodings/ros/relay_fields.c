@@ -43,7 +43,8 @@ struct relay_field *relay_find_field(const struct relay_fields *fields, const ch
 }
 
 /* Replaces the header by its fields. */
-static bool flatten_header(struct arena *arena, const struct ros_definition *def, struct relay_fields *fields, struct reel_error *err) {
+static bool flatten_header(struct arena *arena, const struct ros_definition *def, struct relay_fields *fields,
+                           struct reel_error *err) {
     struct relay_field *header = relay_find_field(fields, "header");
     struct relay_fields inner;
     if (!header || header->step->kind != ROS_VALUE_TYPE || header->step->many != ROS_ONE ||
@@ -60,8 +61,9 @@ static bool flatten_header(struct arena *arena, const struct ros_definition *def
     return true;
 }
 
-bool relay_rename_old(struct arena *arena, const char *type, const struct ros_definition *ros1, struct relay_fields *old,
-                      const struct ros_definition *ros2, struct relay_fields *now, struct reel_error *err) {
+bool relay_rename_old(struct arena *arena, const char *type, const struct ros_definition *ros1,
+                      struct relay_fields *old, const struct ros_definition *ros2, struct relay_fields *now,
+                      struct reel_error *err) {
     /* before 13 August 2009 a transform named its parent in a field of its own and its child in the header */
     if (strcmp(type, "geometry_msgs/TransformStamped") == 0 && relay_find_field(old, "parent_id")) {
         if (!flatten_header(arena, ros1, old, err) || !flatten_header(arena, ros2, now, err)) {
@@ -75,7 +77,8 @@ bool relay_rename_old(struct arena *arena, const char *type, const struct ros_de
     }
     for (uint32_t i = 0; i < now->count; i++) {
         const char *before = ros_old_field(type, bytes_text(now->items[i].name));
-        struct relay_field *field = before && !relay_find_field(old, now->items[i].name) ? relay_find_field(old, before) : NULL;
+        struct relay_field *field =
+            before && !relay_find_field(old, now->items[i].name) ? relay_find_field(old, before) : NULL;
         if (field) {
             field->name = now->items[i].name;
         }

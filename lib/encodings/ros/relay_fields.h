@@ -19,7 +19,8 @@ bool relay_list_fields(struct arena *arena, const struct ros_definition *def, ui
 struct relay_field *relay_find_field(const struct relay_fields *fields, const char *name); /* NULL: none */
 
 /* Gives the fields of an old definition of ROS 1 the names that they have got since; `type` is the name in ROS 2. */
-bool relay_rename_old(struct arena *arena, const char *type, const struct ros_definition *ros1, struct relay_fields *old,
-                      const struct ros_definition *ros2, struct relay_fields *now, struct reel_error *err);
+bool relay_rename_old(struct arena *arena, const char *type, const struct ros_definition *ros1,
+                      struct relay_fields *old, const struct ros_definition *ros2, struct relay_fields *now,
+                      struct reel_error *err);
 
 #endif

@@ -19,9 +19,9 @@ enum { RELAY_ABSENT = ROS_LIST + 1 /* beside enum ros_many: this side has no suc
 
 struct relay_move {
     uint8_t kind, size;
-    uint8_t in, out;              /* ros_many, or RELAY_ABSENT: is skipped, or filled with the default */
-    uint8_t slot;                 /* in a body that is not in the order of the input: which of its skips stands at the field */
-    uint32_t per;                 /* RELAY_NUMBERS */
+    uint8_t in, out; /* ros_many, or RELAY_ABSENT: is skipped, or filled with the default */
+    uint8_t slot;    /* in a body that is not in the order of the input: which of its skips stands at the field */
+    uint32_t per;    /* RELAY_NUMBERS */
     uint32_t in_count, out_count; /* of arrays; of a list out, the most */
     uint32_t body;
     uint64_t least;     /* bytes of one value in the input at least */
@@ -29,7 +29,8 @@ struct relay_move {
     const char *number; /* default of a number: `size` bytes, or NULL: 0 */
 };
 
-/* A type: its moves, in the order of the output. Where the input has another order: first `n_skips` moves that find its fields. */
+/* A type: its moves, in the order of the output. Where the input has another order: first `n_skips` moves that find its
+ * fields. */
 struct relay_body {
     uint32_t first, count;
     uint32_t first_skip, n_skips;

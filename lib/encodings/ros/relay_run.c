@@ -1,5 +1,5 @@
-/* Executes the moves of a relay over a payload. Nothing recurses deeper than types nest, every read is checked by the cursor, and what is
- * written is bounded by what is read. */
+/* Executes the moves of a relay over a payload. Nothing recurses deeper than types nest, every read is checked by the
+ * cursor, and what is written is bounded by what is read. */
 #include "encodings/ros/relay_internal.h"
 
 #include "wire/bytes.h"
@@ -43,8 +43,8 @@ static uint64_t left(const struct relay_run *r) {
 static inline bool pad_of(struct relay_run *r, unsigned align, uint64_t size, uint64_t *pad) {
     *pad = r->in_cdr ? -position(r) & (align - 1) : 0;
     return (*pad <= left(r) && size <= left(r) - *pad) ||
-           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes are needed, %llu are left", (unsigned long long)position(r),
-                     (unsigned long long)(*pad + size), (unsigned long long)left(r));
+           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes are needed, %llu are left",
+                     (unsigned long long)position(r), (unsigned long long)(*pad + size), (unsigned long long)left(r));
 }
 
 static inline const uint8_t *take(struct relay_run *r, unsigned align, uint64_t size) {
@@ -169,7 +169,8 @@ static bool move_bytes(struct relay_run *r, const struct relay_move *m, uint64_t
     return true;
 }
 
-/* ROS 2 has nanoseconds from 0 to 999999999. The seconds of a time keep their 32 bits, which ROS 1 reads without a sign. */
+/* ROS 2 has nanoseconds from 0 to 999999999. The seconds of a time keep their 32 bits, which ROS 1 reads without a
+ * sign. */
 static void normalise(uint8_t *stamp, bool is_duration) {
     uint32_t sec = load_u32le(stamp), nsec = load_u32le(stamp + 4);
     if (nsec < NS_PER_SEC) {
@@ -298,7 +299,8 @@ static bool fill(struct relay_run *r, const struct relay_move *m, uint64_t n) {
     if (text || m->kind == RELAY_GROUP) {
         for (uint64_t i = 0; i < n; i++) {
             const char *value = m->text ? m->text : "";
-            if (!(text ? give_text(r, (const uint8_t *)value, (uint32_t)strlen(value)) : run_body(r, m->body, false, true))) {
+            if (!(text ? give_text(r, (const uint8_t *)value, (uint32_t)strlen(value))
+                       : run_body(r, m->body, false, true))) {
                 return false;
             }
         }
@@ -350,8 +352,9 @@ static bool count_in(struct relay_run *r, const struct relay_move *m, uint8_t in
     }
     *n = count;
     uint64_t needs = ros_definition_bytes(m->least, count);
-    return needs <= left(r) || reel_fail(r->err, REEL_DAMAGED, "byte %llu: %u values need %llu bytes, %llu are left",
-                                         (unsigned long long)position(r), count, (unsigned long long)needs, (unsigned long long)left(r));
+    return needs <= left(r) ||
+           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %u values need %llu bytes, %llu are left",
+                     (unsigned long long)position(r), count, (unsigned long long)needs, (unsigned long long)left(r));
 }
 
 /* One value on both sides, as most fields are: there is nothing to count. */
@@ -363,17 +366,19 @@ static bool run_move(struct relay_run *r, const struct relay_move *m, bool reads
     if (reads && writes && is_single(m)) {
         return m->kind == RELAY_GROUP ? run_body(r, m->body, true, true) : move_values(r, m, 1, true);
     }
-    uint8_t from = reads ? m->in : RELAY_ABSENT, to = writes ? m->out : RELAY_ABSENT; /* in the direction that runs now */
+    uint8_t from = reads ? m->in : RELAY_ABSENT,
+            to = writes ? m->out : RELAY_ABSENT; /* in the direction that runs now */
     uint64_t in = 0;
     if (from != RELAY_ABSENT && !count_in(r, m, from, &in)) {
         return false;
     }
     uint64_t out = to == ROS_LIST ? in : to == ROS_ARRAY ? m->out_count : to == ROS_ONE, both = in < out ? in : out;
     if (to == ROS_LIST && out > m->out_count) {
-        return reel_fail(r->err, REEL_LIMIT, "a list of %llu values, which may have %u", (unsigned long long)out, m->out_count);
+        return reel_fail(r->err, REEL_LIMIT, "a list of %llu values, which may have %u", (unsigned long long)out,
+                         m->out_count);
     }
-    return (to != ROS_LIST || give_u32(r, (uint32_t)out)) && afford(r, m, from != RELAY_ABSENT, in) && move_values(r, m, both, true) &&
-           (in == both || move_values(r, m, in - both, false)) &&
+    return (to != ROS_LIST || give_u32(r, (uint32_t)out)) && afford(r, m, from != RELAY_ABSENT, in) &&
+           move_values(r, m, both, true) && (in == both || move_values(r, m, in - both, false)) &&
            (out == both || (afford(r, m, false, out - both) && fill(r, m, out - both)));
 }
 
@@ -427,12 +432,14 @@ static bool read_head(struct relay_run *r) {
     const uint8_t *head = take(r, 1, CDR_HEAD);
     r->origin = r->in.at;
     r->big = head && head[1] == 0;
-    return head && ((head[0] == 0 && head[1] <= 1) || reel_fail(r->err, REEL_DAMAGED, "the payload does not begin as plain CDR does"));
+    return head && ((head[0] == 0 && head[1] <= 1) ||
+                    reel_fail(r->err, REEL_DAMAGED, "the payload does not begin as plain CDR does"));
 }
 
 static bool read_end(struct relay_run *r) {
     return left(r) == 0 || (r->in_cdr && left(r) <= CDR_END_PADDING) ||
-           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes too many", (unsigned long long)position(r), (unsigned long long)left(r));
+           reel_fail(r->err, REEL_DAMAGED, "byte %llu: %llu bytes too many", (unsigned long long)position(r),
+                     (unsigned long long)left(r));
 }
 
 static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
@@ -455,13 +462,15 @@ static bool run_payload(struct relay_run *r, struct reel_bytes payload) {
     return (!r->in_cdr || read_head(r)) && run_body(r, r->relay->top, true, true) && read_end(r);
 }
 
-bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size, bool *needs_more,
-                    struct reel_error *err) {
-    struct relay_run r = {.relay = relay, .room = payload_size * GROWTH_OUT + SPARE_OUT, .after = payload_size - begin.size, .err = err};
+bool ros_relay_size(const struct ros_relay *relay, struct reel_bytes begin, uint64_t payload_size, size_t *size,
+                    bool *needs_more, struct reel_error *err) {
+    struct relay_run r = {
+        .relay = relay, .room = payload_size * GROWTH_OUT + SPARE_OUT, .after = payload_size - begin.size, .err = err};
     bool good = run_payload(&r, begin);
     *needs_more = r.needs_more;
     *size = (size_t)r.pos + (r.out_cdr ? CDR_HEAD : 0);
-    return good && (*size <= REEL_MESSAGE_MEMORY_MAX || reel_fail(err, REEL_LIMIT, "the payload becomes %zu bytes large", *size));
+    return good && (*size <= REEL_MESSAGE_MEMORY_MAX ||
+                    reel_fail(err, REEL_LIMIT, "the payload becomes %zu bytes large", *size));
 }
 
 bool ros_relay_put(const struct ros_relay *relay, struct reel_bytes payload, uint8_t *out, size_t room, size_t *size,

@@ -18,8 +18,9 @@ static void put_name(struct grow *out, const char *name) {
 }
 
 static unsigned id_of(const struct ros_definition_step *s) {
-    static const uint8_t numbers[] = {[REEL_BOOL] = 15, [REEL_I8] = 2,  [REEL_U8] = 3,  [REEL_I16] = 4,  [REEL_U16] = 5, [REEL_I32] = 6,
-                                      [REEL_U32] = 7,   [REEL_I64] = 8, [REEL_U64] = 9, [REEL_F32] = 10, [REEL_F64] = 11};
+    static const uint8_t numbers[] = {
+        [REEL_BOOL] = 15, [REEL_I8] = 2,  [REEL_U8] = 3,  [REEL_I16] = 4,  [REEL_U16] = 5, [REEL_I32] = 6,
+        [REEL_U32] = 7,   [REEL_I64] = 8, [REEL_U64] = 9, [REEL_F32] = 10, [REEL_F64] = 11};
     unsigned id = strcmp(s->word, "byte") == 0     ? 16
                   : ros_definition_is_number(s)    ? numbers[s->kind]
                   : s->kind == ROS_VALUE_TEXT      ? 17
@@ -38,7 +39,8 @@ static void put_field(struct grow *out, const struct ros_definition *def, const 
     } else {
         grow_put(out, s->key.data, s->key.size);
     }
-    snprintf(numbers, sizeof numbers, "\", \"type\": {\"type_id\": %u, \"capacity\": %u, \"string_capacity\": 0, \"nested_type_name\": \"",
+    snprintf(numbers, sizeof numbers,
+             "\", \"type\": {\"type_id\": %u, \"capacity\": %u, \"string_capacity\": 0, \"nested_type_name\": \"",
              id_of(s), sized ? s->count : 0);
     grow_text(out, numbers);
     if (s->kind == ROS_VALUE_TYPE) {

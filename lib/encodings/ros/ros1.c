@@ -1,5 +1,5 @@
-/* Messages of ROS 1: values back to back, little-endian, nothing aligned; texts and lists begin with their length. A run of
- * steps of fixed size is checked against the payload once and then read without further checks. */
+/* Messages of ROS 1: values back to back, little-endian, nothing aligned; texts and lists begin with their length. A
+ * run of steps of fixed size is checked against the payload once and then read without further checks. */
 #include "encodings/ros/convert.h"
 #include "encodings/ros/definition.h"
 #include "wire/bytes.h"
@@ -16,7 +16,8 @@ static bool emit_time(struct reel_visitor *v, const uint8_t *p, bool is_duration
 
 /* ---- of fixed size: `p` has all of it */
 
-static bool fixed_steps(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t n, const uint8_t *p);
+static bool fixed_steps(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t n,
+                        const uint8_t *p);
 
 static bool fixed_one(struct ros_definition_run *r, const struct ros_definition_step *s, const uint8_t *p) {
     if (ros_definition_is_number(s)) {
@@ -29,7 +30,8 @@ static bool fixed_one(struct ros_definition_run *r, const struct ros_definition_
     return visit_begin_map(r->v) && fixed_steps(r, &r->def->steps[t->first], t->count, p) && visit_end_map(r->v);
 }
 
-static bool fixed_many(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t count, const uint8_t *p) {
+static bool fixed_many(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t count,
+                       const uint8_t *p) {
     if (s->kind == REEL_U8) {
         return visit_binary(r->v, bytes_of(p, count));
     }
@@ -47,7 +49,8 @@ static bool fixed_many(struct ros_definition_run *r, const struct ros_definition
     return visit_end_list(r->v);
 }
 
-static bool fixed_steps(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t n, const uint8_t *p) {
+static bool fixed_steps(struct ros_definition_run *r, const struct ros_definition_step *s, uint32_t n,
+                        const uint8_t *p) {
     for (const struct ros_definition_step *end = s + n; s < end; s++) {
         uint64_t size = s->many == ROS_ONE ? s->least : s->least * s->count;
         if (!visit_key(r->v, s->key) || (size == 0 && !ros_definition_afford(r, 1)) ||

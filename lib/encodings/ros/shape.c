@@ -1,5 +1,5 @@
-/* The nested shape of a message (reel/encoding.h). A definition cannot contain itself, but types in types can multiply: the visitor ends
- * that by its own ceiling. */
+/* The nested shape of a message (reel/encoding.h). A definition cannot contain itself, but types in types can multiply:
+ * the visitor ends that by its own ceiling. */
 #include "encodings/ros/definition.h"
 
 struct shaping {
@@ -26,7 +26,9 @@ static bool put_one(const struct shaping *s, const struct ros_definition_step *s
     case ROS_VALUE_TYPE:
         return put_type(s, step->type, name);
     default:
-        return s->visit(s->context, &(struct reel_shape){.kind = REEL_SHAPE_NUMBER, .name = name, .number = (enum reel_number)step->kind});
+        return s->visit(
+            s->context,
+            &(struct reel_shape){.kind = REEL_SHAPE_NUMBER, .name = name, .number = (enum reel_number)step->kind});
     }
 }
 

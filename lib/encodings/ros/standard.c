@@ -46,7 +46,8 @@ struct ros_definition *ros2_standard_types(struct reel_error *err) {
     bool good = d && !text.failed;
     if (good) {
         d->dialect = ROS_2;
-        good = ros_definition_read_text(d, top, false, bytes_of(text.data, text.size), err) && ros_definition_link(d, top, err);
+        good = ros_definition_read_text(d, top, false, bytes_of(text.data, text.size), err) &&
+               ros_definition_link(d, top, err);
     } else {
         reel_fail_memory(err);
     }
@@ -97,7 +98,8 @@ const char *ros2_standard_name(const char *name) {
             return renamed[i].ros2;
         }
     }
-    const struct ros_standard_text *found = bsearch(name, ros2_texts, ros2_texts_count, sizeof *ros2_texts, compare_texts);
+    const struct ros_standard_text *found =
+        bsearch(name, ros2_texts, ros2_texts_count, sizeof *ros2_texts, compare_texts);
     return found ? found->name : NULL;
 }
 

@@ -1,5 +1,6 @@
-/* The standard messages: their definitions in ROS 2 (Jazzy; of Humble's only sensor_msgs/Range differs), those of ROS 1 (Noetic) that do
- * not follow from them, names that changed, and fields that only one side has. Names of types are "pkg/Type". */
+/* The standard messages: their definitions in ROS 2 (Jazzy; of Humble's only sensor_msgs/Range differs), those of ROS 1
+ * (Noetic) that do not follow from them, names that changed, and fields that only one side has. Names of types are
+ * "pkg/Type". */
 #ifndef REEL_ENCODINGS_ROS_STANDARD_H
 #define REEL_ENCODINGS_ROS_STANDARD_H
 

@@ -47,13 +47,15 @@ static const struct ros_standard_text *find_text(const struct ros_texts *texts, 
 }
 
 /* The name of the type that a field's word names: with the package of its owner where it has none. */
-static bool name_of_word(const struct joining *j, const char *owner, struct reel_bytes word, char name[2 * ROS_NAME_ROOM]) {
+static bool name_of_word(const struct joining *j, const char *owner, struct reel_bytes word,
+                         char name[2 * ROS_NAME_ROOM]) {
     const char *slash = strchr(owner, '/');
     size_t size = 0, package = slash ? (size_t)(slash - owner) + 1 : 0;
     while (size < word.size && word.data[size] != '[' && word.data[size] != '<') {
         size++;
     }
-    bool full = memchr(word.data, '/', size), header = j->dialect == ROS_1 && bytes_is(bytes_of(word.data, size), "Header");
+    bool full = memchr(word.data, '/', size),
+         header = j->dialect == ROS_1 && bytes_is(bytes_of(word.data, size), "Header");
     const char *prefix = header ? "std_msgs/" : owner;
     package = full ? 0 : header ? strlen(prefix) : package;
     if (size + package >= 2 * ROS_NAME_ROOM) {
@@ -66,7 +68,8 @@ static bool name_of_word(const struct joining *j, const char *owner, struct reel
 }
 
 static int compare_items(const void *a, const void *b) {
-    return strcmp((*(const struct ros_standard_text *const *)a)->name, (*(const struct ros_standard_text *const *)b)->name);
+    return strcmp((*(const struct ros_standard_text *const *)a)->name,
+                  (*(const struct ros_standard_text *const *)b)->name);
 }
 
 static bool join_types_of(struct joining *j, const struct ros_standard_text *owner, unsigned level) {
@@ -135,8 +138,8 @@ static struct ros_definition *read_result(struct ros_translating *t, enum ros_di
         return NULL;
     }
     d->dialect = dialect;
-    bool good =
-        ros_definition_read_text(d, t->out->type, false, t->out->definition, t->err) && ros_definition_link(d, t->out->type, t->err);
+    bool good = ros_definition_read_text(d, t->out->type, false, t->out->definition, t->err) &&
+                ros_definition_link(d, t->out->type, t->err);
     return good ? TAKE(d) : NULL;
 }
 
@@ -194,13 +197,15 @@ static bool translate_to_ros1(struct ros_translating *t, const struct reel_chann
     return false;
 }
 
-bool ros_translate(struct arena *arena, const struct reel_channel *channel, enum ros_dialect to, const struct ros_definition *standard,
-                   struct ros_translation *out, struct reel_error *err) {
+bool ros_translate(struct arena *arena, const struct reel_channel *channel, enum ros_dialect to,
+                   const struct ros_definition *standard, struct ros_translation *out, struct reel_error *err) {
     struct reel_error own = {0};
-    AUTO(ros_definition_free) struct ros_definition *def = ros_definition_open(channel, to == ROS_2 ? ROS_1 : ROS_2, err);
+    AUTO(ros_definition_free)
+    struct ros_definition *def = ros_definition_open(channel, to == ROS_2 ? ROS_1 : ROS_2, err);
     *out = (struct ros_translation){.type = "", .hash = ""};
     struct ros_translating t = {.arena = arena, .def = def, .standard = standard, .out = out, .err = err ? err : &own};
-    bool good = def && (to == ROS_2 ? ros_texts_to_ros2(&t) && join_texts(&t, ROS_2) && finish(&t, ROS_2) : translate_to_ros1(&t, channel));
+    bool good = def && (to == ROS_2 ? ros_texts_to_ros2(&t) && join_texts(&t, ROS_2) && finish(&t, ROS_2)
+                                    : translate_to_ros1(&t, channel));
     free(t.texts.items);
     return good;
 }

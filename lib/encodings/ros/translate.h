@@ -16,13 +16,13 @@ struct ros_translation {
     const char *hash;             /* MD5 sum, or RIHS01; "" = not computed */
     struct ros_relay *relay;      /* ros_relay_free() */
     bool lost_constants;          /* constants that the other dialect cannot have */
-    const char *custom;           /* a standard type's name with another layout, which became "ros1_compat/Type"; NULL: none */
+    const char *custom; /* a standard type's name with another layout, which became "ros1_compat/Type"; NULL: none */
 };
 
-/* All but the relay comes from the arena. `standard` is ros2_standard_types(). False with err: no memory; REEL_UNSUPPORTED or another code
- * when the channel's messages cannot be translated. */
-bool ros_translate(struct arena *arena, const struct reel_channel *channel, enum ros_dialect to, const struct ros_definition *standard,
-                   struct ros_translation *out, struct reel_error *err);
+/* All but the relay comes from the arena. `standard` is ros2_standard_types(). False with err: no memory;
+ * REEL_UNSUPPORTED or another code when the channel's messages cannot be translated. */
+bool ros_translate(struct arena *arena, const struct reel_channel *channel, enum ros_dialect to,
+                   const struct ros_definition *standard, struct ros_translation *out, struct reel_error *err);
 
 /* ---- translate_to_ros2.c, translate_to_ros1.c: the texts of single types */
 

@@ -1,5 +1,5 @@
-/* Definitions of ROS 2 by the rules of ROS 1: the reverse of translate_to_ros2.c. The types of the standard get the texts of ROS 1, whose
- * constants decide their MD5 sums. */
+/* Definitions of ROS 2 by the rules of ROS 1: the reverse of translate_to_ros2.c. The types of the standard get the
+ * texts of ROS 1, whose constants decide their MD5 sums. */
 #include "encodings/ros/translate.h"
 
 #include <stdio.h>
@@ -19,10 +19,12 @@ static bool is_stamp(const struct ros_definition *d, uint32_t type) {
 /* ---- lines */
 
 /* A word of one type without brackets and bounds. */
-static const char *word_of(struct ros_translating *t, const struct ros_definition *def, const struct ros_definition_step *s) {
-    static const char *const numbers[] = {[REEL_BOOL] = "bool",  [REEL_I8] = "int8",     [REEL_U8] = "uint8",   [REEL_I16] = "int16",
-                                          [REEL_U16] = "uint16", [REEL_I32] = "int32",   [REEL_U32] = "uint32", [REEL_I64] = "int64",
-                                          [REEL_U64] = "uint64", [REEL_F32] = "float32", [REEL_F64] = "float64"};
+static const char *word_of(struct ros_translating *t, const struct ros_definition *def,
+                           const struct ros_definition_step *s) {
+    static const char *const numbers[] = {
+        [REEL_BOOL] = "bool",  [REEL_I8] = "int8",     [REEL_U8] = "uint8",   [REEL_I16] = "int16",
+        [REEL_U16] = "uint16", [REEL_I32] = "int32",   [REEL_U32] = "uint32", [REEL_I64] = "int64",
+        [REEL_U64] = "uint64", [REEL_F32] = "float32", [REEL_F64] = "float64"};
     if (s->kind == ROS_VALUE_TYPE) {
         const struct ros_definition_type *of = &def->types[s->type];
         const char *name = of->stamp == ROS_TIME       ? "time"
@@ -31,10 +33,14 @@ static const char *word_of(struct ros_translating *t, const struct ros_definitio
         return name ? ros1_standard_name(name) : NULL;
     }
     bool byte = strcmp(s->word, "byte") == 0 || strcmp(s->word, "octet") == 0, letter = strcmp(s->word, "char") == 0;
-    return byte ? "byte" : letter && s->kind == REEL_U8 ? "char" : ros_definition_is_number(s) ? numbers[s->kind] : "string";
+    return byte                           ? "byte"
+           : letter && s->kind == REEL_U8 ? "char"
+           : ros_definition_is_number(s)  ? numbers[s->kind]
+                                          : "string";
 }
 
-static bool put_field(struct ros_translating *t, const struct ros_definition *def, const struct ros_definition_step *s, struct grow *out) {
+static bool put_field(struct ros_translating *t, const struct ros_definition *def, const struct ros_definition_step *s,
+                      struct grow *out) {
     const char *word = word_of(t, def, s);
     char many[16] = "";
     if (s->many != ROS_ONE) {
@@ -82,7 +88,9 @@ static void put_constant(struct grow *out, const struct ros_line *l) {
     }
     const uint8_t *hash = l->value.size > 0 ? memchr(l->value.data, '#', l->value.size) : NULL;
     struct reel_bytes value = ros_trim(bytes_of(l->value.data, hash ? (size_t)(hash - l->value.data) : l->value.size));
-    uint8_t number = value.size == 3 ? (uint8_t)((value.data[0] - '0') * 100 + (value.data[1] - '0') * 10 + (value.data[2] - '0')) : 0;
+    uint8_t number = value.size == 3
+                         ? (uint8_t)((value.data[0] - '0') * 100 + (value.data[1] - '0') * 10 + (value.data[2] - '0'))
+                         : 0;
     if (bytes_is(value, "true") || bytes_is(value, "false")) {
         grow_text(out, bytes_is(value, "true") ? "1" : "0");
     } else if (bytes_is(l->word, "byte") && number > INT8_MAX) { /* which has a sign here */
@@ -95,13 +103,16 @@ static void put_constant(struct grow *out, const struct ros_line *l) {
     grow_text(out, "\n");
 }
 
-/* The same type of the standard, by the names of its fields: it has its constants, which a text of another program may lack, and IDL. */
-static void find_standard(const struct ros_translating *t, const struct ros_definition **def, uint32_t *type, const char *name) {
+/* The same type of the standard, by the names of its fields: it has its constants, which a text of another program may
+ * lack, and IDL. */
+static void find_standard(const struct ros_translating *t, const struct ros_definition **def, uint32_t *type,
+                          const char *name) {
     const struct ros_definition_type *own = &t->def->types[*type];
     uint32_t other = 0;
     bool same = ros_definition_find(t->standard, name, &other) && t->standard->types[other].count == own->count;
     for (uint32_t i = 0; i < own->count && same; i++) {
-        same = bytes_equal(t->def->steps[own->first + i].key, t->standard->steps[t->standard->types[other].first + i].key);
+        same =
+            bytes_equal(t->def->steps[own->first + i].key, t->standard->steps[t->standard->types[other].first + i].key);
     }
     if (same) {
         *def = t->standard;

@@ -1,5 +1,5 @@
-/* Definitions of ROS 1 by the rules of ROS 2. A type that ROS 2 has too gets its definition there, if it can be laid out so; others get
- * their own lines with the words of ROS 2. */
+/* Definitions of ROS 1 by the rules of ROS 2. A type that ROS 2 has too gets its definition there, if it can be laid
+ * out so; others get their own lines with the words of ROS 2. */
 #include "encodings/ros/translate.h"
 
 #include <stdio.h>
@@ -46,10 +46,11 @@ static bool is_taken(const struct renaming *r, uint32_t but, const char *name) {
 /* The name of a type that ROS 2 has not: by the rules, and in another package where ROS 2 has a type of that name. */
 static const char *own_name(struct renaming *r, uint32_t type) {
     struct ros_translating *t = r->t;
-    const char *name = t->def->types[type].name, *slash = strrchr(name, '/'), *by_rules = ros2_type_name(t->arena, name);
+    const char *name = t->def->types[type].name, *slash = strrchr(name, '/'),
+               *by_rules = ros2_type_name(t->arena, name);
     if (by_rules && (ros2_standard_name(name) || ros2_standard_text(by_rules))) {
         by_rules = ros2_type_name(t->arena, slash ? slash + 1 : name); /* "ros1_compat/Type" */
-        t->out->custom = arena_text(t->arena, name); /* which the definition has only for a while */
+        t->out->custom = arena_text(t->arena, name);                   /* which the definition has only for a while */
     }
     for (unsigned number = 2; by_rules && is_taken(r, type, by_rules); number++) {
         char numbered[3 * ROS_NAME_ROOM];
@@ -133,7 +134,8 @@ static void put_constant(struct grow *out, const struct ros_line *l, bool *lost)
     grow_text(out, "\n");
 }
 
-static void put_field(const struct renaming *r, struct grow *out, const struct ros_definition_step *s, const char *name) {
+static void put_field(const struct renaming *r, struct grow *out, const struct ros_definition_step *s,
+                      const char *name) {
     char many[16] = "";
     const char *word = s->kind == ROS_VALUE_TYPE       ? r->names[s->type]
                        : s->kind == ROS_VALUE_TIME     ? "builtin_interfaces/Time"
@@ -180,7 +182,8 @@ static bool add_standard(struct ros_translating *t, const char *name) {
             return true;
         }
     }
-    if (!ros_definition_find(t->standard, name, &type) || !ros_texts_add(t, t->standard->types[type].name, t->standard->types[type].text)) {
+    if (!ros_definition_find(t->standard, name, &type) ||
+        !ros_texts_add(t, t->standard->types[type].name, t->standard->types[type].text)) {
         return false;
     }
     const struct ros_definition_type *of = &t->standard->types[type];

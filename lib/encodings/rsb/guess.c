@@ -1,5 +1,5 @@
-/* Decodes protobuf by field number, for messages without a known definition. The meaning of bytes is guessed from their content alone:
- * equal bytes are always decoded alike, and a guess never fails. */
+/* Decodes protobuf by field number, for messages without a known definition. The meaning of bytes is guessed from their
+ * content alone: equal bytes are always decoded alike, and a guess never fails. */
 #include "encodings/rsb/rsb.h"
 #include "wire/bytes.h"
 #include "wire/protobuf.h"
@@ -73,7 +73,8 @@ static bool emit_run(struct cursor *c, struct proto_field *f, bool *more, unsign
     struct proto_field next = {0};
     *more = proto_next(c, &next);
     bool list = *more && next.number == f->number;
-    bool goes_on = visit_key(v, bytes_of(key, (size_t)length)) && (!list || visit_begin_list(v)) && emit_field(f, depth, v);
+    bool goes_on =
+        visit_key(v, bytes_of(key, (size_t)length)) && (!list || visit_begin_list(v)) && emit_field(f, depth, v);
     while (goes_on && *more && next.number == f->number) {
         goes_on = emit_field(&next, depth, v);
         *more = proto_next(c, &next);

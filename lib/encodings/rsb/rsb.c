@@ -1,9 +1,9 @@
-/* Decodes RSB events: rsb.protocol.Notification (0.5.1 … 0.9) and rsb.serialization.Event (0.4, 0.5), distinguished by their fields.
- * Every event is emitted with the same keys, null for missing values.
+/* Decodes RSB events: rsb.protocol.Notification (0.5.1 … 0.9) and rsb.serialization.Event (0.4, 0.5), distinguished by
+ * their fields. Every event is emitted with the same keys, null for missing values.
  *
- *   {"scope", "event_id", "sender_id", "sequence_number", "method", "create_time", "send_time", "receive_time", "deliver_time" (µs since
- * 1970), "user_times": {key: µs}, "user_infos": {key: text}, "causes": [{"event_id", "sender_id", "sequence_number"}], "wire_schema",
- * "payload"}
+ *   {"scope", "event_id", "sender_id", "sequence_number", "method", "create_time", "send_time", "receive_time",
+ * "deliver_time" (µs since 1970), "user_times": {key: µs}, "user_infos": {key: text}, "causes": [{"event_id",
+ * "sender_id", "sequence_number"}], "wire_schema", "payload"}
  *
  *   what             Notification                    Event
  *   id               108 (107 in autumn 2011):       sender 2 bytes, sequence 1 varint
@@ -13,7 +13,8 @@
  *   wire schema      7 bytes                         7 bytes
  *   payload          9 bytes                         8 bytes
  *   causes           13 id, repeated                 16 id, repeated
- *   meta data        15                              15: 2 create, 3 send, 4 receive, 5 deliver, 6* {1 key, 2 µs}, 7* {1 key, 2 value} */
+ *   meta data        15                              15: 2 create, 3 send, 4 receive, 5 deliver, 6* {1 key, 2 µs}, 7*
+ * {1 key, 2 value} */
 #include <stdio.h>
 
 #include "encodings/rsb/rsb.h"
@@ -84,7 +85,8 @@ static bool read_event(struct reel_bytes payload, struct event *e, struct reel_e
     bool event = e->part[3].size > 0 && e->part[3].data[0] == '/';
     e->walk = walk_of(&e->walk, payload);
     return e->notification || event ||
-           reel_fail(err, REEL_DAMAGED, "no RSB event in these %zu bytes: no id in field 108, no scope in field 3", payload.size);
+           reel_fail(err, REEL_DAMAGED, "no RSB event in these %zu bytes: no id in field 108, no scope in field 3",
+                     payload.size);
 }
 
 static struct reel_bytes part_of(const struct event *e, uint32_t in_notification, uint32_t in_event) {
@@ -122,7 +124,8 @@ static bool read_id(struct walk w, struct id *id) {
     return !w.c.failed;
 }
 
-/* Emits an event's id: the version 5 UUID of its sequence number, as eight hexadecimal digits, in the namespace of its sender. */
+/* Emits an event's id: the version 5 UUID of its sequence number, as eight hexadecimal digits, in the namespace of its
+ * sender. */
 static bool emit_id(const struct id *id, struct reel_visitor *v) {
     char name[UUID_BYTES + 9], text[UUID_TEXT];
     uint8_t hash[SHA1_SIZE];
@@ -142,7 +145,9 @@ static bool emit_id(const struct id *id, struct reel_visitor *v) {
     if (known) {
         uuid_text(id->sender.data, text);
     }
-    bool good = known ? visit_text(v, bytes_of(text, sizeof text)) : id->sender.data ? visit_binary(v, id->sender) : visit_null(v);
+    bool good = known             ? visit_text(v, bytes_of(text, sizeof text))
+                : id->sender.data ? visit_binary(v, id->sender)
+                                  : visit_null(v);
     return good && visit_key_text(v, "sequence_number") && visit_natural(v, id->sequence);
 }
 
@@ -189,7 +194,8 @@ static bool emit_user(struct walk w, struct reel_visitor *v) {
         key = proto_is(&f, 1, PROTO_BYTES) ? f.bytes : key;
         value = f.number == 2 ? f : value;
     }
-    return !w.c.failed && visit_key(v, key) && (value.wire == PROTO_BYTES ? emit_text(value.bytes, v) : visit_natural(v, value.value));
+    return !w.c.failed && visit_key(v, key) &&
+           (value.wire == PROTO_BYTES ? emit_text(value.bytes, v) : visit_natural(v, value.value));
 }
 
 static bool emit_users(struct walk w, const char *name, uint32_t number, struct reel_visitor *v) {
@@ -240,8 +246,8 @@ static struct reel_bytes schema_in_infos(const struct event *e) {
     struct proto_field f, g;
     while (proto_next(&meta, &f)) {
         struct cursor pair = cursor_of(f.bytes);
-        if (proto_is(&f, 7, PROTO_BYTES) && proto_next(&pair, &g) && proto_is(&g, 1, PROTO_BYTES) && bytes_is(g.bytes, "rsb.wire-schema") &&
-            proto_next(&pair, &g) && proto_is(&g, 2, PROTO_BYTES)) {
+        if (proto_is(&f, 7, PROTO_BYTES) && proto_next(&pair, &g) && proto_is(&g, 1, PROTO_BYTES) &&
+            bytes_is(g.bytes, "rsb.wire-schema") && proto_next(&pair, &g) && proto_is(&g, 2, PROTO_BYTES)) {
             return g.bytes;
         }
     }
@@ -258,7 +264,9 @@ static bool decode(const void *state, struct reel_bytes payload, struct reel_vis
     if (e.notification && !read_id(walk_of(&e.walk, e.part[SLOT_ID]), &id)) {
         return false;
     }
-    struct reel_bytes schema = e.part[7].size > 0 ? e.part[7] : r->wire_schema.size > 0 ? r->wire_schema : schema_in_infos(&e);
+    struct reel_bytes schema = e.part[7].size > 0        ? e.part[7]
+                               : r->wire_schema.size > 0 ? r->wire_schema
+                                                         : schema_in_infos(&e);
     return visit_begin_map(v) && visit_key_text(v, "scope") && emit_text(part_of(&e, 6, 3), v) && emit_id(&id, v) &&
            visit_key_text(v, "method") && emit_text(part_of(&e, 14, 4), v) && emit_meta(&e, v) && emit_causes(&e, v) &&
            visit_key_text(v, "wire_schema") && emit_text(schema, v) && visit_key_text(v, "payload") &&
@@ -283,14 +291,17 @@ static bool has_envelope(const struct reel_channel *channel) {
 /* The definition of the messages on /__rsb/introspection, for logs that lack it. */
 static const char introspection[] =
     "package rsb.protocol.introspection;"
-    "message Process { required string id = 1; required string program_name = 2; repeated string commandline_arguments = 3; required "
+    "message Process { required string id = 1; required string program_name = 2; repeated string commandline_arguments "
+    "= 3; required "
     "uint64 "
     "start_time = 4;"
     "  optional string executing_user = 5; optional string rsb_version = 7; optional string display_name = 8; }"
-    "message Host { required string id = 1; required string hostname = 2; optional string machine_type = 3; optional string "
+    "message Host { required string id = 1; required string hostname = 2; optional string machine_type = 3; optional "
+    "string "
     "machine_version = 4;"
     "  optional string software_type = 5; optional string software_version = 6; }"
-    "message Hello { required string kind = 1; required bytes id = 2; optional bytes parent = 3; required string scope = 4; optional "
+    "message Hello { required string kind = 1; required bytes id = 2; optional bytes parent = 3; required string scope "
+    "= 4; optional "
     "string type = 5;"
     "  repeated string transport = 6; optional Process process = 7; optional Host host = 8; }"
     "message Bye { required bytes id = 1; }";
@@ -303,10 +314,15 @@ static void open_message(struct rsb *r, const struct reel_channel *channel) {
         compiled = proto_text_compile(bytes_text(introspection), &r->definition, NULL);
     }
     if (compiled) {
-        r->schema = (struct reel_schema){
-            .name = channel->type + 1, .encoding = "protobuf", .hash = "", .data = bytes_of(r->definition.data, r->definition.size)};
-        r->inner = (struct reel_channel){
-            .name = channel->name, .type = channel->type + 1, .encoding = "protobuf", .schemas = &r->schema, .n_schemas = 1};
+        r->schema = (struct reel_schema){.name = channel->type + 1,
+                                         .encoding = "protobuf",
+                                         .hash = "",
+                                         .data = bytes_of(r->definition.data, r->definition.size)};
+        r->inner = (struct reel_channel){.name = channel->name,
+                                         .type = channel->type + 1,
+                                         .encoding = "protobuf",
+                                         .schemas = &r->schema,
+                                         .n_schemas = 1};
         r->message = reel_decoder_open(&r->inner, NULL);
     }
 }
@@ -340,10 +356,12 @@ static bool inner_field(void *context, const struct reel_field *field) {
 
 static bool fields(const void *state, reel_field_visit visit, void *context) {
     static const struct reel_field known[] = {
-        {"scope", "string", "", false},          {"event_id", "string", "", false},     {"sender_id", "string", "", false},
-        {"sequence_number", "uint32", "", true}, {"method", "string", "", false},       {"create_time", "int64", "us", true},
-        {"send_time", "int64", "us", true},      {"receive_time", "int64", "us", true}, {"deliver_time", "int64", "us", true},
-        {"user_times", "map", "us", false},      {"user_infos", "map", "", false},      {"causes", "EventId[]", "", false},
+        {"scope", "string", "", false},        {"event_id", "string", "", false},
+        {"sender_id", "string", "", false},    {"sequence_number", "uint32", "", true},
+        {"method", "string", "", false},       {"create_time", "int64", "us", true},
+        {"send_time", "int64", "us", true},    {"receive_time", "int64", "us", true},
+        {"deliver_time", "int64", "us", true}, {"user_times", "map", "us", false},
+        {"user_infos", "map", "", false},      {"causes", "EventId[]", "", false},
         {"wire_schema", "string", "", false}};
     const struct rsb *r = state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

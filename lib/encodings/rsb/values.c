@@ -1,5 +1,5 @@
-/* Decodes payloads of RSB's fundamental types, and the payloads of TIDE channels that have such a type without an event around them. The
- * payload's size must be that of the type */
+/* Decodes payloads of RSB's fundamental types, and the payloads of TIDE channels that have such a type without an event
+ * around them. The payload's size must be that of the type */
 #include "encodings/rsb/rsb.h"
 #include "wire/bytes.h"
 #include "wire/visit.h"
@@ -84,11 +84,11 @@ static bool decode_bytes(const void *state, struct reel_bytes payload, struct re
     }
     size_t size = type->kind == KIND_NUMBER ? reel_number_size(type->number) : 0;
     if (payload.size < size) {
-        return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: the payload ends, a %s has %zu bytes", payload.size, payload.size, type->type,
-                         size);
+        return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: the payload ends, a %s has %zu bytes", payload.size,
+                         payload.size, type->type, size);
     }
-    return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many for a %s", size, payload.size, payload.size - size,
-                     type->type);
+    return reel_fail(err, REEL_DAMAGED, "byte %zu of %zu: %zu bytes too many for a %s", size, payload.size,
+                     payload.size - size, type->type);
 }
 
 static bool fields_of_bytes(const void *state, reel_field_visit visit, void *context) {

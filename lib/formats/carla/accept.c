@@ -29,8 +29,8 @@ static bool has_frames(const struct reel_stream *stream) {
 
 bool carla_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     if (stream->n_sources != 1) {
-        reel_loss_add(loss, REEL_REFUSES, NULL, "a CARLA log is a single simulation run: %u recordings cannot be joined",
-                      stream->n_sources);
+        reel_loss_add(loss, REEL_REFUSES, NULL,
+                      "a CARLA log is a single simulation run: %u recordings cannot be joined", stream->n_sources);
         return false;
     }
     const struct reel_index *index = reel_recording_index(reel_reader_recording(stream->readers[0]));
@@ -40,7 +40,8 @@ bool carla_accepts_all(const struct reel_stream *stream, struct reel_loss *loss)
     bool readable = carla_header_load(stream->readers[0], &head, &header, &(struct reel_error){0});
     if (info->format != &reel_format_carla && !(readable && has_frames(stream))) {
         reel_loss_add(loss, REEL_REFUSES, NULL,
-                      "a CARLA log can only be written from a CARLA log, or from one that Reel converted, with the topic %s: it needs map, "
+                      "a CARLA log can only be written from a CARLA log, or from one that Reel converted, with the "
+                      "topic %s: it needs map, "
                       "date and frames; this is %s",
                       carla_facts[CARLA_FRAME_START].topic, info->format->title);
         return false;
@@ -48,7 +49,8 @@ bool carla_accepts_all(const struct reel_stream *stream, struct reel_loss *loss)
     if (stream->front) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "frame numbers start at 1 and elapsed times at 0");
         if (info->clock == REEL_CLOCK_WALL) {
-            reel_loss_add(loss, REEL_CHANGES, NULL, "the header's date has whole seconds: times are up to one second early");
+            reel_loss_add(loss, REEL_CHANGES, NULL,
+                          "the header's date has whole seconds: times are up to one second early");
         }
     }
     if (stream->n_channels < info->n_channels) {

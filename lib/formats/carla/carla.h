@@ -1,5 +1,6 @@
-/* Internals of the CARLA recorder format. scan.c: the walk; layouts.c: layout variants that only the packets show (floats or doubles,
- * numbering, writer); write.c, join.c, accept.c: the .log writer. Packets and channels: wire/carla.h. */
+/* Internals of the CARLA recorder format. scan.c: the walk; layouts.c: layout variants that only the packets show
+ * (floats or doubles, numbering, writer); write.c, join.c, accept.c: the .log writer. Packets and channels:
+ * wire/carla.h. */
 #ifndef REEL_FORMATS_CARLA_CARLA_H
 #define REEL_FORMATS_CARLA_CARLA_H
 
@@ -57,21 +58,23 @@ struct carla_scan {
     int64_t time_ns;
 };
 
-__attribute__((format(printf, 4, 5))) void carla_report(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset, const char *text,
-                                                        ...);
+__attribute__((format(printf, 4, 5))) void carla_report(struct carla_scan *s, enum carla_quirk quirk, uint64_t offset,
+                                                        const char *text, ...);
 
 /* --- layouts.c: layouts derived from the packets, and metadata of the file --- */
 void carla_detect_ids(struct carla_scan *s, uint8_t id); /* by the position of the first packet of 21…23 in the frame */
 void carla_detect_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, uint32_t size);
-void carla_detect_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total, uint32_t size); /* a CARLA_LIST with records */
-void carla_detect_vec_by_walk(struct carla_scan *s, enum carla_kind kind, struct reel_bytes data);        /* a list of variable records */
-void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data);                               /* of an event add packet */
+void carla_detect_vec_by_size(struct carla_scan *s, enum carla_kind kind, uint16_t total,
+                              uint32_t size); /* a CARLA_LIST with records */
+void carla_detect_vec_by_walk(struct carla_scan *s, enum carla_kind kind,
+                              struct reel_bytes data);                      /* a list of variable records */
+void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data); /* of an event add packet */
 bool carla_report_header(struct carla_scan *s, struct reel_error *err);
 bool carla_report_file(struct carla_scan *s, struct reel_error *err); /* channels and metadata, at the end */
 
 /* --- join.c --- */
-/* Joins a list of the state before a cut with the same list of the first frame: records of `front` whose key is not in `own`, then all of
- * `own`. *out must be freed. *joined false: they do not fit in one packet. */
+/* Joins a list of the state before a cut with the same list of the first frame: records of `front` whose key is not in
+ * `own`, then all of `own`. *out must be freed. *joined false: they do not fit in one packet. */
 bool carla_join(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes front, struct reel_bytes own,
                 struct reel_bytes *out, bool *joined, struct reel_error *err);
 

@@ -1,4 +1,5 @@
-/* Joins the state before a cut and the first frame of the cut. If both have a record with the same key, that of the frame is used. */
+/* Joins the state before a cut and the first frame of the cut. If both have a record with the same key, that of the
+ * frame is used. */
 #include "formats/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -12,7 +13,8 @@ static uint64_t key_of(enum carla_kind kind, struct reel_bytes record) {
 }
 
 /* Sorted keys of all records; *good false if the records do not end at the end of the packet. */
-static uint64_t *keys_of(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data, uint16_t *n, bool *good) {
+static uint64_t *keys_of(enum carla_kind kind, const struct carla_layout *layout, struct reel_bytes data, uint16_t *n,
+                         bool *good) {
     struct cursor c = cursor_of(data);
     struct reel_bytes record;
     *n = data.size > 0 ? cursor_u16le(&c) : 0;

@@ -1,5 +1,6 @@
-/* Detects the layout variant of a CARLA file from its packets: floats or doubles, the numbering of 21…23, the base of attribute types, the
- * writer's version. The position of a packet is used until the size of a packet with records proves the variant. */
+/* Detects the layout variant of a CARLA file from its packets: floats or doubles, the numbering of 21…23, the base of
+ * attribute types, the writer's version. The position of a packet is used until the size of a packet with records
+ * proves the variant. */
 #include "formats/carla/carla.h"
 #include "reel/time.h"
 #include "wire/bytes.h"
@@ -35,8 +36,12 @@ void carla_detect_ids_by_size(struct carla_scan *s, uint8_t id, uint16_t total, 
     if (s->ids_proved) {
         return;
     }
-    bool ue5 = id == 21 ? size_of_doors(total, size) : id == 22 ? size_of_wheels(total, size) : size_of_bikers(total, size);
-    bool other = id == 21 ? size_of_wheels(total, size) : id == 22 ? size_of_bikers(total, size) : size_of_doors(total, size);
+    bool ue5 = id == 21   ? size_of_doors(total, size)
+               : id == 22 ? size_of_wheels(total, size)
+                          : size_of_bikers(total, size);
+    bool other = id == 21   ? size_of_wheels(total, size)
+                 : id == 22 ? size_of_bikers(total, size)
+                            : size_of_doors(total, size);
     if (ue5 == other) { /* neither, or both, as is possible with few bikers: the position decides */
         return;
     }
@@ -78,8 +83,10 @@ static void detect_from_actor(struct carla_scan *s, struct reel_bytes record) {
         uint8_t type = cursor_u8(&c);
         struct reel_bytes id = cursor_bytes(&c, cursor_u16le(&c));
         cursor_take(&c, cursor_u16le(&c));
-        bool from_1 = type == 5 || (type == 4 && bytes_is(id, "role_name")) || (type == 2 && bytes_is(id, "number_of_wheels"));
-        bool from_0 = type == 0 || (type == 3 && bytes_is(id, "role_name")) || (type == 1 && bytes_is(id, "number_of_wheels"));
+        bool from_1 =
+            type == 5 || (type == 4 && bytes_is(id, "role_name")) || (type == 2 && bytes_is(id, "number_of_wheels"));
+        bool from_0 =
+            type == 0 || (type == 3 && bytes_is(id, "role_name")) || (type == 1 && bytes_is(id, "number_of_wheels"));
         if (!c.failed && (from_1 || from_0)) {
             s->layout.attributes_from = from_1;
             s->attributes_proved = true;
@@ -92,7 +99,8 @@ void carla_detect_attributes(struct carla_scan *s, struct reel_bytes data) {
     struct cursor c = cursor_of(data);
     struct reel_bytes record;
     uint16_t total = cursor_u16le(&c);
-    for (uint16_t i = 0; i < total && !s->attributes_proved && carla_record(CARLA_EVENT_ADD, &s->layout, &c, &record); i++) {
+    for (uint16_t i = 0; i < total && !s->attributes_proved && carla_record(CARLA_EVENT_ADD, &s->layout, &c, &record);
+         i++) {
         detect_from_actor(s, record);
     }
 }

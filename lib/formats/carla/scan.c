@@ -1,5 +1,5 @@
-/* Scans CARLA recorder files. Packets are walked by their size only, and the records of each list must end where its packet ends.
- * Other packets are reported. After damage the walk continues at the next frame. */
+/* Scans CARLA recorder files. Packets are walked by their size only, and the records of each list must end where its
+ * packet ends. Other packets are reported. After damage the walk continues at the next frame. */
 #include "formats/carla/carla.h"
 #include "reel/time.h"
 #include "wire/bytes.h"
@@ -51,7 +51,8 @@ static void carla_report_rest(struct carla_scan *s) {
     };
     for (int q = 0; q < CARLA_QUIRKS; q++) {
         if (s->quirks[q] > REPORTED_EACH) {
-            reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "%llu more %s", (unsigned long long)(s->quirks[q] - REPORTED_EACH), what[q]);
+            reel_scan_finding(s->scan, REEL_WARNING, 0, 0, 0, "%llu more %s",
+                              (unsigned long long)(s->quirks[q] - REPORTED_EACH), what[q]);
         }
     }
     if (s->wide > 0) {
@@ -59,10 +60,12 @@ static void carla_report_rest(struct carla_scan *s) {
     }
     if (s->disordered > 0) {
         reel_scan_finding(s->scan, REEL_NOTE, 0, s->disorder_at, 0,
-                          "%llu packets are not in the order in which CARLA writes those of a frame", long_of(s->disordered));
+                          "%llu packets are not in the order in which CARLA writes those of a frame",
+                          long_of(s->disordered));
     }
     if (s->wrapped > 0) {
-        reel_scan_finding(s->scan, REEL_NOTE, 0, 0, 0, "%llu lists have more than 65535 records: their totals have wrapped",
+        reel_scan_finding(s->scan, REEL_NOTE, 0, 0, 0,
+                          "%llu lists have more than 65535 records: their totals have wrapped",
                           (unsigned long long)s->wrapped);
     }
 }
@@ -78,21 +81,23 @@ static void close_frame(struct carla_scan *s) {
                      long_of(s->frame_at));
     }
     if (!s->has[CARLA_TRAFFIC_LIGHT]) {
-        carla_report(s, CARLA_NO_TRAFFIC_LIGHT, s->frame_at, "frame %llu at %llu has no traffic light packet", long_of(s->frames),
-                     long_of(s->frame_at));
+        carla_report(s, CARLA_NO_TRAFFIC_LIGHT, s->frame_at, "frame %llu at %llu has no traffic light packet",
+                     long_of(s->frames), long_of(s->frame_at));
     }
 }
 
-/* The time of a frame, but not before that of the previous frame, so that the order of time is the order in the file. */
+/* The time of a frame, but not before that of the previous frame, so that the order of time is the order in the file.
+ */
 static void believe_elapsed(struct carla_scan *s, const struct carla_frame *f) {
     const struct carla_frame *before = s->frames > 0 ? &s->frame : NULL;
     double step = before && before->duration > 0 && before->duration <= CARLA_JUMP_MAX ? before->duration : 0;
     double expected = before ? before->elapsed + before->duration : 0;
     if (fabs(f->elapsed - expected) > 1e-9 * fmax(1, fabs(expected)) || isnan(f->elapsed) || isnan(expected)) {
-        carla_report(s, CARLA_ELAPSED, s->at, "frame %llu at %llu: elapsed %.9g s instead of %.9g s", long_of(s->frames + 1),
-                     long_of(s->at), f->elapsed, expected);
+        carla_report(s, CARLA_ELAPSED, s->at, "frame %llu at %llu: elapsed %.9g s instead of %.9g s",
+                     long_of(s->frames + 1), long_of(s->at), f->elapsed, expected);
     }
-    bool good = f->elapsed >= s->elapsed && f->elapsed <= CARLA_ELAPSED_MAX && (!before || f->elapsed - s->elapsed <= CARLA_JUMP_MAX);
+    bool good = f->elapsed >= s->elapsed && f->elapsed <= CARLA_ELAPSED_MAX &&
+                (!before || f->elapsed - s->elapsed <= CARLA_JUMP_MAX);
     s->elapsed = good ? f->elapsed : s->elapsed + step;
     s->elapsed = s->elapsed <= CARLA_ELAPSED_MAX ? s->elapsed : CARLA_ELAPSED_MAX;
     s->time_ns = s->date_ns + llround(s->elapsed * CARLA_NS_PER_SEC);
@@ -100,8 +105,8 @@ static void believe_elapsed(struct carla_scan *s, const struct carla_frame *f) {
 
 static void begin_frame(struct carla_scan *s, const uint8_t *data) {
     if (s->open) {
-        carla_report(s, CARLA_NO_END, s->frame_at, "frame %llu at %llu has no end: another starts at %llu", long_of(s->frames),
-                     long_of(s->frame_at), long_of(s->at));
+        carla_report(s, CARLA_NO_END, s->frame_at, "frame %llu at %llu has no end: another starts at %llu",
+                     long_of(s->frames), long_of(s->frame_at), long_of(s->at));
         close_frame(s);
     }
     struct carla_frame f = {.id = s->frame.id + 1, .duration = -1, .elapsed = NAN};
@@ -109,8 +114,8 @@ static void begin_frame(struct carla_scan *s, const uint8_t *data) {
         f = carla_frame_read(data);
     }
     if (f.id != s->frame.id + 1) {
-        carla_report(s, CARLA_NUMBER, s->at, "frame %llu at %llu has the number %llu, after %llu", long_of(s->frames + 1), long_of(s->at),
-                     long_of(f.id), long_of(s->frame.id));
+        carla_report(s, CARLA_NUMBER, s->at, "frame %llu at %llu has the number %llu, after %llu",
+                     long_of(s->frames + 1), long_of(s->at), long_of(f.id), long_of(s->frame.id));
     }
     believe_elapsed(s, &f);
     s->frame = f;
@@ -122,13 +127,15 @@ static void begin_frame(struct carla_scan *s, const uint8_t *data) {
 }
 
 static void outside(struct carla_scan *s, uint8_t id) {
-    carla_report(s, CARLA_OUTSIDE, s->at, "packet %u at %llu is outside of a frame: added to the previous one", id, long_of(s->at));
+    carla_report(s, CARLA_OUTSIDE, s->at, "packet %u at %llu is outside of a frame: added to the previous one", id,
+                 long_of(s->at));
 }
 
 /* --- content of packets --- */
 
 static void misfit(struct carla_scan *s, uint8_t id, uint32_t size) {
-    carla_report(s, CARLA_MISFIT, s->at, "packet %u at %llu: its size of %u bytes does not match its records", id, long_of(s->at), size);
+    carla_report(s, CARLA_MISFIT, s->at, "packet %u at %llu: its size of %u bytes does not match its records", id,
+                 long_of(s->at), size);
 }
 
 /* The total of 32 bits that a document shows. */
@@ -166,13 +173,17 @@ static bool fits_physics(struct carla_scan *s, struct reel_bytes data) {
     if (s->layout.wheel == 0 && fits_old != fits_now) {
         s->layout.wheel = fits_old ? CARLA_WHEEL_OLD : CARLA_WHEEL_NEW;
     }
-    return s->layout.wheel == CARLA_WHEEL_OLD ? fits_old : s->layout.wheel == CARLA_WHEEL_NEW ? fits_now : fits_old || fits_now;
+    return s->layout.wheel == CARLA_WHEEL_OLD   ? fits_old
+           : s->layout.wheel == CARLA_WHEEL_NEW ? fits_now
+                                                : fits_old || fits_now;
 }
 
 /* Walks a list of variable-size records to its end. */
-static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint32_t size, struct reel_error *err) {
+static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint32_t size,
+                         struct reel_error *err) {
     if (size > WALKED_MAX) {
-        carla_report(s, CARLA_UNWALKED, s->at, "packet %u at %llu: with %u bytes too large to be checked", id, long_of(s->at), size);
+        carla_report(s, CARLA_UNWALKED, s->at, "packet %u at %llu: with %u bytes too large to be checked", id,
+                     long_of(s->at), size);
         return true;
     }
     const uint8_t *p = window_at(&s->window, s->at, CARLA_PACKET_HEAD + (size_t)size, err);
@@ -190,14 +201,16 @@ static bool check_walked(struct carla_scan *s, uint8_t id, enum carla_kind kind,
     if (kind == CARLA_EVENT_ADD && !s->attributes_proved) {
         carla_detect_attributes(s, data);
     }
-    bool fits = kind != CARLA_PHYSICS ? carla_fits(kind, &s->layout, data) : s->layout.vec == CARLA_VEC_DOUBLE || fits_physics(s, data);
+    bool fits = kind != CARLA_PHYSICS ? carla_fits(kind, &s->layout, data)
+                                      : s->layout.vec == CARLA_VEC_DOUBLE || fits_physics(s, data);
     if (!fits) {
         misfit(s, id, size);
     }
     return true;
 }
 
-static bool check_packet(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint32_t size, struct reel_error *err) {
+static bool check_packet(struct carla_scan *s, uint8_t id, enum carla_kind kind, uint32_t size,
+                         struct reel_error *err) {
     const struct carla_facts *facts = &carla_facts[kind];
     if (facts->body == CARLA_PLAIN && size != facts->fixed && (size > 0 || kind == CARLA_FRAME_START)) {
         misfit(s, id, size);
@@ -251,7 +264,8 @@ static bool take_packet(struct carla_scan *s, uint8_t id, uint32_t size, struct 
     }
     enum carla_kind kind = (enum carla_kind)s->kinds[id];
     if (kind == CARLA_FRAME_START) {
-        const uint8_t *p = size < CARLA_START_SIZE ? NULL : window_at(&s->window, s->at, CARLA_PACKET_HEAD + CARLA_START_SIZE, err);
+        const uint8_t *p =
+            size < CARLA_START_SIZE ? NULL : window_at(&s->window, s->at, CARLA_PACKET_HEAD + CARLA_START_SIZE, err);
         if (!p && size >= CARLA_START_SIZE) {
             return false;
         }
@@ -321,7 +335,8 @@ static bool next_frame_end(struct carla_scan *s, uint64_t from, uint64_t *found,
         if (!p || !reel_scan_progress(s->scan, from, size, err)) {
             return false;
         }
-        for (const uint8_t *at = p; (at = memmem(at, n - (size_t)(at - p), sign, sizeof sign)) && (size_t)(at - p) + SEEN <= n; at++) {
+        for (const uint8_t *at = p;
+             (at = memmem(at, n - (size_t)(at - p), sign, sizeof sign)) && (size_t)(at - p) + SEEN <= n; at++) {
             if (load_u64le(at + sizeof sign) - s->frame.id - 1 < FRAMES_AHEAD_MAX) {
                 *found = from + (uint64_t)(at - p);
                 return true;
@@ -372,10 +387,13 @@ static bool walk(struct carla_scan *s, struct reel_error *err) {
         } else if (size > left - CARLA_PACKET_HEAD) {
             snprintf(why, sizeof why, "packet %u at %llu: %u bytes exceed the remaining %llu", id, long_of(s->at), size,
                      long_of(left - CARLA_PACKET_HEAD));
-        } else if (size == 0 && carla_is_patched((enum carla_kind)s->kinds[id]) && !plausible(s, s->at + CARLA_PACKET_HEAD)) {
-            snprintf(why, sizeof why, "packet %u at %llu has size 0 but data follow: its size was never written", id, long_of(s->at));
+        } else if (size == 0 && carla_is_patched((enum carla_kind)s->kinds[id]) &&
+                   !plausible(s, s->at + CARLA_PACKET_HEAD)) {
+            snprintf(why, sizeof why, "packet %u at %llu has size 0 but data follow: its size was never written", id,
+                     long_of(s->at));
         } else if (is_stray_start(s, id, size)) {
-            snprintf(why, sizeof why, "packet %u at %llu of %u bytes is not the start of a frame, and no packet follows", id,
+            snprintf(why, sizeof why,
+                     "packet %u at %llu of %u bytes is not the start of a frame, and no packet follows", id,
                      long_of(s->at), size);
         } else if (take_packet(s, id, size, err)) {
             continue;
@@ -393,11 +411,13 @@ static void report_end(struct carla_scan *s) {
     if (s->frames == 0) {
         reel_scan_finding(s->scan, REEL_NOTE, 0, s->source->size, 0, "the file has no frame");
     } else if (s->open) {
-        reel_scan_finding(s->scan, REEL_LOSS, 0, s->source->size, 0, "the file ends inside frame %llu, which begins at %llu",
-                          long_of(s->frames), long_of(s->frame_at));
+        reel_scan_finding(s->scan, REEL_LOSS, 0, s->source->size, 0,
+                          "the file ends inside frame %llu, which begins at %llu", long_of(s->frames),
+                          long_of(s->frame_at));
     } else if (s->frame.duration != -1 && !s->cut) {
         reel_scan_finding(s->scan, REEL_WARNING, 0, s->frame_at, 0,
-                          "the duration of the last frame is %.9g s, not -1 s: frames after it are missing", s->frame.duration);
+                          "the duration of the last frame is %.9g s, not -1 s: frames after it are missing",
+                          s->frame.duration);
     }
 }
 
@@ -416,8 +436,9 @@ static bool open_scan(struct carla_scan *s, struct reel_scan *scan, struct reel_
     }
     if (!carla_header_read(bytes_of(p, size), &s->header)) {
         bool mine = size >= CARLA_DATE_AT && memcmp(p + 4, CARLA_MAGIC, CARLA_MAGIC_SIZE) == 0;
-        return mine ? reel_fail(err, REEL_DAMAGED, "the header is truncated at %zu bytes", size)
-                    : reel_fail(err, REEL_NOT_MINE, "not a CARLA recorder file: it does not begin with %s", CARLA_MAGIC);
+        return mine
+                   ? reel_fail(err, REEL_DAMAGED, "the header is truncated at %zu bytes", size)
+                   : reel_fail(err, REEL_NOT_MINE, "not a CARLA recorder file: it does not begin with %s", CARLA_MAGIC);
     }
     if (s->header.version != 1 && s->header.version != 2) {
         reel_scan_finding(scan, REEL_WARNING, 0, 0, 2, "unknown version %u: read as version 2", s->header.version);

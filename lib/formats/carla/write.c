@@ -1,9 +1,10 @@
-/* Writes CARLA recorder files from CARLA recordings. A whole recording is written byte for byte. A cut can be replayed: its frames start at
- * number 1 and 0 s, the header's date is adjusted, and its first frame also holds the state before it (carla_state.c). A frame is written
- * if one of its packets is selected, always with start and end; elapsed + duration is the elapsed time of the next frame.
+/* Writes CARLA recorder files from CARLA recordings. A whole recording is written byte for byte. A cut can be replayed:
+ * its frames start at number 1 and 0 s, the header's date is adjusted, and its first frame also holds the state before
+ * it (carla_state.c). A frame is written if one of its packets is selected, always with start and end; elapsed +
+ * duration is the elapsed time of the next frame.
  *
- * The packets may be those of a log that was converted: in another container frames are told by their start packets, and the header is in
- * the metadata of that channel. */
+ * The packets may be those of a log that was converted: in another container frames are told by their start packets,
+ * and the header is in the metadata of that channel. */
 #include "reel/write.h"
 #include "core/stream.h"
 #include "formats/carla/carla.h"
@@ -73,7 +74,8 @@ static bool write_head(struct reel_write *w, struct reel_sink *out, struct reel_
     struct totals *t = w->totals;
     AUTO_MEM uint8_t *head = NULL;
     struct carla_header header;
-    if (!carla_header_load(w->stream->readers[0], &head, &header, err) || (w->planning && !is_whole(w, &t->whole, err))) {
+    if (!carla_header_load(w->stream->readers[0], &head, &header, err) ||
+        (w->planning && !is_whole(w, &t->whole, err))) {
         return false;
     }
     store_u64le(head + CARLA_DATE_AT, (uint64_t)header.date + (uint64_t)t->shift);
@@ -99,7 +101,8 @@ static bool shift_date(struct reel_write *w, int64_t first_ns, struct reel_error
 
 /* --- packets --- */
 
-static bool put_packet(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool put_packet(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                       struct reel_error *err) {
     const struct run *run = w->run;
     reel_sink_u8(out, run->channels[m->channel].id);
     reel_sink_u32le(out, m->size);
@@ -119,7 +122,8 @@ static void put_start(const struct run *run, struct reel_sink *out) {
 }
 
 /* Writes the part of the state that precedes packets of `kind`. */
-static bool put_fronts_before(struct reel_write *w, enum carla_kind kind, struct reel_sink *out, struct reel_error *err) {
+static bool put_fronts_before(struct reel_write *w, enum carla_kind kind, struct reel_sink *out,
+                              struct reel_error *err) {
     struct run *run = w->run;
     for (; run->fronts_done < run->n_fronts; run->fronts_done++) {
         const struct reel_message *front = &run->fronts[run->fronts_done];
@@ -134,7 +138,8 @@ static bool put_fronts_before(struct reel_write *w, enum carla_kind kind, struct
 }
 
 /* Writes a packet of the first frame, joined with the state of its kind. */
-static bool put_joined(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool put_joined(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                       struct reel_error *err) {
     struct run *run = w->run;
     const struct packet_channel *channel = &run->channels[m->channel];
     bool done = false;
@@ -149,7 +154,8 @@ static bool put_joined(struct reel_write *w, const struct reel_message *m, struc
             continue; /* the frame has its own */
         }
         if (!reel_stream_payload(w->stream, m, &own, err) ||
-            !carla_join(channel->kind, &channel->layout, bytes_of(front->owned, front->size), own, &all, &joined, err)) {
+            !carla_join(channel->kind, &channel->layout, bytes_of(front->owned, front->size), own, &all, &joined,
+                        err)) {
             return false;
         }
         if (joined) {
@@ -167,7 +173,8 @@ static bool put_joined(struct reel_write *w, const struct reel_message *m, struc
 
 /* --- frames --- */
 
-static bool read_start(struct reel_write *w, const struct reel_message *m, struct carla_frame *frame, struct reel_error *err) {
+static bool read_start(struct reel_write *w, const struct reel_message *m, struct carla_frame *frame,
+                       struct reel_error *err) {
     struct reel_reader *reader = w->stream->readers[m->source];
     struct reel_bytes b;
     uint64_t at = m->entry.offset - m->entry.extra[1];
@@ -248,10 +255,12 @@ static double planned_duration(const struct reel_write *w, struct run *run) {
     return run->source.duration;
 }
 
-static bool begin_frame(struct reel_write *w, const struct carla_frame *source, uint64_t ordinal, struct reel_sink *out) {
+static bool begin_frame(struct reel_write *w, const struct carla_frame *source, uint64_t ordinal,
+                        struct reel_sink *out) {
     struct run *run = w->run;
     bool first = run->number == 0;
-    double origin = w->options->is_cut || !(source->elapsed >= 0 && source->elapsed <= CARLA_ELAPSED_MAX) ? 0 : source->elapsed;
+    double origin =
+        w->options->is_cut || !(source->elapsed >= 0 && source->elapsed <= CARLA_ELAPSED_MAX) ? 0 : source->elapsed;
     run->elapsed = first ? origin : run->elapsed + run->duration;
     run->number++;
     run->source = *source;
@@ -271,7 +280,8 @@ static bool begin_frame(struct reel_write *w, const struct carla_frame *source, 
     return first;
 }
 
-static bool put_in_frame(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool put_in_frame(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                         struct reel_error *err) {
     struct run *run = w->run;
     enum carla_kind kind = run->channels[m->channel].kind;
     if (kind == CARLA_FRAME_START) { /* is written */
@@ -307,10 +317,12 @@ static void begin_group(struct reel_write *w) {
 
 static bool end_group(struct reel_write *w, struct reel_error *err) {
     struct run *run = w->run;
-    return reel_write_note(w, &run->note, sizeof run->note, err) && reel_write_note(w, run->changed.data, run->changed.size, err);
+    return reel_write_note(w, &run->note, sizeof run->note, err) &&
+           reel_write_note(w, run->changed.data, run->changed.size, err);
 }
 
-/* Only messages of carla_state.c; the last messages of topics, which a selection may include, are not part of the state. */
+/* Only messages of carla_state.c; the last messages of topics, which a selection may include, are not part of the
+ * state. */
 static bool take_front(struct run *run, const struct reel_message *m, struct reel_error *err) {
     if (!m->owned) {
         return true;
@@ -332,8 +344,8 @@ static uint64_t frame_of(struct run *run, const struct reel_message *m) {
 }
 
 /* The first message of a frame; *full: it belongs to the next group. */
-static bool next_frame(struct reel_write *w, const struct reel_message *m, uint64_t ordinal, uint64_t group_at, bool *full,
-                       struct reel_sink *out, struct reel_error *err) {
+static bool next_frame(struct reel_write *w, const struct reel_message *m, uint64_t ordinal, uint64_t group_at,
+                       bool *full, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     struct carla_frame source;
     *full = false;
@@ -436,7 +448,8 @@ static bool open_run(struct reel_write *w, struct reel_error *err) {
     for (uint32_t i = 0; i < n; i++) {
         struct packet_channel *t = &run->channels[i];
         if (!carla_channel_read(w->stream->channels[i], &t->id, &t->kind, &t->layout)) {
-            return reel_fail(err, REEL_UNSUPPORTED, "%s is not a channel of CARLA packets", w->stream->channels[i]->name);
+            return reel_fail(err, REEL_UNSUPPORTED, "%s is not a channel of CARLA packets",
+                             w->stream->channels[i]->name);
         }
     }
     return true;

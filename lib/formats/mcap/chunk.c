@@ -1,5 +1,5 @@
-/* Reads chunks, their messages, and the message indexes after a chunk. Nothing of a chunk is reported before its CRC is verified, and
- * each chunk is decoded once. */
+/* Reads chunks, their messages, and the message indexes after a chunk. Nothing of a chunk is reported before its CRC is
+ * verified, and each chunk is decoded once. */
 #include "core/codec.h"
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
@@ -8,9 +8,10 @@
 #include <stdio.h>
 
 enum {
-    CHUNK_HEAD_ROOM = 256,     /* bytes of a Chunk's content that hold its numbers and the compression name */
-    CHUNK_HELD_MAX = 16 << 20, /* a plain chunk up to this size is kept in the window while its CRC is verified, then walked */
-    INDEX_PIECE = 4096,        /* entries of a message index read at a time */
+    CHUNK_HEAD_ROOM = 256, /* bytes of a Chunk's content that hold its numbers and the compression name */
+    CHUNK_HELD_MAX =
+        16 << 20,       /* a plain chunk up to this size is kept in the window while its CRC is verified, then walked */
+    INDEX_PIECE = 4096, /* entries of a message index read at a time */
 };
 
 struct chunk {
@@ -50,9 +51,11 @@ bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error 
     left = left > run->end - run->at ? (size_t)(run->end - run->at) : left;
     const uint8_t *p = left > 0 ? run->window->buffer + (run->at - run->window->offset) : NULL;
     while (left >= MCAP_MESSAGE_HEAD && p[0] == MCAP_MESSAGE) {
-        uint64_t size = load_u64le(p + 1) - (MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD), time = load_u64le(p + MCAP_MESSAGE_TIME_AT);
+        uint64_t size = load_u64le(p + 1) - (MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD),
+                 time = load_u64le(p + MCAP_MESSAGE_TIME_AT);
         uint16_t channel = load_u16le(p + MCAP_MESSAGE_CHANNEL_AT);
-        if (size > run->end - run->at - MCAP_MESSAGE_HEAD || size > UINT32_MAX || time > INT64_MAX || model_of[channel] == MCAP_NO_MODEL) {
+        if (size > run->end - run->at - MCAP_MESSAGE_HEAD || size > UINT32_MAX || time > INT64_MAX ||
+            model_of[channel] == MCAP_NO_MODEL) {
             break; /* the slow path reports it */
         }
         const struct reel_entry entry = {.time_ns = (int64_t)time,
@@ -74,12 +77,14 @@ bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error 
 }
 
 static void loss_of_message(struct mcap *m, uint64_t position, uint64_t length, const char *why) {
-    reel_scan_finding(m->scan, REEL_LOSS, m->part, position, MCAP_RECORD_HEAD + length, "message at %llu: %s", (unsigned long long)position,
-                      why);
+    reel_scan_finding(m->scan, REEL_LOSS, m->part, position, MCAP_RECORD_HEAD + length, "message at %llu: %s",
+                      (unsigned long long)position, why);
 }
 
-bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t position, struct reel_error *err) {
-    const uint8_t *p = length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD ? NULL : window_at(run->window, run->at, MCAP_MESSAGE_HEAD, err);
+bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t position,
+                       struct reel_error *err) {
+    const uint8_t *p =
+        length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD ? NULL : window_at(run->window, run->at, MCAP_MESSAGE_HEAD, err);
     if (length < MCAP_MESSAGE_HEAD - MCAP_RECORD_HEAD) {
         loss_of_message(m, position, length, "it is too short");
         return true;
@@ -97,8 +102,11 @@ bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, ui
         loss_of_message(m, position, length, "it is larger than 4 GiB");
         return true;
     }
-    struct reel_entry entry = {
-        .time_ns = (int64_t)time, .offset = run->at, .chunk = run->chunk, .head = MCAP_MESSAGE_HEAD, .size = (uint32_t)size};
+    struct reel_entry entry = {.time_ns = (int64_t)time,
+                               .offset = run->at,
+                               .chunk = run->chunk,
+                               .head = MCAP_MESSAGE_HEAD,
+                               .size = (uint32_t)size};
     if (!mcap_channel_for(m, channel, position, &entry.channel, err) || !reel_scan_entry(m->scan, &entry, err)) {
         return false;
     }
@@ -113,9 +121,11 @@ static uint64_t position_of(const struct mcap *m, const struct mcap_run *run, co
     return run->window == &m->window ? run->at : c->at;
 }
 
-static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t position, struct reel_error *err) {
+static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t position,
+                            struct reel_error *err) {
     if (length > MCAP_RECORD_MAX) {
-        reel_scan_finding(m->scan, REEL_LOSS, m->part, position, 0, "chunk at %llu: a definition of %llu bytes, more than the limit of %d",
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, position, 0,
+                          "chunk at %llu: a definition of %llu bytes, more than the limit of %d",
                           (unsigned long long)position, (unsigned long long)length, MCAP_RECORD_MAX);
         return true;
     }
@@ -125,21 +135,25 @@ static bool take_definition(struct mcap *m, struct mcap_run *run, uint8_t op, ui
         return false;
     }
     struct reel_bytes content = bytes_of(p, (size_t)length);
-    if (op == MCAP_SCHEMA ? mcap_define_schema(m, content, position, &why) : mcap_define_channel(m, content, position, &why)) {
+    if (op == MCAP_SCHEMA ? mcap_define_schema(m, content, position, &why)
+                          : mcap_define_channel(m, content, position, &why)) {
         return true;
     }
     if (why.code == REEL_DAMAGED) {
-        return reel_scan_finding(m->scan, REEL_LOSS, m->part, position, 0, "chunk at %llu: %s", (unsigned long long)position, why.text);
+        return reel_scan_finding(m->scan, REEL_LOSS, m->part, position, 0, "chunk at %llu: %s",
+                                 (unsigned long long)position, why.text);
     }
     return reel_error_pass(err, &why);
 }
 
 /* In a suspect chunk, a definition is ignored when the id is already defined, and a message when its channel is not. */
-static bool is_believed(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, bool *yes, struct reel_error *err) {
+static bool is_believed(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, bool *yes,
+                        struct reel_error *err) {
     const struct mcap_names *n = m->names;
     size_t at = op == MCAP_MESSAGE ? MCAP_MESSAGE_CHANNEL_AT : MCAP_RECORD_HEAD;
     *yes = true;
-    if (!run->suspect || (op != MCAP_MESSAGE && op != MCAP_SCHEMA && op != MCAP_CHANNEL) || at + 2 > MCAP_RECORD_HEAD + length) {
+    if (!run->suspect || (op != MCAP_MESSAGE && op != MCAP_SCHEMA && op != MCAP_CHANNEL) ||
+        at + 2 > MCAP_RECORD_HEAD + length) {
         return true;
     }
     const uint8_t *p = window_at(run->window, run->at, at + 2, err);
@@ -147,12 +161,14 @@ static bool is_believed(struct mcap *m, struct mcap_run *run, uint8_t op, uint64
         return false;
     }
     uint16_t id = load_u16le(p + at);
-    bool known = op == MCAP_SCHEMA ? n->schemas[id] || n->summary_schemas[id] : n->channels[id] || n->summary_channels[id];
+    bool known =
+        op == MCAP_SCHEMA ? n->schemas[id] || n->summary_schemas[id] : n->channels[id] || n->summary_channels[id];
     *yes = known == (op == MCAP_MESSAGE);
     return true;
 }
 
-static bool take_in_chunk(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t position, struct reel_error *err) {
+static bool take_in_chunk(struct mcap *m, struct mcap_run *run, uint8_t op, uint64_t length, uint64_t position,
+                          struct reel_error *err) {
     bool believed;
     if (!is_believed(m, run, op, length, &believed, err)) {
         return false;
@@ -263,13 +279,15 @@ static bool crc_holds(struct window *w, uint64_t at, uint64_t size, struct chunk
 static void suspect_chunk(struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
     if (c->why) {
         reel_scan_finding(m->scan, REEL_LOSS, m->part, c->at, c->records_at + c->stored - c->at,
-                          "chunk at %llu: %s; %llu messages of its first %llu bytes are kept, and may be wrong", (unsigned long long)c->at,
-                          c->why, (unsigned long long)run->messages, (unsigned long long)(run->end - run->base));
+                          "chunk at %llu: %s; %llu messages of its first %llu bytes are kept, and may be wrong",
+                          (unsigned long long)c->at, c->why, (unsigned long long)run->messages,
+                          (unsigned long long)(run->end - run->base));
         return;
     }
-    reel_scan_finding(m->scan, REEL_LOSS, m->part, c->at, 0,
-                      "chunk at %llu: its CRC is %08x where %08x is stated: %llu messages of it are kept, and may be wrong",
-                      (unsigned long long)c->at, c->found_crc, c->crc, (unsigned long long)run->messages);
+    reel_scan_finding(
+        m->scan, REEL_LOSS, m->part, c->at, 0,
+        "chunk at %llu: its CRC is %08x where %08x is stated: %llu messages of it are kept, and may be wrong",
+        (unsigned long long)c->at, c->found_crc, c->crc, (unsigned long long)run->messages);
 }
 
 static void end_chunk(struct mcap *m, const struct mcap_run *run, const struct chunk *c) {
@@ -280,17 +298,18 @@ static void end_chunk(struct mcap *m, const struct mcap_run *run, const struct c
     }
     if (run->messages > 0 && (run->start_ns != c->start_ns || run->end_ns != c->end_ns)) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0,
-                          "chunk at %llu: it states times %llu to %llu ns, its messages have %llu to %llu", (unsigned long long)c->at,
-                          (unsigned long long)c->start_ns, (unsigned long long)c->end_ns, (unsigned long long)run->start_ns,
-                          (unsigned long long)run->end_ns);
+                          "chunk at %llu: it states times %llu to %llu ns, its messages have %llu to %llu",
+                          (unsigned long long)c->at, (unsigned long long)c->start_ns, (unsigned long long)c->end_ns,
+                          (unsigned long long)run->start_ns, (unsigned long long)run->end_ns);
     }
     m->index = (struct mcap_index_check){.chunk_at = c->at, .expected = run->index_sum, .open = true};
 }
 
 static bool take_plain(struct mcap *m, struct chunk *c, struct reel_error *err) {
     if (c->raw != c->stored) {
-        reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0, "chunk at %llu: it states %llu bytes of records, and has %llu",
-                          (unsigned long long)c->at, (unsigned long long)c->raw, (unsigned long long)c->stored);
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, c->at, 0,
+                          "chunk at %llu: it states %llu bytes of records, and has %llu", (unsigned long long)c->at,
+                          (unsigned long long)c->raw, (unsigned long long)c->stored);
     }
     if ((c->stored <= CHUNK_HELD_MAX && !window_at(&m->window, c->records_at, (size_t)c->stored, err)) ||
         !crc_holds(&m->window, c->records_at, c->stored, c, err)) {
@@ -327,12 +346,14 @@ static bool take_decoded(struct mcap *m, struct chunk *c, const struct reel_chun
 }
 
 /* Keeps the records before the damage in a chunk that cannot be decoded to its end. */
-static bool take_beginning(struct mcap *m, struct chunk *c, struct reel_chunk *row, const char *why, struct reel_error *err) {
+static bool take_beginning(struct mcap *m, struct chunk *c, struct reel_chunk *row, const char *why,
+                           struct reel_error *err) {
     struct reel_error ignored = {0};
     if (!codec_measure_damaged(row, m->source, c->raw, err)) {
         return false;
     }
-    AUTO(reel_source_free) struct reel_source *source = row->raw > 0 ? reel_scan_open_chunk(m->scan, row, &ignored) : NULL;
+    AUTO(reel_source_free)
+    struct reel_source *source = row->raw > 0 ? reel_scan_open_chunk(m->scan, row, &ignored) : NULL;
     if (!source) {
         return loss_of_chunk(m, c, why);
     }
@@ -346,7 +367,8 @@ static bool holds_records(struct reel_bytes beginning, uint64_t raw) {
     while (at < beginning.size && beginning.size - at >= MCAP_RECORD_HEAD) {
         const uint8_t *p = beginning.data + at;
         uint64_t size = load_u64le(p + 1), left = raw - at - MCAP_RECORD_HEAD;
-        if ((p[0] != MCAP_SCHEMA && p[0] != MCAP_CHANNEL && p[0] != MCAP_MESSAGE && p[0] < MCAP_PRIVATE) || size > left) {
+        if ((p[0] != MCAP_SCHEMA && p[0] != MCAP_CHANNEL && p[0] != MCAP_MESSAGE && p[0] < MCAP_PRIVATE) ||
+            size > left) {
             return false;
         }
         at += MCAP_RECORD_HEAD + size;
@@ -357,11 +379,12 @@ static bool holds_records(struct reel_bytes beginning, uint64_t raw) {
 static bool take_compressed(struct mcap *m, struct chunk *c, struct reel_error *err) {
     if (c->raw / (1 << 20) > REEL_CHUNK_RAW_MAX_MIB) {
         char why[96];
-        snprintf(why, sizeof why, "it would be %llu bytes decoded, more than the %d MiB that are taken", (unsigned long long)c->raw,
-                 REEL_CHUNK_RAW_MAX_MIB);
+        snprintf(why, sizeof why, "it would be %llu bytes decoded, more than the %d MiB that are taken",
+                 (unsigned long long)c->raw, REEL_CHUNK_RAW_MAX_MIB);
         return loss_of_chunk(m, c, why);
     }
-    struct reel_chunk row = {.part = m->part, .codec = c->codec, .offset = c->records_at, .stored = c->stored, .raw = c->raw};
+    struct reel_chunk row = {
+        .part = m->part, .codec = c->codec, .offset = c->records_at, .stored = c->stored, .raw = c->raw};
     struct reel_error why = {0};
     if (!reel_scan_worth_decoding(m->scan, &row, holds_records, &why)) {
         return why.code == REEL_LIMIT ? loss_of_chunk(m, c, why.text) : reel_error_pass(err, &why);
@@ -391,7 +414,8 @@ bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err) {
     }
     if (!c.known) {
         char text[96];
-        const char *name = arena_utf8(&m->arena, bytes_of(c.compression.data, c.compression.size < 32 ? c.compression.size : 32));
+        const char *name =
+            arena_utf8(&m->arena, bytes_of(c.compression.data, c.compression.size < 32 ? c.compression.size : 32));
         snprintf(text, sizeof text, "unknown compression \"%.64s\"", name ? name : "?");
         return loss_of_chunk(m, &c, text);
     }
@@ -409,7 +433,8 @@ bool mcap_take_cut_chunk(struct mcap *m, uint64_t length, bool *inside, struct r
         return true;
     }
     reel_scan_finding(m->scan, REEL_LOSS, m->part, c.at, 0,
-                      "chunk at %llu: its length %llu exceeds the file; whole records at its beginning are taken, its CRC is not proved",
+                      "chunk at %llu: its length %llu exceeds the file; whole records at its beginning are taken, its "
+                      "CRC is not proved",
                       (unsigned long long)c.at, (unsigned long long)length);
     m->found.chunks++;
     m->at = c.records_at;
@@ -429,8 +454,9 @@ bool mcap_take_message_index(struct mcap *m, uint64_t length, struct reel_error 
     uint32_t size = load_u32le(p + 2);
     at += MCAP_MESSAGE_INDEX_HEAD - MCAP_RECORD_HEAD;
     if (size > length - (MCAP_MESSAGE_INDEX_HEAD - MCAP_RECORD_HEAD) || size % MCAP_MESSAGE_INDEX_ENTRY != 0) {
-        return reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, 0, "message index at %llu: its %u bytes of entries do not fit",
-                                 (unsigned long long)m->at, size);
+        return reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, 0,
+                                 "message index at %llu: its %u bytes of entries do not fit", (unsigned long long)m->at,
+                                 size);
     }
     struct mcap_index_check *check = &m->index;
     check->records++;

@@ -1,5 +1,5 @@
-/* Reads Header, Attachment and Metadata records. An attachment is reported by its position in the file and never copied; one with a wrong
- * CRC is left out. */
+/* Reads Header, Attachment and Metadata records. An attachment is reported by its position in the file and never
+ * copied; one with a wrong CRC is left out. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 
@@ -13,8 +13,8 @@ static bool add_pair(struct mcap *m, const char *key, const char *value, struct 
     if (m->pairs >= REEL_METADATA_MAX) {
         m->pairs++;
         return m->pairs > REEL_METADATA_MAX + 1 ||
-               reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, 0, "more than %d values of metadata: the others are dropped",
-                                 REEL_METADATA_MAX);
+               reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, 0,
+                                 "more than %d values of metadata: the others are dropped", REEL_METADATA_MAX);
     }
     m->pairs++;
     return reel_scan_metadata(m->scan, key, bytes_text(value), err);
@@ -30,7 +30,8 @@ bool mcap_take_header(struct mcap *m, struct reel_bytes content, struct reel_err
         return reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, 0, "another header, at %llu, is not used",
                                  (unsigned long long)m->at);
     }
-    m->own = bytes_start(library, bytes_text("reel ")); /* then profile and library are those of the writer, not of the recording */
+    m->own = bytes_start(
+        library, bytes_text("reel ")); /* then profile and library are those of the writer, not of the recording */
     if (m->own || m->done_before > 0) {
         return true;
     }
@@ -42,7 +43,8 @@ bool mcap_take_header(struct mcap *m, struct reel_bytes content, struct reel_err
            (library.size == 0 || add_pair(m, MCAP_LIBRARY_KEY, library_text, err));
 }
 
-/* Adds the pairs of a record NAME as NAME:key; pairs of Reel's own record keep their keys. A record without pairs becomes "NAME:". */
+/* Adds the pairs of a record NAME as NAME:key; pairs of Reel's own record keep their keys. A record without pairs
+ * becomes "NAME:". */
 bool mcap_take_metadata(struct mcap *m, struct reel_bytes content, struct reel_error *err) {
     struct cursor c = cursor_of(content);
     struct reel_bytes name = cursor_string32(&c), map = cursor_string32(&c);
@@ -61,7 +63,8 @@ bool mcap_take_metadata(struct mcap *m, struct reel_bytes content, struct reel_e
         return reel_error_at(err, "metadata %.64s", prefix);
     }
     for (size_t i = 0; i < pairs.count || (i == 0 && !own); i++) {
-        const char *key = pairs.count > 0 ? pairs.items[i].key : "", *value = pairs.count > 0 ? pairs.items[i].value : "";
+        const char *key = pairs.count > 0 ? pairs.items[i].key : "",
+                   *value = pairs.count > 0 ? pairs.items[i].value : "";
         if (own && strcmp(key, MCAP_CLOCK_KEY) == 0) {
             reel_scan_clock(m->scan, strcmp(value, MCAP_CLOCK_RELATIVE) == 0 ? REEL_CLOCK_RELATIVE : REEL_CLOCK_WALL,
                             "as the file's metadata says");
@@ -98,7 +101,8 @@ bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is,
     struct reel_bytes content = bytes_of(p + MCAP_RECORD_HEAD, (size_t)is->length - MCAP_RECORD_HEAD);
     struct cursor c = cursor_of(content);
     if (p[0] != MCAP_METADATA || load_u64le(p + 1) != content.size || !bytes_equal(cursor_string32(&c), is->name)) {
-        return reel_fail(err, REEL_DAMAGED, "the record at %llu is not the metadata that its index lists", (unsigned long long)is->at);
+        return reel_fail(err, REEL_DAMAGED, "the record at %llu is not the metadata that its index lists",
+                         (unsigned long long)is->at);
     }
     uint64_t back = m->at;
     m->at = is->at; /* findings use this position */
@@ -133,12 +137,13 @@ static bool read_attachment(struct mcap *m, uint64_t length, struct attachment *
         a->size > length - fields - 4) {
         return reel_fail(err, REEL_DAMAGED, "an attachment whose fields do not fit");
     }
-    m->found.attachment_sum +=
-        mcap_attachment_hash(m->at, MCAP_RECORD_HEAD + length, a->log_time, a->create_time, a->size, hash_bytes(0, a->name));
+    m->found.attachment_sum += mcap_attachment_hash(m->at, MCAP_RECORD_HEAD + length, a->log_time, a->create_time,
+                                                    a->size, hash_bytes(0, a->name));
     return true;
 }
 
-static bool attachment_model(struct mcap *m, const struct attachment *a, struct reel_attachment *out, struct reel_error *err) {
+static bool attachment_model(struct mcap *m, const struct attachment *a, struct reel_attachment *out,
+                             struct reel_error *err) {
     *out = (struct reel_attachment){.name = arena_utf8(&m->arena, a->name),
                                     .media_type = arena_utf8(&m->arena, a->media_type),
                                     .time_ns = a->log_time <= INT64_MAX ? (int64_t)a->log_time : INT64_MAX,
@@ -149,8 +154,8 @@ static bool attachment_model(struct mcap *m, const struct attachment *a, struct 
 }
 
 static bool loss_of(struct mcap *m, uint64_t length, const char *why) {
-    return reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, MCAP_RECORD_HEAD + length, "record at %llu: %s", (unsigned long long)m->at,
-                             why);
+    return reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, MCAP_RECORD_HEAD + length, "record at %llu: %s",
+                             (unsigned long long)m->at, why);
 }
 
 static bool add_attachment(struct mcap *m, const struct reel_attachment *a, uint64_t length, struct reel_error *err) {
@@ -163,11 +168,16 @@ static bool add_attachment(struct mcap *m, const struct reel_attachment *a, uint
 
 bool mcap_indexed_attachment(struct mcap *m, const struct mcap_attachment_index *is, struct reel_error *err) {
     uint64_t head = MCAP_RECORD_HEAD + ATTACHMENT_FIELDS + is->name.size + is->media_type.size;
-    if (is->name.size > REEL_TEXT_MAX || is->media_type.size > REEL_TEXT_MAX || is->length < head + 4 || is->size > is->length - head - 4) {
-        return reel_fail(err, REEL_DAMAGED, "the attachment at %llu has no room for what its index says", (unsigned long long)is->at);
+    if (is->name.size > REEL_TEXT_MAX || is->media_type.size > REEL_TEXT_MAX || is->length < head + 4 ||
+        is->size > is->length - head - 4) {
+        return reel_fail(err, REEL_DAMAGED, "the attachment at %llu has no room for what its index says",
+                         (unsigned long long)is->at);
     }
-    const struct attachment a = {
-        .log_time = is->log_time, .data_at = is->at + head, .size = is->size, .name = is->name, .media_type = is->media_type};
+    const struct attachment a = {.log_time = is->log_time,
+                                 .data_at = is->at + head,
+                                 .size = is->size,
+                                 .name = is->name,
+                                 .media_type = is->media_type};
     struct reel_attachment model;
     return attachment_model(m, &a, &model, err) && reel_scan_attachment(m->scan, &model, err);
 }
@@ -193,8 +203,9 @@ bool mcap_take_attachment(struct mcap *m, uint64_t length, struct reel_error *er
     uint32_t stated = load_u32le(p);
     if (stated != 0 && stated != crc) {
         char text[128];
-        snprintf(text, sizeof text, "attachment \"%.40s\": its CRC is %08x, but %08x is stated: the attachment is dropped", model.name, crc,
-                 stated);
+        snprintf(text, sizeof text,
+                 "attachment \"%.40s\": its CRC is %08x, but %08x is stated: the attachment is dropped", model.name,
+                 crc, stated);
         return loss_of(m, length, text);
     }
     return add_attachment(m, &model, length, err);

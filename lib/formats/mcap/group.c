@@ -1,8 +1,8 @@
-/* Decides which messages share a chunk. A reader of one topic must fetch every chunk with a message of it. Where some topics are heavy
- * (images, scans), a reader of a light topic would fetch nearly the whole file. So messages are gathered in time windows; in each window
- * the messages of the light channels come first, then those of each heavy channel. Windows are small (some MiB), so that a reader of all
- * messages in time order holds few chunks. Windows start at multiples of their length since 1970, so that seeking needs no earlier
- * messages. */
+/* Decides which messages share a chunk. A reader of one topic must fetch every chunk with a message of it. Where some
+ * topics are heavy (images, scans), a reader of a light topic would fetch nearly the whole file. So messages are
+ * gathered in time windows; in each window the messages of the light channels come first, then those of each heavy
+ * channel. Windows are small (some MiB), so that a reader of all messages in time order holds few chunks. Windows start
+ * at multiples of their length since 1970, so that seeking needs no earlier messages. */
 #include "formats/mcap/write.h"
 #include "reel/cleanup.h"
 #include "wire/cleanup.h"
@@ -32,7 +32,8 @@ struct grouped {
 /* ---- what is heavy */
 
 static const struct reel_channel_stats *stats_of(const struct reel_stream *s, uint32_t channel) {
-    const struct reel_index *index = reel_recording_index(reel_reader_recording(s->readers[s->channel_source[channel]]));
+    const struct reel_index *index =
+        reel_recording_index(reel_reader_recording(s->readers[s->channel_source[channel]]));
     uint32_t id = s->channels[channel]->id;
     return id < reel_index_info(index)->n_channels ? reel_index_stats(index, id) : NULL; /* NULL: a channel of a view */
 }
@@ -69,7 +70,9 @@ static int64_t window_of(const struct reel_stream *s) {
         any = true;
     }
     double length = bytes > 0 ? (last - first) * WINDOW_BYTES / bytes : 0;
-    return length > (double)WINDOW_MAX_NS ? WINDOW_MAX_NS : length < (double)WINDOW_MIN_NS ? WINDOW_MIN_NS : (int64_t)length;
+    return length > (double)WINDOW_MAX_NS   ? WINDOW_MAX_NS
+           : length < (double)WINDOW_MIN_NS ? WINDOW_MIN_NS
+                                            : (int64_t)length;
 }
 
 /* ---- the stream */
@@ -109,9 +112,9 @@ static bool fill(struct grouped *g, struct reel_error *err) {
             return false;
         }
         const struct reel_message *first = &g->messages[0];
-        bool fits =
-            step == REEL_STEP_MESSAGE &&
-            (g->count == 0 || (m.before_start == first->before_start && window_start(g, m.time_ns) == window_start(g, first->time_ns)));
+        bool fits = step == REEL_STEP_MESSAGE &&
+                    (g->count == 0 || (m.before_start == first->before_start &&
+                                       window_start(g, m.time_ns) == window_start(g, first->time_ns)));
         g->has_ahead = step == REEL_STEP_MESSAGE && !fits;
         if (!fits) {
             g->ahead = m;
@@ -139,16 +142,16 @@ static enum reel_step grouped_next(struct reel_stream *base, struct reel_message
 
 static bool is_marked(const struct reel_message *m, const struct reel_mark *mark) {
     struct reel_mark own = reel_mark_of(m);
-    return own.time_ns == mark->time_ns && own.offset == mark->offset && own.source == mark->source && own.chunk == mark->chunk &&
-           own.front == mark->front && own.again == mark->again;
+    return own.time_ns == mark->time_ns && own.offset == mark->offset && own.source == mark->source &&
+           own.chunk == mark->chunk && own.front == mark->front && own.again == mark->again;
 }
 
 /* Seeks to the start of the window that contains the mark. */
 static bool grouped_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
     struct grouped *g = (struct grouped *)base;
     int64_t start = window_start(g, mark->time_ns);
-    const struct reel_mark from =
-        mark->front > 0 ? (struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1} : (struct reel_mark){.time_ns = start};
+    const struct reel_mark from = mark->front > 0 ? (struct reel_mark){.time_ns = REEL_TIME_MIN, .front = 1}
+                                                  : (struct reel_mark){.time_ns = start};
     g->has_ahead = false;
     if (!reel_stream_seek(g->below, &from, err)) {
         return false;
@@ -164,7 +167,8 @@ static bool grouped_seek(struct reel_stream *base, const struct reel_mark *mark,
     return g->count > 0 || reel_fail(err, REEL_CHANGED, "a message of the plan is not there");
 }
 
-static bool grouped_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
+static bool grouped_payload(struct reel_stream *base, const struct reel_message *m, struct reel_bytes *out,
+                            struct reel_error *err) {
     return reel_stream_payload(((struct grouped *)base)->below, m, out, err);
 }
 

@@ -1,5 +1,5 @@
-/* Writes keys and values of an MCAP file: metadata of channels, and of the recording as Metadata records. Properties that MCAP has no
- * field for go into the channel's metadata under "reel.…", so that pairs.c can restore them. */
+/* Writes keys and values of an MCAP file: metadata of channels, and of the recording as Metadata records. Properties
+ * that MCAP has no field for go into the channel's metadata under "reel.…", so that pairs.c can restore them. */
 #include "formats/mcap/write.h"
 #include "reel/encoding.h"
 
@@ -22,7 +22,8 @@ static int compare_places(const void *a, const void *b) {
     return order ? order : (l->position > r->position) - (l->position < r->position);
 }
 
-/* An MCAP map holds each key once, Reel's metadata may repeat it: the second "dc:Creator" becomes "dc:Creator#2", and so on. */
+/* An MCAP map holds each key once, Reel's metadata may repeat it: the second "dc:Creator" becomes "dc:Creator#2", and
+ * so on. */
 static bool number_keys(struct arena *arena, struct reel_pairs pairs, struct reel_error *err) {
     AUTO_MEM struct key_position *keys = calloc(pairs.count + 1, sizeof *keys);
     if (!keys) {
@@ -85,10 +86,10 @@ static bool topic_lines(struct arena *arena, const struct reel_channel *c, const
     return text || reel_fail_memory(err);
 }
 
-/* The value of "reel.schemas": "none" or "empty" when the schema record says more than the channel's schema; ids when the channel has
- * several schemas; NULL when the record is the channel's only schema. */
-static bool schema_list(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, const char **out,
-                        struct reel_error *err) {
+/* The value of "reel.schemas": "none" or "empty" when the schema record says more than the channel's schema; ids when
+ * the channel has several schemas; NULL when the record is the channel's only schema. */
+static bool schema_list(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas,
+                        const char **out, struct reel_error *err) {
     enum { DIGITS = 6 };
     *out = c->n_schemas == 1 && schemas->empty ? "empty" : c->n_schemas == 0 && schemas->made_up ? "none" : NULL;
     if (c->n_schemas < 2) {
@@ -103,8 +104,8 @@ static bool schema_list(struct arena *arena, const struct reel_channel *c, const
 }
 
 /* Adds the hashes of the schemas. The only hash of a ROS 1 channel is an MD5 sum. */
-static bool add_hashes(struct arena *arena, const struct reel_channel *c, bool ros1, const char *md5, struct reel_pairs *out,
-                       struct reel_error *err) {
+static bool add_hashes(struct arena *arena, const struct reel_channel *c, bool ros1, const char *md5,
+                       struct reel_pairs *out, struct reel_error *err) {
     enum { ROOM = 24 };
     bool is_md5 = ros1 && c->n_schemas == 1;
     if (md5) {
@@ -126,8 +127,8 @@ static bool add_hashes(struct arena *arena, const struct reel_channel *c, bool r
     return true;
 }
 
-bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, struct reel_pairs *out,
-                        struct reel_error *err) {
+bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas,
+                        struct reel_pairs *out, struct reel_error *err) {
     enum { OWN = 7 };
     bool ros1 = reel_channel_has_profile(c, "ros1");
     const char *topics, *list;
@@ -201,7 +202,8 @@ static bool add_named(struct arena *arena, const struct reel_pairs *from, size_t
     out->name = name;
     for (size_t i = first; i < end; i++) {
         const char *key = from->items[i].key + prefix + 1;
-        if (end - first > 1 || key[0] != '\0' || from->items[i].value[0] != '\0') { /* "NAME:" alone stands for a record without pairs */
+        if (end - first > 1 || key[0] != '\0' ||
+            from->items[i].value[0] != '\0') { /* "NAME:" alone stands for a record without pairs */
             add_pair(&out->pairs, key, from->items[i].value);
         }
     }
@@ -209,8 +211,8 @@ static bool add_named(struct arena *arena, const struct reel_pairs *from, size_t
 }
 
 /* Adds the Metadata records that an MCAP file's metadata was read from. */
-static bool add_all_named(struct arena *arena, const struct reel_pairs *from, struct mcap_metadata *records, uint32_t *count,
-                          struct reel_error *err) {
+static bool add_all_named(struct arena *arena, const struct reel_pairs *from, struct mcap_metadata *records,
+                          uint32_t *count, struct reel_error *err) {
     AUTO_MEM size_t *before = calloc(from->count + 1, sizeof *before);
     if (!before) {
         return reel_fail_memory(err);
@@ -221,7 +223,8 @@ static bool add_all_named(struct arena *arena, const struct reel_pairs *from, st
     for (size_t i = 0, end; i < from->count; i = end) {
         size_t prefix = prefix_of(from->items[i].key);
         for (end = i + 1; end < from->count && prefix_of(from->items[end].key) == prefix &&
-                          strncmp(from->items[end].key, from->items[i].key, prefix) == 0 && (before[end] == SIZE_MAX || before[end] < i);
+                          strncmp(from->items[end].key, from->items[i].key, prefix) == 0 &&
+                          (before[end] == SIZE_MAX || before[end] < i);
              end++) {
         }
         if (prefix > 0 && !add_named(arena, from, i, end, prefix, &records[(*count)++], err)) {
@@ -231,8 +234,8 @@ static bool add_all_named(struct arena *arena, const struct reel_pairs *from, st
     return true;
 }
 
-bool mcap_file_metadata(struct arena *arena, const struct reel_pairs *from, bool named, struct mcap_metadata *records, uint32_t *count,
-                        struct reel_error *err) {
+bool mcap_file_metadata(struct arena *arena, const struct reel_pairs *from, bool named, struct mcap_metadata *records,
+                        uint32_t *count, struct reel_error *err) {
     struct reel_pairs own = {.items = arena_alloc(arena, (from->count + 1) * sizeof *own.items)};
     if (!own.items) {
         return reel_fail_memory(err);

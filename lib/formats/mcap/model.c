@@ -1,6 +1,6 @@
-/* Builds the schemas, channels and metadata of an MCAP file from the stream's channels. A channel refers to a record of its own schema
- * with all the types it needs (core/definition.h). When it has several schemas, all of them get records too, and "reel.schemas" in its
- * metadata lists their ids, so that the channel can be restored. */
+/* Builds the schemas, channels and metadata of an MCAP file from the stream's channels. A channel refers to a record of
+ * its own schema with all the types it needs (core/definition.h). When it has several schemas, all of them get records
+ * too, and "reel.schemas" in its metadata lists their ids, so that the channel can be restored. */
 #include "core/definition.h"
 #include "core/ros_md5.h"
 #include "core/ros_text.h"
@@ -13,9 +13,9 @@
 
 #include <stdlib.h>
 
-/* The MCAP registry has no schema encoding for msgpack, and the viewers' checker refuses channels without a schema. For encodings whose
- * payloads are maps, the schema states that they are an object. For other payloads the schema has the type's name, encoding "" and no
- * data, which in MCAP means "no definition". */
+/* The MCAP registry has no schema encoding for msgpack, and the viewers' checker refuses channels without a schema. For
+ * encodings whose payloads are maps, the schema states that they are an object. For other payloads the schema has the
+ * type's name, encoding "" and no data, which in MCAP means "no definition". */
 #define ANY_OBJECT "{\"type\":\"object\"}"
 
 struct mcap_schema {
@@ -54,7 +54,8 @@ static const char *language_of(const struct reel_channel *c, const struct reel_s
 }
 
 /* Chooses the schema record that the channel refers to. */
-static bool choose_schema(struct arena *arena, const struct reel_channel *c, struct mcap_schema *out, struct reel_error *err) {
+static bool choose_schema(struct arena *arena, const struct reel_channel *c, struct mcap_schema *out,
+                          struct reel_error *err) {
     const struct reel_schema *s = reel_channel_schema(c);
     const struct reel_encoding *encoding = reel_encoding_of(c);
     struct reel_error why = {0};
@@ -100,7 +101,8 @@ static bool same_schema(const struct mcap_schema *a, const struct mcap_schema *b
     return strcmp(a->name, b->name) == 0 && strcmp(a->encoding, b->encoding) == 0 && bytes_equal(a->data, b->data);
 }
 
-/* Gives equal schemas one record. Sorting finds them without a hash that a hostile file could attack; ids follow the order of channels */
+/* Gives equal schemas one record. Sorting finds them without a hash that a hostile file could attack; ids follow the
+ * order of channels */
 static bool number_schemas(struct mcap_model *model, struct reel_error *err) {
     uint32_t n = model->n_places;
     AUTO_MEM uint32_t *order = calloc((size_t)n + 1, sizeof *order);
@@ -136,14 +138,16 @@ static bool choose_schemas(struct mcap_model *model, struct reel_error *err) {
         }
         for (uint32_t s = 0; s < c->n_schemas && c->n_schemas > 1; s++) {
             const struct reel_schema *from = &c->schemas[s];
-            model->schemas[model->n_places++] = (struct mcap_schema){.name = from->name, .encoding = from->encoding, .data = from->data};
+            model->schemas[model->n_places++] =
+                (struct mcap_schema){.name = from->name, .encoding = from->encoding, .data = from->data};
         }
     }
     if (!number_schemas(model, err)) {
         return false;
     }
     uint32_t n = model->first.schema + model->n_schemas;
-    return n <= MCAP_SCHEMAS_MAX || reel_fail(err, REEL_UNSUPPORTED, "%u schemas: MCAP numbers at most %d", n, MCAP_SCHEMAS_MAX);
+    return n <= MCAP_SCHEMAS_MAX ||
+           reel_fail(err, REEL_UNSUPPORTED, "%u schemas: MCAP numbers at most %d", n, MCAP_SCHEMAS_MAX);
 }
 
 static bool make_channel_pairs(struct mcap_model *model, uint32_t channel, struct reel_error *err) {
@@ -198,7 +202,8 @@ static bool make_metadata(struct mcap_model *model, struct reel_error *err) {
     note_clock(model);
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         const struct reel_index *index = index_of(stream, i);
-        if (!mcap_file_metadata(&model->arena, reel_index_metadata(index), is_mcap(index), model->metadata, &model->n_metadata, err)) {
+        if (!mcap_file_metadata(&model->arena, reel_index_metadata(index), is_mcap(index), model->metadata,
+                                &model->n_metadata, err)) {
             return false;
         }
     }
@@ -214,8 +219,8 @@ static bool all_of_profile(const struct reel_stream *stream, const char *profile
     return stream->n_channels > 0;
 }
 
-/* "ros1" when all channels are ROS 1; else the sources' own profile if they agree. MCAP files state it; of the other formats, only those
- * of ROS 2 have one. */
+/* "ros1" when all channels are ROS 1; else the sources' own profile if they agree. MCAP files state it; of the other
+ * formats, only those of ROS 2 have one. */
 static const char *choose_profile(const struct reel_stream *stream) {
     bool ros1 = all_of_profile(stream, "ros1"), ros2 = all_of_profile(stream, "ros2");
     const char *profile = NULL;
@@ -323,7 +328,8 @@ void mcap_put_channels(const struct mcap_model *model, struct reel_sink *out) {
         const struct reel_channel *c = model->stream->channels[i];
         const char *encoding = mcap_message_encoding(c);
         struct reel_pairs pairs = model->channel_pairs[i];
-        mcap_put_record(out, MCAP_CHANNEL, 2 + 2 + string_size(c->name) + string_size(encoding) + 4 + pairs_size(pairs));
+        mcap_put_record(out, MCAP_CHANNEL,
+                        2 + 2 + string_size(c->name) + string_size(encoding) + 4 + pairs_size(pairs));
         reel_sink_u16le(out, mcap_id(model->first.channel + i));
         reel_sink_u16le(out, mcap_id(model->first.schema + model->schema_of[model->first_schema[i]]));
         put_string(out, c->name);
@@ -351,10 +357,12 @@ bool mcap_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     const struct reel_schema *own = reel_channel_schema(c);
     if (is_ros1(c) && (ros_rename_type(c->type) != c->type || (own && ros_rename_changes(c->type, own->data)))) {
         reel_loss_add(loss, REEL_CHANGES, c,
-                      "definition: types of the old package roslib get their later names (std_msgs/Header, rosgraph_msgs/Log, …)");
+                      "definition: types of the old package roslib get their later names (std_msgs/Header, "
+                      "rosgraph_msgs/Log, …)");
     }
     if (is_ros1(c) && (!own || own->data.size == 0)) {
-        reel_loss_add(loss, REEL_LOSES, c, "the recording holds no definition of this type: viewers cannot decode the messages");
+        reel_loss_add(loss, REEL_LOSES, c,
+                      "the recording holds no definition of this type: viewers cannot decode the messages");
     }
     return true;
 }
@@ -362,12 +370,14 @@ bool mcap_accepts(const struct reel_channel *c, struct reel_loss *loss) {
 bool mcap_accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         if (stream->clocks[i] == REEL_CLOCK_RELATIVE) {
-            reel_loss_add(loss, REEL_CHANGES, NULL, "times count from the start of the recording: MCAP readers will show them as 1970");
+            reel_loss_add(loss, REEL_CHANGES, NULL,
+                          "times count from the start of the recording: MCAP readers will show them as 1970");
             break;
         }
     }
     if (stream->n_channels > MCAP_CHANNELS_MAX) {
-        reel_loss_add(loss, REEL_REFUSES, NULL, "%u channels: MCAP numbers at most %d", stream->n_channels, MCAP_CHANNELS_MAX);
+        reel_loss_add(loss, REEL_REFUSES, NULL, "%u channels: MCAP numbers at most %d", stream->n_channels,
+                      MCAP_CHANNELS_MAX);
         return false;
     }
     return true;

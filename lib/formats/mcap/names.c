@@ -1,5 +1,6 @@
-/* Schemas and channels by id. A definition in the data section applies from its position on; one in the summary only applies to ids that
- * the data section does not define. An id that is redefined begins another channel, so that no message changes its topic. */
+/* Schemas and channels by id. A definition in the data section applies from its position on; one in the summary only
+ * applies to ids that the data section does not define. An id that is redefined begins another channel, so that no
+ * message changes its topic. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -32,7 +33,8 @@ static bool read_schema(struct reel_bytes content, struct mcap_schema_def *out, 
     out->encoding = cursor_string32(&c);
     out->data = cursor_string32(&c);
     out->content = consumed(content, &c);
-    if (c.failed || out->name.size > REEL_TEXT_MAX || out->encoding.size > REEL_TEXT_MAX || out->data.size > REEL_SCHEMA_MAX) {
+    if (c.failed || out->name.size > REEL_TEXT_MAX || out->encoding.size > REEL_TEXT_MAX ||
+        out->data.size > REEL_SCHEMA_MAX) {
         return reel_fail(err, REEL_DAMAGED, "a schema whose fields do not fit");
     }
     return out->id != 0 || reel_fail(err, REEL_DAMAGED, "a schema with id 0, which stands for none");
@@ -72,7 +74,8 @@ static struct mcap_schema_def *keep_schema(struct mcap *m, const struct mcap_sch
     return kept;
 }
 
-/* Appends a map's entries, sorted. Writers emit maps from hash tables, so a copy may have its entries in another order. */
+/* Appends a map's entries, sorted. Writers emit maps from hash tables, so a copy may have its entries in another order.
+ */
 static bool put_sorted(struct grow *out, struct reel_bytes map, struct reel_error *err) {
     AUTO_MEM struct reel_bytes *entries = NULL;
     size_t n = 0, room = 0;
@@ -109,7 +112,8 @@ static bool key_of(struct mcap *m, const struct mcap_channel_def *def, struct re
     return !g->failed || reel_fail_memory(err);
 }
 
-static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_channel_def *def, struct reel_error *err) {
+static struct mcap_channel_def *keep_channel(struct mcap *m, const struct mcap_channel_def *def,
+                                             struct reel_error *err) {
     struct mcap_channel_def *kept = arena_copy(&m->arena, def, sizeof *def);
     struct reel_bytes content = keep(m, def->content), key;
     if (!key_of(m, def, &key, err)) {
@@ -133,8 +137,8 @@ static bool same_schema(const struct mcap_schema_def *a, const struct mcap_schem
 }
 
 /* Sets *same: the definition in force for an id is the one of the record read now. */
-static bool compare_channels(struct mcap *m, const struct mcap_channel_def *now, const struct mcap_channel_def *def, bool *same,
-                             struct reel_error *err) {
+static bool compare_channels(struct mcap *m, const struct mcap_channel_def *now, const struct mcap_channel_def *def,
+                             bool *same, struct reel_error *err) {
     struct reel_bytes key;
     if (!now || bytes_equal(now->content, def->content)) {
         *same = now != NULL;
@@ -164,7 +168,8 @@ static struct reel_bytes schema_bytes(const struct mcap_channel_def *def) {
     return def->schema ? bytes_of(def->schema->content.data + 2, def->schema->content.size - 2) : bytes_of(NULL, 0);
 }
 
-/* Finds a channel of an earlier part equal to `def`, so that it continues here. Otherwise enters `def` as a new channel. */
+/* Finds a channel of an earlier part equal to `def`, so that it continues here. Otherwise enters `def` as a new
+ * channel. */
 static bool enter(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
     struct mcap_names *n = m->names;
     struct reel_bytes schema = schema_bytes(def);
@@ -217,8 +222,8 @@ static bool may_redefine(struct mcap *m, const char *what, uint16_t id, uint64_t
         return false;
     }
     bool last = ++m->names->redefined == MCAP_REDEFINED_MAX;
-    reel_scan_finding(m->scan, REEL_WARNING, m->part, at, 0, "%s %u is defined again at %llu, and not as before%s", what, id,
-                      (unsigned long long)at, last ? "; such positions are ignored from here on" : "");
+    reel_scan_finding(m->scan, REEL_WARNING, m->part, at, 0, "%s %u is defined again at %llu, and not as before%s",
+                      what, id, (unsigned long long)at, last ? "; such positions are ignored from here on" : "");
     return true;
 }
 
@@ -253,8 +258,9 @@ static bool define_late(struct mcap *m, struct mcap_channel_def *now, const stru
     now->schema_id = kept->schema_id;
     now->schema = now->schema_id ? schema_of(m, now->schema_id) : NULL;
     now->unknown = false;
-    reel_scan_finding(m->scan, REEL_WARNING, m->part, at, 0, "channel %u is defined at %llu, after its first message at %llu", now->id,
-                      (unsigned long long)at, (unsigned long long)now->at);
+    reel_scan_finding(m->scan, REEL_WARNING, m->part, at, 0,
+                      "channel %u is defined at %llu, after its first message at %llu", now->id, (unsigned long long)at,
+                      (unsigned long long)now->at);
     return update(m, now, err);
 }
 
@@ -320,7 +326,8 @@ bool mcap_channel_for(struct mcap *m, uint16_t id, uint64_t at, uint32_t *model,
         if (!def || !topic) {
             return mcap_no_room(m, err);
         }
-        *def = (struct mcap_channel_def){.id = id, .unknown = true, .at = at, .topic = bytes_text(topic), .encoding = bytes_of("", 0)};
+        *def = (struct mcap_channel_def){
+            .id = id, .unknown = true, .at = at, .topic = bytes_text(topic), .encoding = bytes_of("", 0)};
         if (!adopt(m, def, err)) {
             return false;
         }
@@ -350,9 +357,10 @@ void mcap_names_begin(struct mcap *m) {
 
 static bool end_channel(struct mcap *m, struct mcap_channel_def *def, struct reel_error *err) {
     if (def->unknown) {
-        return reel_scan_finding(m->scan, REEL_LOSS, m->part, def->at, 0,
-                                 "channel %u: no record says what it is; its %llu messages are kept without topic and type", def->id,
-                                 (unsigned long long)m->names->counts[def->id]);
+        return reel_scan_finding(
+            m->scan, REEL_LOSS, m->part, def->at, 0,
+            "channel %u: no record says what it is; its %llu messages are kept without topic and type", def->id,
+            (unsigned long long)m->names->counts[def->id]);
     }
     if (def->schema_id == 0 || def->schema) {
         return true;
@@ -361,7 +369,8 @@ static bool end_channel(struct mcap *m, struct mcap_channel_def *def, struct ree
     if (def->schema) {
         return update(m, def, err);
     }
-    return reel_scan_finding(m->scan, REEL_WARNING, m->part, def->at, 0, "channel %u: its schema %u is missing", def->id, def->schema_id);
+    return reel_scan_finding(m->scan, REEL_WARNING, m->part, def->at, 0, "channel %u: its schema %u is missing",
+                             def->id, def->schema_id);
 }
 
 bool mcap_names_end(struct mcap *m, struct reel_error *err) {
@@ -386,7 +395,8 @@ bool mcap_names_of_summary(struct mcap *m, struct reel_error *err) {
     }
     for (const struct mcap_channel_def *def = n->noted; def; def = def->next_noted) {
         if (def->schema_id != 0 && !n->schemas[def->schema_id]) {
-            return reel_fail(err, REEL_DAMAGED, "channel %u: its schema %u is not in the summary", def->id, def->schema_id);
+            return reel_fail(err, REEL_DAMAGED, "channel %u: its schema %u is not in the summary", def->id,
+                             def->schema_id);
         }
     }
     return mcap_names_end(m, err);

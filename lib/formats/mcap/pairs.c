@@ -1,5 +1,5 @@
-/* Converts a Channel record to the model's channel. It reverses model.c and keys.c: keys "reel.…" hold properties that MCAP has no field
- * for and are not part of the channel's metadata. */
+/* Converts a Channel record to the model's channel. It reverses model.c and keys.c: keys "reel.…" hold properties that
+ * MCAP has no field for and are not part of the channel's metadata. */
 #include "formats/mcap/read.h"
 #include "reel/encoding.h"
 #include "wire/bytes.h"
@@ -79,8 +79,8 @@ static bool is_true(const char *text) {
     return strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
 }
 
-/* Where the hash for this key goes: "reel.hash" is that of the first schema, "reel.hash.1" of the second; ROS 1 uses "md5sum". NULL: no
- * such key. */
+/* Where the hash for this key goes: "reel.hash" is that of the first schema, "reel.hash.1" of the second; ROS 1 uses
+ * "md5sum". NULL: no such key. */
 static const char **hash_slot(struct own_keys *own, const char *key, bool ros1) {
     static const char name[] = "reel.hash";
     if (strcmp(key, name) == 0) {
@@ -127,16 +127,18 @@ static bool take_own(struct own_keys *own, struct reel_channel *out, bool ros1, 
     return false;
 }
 
-static bool add_schema(struct mcap *m, const struct mcap_schema_def *def, struct reel_channel *out, struct reel_schema *schemas,
-                       struct reel_error *err) {
+static bool add_schema(struct mcap *m, const struct mcap_schema_def *def, struct reel_channel *out,
+                       struct reel_schema *schemas, struct reel_error *err) {
     struct reel_schema *s = &schemas[out->n_schemas++];
-    *s = (struct reel_schema){
-        .name = arena_utf8(&m->arena, def->name), .encoding = arena_utf8(&m->arena, def->encoding), .hash = "", .data = def->data};
+    *s = (struct reel_schema){.name = arena_utf8(&m->arena, def->name),
+                              .encoding = arena_utf8(&m->arena, def->encoding),
+                              .hash = "",
+                              .data = def->data};
     return (s->name && s->encoding) || mcap_no_room(m, err);
 }
 
-/* Replaces the schemas by those with the listed ids ("3 4 7"). Ids without a record are left out; if none has one, the channel keeps the
- * schema it refers to. */
+/* Replaces the schemas by those with the listed ids ("3 4 7"). Ids without a record are left out; if none has one, the
+ * channel keeps the schema it refers to. */
 static bool replace_schemas(struct mcap *m, const char *ids, struct reel_channel *out, struct reel_schema *schemas,
                             struct reel_error *err) {
     uint32_t kept = out->n_schemas;
@@ -162,15 +164,16 @@ static bool is_list(const char *schemas) {
 }
 
 /* A schema with only a type name counts as none: MCAP names the type of a message without definition this way. */
-static bool make_schemas(struct mcap *m, const struct mcap_channel_def *def, const struct own_keys *own, struct reel_channel *out,
-                         struct reel_error *err) {
+static bool make_schemas(struct mcap *m, const struct mcap_channel_def *def, const struct own_keys *own,
+                         struct reel_channel *out, struct reel_error *err) {
     struct reel_schema *schemas = arena_alloc(&m->arena, REEL_SCHEMAS_PER_CHANNEL_MAX * sizeof *schemas);
     if (!schemas || (def->schema && !add_schema(m, def->schema, out, schemas, err))) {
         return schemas || mcap_no_room(m, err);
     }
     out->schemas = schemas;
     out->type = own->type ? own->type : out->n_schemas > 0 ? schemas[0].name : "";
-    bool empty = own->schemas && strcmp(own->schemas, "empty") == 0, none = own->schemas && strcmp(own->schemas, "none") == 0;
+    bool empty = own->schemas && strcmp(own->schemas, "empty") == 0,
+         none = own->schemas && strcmp(own->schemas, "none") == 0;
     if (empty && def->schema) {
         schemas[0].encoding = "";
         schemas[0].data = bytes_of("", 0);
@@ -185,7 +188,9 @@ static bool make_schemas(struct mcap *m, const struct mcap_channel_def *def, con
         schemas[0].encoding = own->schema_encoding ? own->schema_encoding : schemas[0].encoding;
     }
     for (uint32_t i = 0; i < out->n_schemas; i++) {
-        schemas[i].hash = own->hashes[i] ? own->hashes[i] : i == 0 && own->md5 && !is_list(own->schemas) ? own->md5 : "";
+        schemas[i].hash = own->hashes[i]                                 ? own->hashes[i]
+                          : i == 0 && own->md5 && !is_list(own->schemas) ? own->md5
+                                                                         : "";
     }
     return true;
 }
@@ -212,9 +217,11 @@ static bool make_topics(struct mcap *m, const char *text, struct reel_channel *o
     return true;
 }
 
-bool mcap_channel_model(struct mcap *m, const struct mcap_channel_def *def, struct reel_channel *out, struct reel_error *err) {
+bool mcap_channel_model(struct mcap *m, const struct mcap_channel_def *def, struct reel_channel *out,
+                        struct reel_error *err) {
     struct own_keys own = {0};
-    *out = (struct reel_channel){.name = arena_utf8(&m->arena, def->topic), .encoding = arena_utf8(&m->arena, def->encoding)};
+    *out = (struct reel_channel){.name = arena_utf8(&m->arena, def->topic),
+                                 .encoding = arena_utf8(&m->arena, def->encoding)};
     if (!out->name || !out->encoding) {
         return mcap_no_room(m, err);
     }

@@ -1,7 +1,7 @@
-/* Internals of the MCAP reader: scan.c (the walk over a file's records), chunk.c (chunks and their messages), names.c (schemas and
- * channels), extras.c (attachments, metadata), summary_section.c (the summary section, compared with what was found), resume.c (where the
- * walk goes on after damage), summary.c (summary without a scan). One walk from front to back decides what is in the file; indexes and
- * statistics are only compared with it. */
+/* Internals of the MCAP reader: scan.c (the walk over a file's records), chunk.c (chunks and their messages), names.c
+ * (schemas and channels), extras.c (attachments, metadata), summary_section.c (the summary section, compared with what
+ * was found), resume.c (where the walk goes on after damage), summary.c (summary without a scan). One walk from front
+ * to back decides what is in the file; indexes and statistics are only compared with it. */
 #ifndef REEL_FORMATS_MCAP_READ_H
 #define REEL_FORMATS_MCAP_READ_H
 
@@ -18,8 +18,9 @@
 enum {
     MCAP_IDS = 1 << 16,
     MCAP_RECORD_MAX =
-        REEL_SCHEMA_MAX + 2 * REEL_TEXT_MAX, /* limit for records read whole: not messages, chunks, attachments, message indexes */
-    MCAP_REDEFINED_MAX = 1000,               /* most redefinitions of ids that are followed */
+        REEL_SCHEMA_MAX +
+        2 * REEL_TEXT_MAX,     /* limit for records read whole: not messages, chunks, attachments, message indexes */
+    MCAP_REDEFINED_MAX = 1000, /* most redefinitions of ids that are followed */
 };
 #define MCAP_NO_MODEL UINT32_MAX
 
@@ -44,10 +45,11 @@ struct mcap_channel_def {
 /* The ids of one part, and the channels of all parts. */
 struct mcap_names {
     struct mcap_schema_def *schemas[MCAP_IDS], *summary_schemas[MCAP_IDS];
-    struct mcap_channel_def *channels[MCAP_IDS], *summary_channels[MCAP_IDS]; /* definitions in force; definitions of the summary */
-    uint32_t model_of[MCAP_IDS];                                              /* model channel of channels[i], for speed */
-    uint64_t counts[MCAP_IDS];                                                /* number of messages kept, by channel id */
-    struct mcap_channel_def *first, **end, **part_begin;                      /* those of this part begin at *part_begin */
+    struct mcap_channel_def *channels[MCAP_IDS],
+        *summary_channels[MCAP_IDS];                     /* definitions in force; definitions of the summary */
+    uint32_t model_of[MCAP_IDS];                         /* model channel of channels[i], for speed */
+    uint64_t counts[MCAP_IDS];                           /* number of messages kept, by channel id */
+    struct mcap_channel_def *first, **end, **part_begin; /* those of this part begin at *part_begin */
     struct mcap_channel_def *noted, **noted_end;
     struct hash_table by_key; /* → first channel with that key: finds channels that continue in the next part */
     struct grow scratch;
@@ -55,7 +57,8 @@ struct mcap_names {
     bool begun;
 };
 
-/* Counts and hashes, either of what was found or of what the file states. The hashes are sums over index entries, independent of order. */
+/* Counts and hashes, either of what was found or of what the file states. The hashes are sums over index entries,
+ * independent of order. */
 struct mcap_tally {
     uint64_t messages, start_ns, end_ns, attachments, metadata, chunks;
     uint64_t chunk_sum, attachment_sum, metadata_sum;
@@ -123,15 +126,16 @@ struct mcap_run {
     bool suspect; /* the chunk's bytes are known to be damaged somewhere */
 };
 
-static inline uint64_t mcap_position_hash(uint16_t channel, uint64_t time_ns, uint64_t offset) { /* hash of a message index entry */
+static inline uint64_t mcap_position_hash(uint16_t channel, uint64_t time_ns,
+                                          uint64_t offset) { /* hash of a message index entry */
     return mix_step(mix_step(channel, time_ns), offset);
 }
 static inline uint64_t mcap_chunk_hash(uint64_t at, uint64_t length, uint64_t start, uint64_t end, uint64_t stored,
                                        uint64_t raw) { /* hash of a chunk index */
     return mix_step(mix_step(mix_step(at, length), mix_step(start, end)), mix_step(stored, raw));
 }
-static inline uint64_t mcap_attachment_hash(uint64_t at, uint64_t length, uint64_t log_time, uint64_t create_time, uint64_t size,
-                                            uint64_t name) {
+static inline uint64_t mcap_attachment_hash(uint64_t at, uint64_t length, uint64_t log_time, uint64_t create_time,
+                                            uint64_t size, uint64_t name) {
     return mix_step(mix_step(mix_step(at, length), mix_step(log_time, create_time)), mix_step(size, name));
 }
 
@@ -144,8 +148,8 @@ bool mcap_crc(struct window *w, uint64_t at, uint64_t size, uint32_t *crc, struc
 bool mcap_progress(struct mcap *m, uint64_t at, struct reel_error *err);
 /* Reads the record at m->at, of a kind that is read whole. REEL_DAMAGED: its fields do not fit. */
 bool mcap_take_small(struct mcap *m, uint8_t op, struct reel_bytes content, struct reel_error *err);
-/* Initialises *m and moves to the first record of a part; nothing is read ahead. Call mcap_walk_close() in any case. The file is read in
- * pieces of `window` bytes. */
+/* Initialises *m and moves to the first record of a part; nothing is read ahead. Call mcap_walk_close() in any case.
+ * The file is read in pieces of `window` bytes. */
 bool mcap_walk_open(struct mcap *m, struct reel_scan *scan, size_t window, struct reel_error *err);
 bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err);
 void mcap_walk_close(struct mcap *m);
@@ -155,10 +159,12 @@ bool mcap_take_messages(struct mcap *m, struct mcap_run *run, struct reel_error 
 /* Adds the run's totals to what was found. */
 void mcap_run_end(struct mcap *m, const struct mcap_run *run);
 /* Reads one complete message at run->at, or reports why it is dropped. `position` is for findings. */
-bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t position, struct reel_error *err);
+bool mcap_take_message(struct mcap *m, struct mcap_run *run, uint64_t length, uint64_t position,
+                       struct reel_error *err);
 /* Reads the chunk at m->at with `length` bytes of content. */
 bool mcap_take_chunk(struct mcap *m, uint64_t length, struct reel_error *err);
-/* A chunk whose length exceeds the file: *inside is set when its records are plain and the walk can go on among them at m->at. */
+/* A chunk whose length exceeds the file: *inside is set when its records are plain and the walk can go on among them at
+ * m->at. */
 bool mcap_take_cut_chunk(struct mcap *m, uint64_t length, bool *inside, struct reel_error *err);
 bool mcap_take_message_index(struct mcap *m, uint64_t length, struct reel_error *err);
 void mcap_end_message_indexes(struct mcap *m);
@@ -177,23 +183,25 @@ bool mcap_names_end(struct mcap *m, struct reel_error *err);
 void mcap_names_free(struct mcap_names *names);
 
 /* pairs.c. Converts a Channel record to the model's channel. */
-bool mcap_channel_model(struct mcap *m, const struct mcap_channel_def *def, struct reel_channel *out, struct reel_error *err);
-/* The entries of a map as UTF-8 texts; keys that our writer has numbered get their own names back. False with REEL_DAMAGED: not a valid
- * map. */
+bool mcap_channel_model(struct mcap *m, const struct mcap_channel_def *def, struct reel_channel *out,
+                        struct reel_error *err);
+/* The entries of a map as UTF-8 texts; keys that our writer has numbered get their own names back. False with
+ * REEL_DAMAGED: not a valid map. */
 bool mcap_pairs(struct mcap *m, struct reel_bytes map, struct reel_pairs *out, struct reel_error *err);
 
 /* extras.c */
 bool mcap_take_header(struct mcap *m, struct reel_bytes content, struct reel_error *err);
 bool mcap_take_attachment(struct mcap *m, uint64_t length, struct reel_error *err);
 bool mcap_take_metadata(struct mcap *m, struct reel_bytes content, struct reel_error *err);
-/* Adds what an index lists, as far as possible from the index alone. The caller checks that `is->at` and `is->length` are inside the
- * file. */
+/* Adds what an index lists, as far as possible from the index alone. The caller checks that `is->at` and `is->length`
+ * are inside the file. */
 bool mcap_indexed_attachment(struct mcap *m, const struct mcap_attachment_index *is, struct reel_error *err);
 bool mcap_indexed_metadata(struct mcap *m, const struct mcap_metadata_index *is, struct reel_error *err);
 
 /* summary_section.c */
 bool mcap_find_footer(struct mcap *m, struct reel_error *err); /* sets footer_at, summary_start, crc_needed */
-bool mcap_read_ahead(struct mcap *m, struct reel_error *err);  /* reads footer, summary definitions, and if there is a CRC */
+bool mcap_read_ahead(struct mcap *m,
+                     struct reel_error *err); /* reads footer, summary definitions, and if there is a CRC */
 /* Reads the fields of these records; they point into `content`. False: they do not fit. */
 bool mcap_read_statistics(struct reel_bytes content, struct mcap_statistics *out);
 bool mcap_read_chunk_index(struct reel_bytes content, struct mcap_chunk_index *out);
@@ -207,7 +215,8 @@ void mcap_compare(struct mcap *m);
 
 /* resume.c. True when a record may begin with these values of its first nine bytes. */
 bool mcap_plausible(uint8_t op, uint64_t length, uint64_t left);
-/* Finds where the walk goes on and reports what is lost; `why` is the problem at m->at. The search begins `skip` bytes later. */
+/* Finds where the walk goes on and reports what is lost; `why` is the problem at m->at. The search begins `skip` bytes
+ * later. */
 bool mcap_resume(struct mcap *m, const char *why, uint64_t skip, struct reel_error *err);
 
 /* summary.c */

@@ -1,5 +1,5 @@
-/* Records MCAP: schemas and channels are written when they are added, messages are gathered to a chunk, which is written with its message
- * indexes at once. See record.h. */
+/* Records MCAP: schemas and channels are written when they are added, messages are gathered to a chunk, which is
+ * written with its message indexes at once. See record.h. */
 #include "formats/mcap/record.h"
 #include "core/codec.h"
 #include "wire/bytes.h"
@@ -25,7 +25,8 @@ static bool recorder_open(struct reel_recorder *r, struct reel_error *err) {
     m->chunk_bytes = r->options.chunk_bytes ? (size_t)r->options.chunk_bytes : MCAP_CHUNK_BYTES;
     m->schema_records.max = REEL_MODEL_MAX;
     return mcap_codec_named(r->options.compression, &m->codec, err) && mcap_positions_open(&m->positions, 0, err) &&
-           (r->options.resume ? mcap_recorder_resume(m, err) && mcap_positions_widen(&m->positions, r->n_channels, err) : put_head(m, err));
+           (r->options.resume ? mcap_recorder_resume(m, err) && mcap_positions_widen(&m->positions, r->n_channels, err)
+                              : put_head(m, err));
 }
 
 static void recorder_close(struct reel_recorder *r) {
@@ -50,11 +51,12 @@ bool mcap_recorder_note_schema(struct mcap_recorder *m, struct reel_bytes conten
 }
 
 /* Renders the records of one channel, which counts on from those that exist. */
-static bool render_channel(const struct mcap_recorder *m, const struct reel_channel *channel, struct grow *schemas, struct grow *channels,
-                           uint32_t *n_schemas, struct reel_error *err) {
+static bool render_channel(const struct mcap_recorder *m, const struct reel_channel *channel, struct grow *schemas,
+                           struct grow *channels, uint32_t *n_schemas, struct reel_error *err) {
     const struct reel_stream one = {.channels = &channel, .n_channels = 1};
     AUTO(mcap_model_free)
-    struct mcap_model *model = mcap_model_new(&one, (struct mcap_first){.schema = m->n_schemas, .channel = m->base.n_channels}, err);
+    struct mcap_model *model =
+        mcap_model_new(&one, (struct mcap_first){.schema = m->n_schemas, .channel = m->base.n_channels}, err);
     if (!model) {
         return false;
     }
@@ -82,8 +84,8 @@ static bool recorder_channel(struct reel_recorder *r, const struct reel_channel 
     struct mcap_recorder *m = (struct mcap_recorder *)r;
     struct grow schemas = {0}, channels = {0};
     uint32_t n_schemas = 0;
-    bool good =
-        mcap_positions_widen(&m->positions, r->n_channels + 1, err) && render_channel(m, channel, &schemas, &channels, &n_schemas, err);
+    bool good = mcap_positions_widen(&m->positions, r->n_channels + 1, err) &&
+                render_channel(m, channel, &schemas, &channels, &n_schemas, err);
     uint16_t known = good && n_schemas == 1 ? known_schema(m, &schemas) : 0;
     if (good && known) {
         enum { SCHEMA_AT = MCAP_RECORD_HEAD + 2 };
@@ -172,7 +174,8 @@ static bool recorder_flush(struct reel_recorder *r, struct reel_error *err) {
 static bool recorder_message(struct reel_recorder *r, const struct reel_record *record, struct reel_error *err) {
     struct mcap_recorder *m = (struct mcap_recorder *)r;
     size_t size = MCAP_MESSAGE_HEAD + record->payload.size;
-    bool full = m->positions.count == MCAP_CHUNK_MESSAGES || (m->positions.count > 0 && m->records.size + size > m->chunk_bytes);
+    bool full = m->positions.count == MCAP_CHUNK_MESSAGES ||
+                (m->positions.count > 0 && m->records.size + size > m->chunk_bytes);
     if ((full || m->records.size == 0) && !recorder_flush(r, err)) {
         return false;
     }
@@ -181,13 +184,15 @@ static bool recorder_message(struct reel_recorder *r, const struct reel_record *
         m->records.failed = false;
         return reel_fail_memory(err);
     }
-    mcap_positions_add(&m->positions, record->channel, (uint64_t)record->log_time_ns, m->records.size - size - CHUNK_ROOM);
+    mcap_positions_add(&m->positions, record->channel, (uint64_t)record->log_time_ns,
+                       m->records.size - size - CHUNK_ROOM);
     p[0] = MCAP_MESSAGE;
     store_u64le(p + 1, size - MCAP_RECORD_HEAD);
     store_u16le(p + MCAP_MESSAGE_CHANNEL_AT, mcap_id(record->channel));
     store_u32le(p + MCAP_MESSAGE_SEQUENCE_AT, record->sequence);
     store_u64le(p + MCAP_MESSAGE_TIME_AT, (uint64_t)record->log_time_ns);
-    store_u64le(p + MCAP_MESSAGE_PUBLISH_AT, (uint64_t)(record->publish_time_ns ? record->publish_time_ns : record->log_time_ns));
+    store_u64le(p + MCAP_MESSAGE_PUBLISH_AT,
+                (uint64_t)(record->publish_time_ns ? record->publish_time_ns : record->log_time_ns));
     if (record->payload.size > 0) {
         memcpy(p + MCAP_MESSAGE_HEAD, record->payload.data, record->payload.size);
     }

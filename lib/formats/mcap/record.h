@@ -1,5 +1,5 @@
-/* Internals of recording MCAP: record.c (chunks as messages come), record_resume.c (going on with a file), record_end.c (the summary, for
- * which the file's records are walked, so that memory does not grow with their number). */
+/* Internals of recording MCAP: record.c (chunks as messages come), record_resume.c (going on with a file), record_end.c
+ * (the summary, for which the file's records are walked, so that memory does not grow with their number). */
 #ifndef REEL_FORMATS_MCAP_RECORD_H
 #define REEL_FORMATS_MCAP_RECORD_H
 
@@ -36,11 +36,13 @@ void mcap_records_close(struct mcap_records *w);
 /* False at the end: no complete record follows, or, with err set, the file cannot be read. */
 bool mcap_records_next(struct mcap_records *w, struct mcap_record *r, struct reel_error *err);
 /* The first bytes of a record's content, which has as many; NULL with err. */
-const uint8_t *mcap_records_view(struct mcap_records *w, const struct mcap_record *r, size_t size, struct reel_error *err);
+const uint8_t *mcap_records_view(struct mcap_records *w, const struct mcap_record *r, size_t size,
+                                 struct reel_error *err);
 
 /* Finds the ids in use and the end of what is complete, and cuts the file there. */
 bool mcap_recorder_resume(struct mcap_recorder *m, struct reel_error *err);
-/* Remembers a Schema record: channels that need an equal one refer to it. `at_id` is where its id stands, the rest follows. */
+/* Remembers a Schema record: channels that need an equal one refer to it. `at_id` is where its id stands, the rest
+ * follows. */
 bool mcap_recorder_note_schema(struct mcap_recorder *m, struct reel_bytes content, struct reel_error *err);
 /* Writes DataEnd, the summary and the footer. */
 bool mcap_recorder_finish(struct reel_recorder *r, struct reel_error *err);

@@ -45,7 +45,8 @@ static void put_u16(struct grow *out, uint16_t value) {
 
 /* ---- what the file has */
 
-static bool keep_definition(struct ending *e, struct mcap_records *walk, const struct mcap_record *r, struct reel_error *err) {
+static bool keep_definition(struct ending *e, struct mcap_records *walk, const struct mcap_record *r,
+                            struct reel_error *err) {
     struct grow *to = &e->definitions[r->op == MCAP_CHANNEL];
     if (to->size + r->length > REEL_MODEL_MAX) {
         return reel_fail(err, REEL_LIMIT, "the definitions of this recording are more than %d bytes", REEL_MODEL_MAX);
@@ -60,7 +61,8 @@ static bool keep_definition(struct ending *e, struct mcap_records *walk, const s
     return !to->failed || reel_fail_memory(err);
 }
 
-static bool count_record(struct ending *e, struct mcap_records *walk, const struct mcap_record *r, struct reel_error *err) {
+static bool count_record(struct ending *e, struct mcap_records *walk, const struct mcap_record *r,
+                         struct reel_error *err) {
     const uint8_t *p = NULL;
     if (r->op == MCAP_SCHEMA || r->op == MCAP_CHANNEL) {
         return keep_definition(e, walk, r, err);
@@ -88,7 +90,8 @@ static bool count_record(struct ending *e, struct mcap_records *walk, const stru
 }
 
 static bool walk_file(struct ending *e,
-                      bool (*take)(struct ending *, struct mcap_records *, const struct mcap_record *, struct reel_error *),
+                      bool (*take)(struct ending *, struct mcap_records *, const struct mcap_record *,
+                                   struct reel_error *),
                       struct reel_error *err) {
     AUTO_STRUCT(mcap_records_close) struct mcap_records walk;
     struct reel_error why = {0};
@@ -170,7 +173,8 @@ static bool put_chunk_index(struct chunk_index *c, struct reel_error *err) {
     return e->out.size < PIECE || put_out(e, err);
 }
 
-static bool take_chunk(struct chunk_index *c, struct mcap_records *walk, const struct mcap_record *r, struct reel_error *err) {
+static bool take_chunk(struct chunk_index *c, struct mcap_records *walk, const struct mcap_record *r,
+                       struct reel_error *err) {
     const uint8_t *p = mcap_records_view(walk, r, CHUNK_FIXED, err);
     if (!p) {
         return false;
@@ -194,7 +198,8 @@ static bool take_chunk(struct chunk_index *c, struct mcap_records *walk, const s
     return true;
 }
 
-static bool index_record(struct chunk_index *c, struct mcap_records *walk, const struct mcap_record *r, struct reel_error *err) {
+static bool index_record(struct chunk_index *c, struct mcap_records *walk, const struct mcap_record *r,
+                         struct reel_error *err) {
     if (r->op == MCAP_MESSAGE_INDEX && c->open && r->length >= 2) {
         const uint8_t *p = mcap_records_view(walk, r, 2, err);
         if (!p) {

@@ -1,5 +1,6 @@
-/* Goes on with an MCAP file whose recorder was not closed. A chunk counts with its message indexes: they are written at once, so what lacks
- * them was being written. Chunks before the last complete one are kept as they are, also damaged ones. */
+/* Goes on with an MCAP file whose recorder was not closed. A chunk counts with its message indexes: they are written at
+ * once, so what lacks them was being written. Chunks before the last complete one are kept as they are, also damaged
+ * ones. */
 #include "core/codec.h"
 #include "formats/mcap/record.h"
 #include "wire/bytes.h"
@@ -25,7 +26,8 @@ bool mcap_records_open(struct mcap_records *w, int fd, uint64_t size, struct ree
         return false;
     }
     const uint8_t *magic = w->source->size >= MCAP_MAGIC_SIZE ? window_at(&w->window, 0, MCAP_MAGIC_SIZE, err) : NULL;
-    return (magic && memcmp(magic, MCAP_MAGIC, MCAP_MAGIC_SIZE) == 0) || reel_fail(err, REEL_NOT_MINE, "this is no MCAP file");
+    return (magic && memcmp(magic, MCAP_MAGIC, MCAP_MAGIC_SIZE) == 0) ||
+           reel_fail(err, REEL_NOT_MINE, "this is no MCAP file");
 }
 
 void mcap_records_close(struct mcap_records *w) {
@@ -42,14 +44,16 @@ bool mcap_records_next(struct mcap_records *w, struct mcap_record *r, struct ree
         return false;
     }
     *r = (struct mcap_record){.at = w->at, .op = p[0], .length = load_u64le(p + 1)};
-    if (r->op == 0 || r->op >= MCAP_DATA_END || r->op == MCAP_FOOTER || r->length > w->source->size - w->at - MCAP_RECORD_HEAD) {
+    if (r->op == 0 || r->op >= MCAP_DATA_END || r->op == MCAP_FOOTER ||
+        r->length > w->source->size - w->at - MCAP_RECORD_HEAD) {
         return false;
     }
     w->at += MCAP_RECORD_HEAD + r->length;
     return true;
 }
 
-const uint8_t *mcap_records_view(struct mcap_records *w, const struct mcap_record *r, size_t size, struct reel_error *err) {
+const uint8_t *mcap_records_view(struct mcap_records *w, const struct mcap_record *r, size_t size,
+                                 struct reel_error *err) {
     return window_at(&w->window, r->at + MCAP_RECORD_HEAD, size, err);
 }
 
@@ -97,7 +101,8 @@ static bool take_index(struct resumed *s, const struct mcap_record *r, struct re
     }
     struct cursor c = cursor_of(bytes_of(p, (size_t)r->length));
     uint16_t channel = cursor_u16le(&c);
-    for (uint32_t left = cursor_u32le(&c); left >= MCAP_MESSAGE_INDEX_ENTRY && !c.failed; left -= MCAP_MESSAGE_INDEX_ENTRY) {
+    for (uint32_t left = cursor_u32le(&c); left >= MCAP_MESSAGE_INDEX_ENTRY && !c.failed;
+         left -= MCAP_MESSAGE_INDEX_ENTRY) {
         uint64_t time_ns = cursor_u64le(&c);
         s->sum -= entry_sum(channel, time_ns, cursor_u64le(&c));
     }
@@ -118,14 +123,16 @@ static bool read_chunk(struct resumed *s, const struct mcap_record *r, uint64_t 
     }
     uint64_t raw = load_u64le(p + 16);
     uint32_t crc = load_u32le(p + 24), name = load_u32le(p + 28);
-    if (name > NAME_MAX_BYTES || raw > REEL_MESSAGE_MEMORY_MAX + (uint64_t)MCAP_CHUNK_BYTES || r->length < FIXED + (uint64_t)name) {
+    if (name > NAME_MAX_BYTES || raw > REEL_MESSAGE_MEMORY_MAX + (uint64_t)MCAP_CHUNK_BYTES ||
+        r->length < FIXED + (uint64_t)name) {
         return true;
     }
     if (!(p = mcap_records_view(&s->walk, r, FIXED + (size_t)name, err))) {
         return false;
     }
     struct reel_bytes named = bytes_of(p + 32, name);
-    struct reel_chunk chunk = {.offset = r->at + MCAP_CHUNK_HEAD + name, .stored = r->length - FIXED - name, .raw = raw};
+    struct reel_chunk chunk = {
+        .offset = r->at + MCAP_CHUNK_HEAD + name, .stored = r->length - FIXED - name, .raw = raw};
     chunk.codec = bytes_is(named, "zstd") ? REEL_CODEC_ZSTD : bytes_is(named, "lz4") ? REEL_CODEC_LZ4 : REEL_CODEC_NONE;
     if (chunk.codec == REEL_CODEC_NONE && (name > 0 || chunk.stored != raw)) {
         return true;
@@ -205,5 +212,6 @@ bool mcap_recorder_resume(struct mcap_recorder *m, struct reel_error *err) {
         return reel_fail(err, REEL_CONFLICT, "the recording is complete");
     }
     m->base.pos = s.end;
-    return ftruncate(m->base.fd, (off_t)s.end) == 0 || reel_fail_errno(err, "could not cut the recording behind its last record");
+    return ftruncate(m->base.fd, (off_t)s.end) == 0 ||
+           reel_fail_errno(err, "could not cut the recording behind its last record");
 }

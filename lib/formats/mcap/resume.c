@@ -1,13 +1,18 @@
-/* Finds where the walk goes on after bytes that are not a record. The search passes over each byte once, so its time is linear in the
- * size of the file. */
+/* Finds where the walk goes on after bytes that are not a record. The search passes over each byte once, so its time is
+ * linear in the size of the file. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 
 /* The least size of each kind of record: its fields, with empty texts and maps. */
 static const uint8_t least[] = {
-    [MCAP_HEADER] = 8,      [MCAP_FOOTER] = 20,       [MCAP_SCHEMA] = 14,         [MCAP_CHANNEL] = 16,        [MCAP_MESSAGE] = 22,
-    [MCAP_CHUNK] = 40,      [MCAP_MESSAGE_INDEX] = 6, [MCAP_CHUNK_INDEX] = 64,    [MCAP_ATTACHMENT] = 36,     [MCAP_ATTACHMENT_INDEX] = 48,
-    [MCAP_STATISTICS] = 46, [MCAP_METADATA] = 8,      [MCAP_METADATA_INDEX] = 20, [MCAP_SUMMARY_OFFSET] = 17, [MCAP_DATA_END] = 4,
+    [MCAP_HEADER] = 8,          [MCAP_FOOTER] = 20,
+    [MCAP_SCHEMA] = 14,         [MCAP_CHANNEL] = 16,
+    [MCAP_MESSAGE] = 22,        [MCAP_CHUNK] = 40,
+    [MCAP_MESSAGE_INDEX] = 6,   [MCAP_CHUNK_INDEX] = 64,
+    [MCAP_ATTACHMENT] = 36,     [MCAP_ATTACHMENT_INDEX] = 48,
+    [MCAP_STATISTICS] = 46,     [MCAP_METADATA] = 8,
+    [MCAP_METADATA_INDEX] = 20, [MCAP_SUMMARY_OFFSET] = 17,
+    [MCAP_DATA_END] = 4,
 };
 
 bool mcap_plausible(uint8_t op, uint64_t length, uint64_t left) {
@@ -41,7 +46,9 @@ static bool search(struct mcap *m, uint64_t at, uint64_t *found, struct reel_err
             return false;
         }
         size_t held = window_held(&m->window, at);
-        held = held >= MCAP_RECORD_HEAD ? held : size - at < REEL_WINDOW_BYTES ? (size_t)(size - at) : REEL_WINDOW_BYTES;
+        held = held >= MCAP_RECORD_HEAD        ? held
+               : size - at < REEL_WINDOW_BYTES ? (size_t)(size - at)
+                                               : REEL_WINDOW_BYTES;
         const uint8_t *p = window_at(&m->window, at, held, err);
         if (!p) {
             return false;
@@ -69,9 +76,10 @@ bool mcap_resume(struct mcap *m, const char *why, uint64_t skip, struct reel_err
         return false;
     }
     bool to_end = to == m->source->size;
-    enum reel_severity severity = m->in_summary ? REEL_WARNING : REEL_LOSS; /* the summary only repeats what was read before */
-    reel_scan_finding(m->scan, severity, m->part, from, to - from, "record at %llu: %s; %s", (unsigned long long)from, why,
-                      to_end ? "no record follows" : "continued after it");
+    enum reel_severity severity =
+        m->in_summary ? REEL_WARNING : REEL_LOSS; /* the summary only repeats what was read before */
+    reel_scan_finding(m->scan, severity, m->part, from, to - from, "record at %llu: %s; %s", (unsigned long long)from,
+                      why, to_end ? "no record follows" : "continued after it");
     m->at = to;
     return mcap_cover(m, to, err);
 }

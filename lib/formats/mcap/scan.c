@@ -1,5 +1,5 @@
-/* Scans MCAP files: chunked or not, indexed or not, complete or cut. One walk reads the records of the data section and the summary.
- * Definitions that are missing in the data section are taken from the summary, which is read first. */
+/* Scans MCAP files: chunked or not, indexed or not, complete or cut. One walk reads the records of the data section and
+ * the summary. Definitions that are missing in the data section are taken from the summary, which is read first. */
 #include "formats/mcap/read.h"
 #include "reel/growing.h"
 
@@ -82,8 +82,9 @@ static void unknown_record(struct mcap *m, uint8_t op) {
 /* Reads the content of a record. NULL with code REEL_LIMIT: too large, already reported as a finding. */
 static const uint8_t *content_of(struct mcap *m, uint64_t length, struct reel_error *err) {
     if (length > MCAP_RECORD_MAX) {
-        reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, length, "record at %llu: %llu bytes, more than the %d that are taken",
-                          (unsigned long long)m->at, (unsigned long long)length, MCAP_RECORD_MAX);
+        reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, length,
+                          "record at %llu: %llu bytes, more than the %d that are taken", (unsigned long long)m->at,
+                          (unsigned long long)length, MCAP_RECORD_MAX);
         reel_fail(err, REEL_LIMIT, "reported before");
         return NULL;
     }
@@ -134,8 +135,8 @@ static bool take_small_record(struct mcap *m, uint8_t op, uint64_t length, struc
     if (why.code != REEL_DAMAGED) {
         return reel_error_pass(err, &why);
     }
-    reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, MCAP_RECORD_HEAD + length, "record at %llu: %s", (unsigned long long)m->at,
-                      why.text);
+    reel_scan_finding(m->scan, REEL_LOSS, m->part, m->at, MCAP_RECORD_HEAD + length, "record at %llu: %s",
+                      (unsigned long long)m->at, why.text);
     return true;
 }
 
@@ -242,8 +243,8 @@ static bool report_end(struct mcap *m, struct reel_error *err) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at, size - m->at, "the file does not end with the magic");
     } else if (size - m->at > MCAP_MAGIC_SIZE) {
         uint64_t after = size - m->at - MCAP_MAGIC_SIZE;
-        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at + MCAP_MAGIC_SIZE, after, "%llu bytes after the file's end are not read",
-                          (unsigned long long)after);
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->at + MCAP_MAGIC_SIZE, after,
+                          "%llu bytes after the file's end are not read", (unsigned long long)after);
     }
     return true;
 }
@@ -251,12 +252,13 @@ static bool report_end(struct mcap *m, struct reel_error *err) {
 static void report_unknown(struct mcap *m) {
     if (m->unknown_records > 0) {
         reel_scan_finding(m->scan, REEL_NOTE, m->part, m->unknown_at, 0,
-                          "%llu records of an unknown kind are skipped, the first with op %u", (unsigned long long)m->unknown_records,
-                          m->unknown_op);
+                          "%llu records of an unknown kind are skipped, the first with op %u",
+                          (unsigned long long)m->unknown_records, m->unknown_op);
     }
     if (m->unclear_records > 0) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->unclear_at, 0,
-                          "%llu records that do not belong into a chunk are skipped there", (unsigned long long)m->unclear_records);
+                          "%llu records that do not belong into a chunk are skipped there",
+                          (unsigned long long)m->unclear_records);
     }
 }
 
@@ -288,7 +290,8 @@ bool mcap_begin_part(struct mcap *m, uint32_t part, struct reel_error *err) {
     }
     if (memcmp(p, MCAP_MAGIC, MCAP_MAGIC_SIZE) != 0) {
         return reel_fail(err, REEL_UNSUPPORTED, "unknown MCAP version '%c': only '0' is supported",
-                         p[MCAP_MAGIC_VERSION_AT] >= ' ' && p[MCAP_MAGIC_VERSION_AT] < 0x7f ? p[MCAP_MAGIC_VERSION_AT] : '?');
+                         p[MCAP_MAGIC_VERSION_AT] >= ' ' && p[MCAP_MAGIC_VERSION_AT] < 0x7f ? p[MCAP_MAGIC_VERSION_AT]
+                                                                                            : '?');
     }
     m->at = MCAP_MAGIC_SIZE;
     mcap_names_begin(m);
@@ -365,8 +368,11 @@ static bool growth_finish(void *state, struct reel_error *err) {
 static void growth_close(void *state) {
     mcap_walk_close(state);
 }
-static const struct reel_growth_ops growth = {
-    .state_size = sizeof(struct mcap), .open = growth_open, .read = growth_read, .finish = growth_finish, .close = growth_close};
+static const struct reel_growth_ops growth = {.state_size = sizeof(struct mcap),
+                                              .open = growth_open,
+                                              .read = growth_read,
+                                              .finish = growth_finish,
+                                              .close = growth_close};
 
 static const char *const suffixes[] = {".mcap", NULL};
 

@@ -1,8 +1,9 @@
-/* The summary of an MCAP file, without a scan. It reads the header and the definitions right after it, the footer, the summary section,
- * and the Metadata records that the metadata indexes list. It reports only what the scan of an undamaged file reports too; a file without
- * statistics, or with an inconsistent summary section, has no summary. The times of a channel are those of the chunks with message
- * indexes for it, or those of the recording where that is unknown. Channels are in the order of these definitions, then of the summary's.
- * Attachments are reported when the indexes list all of them; without any index they are left out. */
+/* The summary of an MCAP file, without a scan. It reads the header and the definitions right after it, the footer, the
+ * summary section, and the Metadata records that the metadata indexes list. It reports only what the scan of an
+ * undamaged file reports too; a file without statistics, or with an inconsistent summary section, has no summary. The
+ * times of a channel are those of the chunks with message indexes for it, or those of the recording where that is
+ * unknown. Channels are in the order of these definitions, then of the summary's. Attachments are reported when the
+ * indexes list all of them; without any index they are left out. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -11,10 +12,11 @@ typedef unsigned long long ull;
 
 enum {
     SUMMARY_WINDOW = 64 << 10,
-    HEAD_MAX = 4 << 20,          /* most bytes of definitions that are read after the header */
-    SUMMARY_HELD_MAX = 16 << 20, /* a summary up to this size is read once, a larger one three times: CRC, definitions, the rest */
-    SUMMARY_MAX_MIB = 256,       /* enough for about a million chunks of twenty channels */
-    COUNT_ENTRY = 2 + 8,         /* size of an entry in the maps of Statistics and ChunkIndex */
+    HEAD_MAX = 4 << 20, /* most bytes of definitions that are read after the header */
+    SUMMARY_HELD_MAX =
+        16 << 20, /* a summary up to this size is read once, a larger one three times: CRC, definitions, the rest */
+    SUMMARY_MAX_MIB = 256, /* enough for about a million chunks of twenty channels */
+    COUNT_ENTRY = 2 + 8,   /* size of an entry in the maps of Statistics and ChunkIndex */
 };
 
 struct span {
@@ -26,8 +28,8 @@ struct summary {
     uint64_t attachment_at, metadata_at, metadata_bytes; /* position of the last one; total size */
     uint64_t raw;                                        /* most bytes that the chunks can unpack to */
     uint64_t start_ns, end_ns;                           /* of all chunks */
-    uint64_t any_first, any_last;                        /* of chunks without message indexes, which may hold any channel */
-    struct span *spans;                                  /* by channel: of the chunks with message indexes for it */
+    uint64_t any_first, any_last; /* of chunks without message indexes, which may hold any channel */
+    struct span *spans;           /* by channel: of the chunks with message indexes for it */
     size_t n_spans;
 };
 
@@ -113,10 +115,12 @@ static bool take_chunk_index(struct mcap *m, struct summary *o, struct reel_byte
     return true;
 }
 
-static bool take_attachment_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
+static bool take_attachment_index(struct mcap *m, struct summary *o, struct reel_bytes content,
+                                  struct reel_error *err) {
     struct mcap_attachment_index is;
     if (!mcap_read_attachment_index(content, &is) || !is_before_summary(m, o->attachment_at, is.at, is.length)) {
-        return reel_fail(err, REEL_DAMAGED, "the attachment index at %llu does not refer to a possible attachment", (ull)m->at);
+        return reel_fail(err, REEL_DAMAGED, "the attachment index at %llu does not refer to a possible attachment",
+                         (ull)m->at);
     }
     o->attachments++;
     o->attachment_at = is.at;
@@ -126,10 +130,12 @@ static bool take_attachment_index(struct mcap *m, struct summary *o, struct reel
 static bool take_metadata_index(struct mcap *m, struct summary *o, struct reel_bytes content, struct reel_error *err) {
     struct mcap_metadata_index is;
     if (!mcap_read_metadata_index(content, &is) || !is_before_summary(m, o->metadata_at, is.at, is.length)) {
-        return reel_fail(err, REEL_DAMAGED, "the metadata index at %llu does not refer to a possible record", (ull)m->at);
+        return reel_fail(err, REEL_DAMAGED, "the metadata index at %llu does not refer to a possible record",
+                         (ull)m->at);
     }
     if (is.length > MCAP_RECORD_MAX - o->metadata_bytes) {
-        return reel_fail(err, REEL_LIMIT, "the metadata has more than the %d bytes that a summary reads", MCAP_RECORD_MAX);
+        return reel_fail(err, REEL_LIMIT, "the metadata has more than the %d bytes that a summary reads",
+                         MCAP_RECORD_MAX);
     }
     o->metadata++;
     o->metadata_at = is.at;
@@ -137,7 +143,8 @@ static bool take_metadata_index(struct mcap *m, struct summary *o, struct reel_b
     return mcap_indexed_metadata(m, &is, err);
 }
 
-static bool take_record(struct mcap *m, struct summary *o, uint8_t op, struct reel_bytes content, struct reel_error *err) {
+static bool take_record(struct mcap *m, struct summary *o, uint8_t op, struct reel_bytes content,
+                        struct reel_error *err) {
     switch (op) {
     case MCAP_STATISTICS:
         o->statistics++;
@@ -155,15 +162,16 @@ static bool take_record(struct mcap *m, struct summary *o, uint8_t op, struct re
 
 static bool read_summary(struct mcap *m, struct summary *o, struct reel_error *err) {
     for (m->at = m->summary_start; m->at < m->footer_at;) {
-        const uint8_t *p =
-            mcap_progress(m, m->at, err) ? window_at(&m->window, m->at, MCAP_RECORD_HEAD, err) : NULL; /* the footer is longer */
+        const uint8_t *p = mcap_progress(m, m->at, err) ? window_at(&m->window, m->at, MCAP_RECORD_HEAD, err)
+                                                        : NULL; /* the footer is longer */
         if (!p) {
             return false;
         }
         uint8_t op = p[0];
         uint64_t length = load_u64le(p + 1), left = m->footer_at - m->at;
         bool known = op <= MCAP_DATA_END;
-        if (left < MCAP_RECORD_HEAD || !mcap_plausible(op, length, left - MCAP_RECORD_HEAD) || (known && length > MCAP_RECORD_MAX)) {
+        if (left < MCAP_RECORD_HEAD || !mcap_plausible(op, length, left - MCAP_RECORD_HEAD) ||
+            (known && length > MCAP_RECORD_MAX)) {
             return reel_fail(err, REEL_DAMAGED, "the record at %llu of the summary is none", (ull)m->at);
         }
         if (known && (!(p = window_at(&m->window, m->at + MCAP_RECORD_HEAD, (size_t)length, err)) ||
@@ -176,15 +184,18 @@ static bool read_summary(struct mcap *m, struct summary *o, struct reel_error *e
 }
 
 /* Compares the statistics with the summary and with what is possible. */
-static bool check_statistics(const struct mcap *m, struct summary *o, const struct mcap_statistics *is, struct reel_error *err) {
+static bool check_statistics(const struct mcap *m, struct summary *o, const struct mcap_statistics *is,
+                             struct reel_error *err) {
     if (is->channels != m->names->n_channels) {
-        return reel_fail(err, REEL_DAMAGED, "the statistics count %u channels, the summary has %u", is->channels, m->names->n_channels);
+        return reel_fail(err, REEL_DAMAGED, "the statistics count %u channels, the summary has %u", is->channels,
+                         m->names->n_channels);
     }
     if ((o->chunks > 0 && o->chunks != is->chunks) || is->chunks > m->source->size / MCAP_CHUNK_HEAD ||
         (o->attachments > 0 && o->attachments != is->attachments) || o->metadata != is->metadata) {
-        return reel_fail(err, REEL_DAMAGED,
-                         "the statistics count %u chunks, %u attachments, %u metadata records; indexed are %llu, %llu, %llu", is->chunks,
-                         is->attachments, is->metadata, (ull)o->chunks, (ull)o->attachments, (ull)o->metadata);
+        return reel_fail(
+            err, REEL_DAMAGED,
+            "the statistics count %u chunks, %u attachments, %u metadata records; indexed are %llu, %llu, %llu",
+            is->chunks, is->attachments, is->metadata, (ull)o->chunks, (ull)o->attachments, (ull)o->metadata);
     }
     if (is->messages > 0 && (is->start_ns > is->end_ns || is->end_ns > INT64_MAX)) {
         return reel_fail(err, REEL_DAMAGED, "the times in the statistics are not valid");
@@ -193,13 +204,16 @@ static bool check_statistics(const struct mcap *m, struct summary *o, const stru
         o->raw = is->chunks * ((uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20);
     }
     return is->messages <= (o->raw + m->source->size) / MCAP_MESSAGE_HEAD ||
-           reel_fail(err, REEL_DAMAGED, "the file is too small for the %llu messages in the statistics", (ull)is->messages);
+           reel_fail(err, REEL_DAMAGED, "the file is too small for the %llu messages in the statistics",
+                     (ull)is->messages);
 }
 
 /* The times of a channel, at most those of the recording. */
-static struct reel_channel_stats stats_of(const struct summary *o, uint16_t id, uint64_t count, const struct mcap_statistics *is) {
+static struct reel_channel_stats stats_of(const struct summary *o, uint16_t id, uint64_t count,
+                                          const struct mcap_statistics *is) {
     uint64_t first = o->any_first, last = o->any_last;
-    bool by_chunk = o->start_ns == is->start_ns && o->end_ns == is->end_ns; /* otherwise there are messages outside of these chunks */
+    bool by_chunk = o->start_ns == is->start_ns &&
+                    o->end_ns == is->end_ns; /* otherwise there are messages outside of these chunks */
     if (id < o->n_spans) {
         widen(&first, &last, o->spans[id].first, o->spans[id].last);
     }
@@ -225,7 +239,8 @@ static bool count_messages(struct mcap *m, struct summary *o, struct reel_error 
             continue;
         }
         if (count > left || m->names->model_of[id] == MCAP_NO_MODEL) {
-            return reel_fail(err, REEL_DAMAGED, "the statistics count %llu messages of channel %u, which cannot be", (ull)count, id);
+            return reel_fail(err, REEL_DAMAGED, "the statistics count %llu messages of channel %u, which cannot be",
+                             (ull)count, id);
         }
         const struct reel_channel_stats stats = stats_of(o, id, count, &is);
         widen(&first, &last, (uint64_t)stats.first_ns, (uint64_t)stats.last_ns);
@@ -235,7 +250,8 @@ static bool count_messages(struct mcap *m, struct summary *o, struct reel_error 
         }
     }
     bool whole = is.messages == 0 || (left == 0 && first == is.start_ns && last == is.end_ns);
-    return whole || reel_fail(err, REEL_DAMAGED, "the statistics do not agree with themselves, or the chunks' times not with them");
+    return whole || reel_fail(err, REEL_DAMAGED,
+                              "the statistics do not agree with themselves, or the chunks' times not with them");
 }
 
 static bool summary_part(struct mcap *m, uint32_t part, struct summary *o, struct reel_error *err) {
@@ -246,13 +262,16 @@ static bool summary_part(struct mcap *m, uint32_t part, struct summary *o, struc
     }
     uint64_t size = m->footer_at - m->summary_start;
     if (m->footer_at == 0 || m->summary_start == 0 || size == 0) {
-        return reel_fail(err, REEL_DAMAGED, m->footer_at == 0 ? "the file does not end with a footer" : "the file has no summary");
+        return reel_fail(err, REEL_DAMAGED,
+                         m->footer_at == 0 ? "the file does not end with a footer" : "the file has no summary");
     }
     if (size >> 20 >= SUMMARY_MAX_MIB) {
-        return reel_fail(err, REEL_DAMAGED, "the summary has more than the %d MiB that a summary reads", SUMMARY_MAX_MIB);
+        return reel_fail(err, REEL_DAMAGED, "the summary has more than the %d MiB that a summary reads",
+                         SUMMARY_MAX_MIB);
     }
     size = m->source->size - m->summary_start; /* with the footer, which the CRC covers too */
-    if ((size <= SUMMARY_HELD_MAX && !window_at(&m->window, m->summary_start, (size_t)size, err)) || !mcap_read_ahead(m, err)) {
+    if ((size <= SUMMARY_HELD_MAX && !window_at(&m->window, m->summary_start, (size_t)size, err)) ||
+        !mcap_read_ahead(m, err)) {
         return false;
     }
     if (m->summary_changed) {
@@ -271,8 +290,8 @@ bool mcap_summary(struct reel_scan *scan, struct reel_error *err) {
     for (uint32_t i = 0; i < scan->n_parts; i++) {
         struct reel_error why = {0};
         if (!summary_part(&m, i, &o, &why)) {
-            bool unclear =
-                why.code == REEL_DAMAGED || why.code == REEL_LIMIT; /* damage in the summary; the file itself is judged by the scan */
+            bool unclear = why.code == REEL_DAMAGED ||
+                           why.code == REEL_LIMIT; /* damage in the summary; the file itself is judged by the scan */
             why.code = unclear ? REEL_UNSUPPORTED : why.code;
             reel_error_pass(err, &why);
             return scan->n_parts == 1 ? false : reel_error_at(err, "%s", scan->parts[i]->name);

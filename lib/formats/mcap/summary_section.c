@@ -1,5 +1,5 @@
-/* Reads an MCAP file's CRCs, statistics and indexes, and compares them with what the walk has found. Only definitions are taken from the
- * summary, for channels that the data section does not define. */
+/* Reads an MCAP file's CRCs, statistics and indexes, and compares them with what the walk has found. Only definitions
+ * are taken from the summary, for channels that the data section does not define. */
 #include "formats/mcap/read.h"
 #include "wire/bytes.h"
 
@@ -82,8 +82,8 @@ static bool prove_summary(struct mcap *m, struct reel_error *err) {
     }
     m->summary_changed = crc != stated;
     if (m->summary_changed) {
-        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->summary_start, size, "the summary's CRC is %08x where %08x is stated", crc,
-                          stated);
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->summary_start, size,
+                          "the summary's CRC is %08x where %08x is stated", crc, stated);
     }
     return true;
 }
@@ -116,7 +116,8 @@ bool mcap_take_data_end(struct mcap *m, struct reel_bytes content, struct reel_e
     m->in_summary = true;
     if (m->crc_needed && stated != 0 && m->crc != stated) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, 0, 0,
-                          "the data section's CRC is %08x where %08x is stated: something in it has changed", m->crc, stated);
+                          "the data section's CRC is %08x where %08x is stated: something in it has changed", m->crc,
+                          stated);
     }
     return true;
 }
@@ -203,7 +204,8 @@ static bool take_attachment_index(struct mcap *m, struct reel_bytes content) {
     struct mcap_attachment_index is;
     bool good = mcap_read_attachment_index(content, &is);
     m->stated.attachment_indexes++;
-    m->stated.attachment_sum += mcap_attachment_hash(is.at, is.length, is.log_time, is.create_time, is.size, hash_bytes(0, is.name));
+    m->stated.attachment_sum +=
+        mcap_attachment_hash(is.at, is.length, is.log_time, is.create_time, is.size, hash_bytes(0, is.name));
     return good;
 }
 
@@ -231,16 +233,18 @@ bool mcap_take_index(struct mcap *m, uint8_t op, struct reel_bytes content, stru
 
 static void report_difference(struct mcap *m, const char *what, uint64_t stated, uint64_t found) {
     if (stated != found) {
-        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0, "the statistics say %llu %s, there are %llu",
-                          (unsigned long long)stated, what, (unsigned long long)found);
+        reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0,
+                          "the statistics say %llu %s, there are %llu", (unsigned long long)stated, what,
+                          (unsigned long long)found);
     }
 }
 
 static void compare_messages(struct mcap *m, uint64_t stated) {
     if (stated > m->found.messages) {
         reel_scan_finding(m->scan, REEL_LOSS, m->part, m->statistics_at, 0,
-                          "the statistics say %llu messages, %llu were found: %llu are lost", (unsigned long long)stated,
-                          (unsigned long long)m->found.messages, (unsigned long long)(stated - m->found.messages));
+                          "the statistics say %llu messages, %llu were found: %llu are lost",
+                          (unsigned long long)stated, (unsigned long long)m->found.messages,
+                          (unsigned long long)(stated - m->found.messages));
     } else {
         report_difference(m, "messages", stated, m->found.messages);
     }
@@ -258,7 +262,8 @@ static void compare_counts(struct mcap *m, struct cursor map) {
     }
     if (differ > 0) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0,
-                          "the statistics have a wrong number of messages for %u channels, the first is channel %u", differ, first);
+                          "the statistics have a wrong number of messages for %u channels, the first is channel %u",
+                          differ, first);
     }
 }
 
@@ -280,8 +285,9 @@ static void compare_statistics(struct mcap *m) {
     }
     if (is.messages > 0 && (is.start_ns != found->start_ns || is.end_ns != found->end_ns)) {
         reel_scan_finding(m->scan, REEL_WARNING, m->part, m->statistics_at, 0,
-                          "the statistics say times %llu to %llu ns, the messages have %llu to %llu", (unsigned long long)is.start_ns,
-                          (unsigned long long)is.end_ns, (unsigned long long)found->start_ns, (unsigned long long)found->end_ns);
+                          "the statistics say times %llu to %llu ns, the messages have %llu to %llu",
+                          (unsigned long long)is.start_ns, (unsigned long long)is.end_ns,
+                          (unsigned long long)found->start_ns, (unsigned long long)found->end_ns);
     }
     compare_counts(m, cursor_of(is.counts));
 }

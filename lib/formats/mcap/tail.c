@@ -1,6 +1,6 @@
-/* The tail of a written MCAP file. Its parts: one for each attachment; metadata, DataEnd and the beginning of the summary; ChunkIndex
- * records in thousands; attachment and metadata indexes, summary offsets, footer. While planning, the summary is emitted twice, once into
- * a hashing sink, so that every later run knows its CRC. */
+/* The tail of a written MCAP file. Its parts: one for each attachment; metadata, DataEnd and the beginning of the
+ * summary; ChunkIndex records in thousands; attachment and metadata indexes, summary offsets, footer. While planning,
+ * the summary is emitted twice, once into a hashing sink, so that every later run knows its CRC. */
 #include "formats/mcap/write.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -12,7 +12,8 @@ struct attached {
     struct reel_reader *reader;
 };
 
-static const struct reel_attachment *source_attachments(const struct reel_stream *stream, uint32_t source, size_t *count) {
+static const struct reel_attachment *source_attachments(const struct reel_stream *stream, uint32_t source,
+                                                        size_t *count) {
     return reel_index_attachments(reel_recording_index(reel_reader_recording(stream->readers[source])), count);
 }
 
@@ -62,9 +63,11 @@ static bool find_create_time(const struct attached *from, uint64_t *create_ns, s
     }
     struct cursor c = cursor_of(b);
     uint64_t log_ns = cursor_u64le(&c), stated = cursor_u64le(&c);
-    bool same = bytes_is(cursor_string32(&c), a->name) && bytes_is(cursor_string32(&c), a->media_type) && cursor_u64le(&c) == a->size;
-    *create_ns =
-        same && !c.failed && log_ns == *create_ns ? stated : *create_ns; /* a name that is not UTF-8 has another length in the file */
+    bool same = bytes_is(cursor_string32(&c), a->name) && bytes_is(cursor_string32(&c), a->media_type) &&
+                cursor_u64le(&c) == a->size;
+    *create_ns = same && !c.failed && log_ns == *create_ns
+                     ? stated
+                     : *create_ns; /* a name that is not UTF-8 has another length in the file */
     return true;
 }
 
@@ -137,8 +140,10 @@ static void put_statistics(struct reel_write *w, const struct mcap_model *model,
 static void put_chunk_index(const struct reel_write *w, const struct reel_group *group, struct reel_sink *out) {
     struct mcap_note note = mcap_note_of(group);
     struct reel_bytes compression = bytes_text(mcap_compression(w, &note));
-    uint64_t begin = group->offset - w->base, chunk = MCAP_CHUNK_HEAD + compression.size + note.stored, at = begin + chunk;
-    mcap_put_record(out, MCAP_CHUNK_INDEX, 4 * 8 + 4 + (uint64_t)note.n_rows * (2 + 8) + 8 + 4 + compression.size + 8 + 8);
+    uint64_t begin = group->offset - w->base, chunk = MCAP_CHUNK_HEAD + compression.size + note.stored,
+             at = begin + chunk;
+    mcap_put_record(out, MCAP_CHUNK_INDEX,
+                    4 * 8 + 4 + (uint64_t)note.n_rows * (2 + 8) + 8 + 4 + compression.size + 8 + 8);
     reel_sink_u64le(out, note.start_ns);
     reel_sink_u64le(out, note.end_ns);
     reel_sink_u64le(out, begin);
@@ -220,8 +225,10 @@ static void put_summary_offset(struct reel_sink *out, enum mcap_op op, uint64_t 
     *at = end;
 }
 
-/* Emits the end of the summary, its offsets, and the footer without the CRC. `front` is the part with the metadata, `last` this one. */
-static void put_summary_back(struct reel_write *w, const struct mcap_model *model, uint64_t front, uint64_t last, struct reel_sink *out) {
+/* Emits the end of the summary, its offsets, and the footer without the CRC. `front` is the part with the metadata,
+ * `last` this one. */
+static void put_summary_back(struct reel_write *w, const struct mcap_model *model, uint64_t front, uint64_t last,
+                             struct reel_sink *out) {
     struct reel_sink count = {0};
     put_front(model, &count);
     uint64_t metadata_at = reel_write_tail_offset(w, front), summary_at = metadata_at + count.pos, at = summary_at;
@@ -246,8 +253,8 @@ static void put_summary_back(struct reel_write *w, const struct mcap_model *mode
     reel_sink_u64le(out, offsets_at);
 }
 
-static void put_summary(struct reel_write *w, const struct mcap_model *model, uint64_t part, uint64_t front, uint64_t last,
-                        struct reel_sink *out) {
+static void put_summary(struct reel_write *w, const struct mcap_model *model, uint64_t part, uint64_t front,
+                        uint64_t last, struct reel_sink *out) {
     if (part == front) {
         put_summary_front(w, model, out);
     } else if (part == last) {

@@ -1,9 +1,9 @@
-/* MCAP as bytes. All integers little-endian; a string is u32 length + UTF-8; a map is u32 byte length + entries; an array is u32 byte
- * length + elements.
+/* MCAP as bytes. All integers little-endian; a string is u32 length + UTF-8; a map is u32 byte length + entries; an
+ * array is u32 byte length + elements.
  *
  * File: magic | Header | schemas, channels | (Chunk, its MessageIndexes)* | Attachments | Metadata | DataEnd |
- *       summary: schemas, channels, Statistics, ChunkIndexes, AttachmentIndexes, MetadataIndexes | SummaryOffsets | Footer | magic
- * Magic: 89 'M' 'C' 'A' 'P' '0' 0D 0A
+ *       summary: schemas, channels, Statistics, ChunkIndexes, AttachmentIndexes, MetadataIndexes | SummaryOffsets |
+ * Footer | magic Magic: 89 'M' 'C' 'A' 'P' '0' 0D 0A
  */
 /* clang-format off */
 /* Every record: op u8 | length u64 of what follows | content, which may be longer than its fields:
@@ -68,7 +68,8 @@ enum { /* bytes, with op and length where a whole record is meant */
        MCAP_FOOTER_CRC_AT = 25, /* summary_crc in the Footer: what is before it is covered by it */
 };
 
-/* The Metadata record that Reel's writer keeps a recording's own metadata in, and what the fields of a Header are called among these. */
+/* The Metadata record that Reel's writer keeps a recording's own metadata in, and what the fields of a Header are
+ * called among these. */
 #define MCAP_METADATA_NAME "reel"
 #define MCAP_PROFILE_KEY "mcap.profile"
 #define MCAP_LIBRARY_KEY "mcap.library"

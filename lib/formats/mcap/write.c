@@ -1,6 +1,6 @@
-/* The MCAP writer: head and chunks. A group of messages becomes one chunk and its message indexes. Without compression, planning reads no
- * message; a chunk that is to be compressed is packed (reel_write_pack()). The plan's note of a chunk holds the values of the fields before
- * its messages. */
+/* The MCAP writer: head and chunks. A group of messages becomes one chunk and its message indexes. Without compression,
+ * planning reads no message; a chunk that is to be compressed is packed (reel_write_pack()). The plan's note of a chunk
+ * holds the values of the fields before its messages. */
 #include "formats/mcap/write.h"
 #include "core/codec.h"
 #include "wire/bytes.h"
@@ -69,7 +69,8 @@ static bool mcap_open(struct reel_write *w, struct reel_error *err) {
         return false;
     }
     if (stream->n_channels > MCAP_CHANNELS_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "%u channels: MCAP numbers at most %d", stream->n_channels, MCAP_CHANNELS_MAX);
+        return reel_fail(err, REEL_UNSUPPORTED, "%u channels: MCAP numbers at most %d", stream->n_channels,
+                         MCAP_CHANNELS_MAX);
     }
     run->described = calloc((size_t)stream->n_sources + 1, sizeof *run->described);
     run->classes = calloc((size_t)stream->n_channels + 1, sizeof *run->classes);
@@ -81,7 +82,8 @@ static bool mcap_open(struct reel_write *w, struct reel_error *err) {
     }
     mcap_classes(stream, run->classes);
     for (uint32_t i = 0; i < stream->n_sources; i++) {
-        run->described[i] = reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])))->format->describe != NULL;
+        run->described[i] =
+            reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[i])))->format->describe != NULL;
     }
     return true;
 }
@@ -121,7 +123,8 @@ static bool mcap_head(struct reel_write *w, struct reel_sink *out, struct reel_e
     return true;
 }
 
-static void put_chunk_head(const struct reel_write *w, struct reel_sink *out, const struct mcap_note *note, uint32_t crc) {
+static void put_chunk_head(const struct reel_write *w, struct reel_sink *out, const struct mcap_note *note,
+                           uint32_t crc) {
     struct reel_bytes compression = bytes_text(mcap_compression(w, note));
     mcap_put_record(out, MCAP_CHUNK, MCAP_CHUNK_HEAD - MCAP_RECORD_HEAD + compression.size + note->stored);
     reel_sink_u64le(out, note->start_ns);
@@ -142,8 +145,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
         }
         d.publish_ns = d.publish_ns < 0 ? (int64_t)time_ns : d.publish_ns;
     }
-    /* Writes the head in direct when the window has room for it: copying bytes just stored in small pieces stalls the CPU, and there are
-     * millions of messages. */
+    /* Writes the head in direct when the window has room for it: copying bytes just stored in small pieces stalls the
+     * CPU, and there are millions of messages. */
     uint8_t aside[MCAP_MESSAGE_HEAD], *direct = reel_sink_at(out, out->pos, MCAP_MESSAGE_HEAD),
                                       *head = direct && !out->hashing ? direct : aside;
     head[0] = MCAP_MESSAGE;
@@ -161,7 +164,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
 }
 
 /* Counts a message in the chunk. False: its time cannot be stored in MCAP. */
-static bool book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t *time_ns, struct reel_error *err) {
+static bool book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t *time_ns,
+                 struct reel_error *err) {
     struct mcap_run *run = w->run;
     int64_t time = reel_write_time(w, m);
     if (time < 0) {
@@ -189,17 +193,19 @@ static bool gather(struct mcap_run *run, struct chunk *chunk, uint64_t size, str
     return true;
 }
 
-/* While planning, bytes are needed only where they are hashed; those of a chunk are gathered then, for its CRC. A message that is too large
- * for that is alone in its chunk. */
-static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out,
-                         struct reel_error *err) {
+/* While planning, bytes are needed only where they are hashed; those of a chunk are gathered then, for its CRC. A
+ * message that is too large for that is alone in its chunk. */
+static bool emit_message(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t time_ns,
+                         struct reel_sink *out, struct reel_error *err) {
     uint64_t size = MCAP_MESSAGE_HEAD + (uint64_t)m->size;
     if (w->planning && !out->hashing) {
         return true;
     }
     if (w->planning && chunk->records == 0) {
         if (MCAP_CHUNK_HEAD + size + MCAP_MESSAGE_INDEX_HEAD + MCAP_MESSAGE_INDEX_ENTRY > REEL_GROUP_WHOLE_MAX) {
-            put_chunk_head(w, out, &(struct mcap_note){.start_ns = time_ns, .end_ns = time_ns, .records = size, .stored = size}, 0);
+            put_chunk_head(w, out,
+                           &(struct mcap_note){.start_ns = time_ns, .end_ns = time_ns, .records = size, .stored = size},
+                           0);
         } else if (!gather(w->run, chunk, size, err)) {
             return false;
         }
@@ -252,7 +258,9 @@ static bool put_note(struct reel_write *w, const struct mcap_note *is, struct re
     struct mcap_run *run = w->run;
     const struct mcap_positions *p = &run->positions;
     uint8_t *note = p->index; /* large enough: a row is smaller than an index entry, and the head than three entries */
-    _Static_assert(MCAP_NOTE_HEAD + MCAP_CHUNK_MESSAGES * MCAP_NOTE_ROW <= MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY, "a note fits");
+    _Static_assert(MCAP_NOTE_HEAD + MCAP_CHUNK_MESSAGES * MCAP_NOTE_ROW <=
+                       MCAP_CHUNK_MESSAGES * MCAP_MESSAGE_INDEX_ENTRY,
+                   "a note fits");
     store_u64le(note, is->start_ns);
     store_u64le(note + 8, is->end_ns);
     store_u64le(note + 16, is->records);
@@ -278,10 +286,12 @@ static void put_gathered(struct reel_write *w, const struct mcap_note *note, str
 }
 
 /* Emits the chunk as rendering will, and leaves its note. One that is not gathered stands in the output already. */
-static bool put_planned(struct reel_write *w, const struct chunk *chunk, bool packs, struct reel_sink *out, struct reel_error *err) {
+static bool put_planned(struct reel_write *w, const struct chunk *chunk, bool packs, struct reel_sink *out,
+                        struct reel_error *err) {
     struct mcap_run *run = w->run;
     const struct mcap_positions *p = &run->positions;
-    struct mcap_note is = {.start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
+    struct mcap_note is = {
+        .start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
     if (packs) {
         if (!compress(run, chunk, err)) {
             return false;
@@ -300,13 +310,15 @@ static bool put_planned(struct reel_write *w, const struct chunk *chunk, bool pa
 static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct reel_sink *out, struct reel_error *err) {
     const struct mcap_run *run = w->run;
     const struct mcap_positions *p = &run->positions;
-    const struct mcap_note is = {.start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
+    const struct mcap_note is = {
+        .start_ns = p->start_ns, .end_ns = p->end_ns, .records = chunk->records, .stored = chunk->records};
     bool packs = run->codec != REEL_CODEC_NONE && chunk->records <= MCAP_PACKED_MAX;
     count_chunk(w);
     if (out->hashing) {
         return put_planned(w, chunk, packs, out, err);
     }
-    reel_sink_zeros(out, 0, MCAP_CHUNK_HEAD + (packs ? strlen(w->options->compression) : 0) + is.stored + mcap_positions_size(p));
+    reel_sink_zeros(
+        out, 0, MCAP_CHUNK_HEAD + (packs ? strlen(w->options->compression) : 0) + is.stored + mcap_positions_size(p));
     if (packs) {
         reel_write_pack(w);
         return true;
@@ -316,10 +328,12 @@ static bool plan_chunk(struct reel_write *w, const struct chunk *chunk, struct r
 
 static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct chunk chunk = {.records = 0};
-    return gather(w->run, &chunk, MCAP_PACKED_MAX, err) && take_messages(w, &chunk, out, err) && put_planned(w, &chunk, true, out, err);
+    return gather(w->run, &chunk, MCAP_PACKED_MAX, err) && take_messages(w, &chunk, out, err) &&
+           put_planned(w, &chunk, true, out, err);
 }
 
-/* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks those are. */
+/* A chunk with one huge message is rendered in pieces and has CRC 0, "not computed"; the plan decides which chunks
+ * those are. */
 static void patch_crc(const struct reel_group *group, uint64_t chunk_at, uint64_t records, struct reel_sink *out) {
     if (group->size > REEL_GROUP_WHOLE_MAX || !reel_sink_shows(out, chunk_at + MCAP_CHUNK_CRC_AT, sizeof(uint32_t))) {
         return;
@@ -331,14 +345,16 @@ static void patch_crc(const struct reel_group *group, uint64_t chunk_at, uint64_
     }
 }
 
-static bool as_planned(const struct reel_write *w, const char *what, uint64_t is, uint64_t planned, struct reel_error *err) {
-    return is == planned || reel_fail(err, REEL_CHANGED, "chunk %llu: %llu %s where %llu were planned", (unsigned long long)w->group,
-                                      (unsigned long long)is, what, (unsigned long long)planned);
+static bool as_planned(const struct reel_write *w, const char *what, uint64_t is, uint64_t planned,
+                       struct reel_error *err) {
+    return is == planned ||
+           reel_fail(err, REEL_CHANGED, "chunk %llu: %llu %s where %llu were planned", (unsigned long long)w->group,
+                     (unsigned long long)is, what, (unsigned long long)planned);
 }
 
 /* Here the chunk's messages are rendered first: its CRC and compressed bytes depend on them. */
-static bool render_packed(struct reel_write *w, struct chunk *chunk, const struct mcap_note *note, struct reel_sink *out,
-                          struct reel_error *err) {
+static bool render_packed(struct reel_write *w, struct chunk *chunk, const struct mcap_note *note,
+                          struct reel_sink *out, struct reel_error *err) {
     struct mcap_run *run = w->run;
     if (!gather(run, chunk, note->records, err) || !take_messages(w, chunk, out, err) ||
         !as_planned(w, "bytes of messages", chunk->records, note->records, err) || !compress(run, chunk, err) ||

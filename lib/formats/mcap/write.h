@@ -1,6 +1,6 @@
-/* Internals of the MCAP writer: write.c (head, chunks, the table), model.c (schemas, channels), keys.c (metadata), tail.c (attachments,
- * summary), group.c (order of messages), positions.c (message indexes). Every length is known before its bytes are written, from the plan
- * or by counting; only a chunk's CRC is patched afterwards. */
+/* Internals of the MCAP writer: write.c (head, chunks, the table), model.c (schemas, channels), keys.c (metadata),
+ * tail.c (attachments, summary), group.c (order of messages), positions.c (message indexes). Every length is known
+ * before its bytes are written, from the plan or by counting; only a chunk's CRC is patched afterwards. */
 #ifndef REEL_FORMATS_MCAP_WRITE_H
 #define REEL_FORMATS_MCAP_WRITE_H
 
@@ -18,8 +18,8 @@ enum {
     MCAP_TAIL_CHUNKS = 2048,    /* ChunkIndex records in one part of the tail */
     MCAP_CHANNELS_MAX = 65535,
     MCAP_SCHEMAS_MAX = 65535,
-    MCAP_PACKED_MAX =
-        7 << 20, /* most records of a compressed chunk; a larger message is not compressed, so that it can be rendered in pieces */
+    MCAP_PACKED_MAX = 7 << 20, /* most records of a compressed chunk; a larger message is not compressed, so that it can
+                                  be rendered in pieces */
     MCAP_NOTE_HEAD = 32,
     MCAP_NOTE_ROW = 6,
 };
@@ -38,8 +38,8 @@ struct mcap_totals {
     uint32_t summary_crc;
 };
 
-/* The plan's note of a chunk, enough for its ChunkIndex: start u64, end u64, size of the records u64, their stored size u64, then a row
- * for each channel (position u16, count u32) in the order of the MessageIndex records. */
+/* The plan's note of a chunk, enough for its ChunkIndex: start u64, end u64, size of the records u64, their stored size
+ * u64, then a row for each channel (position u16, count u32) in the order of the MessageIndex records. */
 struct mcap_note {
     uint64_t start_ns, end_ns, records, stored; /* a chunk is compressed if that makes it smaller */
     const uint8_t *rows;
@@ -49,13 +49,15 @@ struct mcap_note mcap_note_of(const struct reel_group *group);
 static inline uint16_t mcap_row_channel(const struct mcap_note *note, uint32_t row) {
     return load_u16le(note->rows + (size_t)row * MCAP_NOTE_ROW);
 }
-static inline uint64_t mcap_row_index_size(const struct mcap_note *note, uint32_t row) { /* Size of the MessageIndex record. */
-    return MCAP_MESSAGE_INDEX_HEAD + (uint64_t)MCAP_MESSAGE_INDEX_ENTRY * load_u32le(note->rows + (size_t)row * MCAP_NOTE_ROW + 2);
+static inline uint64_t mcap_row_index_size(const struct mcap_note *note,
+                                           uint32_t row) { /* Size of the MessageIndex record. */
+    return MCAP_MESSAGE_INDEX_HEAD +
+           (uint64_t)MCAP_MESSAGE_INDEX_ENTRY * load_u32le(note->rows + (size_t)row * MCAP_NOTE_ROW + 2);
 }
 void mcap_put_record(struct reel_sink *out, enum mcap_op op, uint64_t content_size);
 
-/* model.c. What the head contains and the summary repeats. Built on first use: a run that only renders chunks never needs it. The ids of
- * its schemas and channels count on from those of `first`. */
+/* model.c. What the head contains and the summary repeats. Built on first use: a run that only renders chunks never
+ * needs it. The ids of its schemas and channels count on from those of `first`. */
 struct mcap_model;
 struct mcap_first {
     uint32_t schema, channel;
@@ -85,15 +87,15 @@ struct mcap_schemas {
     bool made_up;          /* the record says more than the channel's schema */
     bool encoding_assumed; /* the schema encoding is assumed, not the channel's own */
     const uint16_t *ids;   /* ids of all the channel's schemas, when there are several */
-    const char *md5;       /* hash of a ROS 1 type with several schemas, whose own hashes are of another kind; NULL: none */
+    const char *md5; /* hash of a ROS 1 type with several schemas, whose own hashes are of another kind; NULL: none */
 };
 const char *mcap_message_encoding(const struct reel_channel *c);
-bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas, struct reel_pairs *out,
-                        struct reel_error *err);
-/* Adds the records of one recording to `records`, which has room for one more than it has pairs. With `named`, "NAME:key" goes to a
- * record of that name. */
-bool mcap_file_metadata(struct arena *arena, const struct reel_pairs *from, bool named, struct mcap_metadata *records, uint32_t *count,
-                        struct reel_error *err);
+bool mcap_channel_pairs(struct arena *arena, const struct reel_channel *c, const struct mcap_schemas *schemas,
+                        struct reel_pairs *out, struct reel_error *err);
+/* Adds the records of one recording to `records`, which has room for one more than it has pairs. With `named`,
+ * "NAME:key" goes to a record of that name. */
+bool mcap_file_metadata(struct arena *arena, const struct reel_pairs *from, bool named, struct mcap_metadata *records,
+                        uint32_t *count, struct reel_error *err);
 
 bool mcap_accepts(const struct reel_channel *channel, struct reel_loss *loss);
 bool mcap_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
@@ -108,9 +110,11 @@ const char *mcap_compression(const struct reel_write *w, const struct mcap_note 
 /* The run's model. NULL with err. */
 struct mcap_model *mcap_model_of(struct reel_write *w, struct reel_error *err);
 
-/* group.c. Reorders messages, where it pays, so that each chunk holds either light channels or one heavy one. reel_writer.view */
+/* group.c. Reorders messages, where it pays, so that each chunk holds either light channels or one heavy one.
+ * reel_writer.view */
 struct reel_stream *mcap_grouped(struct reel_stream *source, struct reel_error *err);
-/* Classes by channel: 0 for light channels, an own number for each heavy one. Where nothing is grouped: all 0, and false. */
+/* Classes by channel: 0 for light channels, an own number for each heavy one. Where nothing is grouped: all 0, and
+ * false. */
 bool mcap_classes(const struct reel_stream *stream, uint32_t *classes);
 
 uint64_t mcap_attachments(const struct reel_stream *stream); /* number, over all recordings */

@@ -1,5 +1,5 @@
-/* Compares what a tape states – block count, links between channel infos, their sums, index tables – with what the walk found. Differences
- * are only reported. */
+/* Compares what a tape states – block count, links between channel infos, their sums, index tables – with what the walk
+ * found. Differences are only reported. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 
@@ -38,7 +38,8 @@ static bool message_is(struct mira *t, uint64_t at, int64_t time, bool *yes, str
     return p != NULL;
 }
 
-bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_convention *out, bool *found, struct reel_error *err) {
+bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_convention *out, bool *found,
+                  struct reel_error *err) {
     static const struct mira_convention known[] = {{0, 0},
                                                    {MIRA_FIELD_HEAD, 0},
                                                    {MIRA_FIELD_HEAD, MIRA_FIELD_HEAD},
@@ -85,8 +86,8 @@ bool mira_read_index(struct mira *t, const struct mira_field *f, struct reel_err
 
 /* ---- after the walk ---- */
 
-/* The index of the info or table whose header or content is at `link`; n: none. Both structs begin with their position and are sorted by
- * it. */
+/* The index of the info or table whose header or content is at `link`; n: none. Both structs begin with their position
+ * and are sorted by it. */
 static size_t find_link(const void *items, size_t n, size_t item_size, uint64_t link) {
     size_t low = 0, high = n;
     uint64_t at = 0;
@@ -112,7 +113,8 @@ static void check_chain(struct mira *t) {
     while (link != 0 && met < t->n_infos) {
         size_t i = find_link(t->infos, t->n_infos, sizeof *t->infos, link);
         if (i == t->n_infos) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the links between channel infos are broken: there is none at %llu",
+            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0,
+                              "the links between channel infos are broken: there is none at %llu",
                               (unsigned long long)link);
             return;
         }
@@ -120,26 +122,29 @@ static void check_chain(struct mira *t) {
         link = t->infos[i].next;
     }
     if (link != 0 || met != t->n_infos) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the links between channel infos reach %zu of %zu%s", met, t->n_infos,
-                          link != 0 ? " and do not end" : "");
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the links between channel infos reach %zu of %zu%s", met,
+                          t->n_infos, link != 0 ? " and do not end" : "");
     }
 }
 
 static void check_table(struct mira *t, const struct mira_info *info, const struct mira_channel *c) {
     size_t i = find_link(t->tables, t->n_tables, sizeof *t->tables, info->index);
     if (i == t->n_tables) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, info->at, 0, "the channel info at %llu links to an index at %llu, but there is none",
+        reel_scan_finding(t->scan, REEL_WARNING, 0, info->at, 0,
+                          "the channel info at %llu links to an index at %llu, but there is none",
                           (unsigned long long)info->at, (unsigned long long)info->index);
         return;
     }
     const struct mira_table *table = &t->tables[i];
     if (table->count != c->messages) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0, "the index at %llu has %u messages, but %llu were found",
-                          (unsigned long long)table->at, table->count, (unsigned long long)c->messages);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0,
+                          "the index at %llu has %u messages, but %llu were found", (unsigned long long)table->at,
+                          table->count, (unsigned long long)c->messages);
     } else if (table->sum != c->sum) {
         reel_scan_finding(t->scan, REEL_WARNING, 0, table->at, 0,
-                          "the index at %llu has %sother positions or times than the %llu messages found", (unsigned long long)table->at,
-                          table->resolved ? "some " : "", (unsigned long long)c->messages);
+                          "the index at %llu has %sother positions or times than the %llu messages found",
+                          (unsigned long long)table->at, table->resolved ? "some " : "",
+                          (unsigned long long)c->messages);
     }
 }
 
@@ -147,7 +152,8 @@ struct indexes { /* that are missing */
     struct mira_count none, beyond_end;
 };
 
-static void check_info(struct mira *t, const struct mira_info *info, struct indexes *missing, struct mira_count *wrong) {
+static void check_info(struct mira *t, const struct mira_info *info, struct indexes *missing,
+                       struct mira_count *wrong) {
     const struct mira_channel *c = t->channels[info->channel];
     if (info->index >= t->source->size) {
         mira_count(&missing->beyond_end, info->at);
@@ -157,7 +163,8 @@ static void check_info(struct mira *t, const struct mira_info *info, struct inde
         check_table(t, info, c);
     }
     bool blank = info->first == 0 && info->last == 0 && info->data_size == 0;
-    if (!blank && (info->data_size != c->stored_bytes || (c->messages > 0 && (info->first != c->first || info->last != c->last)))) {
+    if (!blank && (info->data_size != c->stored_bytes ||
+                   (c->messages > 0 && (info->first != c->first || info->last != c->last)))) {
         mira_count(wrong, info->at);
     }
 }
@@ -171,12 +178,14 @@ static void report(struct mira *t, enum reel_severity severity, const struct mir
 
 static void report_counts(struct mira *t) {
     report(t, REEL_WARNING, &t->wrong_sizes, "fields whose size does not match their content");
-    report(t, REEL_WARNING, &t->wrong_blocks, "message blocks whose stated counts, sizes or times do not match their content");
+    report(t, REEL_WARNING, &t->wrong_blocks,
+           "message blocks whose stated counts, sizes or times do not match their content");
     report(t, REEL_WARNING, &t->no_block, "messages outside of blocks");
     report(t, REEL_WARNING, &t->late_infos, "channel infos after the first message of their channel");
     report(t, REEL_NOTE, &t->again_infos, "channels with several channel infos");
     report(t, REEL_WARNING, &t->big_metas, "channels whose meta data exceed 16 MiB and are dropped");
-    report(t, REEL_WARNING, &t->clamped, "messages with times after the year 2262, the latest that can be stored: set to that time");
+    report(t, REEL_WARNING, &t->clamped,
+           "messages with times after the year 2262, the latest that can be stored: set to that time");
     report(t, REEL_WARNING, &t->no_frame, "messages whose frame ids are dropped: too many or too long");
     report(t, REEL_NOTE, &t->unproved, "compressed messages too large to verify");
 }
@@ -186,13 +195,15 @@ void mira_check(struct mira *t) {
     struct indexes missing = {.none = {0}};
     struct mira_count wrong = {0};
     if (unfinished) {
-        reel_scan_finding(t->scan, REEL_NOTE, 0, 0, 0,
-                          "the tape was not closed: its header has no block count and no link to a channel info; %llu blocks found",
-                          (unsigned long long)t->blocks);
+        reel_scan_finding(
+            t->scan, REEL_NOTE, 0, 0, 0,
+            "the tape was not closed: its header has no block count and no link to a channel info; %llu blocks found",
+            (unsigned long long)t->blocks);
     } else {
         check_chain(t);
         if (t->header.blocks != t->blocks) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "the header states %u message blocks, but %llu were found", t->header.blocks,
+            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0,
+                              "the header states %u message blocks, but %llu were found", t->header.blocks,
                               (unsigned long long)t->blocks);
         }
     }

@@ -1,5 +1,5 @@
-/* Messages that are compressed one by one. The compression is not documented, so it is recognised by the first bytes. Only messages that
- * have been decoded successfully are treated as compressed; others are delivered as stored. */
+/* Messages that are compressed one by one. The compression is not documented, so it is recognised by the first bytes.
+ * Only messages that have been decoded successfully are treated as compressed; others are delivered as stored. */
 #include "formats/mira/mira.h"
 
 #include "core/codec.h"
@@ -52,35 +52,38 @@ static bool decodes_fast(struct mira *t, enum reel_codec codec, const uint8_t *p
         return false;
     }
     size_t took = 0, gave = 0;
-    enum libdeflate_result r = codec == REEL_CODEC_ZLIB
-                                   ? libdeflate_zlib_decompress_ex(t->inflater, p, stored, t->inflated, raw, &took, &gave)
-                                   : libdeflate_gzip_decompress_ex(t->inflater, p, stored, t->inflated, raw, &took, &gave);
+    enum libdeflate_result r =
+        codec == REEL_CODEC_ZLIB
+            ? libdeflate_zlib_decompress_ex(t->inflater, p, stored, t->inflated, raw, &took, &gave)
+            : libdeflate_gzip_decompress_ex(t->inflater, p, stored, t->inflated, raw, &took, &gave);
     return r == LIBDEFLATE_SUCCESS && took == stored && gave == raw;
 }
 
 /* Reports a message that does not decode to its stated size. */
-static bool decode_slow(struct mira *t, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw, struct reel_error *err) {
+static bool decode_slow(struct mira *t, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw,
+                        struct reel_error *err) {
     struct reel_error why = {0};
     uint64_t stated = *raw, most = stated < SLOW_MIN ? SLOW_MIN : stated > UINT32_MAX / 2 ? UINT32_MAX : 2 * stated;
     t->verify_left -= most < t->verify_left ? most : t->verify_left;
     if (codec_measure(*codec, t->source, f->message.data_at, f->message.stored, most, raw, &why)) {
         if (*raw != stated) {
-            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0, "message at %llu: its %s data decode to %llu bytes, not %llu",
-                              (unsigned long long)f->at, codec_name(*codec), (unsigned long long)*raw, (unsigned long long)stated);
+            reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0,
+                              "message at %llu: its %s data decode to %llu bytes, not %llu", (unsigned long long)f->at,
+                              codec_name(*codec), (unsigned long long)*raw, (unsigned long long)stated);
         }
         return true;
     }
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT) {
         return reel_error_pass(err, &why);
     }
-    reel_scan_finding(t->scan, REEL_LOSS, 0, f->message.data_at, f->message.stored, "message at %llu: %s", (unsigned long long)f->at,
-                      why.text);
+    reel_scan_finding(t->scan, REEL_LOSS, 0, f->message.data_at, f->message.stored, "message at %llu: %s",
+                      (unsigned long long)f->at, why.text);
     *codec = REEL_CODEC_NONE;
     return true;
 }
 
-bool mira_choose_codec(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw,
-                       struct reel_error *err) {
+bool mira_choose_codec(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec,
+                       uint64_t *raw, struct reel_error *err) {
     const uint32_t stored = f->message.stored;
     size_t look = stored <= REEL_WINDOW_BYTES ? stored : 4;
     const uint8_t *p = window_at(&t->window, f->message.data_at, look, err);

@@ -1,12 +1,12 @@
-/* Reads the header of a tape and single fields. A field is read by the lengths inside it, each checked against the file first; the caller
- * compares the result with the size in its header. */
+/* Reads the header of a tape and single fields. A field is read by the lengths inside it, each checked against the file
+ * first; the caller compares the result with the size in its header. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 
 #include <strings.h>
 
 enum {
-    PEEK = 4096,                                                           /* nearly every field without its data fits */
+    PEEK = 4096, /* nearly every field without its data fits */
     HEAD_MAX = MIRA_FIELD_HEAD + MIRA_INFO_FIXED + 2 * REEL_TEXT_MAX + 16, /* the longest beginning of a field */
 };
 
@@ -76,8 +76,8 @@ int mira_header_read(struct reel_bytes head, const struct reel_source *source, s
 
 static bool fail_cut(struct mira_field *f, const struct mira *t, const char *what, struct reel_error *err) {
     f->cut = true;
-    return reel_fail(err, REEL_DAMAGED, "field of type %02x at %llu: %s exceeds the file of %llu bytes", f->type, (unsigned long long)f->at,
-                     what, (unsigned long long)t->source->size);
+    return reel_fail(err, REEL_DAMAGED, "field of type %02x at %llu: %s exceeds the file of %llu bytes", f->type,
+                     (unsigned long long)f->at, what, (unsigned long long)t->source->size);
 }
 
 /* Reads a string at the beginning of a field. If `c` ends too early, *need is the number of bytes needed so far. */
@@ -157,8 +157,10 @@ static void read_head(struct cursor *c, const struct mira *t, struct mira_field 
     }
 }
 
-/* Reads data size and index link of an info, which follow its meta data, and then its texts again, whose window this has moved. */
-static bool read_info_end(const struct mira *t, struct window *w, struct mira_field *f, size_t head, struct reel_error *err) {
+/* Reads data size and index link of an info, which follow its meta data, and then its texts again, whose window this
+ * has moved. */
+static bool read_info_end(const struct mira *t, struct window *w, struct mira_field *f, size_t head,
+                          struct reel_error *err) {
     uint64_t size = t->source->size, left = size - f->info.meta_at;
     if (left < MIRA_INFO_END || f->info.meta_size > left - MIRA_INFO_END) {
         return fail_cut(f, t, "its meta data", err);
@@ -180,7 +182,8 @@ static bool read_info_end(const struct mira *t, struct window *w, struct mira_fi
     return true;
 }
 
-bool mira_field_read(const struct mira *t, struct window *w, uint64_t at, struct mira_field *f, struct reel_error *err) {
+bool mira_field_read(const struct mira *t, struct window *w, uint64_t at, struct mira_field *f,
+                     struct reel_error *err) {
     uint64_t left = t->source->size - at, need = 0;
     f->at = at;
     f->cut = false;
@@ -193,10 +196,12 @@ bool mira_field_read(const struct mira *t, struct window *w, uint64_t at, struct
         struct cursor c = cursor_of(bytes_of(p, size));
         read_head(&c, t, f, &need);
         if (!is_type(f->type)) {
-            return reel_fail(err, REEL_DAMAGED, "byte %02x at %llu is not the type of a field", f->type, (unsigned long long)at);
+            return reel_fail(err, REEL_DAMAGED, "byte %02x at %llu is not the type of a field", f->type,
+                             (unsigned long long)at);
         }
         if (need > HEAD_MAX) {
-            return reel_fail(err, REEL_DAMAGED, "field of type %02x at %llu: its names are too long", f->type, (unsigned long long)at);
+            return reel_fail(err, REEL_DAMAGED, "field of type %02x at %llu: its names are too long", f->type,
+                             (unsigned long long)at);
         }
         if (!c.failed) {
             break;

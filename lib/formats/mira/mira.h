@@ -1,6 +1,7 @@
-/* Internals of the MIRA tape reader. scan.c: recognition and the scan · fields.c: reads one field · walk.c: walks the fields · names.c:
- * channels and frame ids · codec.c: compressed messages · resume.c: continues after damage · check.c: compares what the tape states with
- * what was found · summary.c: the summary, without a scan. Only the walk, by the lengths inside the fields, determines the contents. */
+/* Internals of the MIRA tape reader. scan.c: recognition and the scan · fields.c: reads one field · walk.c: walks the
+ * fields · names.c: channels and frame ids · codec.c: compressed messages · resume.c: continues after damage · check.c:
+ * compares what the tape states with what was found · summary.c: the summary, without a scan. Only the walk, by the
+ * lengths inside the fields, determines the contents. */
 #ifndef REEL_FORMATS_MIRA_MIRA_H
 #define REEL_FORMATS_MIRA_MIRA_H
 
@@ -140,7 +141,8 @@ struct mira {
     struct mira_table *tables;
     size_t n_tables, cap_tables;
     uint64_t blocks, messages;
-    struct mira_count wrong_sizes, wrong_blocks, empty_blocks, no_block, no_frame, clamped, unproved, late_infos, again_infos, big_metas;
+    struct mira_count wrong_sizes, wrong_blocks, empty_blocks, no_block, no_frame, clamped, unproved, late_infos,
+        again_infos, big_metas;
 };
 
 /* Hash of a message at `at` in the block at `block`; sums of it do not depend on the order. */
@@ -178,19 +180,21 @@ static inline bool mira_size_agrees(const struct mira_field *f) { /* the size of
 
 /* names */
 uint64_t mira_hash(const struct mira *t, uint32_t owner, struct reel_bytes key);
-uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key);                 /* 0: not found */
-struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, struct reel_error *err); /* added if it is new */
+uint32_t mira_table_get(const struct mira *t, uint32_t owner, struct reel_bytes key); /* 0: not found */
+struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name,
+                                     struct reel_error *err); /* added if it is new */
 /* *number: 1 + the index of the frame id in the channel's list; 0: empty, or not kept. */
 bool mira_frame_number(struct mira *t, struct mira_channel *c, struct reel_bytes frame, uint64_t at, uint32_t *number,
                        struct reel_error *err);
 bool mira_read_info(struct mira *t, const struct mira_field *f, struct reel_error *err);
 bool mira_finish_channels(struct mira *t, struct reel_error *err); /* passes their descriptions to the builder */
 
-/* codec: of messages that are marked as compressed. *codec NONE: unknown, or they do not decode; then they are delivered as stored. */
+/* codec: of messages that are marked as compressed. *codec NONE: unknown, or they do not decode; then they are
+ * delivered as stored. */
 /* Inspects the first bytes; *known is true for messages that are not compressed. */
 bool mira_codec_known(struct window *w, const struct mira_field *f, bool *known, struct reel_error *err);
-bool mira_choose_codec(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec, uint64_t *raw,
-                       struct reel_error *err);
+bool mira_choose_codec(struct mira *t, struct mira_channel *c, const struct mira_field *f, enum reel_codec *codec,
+                       uint64_t *raw, struct reel_error *err);
 
 /* walk */
 bool mira_walk(struct mira *t, struct reel_error *err);
@@ -214,7 +218,8 @@ struct mira_entry {
 };
 struct mira_entry mira_entry_of(const uint8_t *p, bool big);
 /* Finds the convention with which the entry refers to its message. */
-bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_convention *out, bool *found, struct reel_error *err);
+bool mira_resolve(struct mira *t, const struct mira_entry *e, struct mira_convention *out, bool *found,
+                  struct reel_error *err);
 bool mira_read_index(struct mira *t, const struct mira_field *f, struct reel_error *err);
 void mira_check(struct mira *t);
 

@@ -1,5 +1,5 @@
-/* Channels and the frame ids of their messages. Names are compared as raw bytes. A foreign channel's properties (write.c) are in its
- * meta data and are restored. */
+/* Channels and the frame ids of their messages. Names are compared as raw bytes. A foreign channel's properties
+ * (write.c) are in its meta data and are restored. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 #include "wire/ros_record.h"
@@ -67,7 +67,8 @@ struct mira_channel *mira_channel_of(struct mira *t, struct reel_bytes name, str
         return NULL;
     }
     const struct reel_channel model = {.name = text_of(t, name, err), .type = "", .encoding = MIRA_ENCODING};
-    if (!model.name || !reel_scan_channel(t->scan, &model, &c->id, err) || !table_put(t, 0, c->name, (uint32_t)t->n_channels + 1, err)) {
+    if (!model.name || !reel_scan_channel(t->scan, &model, &c->id, err) ||
+        !table_put(t, 0, c->name, (uint32_t)t->n_channels + 1, err)) {
         return NULL;
     }
     t->channels[t->n_channels++] = c;
@@ -103,7 +104,8 @@ bool mira_frame_number(struct mira *t, struct mira_channel *c, struct reel_bytes
             *number = known;
             return true;
         }
-        if (c->n_frames == MIRA_FRAMES_MAX || t->n_frames == REEL_METADATA_MAX || t->frame_bytes + frame.size > MIRA_FRAME_BYTES_MAX) {
+        if (c->n_frames == MIRA_FRAMES_MAX || t->n_frames == REEL_METADATA_MAX ||
+            t->frame_bytes + frame.size > MIRA_FRAME_BYTES_MAX) {
             mira_count(&t->no_frame, at);
             return true;
         }
@@ -154,7 +156,8 @@ bool mira_read_info(struct mira *t, const struct mira_field *f, struct reel_erro
         mira_count(&t->again_infos, f->at);
         if (!same) {
             reel_scan_finding(t->scan, REEL_WARNING, 0, f->at, 0,
-                              "channel info at %llu has another type for its channel: the first one is used", (unsigned long long)f->at);
+                              "channel info at %llu has another type for its channel: the first one is used",
+                              (unsigned long long)f->at);
         }
         return true;
     }
@@ -184,8 +187,10 @@ static bool read_foreign(struct mira *t, struct mira_channel *c, struct reel_cha
     return ros_wrap_read(t->scan, &t->arena, c->meta, model, err);
 }
 
-/* Frame ids come first, because messages refer to them by index; then the channel's own metadata; then the unknown compression. */
-static bool fill_metadata(struct mira *t, const struct mira_channel *c, struct reel_channel *model, struct reel_error *err) {
+/* Frame ids come first, because messages refer to them by index; then the channel's own metadata; then the unknown
+ * compression. */
+static bool fill_metadata(struct mira *t, const struct mira_channel *c, struct reel_channel *model,
+                          struct reel_error *err) {
     const struct reel_pairs had = model->metadata;
     struct reel_pair *pairs = keep(t, NULL, (c->n_frames + had.count + 2) * sizeof *pairs, err);
     if (!pairs) {
@@ -224,11 +229,13 @@ static bool finish_channel(struct mira *t, struct mira_channel *c, struct reel_e
         model.n_schemas = 1;
     }
     if (!c->described) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s has no channel info: its type is unknown", model.name);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s has no channel info: its type is unknown",
+                          model.name);
     }
     if (c->unknown > 0 && c->messages > 0) { /* a summary has not read all messages */
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "channel %s: messages with unknown compression, delivered as stored: %llu",
-                          model.name, (unsigned long long)c->unknown);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0,
+                          "channel %s: messages with unknown compression, delivered as stored: %llu", model.name,
+                          (unsigned long long)c->unknown);
     }
     return fill_metadata(t, c, &model, err) && reel_scan_channel_update(t->scan, c->id, &model, err);
 }

@@ -1,5 +1,5 @@
-/* Records MIRA tapes, a block at a time, with each channel's info before its first message. Until the tape is closed its header names no
- * infos, and these have no links. The rows of the index tables wait in a temporary file. */
+/* Records MIRA tapes, a block at a time, with each channel's info before its first message. Until the tape is closed
+ * its header names no infos, and these have no links. The rows of the index tables wait in a temporary file. */
 #include "core/record.h"
 #include "core/codec.h"
 #include "core/pack_model.h"
@@ -49,7 +49,8 @@ static bool put_head(struct recorder *t, uint64_t first_info, struct reel_error 
                                                       .start_ns = t->start_ns,
                                                       .blocks = first_info > 0 ? t->blocks : 0,
                                                       .first_info = first_info});
-    return t->base.pos == 0 ? recorder_put(&t->base, head, sizeof head, err) : recorder_patch(&t->base, 0, head, sizeof head, err);
+    return t->base.pos == 0 ? recorder_put(&t->base, head, sizeof head, err)
+                            : recorder_patch(&t->base, 0, head, sizeof head, err);
 }
 
 static bool tape_open(struct reel_recorder *r, struct reel_error *err) {
@@ -58,7 +59,8 @@ static bool tape_open(struct reel_recorder *r, struct reel_error *err) {
     t->zlib = strcmp(compression, "zlib") == 0;
     t->arena.max = REEL_MODEL_MAX;
     if (!t->zlib && compression[0] && strcmp(compression, "none") != 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"", compression);
+        return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"",
+                         compression);
     }
     return (t->spool = recorder_spool(err)) && put_head(t, 0, err);
 }
@@ -78,7 +80,8 @@ static void tape_close(struct reel_recorder *r) {
 
 /* ---- channels */
 
-/* Names are unique in a tape: a second channel of a name gets a number behind it, and keeps its own name in its meta data. */
+/* Names are unique in a tape: a second channel of a name gets a number behind it, and keeps its own name in its meta
+ * data. */
 static const char *free_name(struct recorder *t, const char *name, struct reel_error *err) {
     const char *chosen = name;
     char numbered[512];
@@ -187,7 +190,8 @@ static bool begin_block(struct recorder *t, int64_t time_ns, struct reel_error *
 
 /* ---- messages */
 
-static bool put_message(struct recorder *t, const struct reel_record *record, const struct reel_bytes *data, struct reel_error *err) {
+static bool put_message(struct recorder *t, const struct reel_record *record, const struct reel_bytes *data,
+                        struct reel_error *err) {
     const struct mira_out *c = &t->channels[record->channel].out;
     bool packed = data->size < record->payload.size;
     size_t size = MIRA_FIELD_HEAD + MIRA_MESSAGE_FIXED + c->name.size + c->frame.size + (packed ? 4 : 0) + data->size;
@@ -214,7 +218,8 @@ static bool put_message(struct recorder *t, const struct reel_record *record, co
         reel_sink_u32le(&out, (uint32_t)record->payload.size);
     }
     reel_sink_put_bytes(&out, *data);
-    t->pending[t->n_pending++] = (struct pending){.channel = record->channel, .stored = (uint32_t)data->size, .at = at, .time = time};
+    t->pending[t->n_pending++] =
+        (struct pending){.channel = record->channel, .stored = (uint32_t)data->size, .at = at, .time = time};
     return true;
 }
 
@@ -259,8 +264,8 @@ static bool put_table_head(struct reel_recorder *r, size_t key, struct reel_erro
     store_u32le(head + 5, (uint32_t)c->messages);
     return c->messages <= (UINT32_MAX - 4) / MIRA_INDEX_ENTRY
                ? recorder_put(r, head, sizeof head, err)
-               : reel_fail(err, REEL_UNSUPPORTED, "%.*s has more messages than an index of a tape holds", (int)c->out.name.size,
-                           (const char *)c->out.name.data);
+               : reel_fail(err, REEL_UNSUPPORTED, "%.*s has more messages than an index of a tape holds",
+                           (int)c->out.name.size, (const char *)c->out.name.data);
 }
 
 /* Infos of channels without messages, and the links of all. */
@@ -280,7 +285,8 @@ static bool link_infos(struct recorder *t, struct reel_error *err) {
         struct channel *channel = &t->channels[c];
         channel->links.next = next;
         t->block.size = 0;
-        if (!put_info(&t->block, channel, err) || !recorder_patch(r, channel->info_at, t->block.data, t->block.size, err)) {
+        if (!put_info(&t->block, channel, err) ||
+            !recorder_patch(r, channel->info_at, t->block.data, t->block.size, err)) {
             return false;
         }
         next = channel->info_at;
@@ -297,8 +303,11 @@ static bool tape_finish(struct reel_recorder *r, struct reel_error *err) {
     for (uint32_t c = 0; c < r->n_channels; c++) {
         counts[c] = t->channels[c].messages;
     }
-    const struct recorder_tables index = {
-        .spool = t->spool, .row_size = MIRA_INDEX_ENTRY, .n_keys = r->n_channels, .counts = counts, .head = put_table_head};
+    const struct recorder_tables index = {.spool = t->spool,
+                                          .row_size = MIRA_INDEX_ENTRY,
+                                          .n_keys = r->n_channels,
+                                          .counts = counts,
+                                          .head = put_table_head};
     return recorder_put_tables(r, &index, err) && link_infos(t, err);
 }
 

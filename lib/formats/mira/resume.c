@@ -1,5 +1,5 @@
-/* Finds the position where the walk continues after damage: after the damaged field, by the size in its header, or else at the next
- * plausible field. The search has an allowance, so that the scan stays linear in the size of the file. */
+/* Finds the position where the walk continues after damage: after the damaged field, by the size in its header, or else
+ * at the next plausible field. The search has an allowance, so that the scan stays linear in the size of the file. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 
@@ -28,7 +28,8 @@ bool mira_is_field(struct mira *t, uint64_t at, bool *yes, struct reel_error *er
     if (!mira_inspect(t, at, &f, yes, err)) {
         return false;
     }
-    *yes |= f.cut && (left < MIRA_FIELD_HEAD || f.size > left - MIRA_FIELD_HEAD); /* the last one, cut by the end of the file */
+    *yes |= f.cut &&
+            (left < MIRA_FIELD_HEAD || f.size > left - MIRA_FIELD_HEAD); /* the last one, cut by the end of the file */
     return true;
 }
 
@@ -115,11 +116,12 @@ bool mira_resume(struct mira *t, const char *why, struct reel_error *err) {
         return false;
     }
     if (to == size) {
-        reel_scan_finding(t->scan, REEL_LOSS, 0, from, size - from, "truncated at byte %llu: %s; the last %llu bytes are lost",
-                          (unsigned long long)from, why, (unsigned long long)(size - from));
+        reel_scan_finding(t->scan, REEL_LOSS, 0, from, size - from,
+                          "truncated at byte %llu: %s; the last %llu bytes are lost", (unsigned long long)from, why,
+                          (unsigned long long)(size - from));
     } else {
-        reel_scan_finding(t->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why, (unsigned long long)from,
-                          (unsigned long long)to - 1);
+        reel_scan_finding(t->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why,
+                          (unsigned long long)from, (unsigned long long)to - 1);
     }
     if (t->block.open) {
         t->block.end = to;

@@ -1,5 +1,5 @@
-/* Scans MIRA tapes. No real tape was available, so every interpretation that the documentation allows is tried, and the one that fits the
- * tape is used; see wire.h. */
+/* Scans MIRA tapes. No real tape was available, so every interpretation that the documentation allows is tried, and the
+ * one that fits the tape is used; see wire.h. */
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -47,7 +47,8 @@ static bool report_header(const struct mira *t, struct reel_error *err) {
     reel_scan_container(t->scan, container);
     if (h->start_ns < MIRA_WALL_MIN_NS) {
         reel_scan_clock(t->scan, REEL_CLOCK_RELATIVE,
-                        h->start_ns == 0 ? "times are relative to the start of the recording" : "the clock of a simulation");
+                        h->start_ns == 0 ? "times are relative to the start of the recording"
+                                         : "the clock of a simulation");
     }
     snprintf(version, sizeof version, "0x%08x", h->version);
     snprintf(start, sizeof start, "%llu", (unsigned long long)h->start_ns);
@@ -90,7 +91,8 @@ static void mira_describe(struct reel_bytes head, const struct reel_entry *entry
     (void)head;
     uint32_t frame = (uint32_t)entry->extra[1];
     out->sequence = (uint32_t)entry->extra[0];
-    if (frame > 0 && frame <= channel->metadata.count && strcmp(channel->metadata.items[frame - 1].key, MIRA_FRAME_KEY) == 0) {
+    if (frame > 0 && frame <= channel->metadata.count &&
+        strcmp(channel->metadata.items[frame - 1].key, MIRA_FRAME_KEY) == 0) {
         out->frame_id = channel->metadata.items[frame - 1].value;
     }
 }

@@ -1,7 +1,8 @@
-/* The summary of a tape, without a scan. It reads the file header, all channel infos (they are linked), the head of each channel's index
- * table, and SAMPLE_MESSAGES of its entries with the heads of their messages, at most 64 MiB in all: only these have frame ids and show
- * whether the compression is known. If the samples differ, all messages of the channel are inspected. An inconsistent tape gives no
- * summary. Messages between the sampled ones are assumed to be like them. */
+/* The summary of a tape, without a scan. It reads the file header, all channel infos (they are linked), the head of
+ * each channel's index table, and SAMPLE_MESSAGES of its entries with the heads of their messages, at most 64 MiB in
+ * all: only these have frame ids and show whether the compression is known. If the samples differ, all messages of the
+ * channel are inspected. An inconsistent tape gives no summary. Messages between the sampled ones are assumed to be
+ * like them. */
 #include "core/sample.h"
 #include "formats/mira/mira.h"
 #include "wire/bytes.h"
@@ -52,7 +53,8 @@ static bool spend(struct summary *o, uint64_t at, struct reel_error *err) {
 }
 
 /* Reads the field that a link refers to: the link is the position of its header, or of its content. */
-static bool field_at(struct summary *o, uint64_t link, enum mira_type type, struct mira_field *f, struct reel_error *err) {
+static bool field_at(struct summary *o, uint64_t link, enum mira_type type, struct mira_field *f,
+                     struct reel_error *err) {
     for (uint64_t offset = 0; offset <= MIRA_FIELD_HEAD; offset += MIRA_FIELD_HEAD) {
         bool yes;
         if (link < MIRA_HEADER + offset || link - offset >= o->tape.source->size) {
@@ -65,13 +67,14 @@ static bool field_at(struct summary *o, uint64_t link, enum mira_type type, stru
             return true;
         }
     }
-    return reel_fail(err, REEL_DAMAGED, "there is no %s at %llu, where a link points", type == MIRA_INFO ? "channel info" : "index",
-                     (ull)link);
+    return reel_fail(err, REEL_DAMAGED, "there is no %s at %llu, where a link points",
+                     type == MIRA_INFO ? "channel info" : "index", (ull)link);
 }
 
 /* ---- messages of a channel ---- */
 
-static bool position_at(struct summary *o, struct current *l, uint32_t i, struct position *out, struct reel_error *err) {
+static bool position_at(struct summary *o, struct current *l, uint32_t i, struct position *out,
+                        struct reel_error *err) {
     struct mira *t = &o->tape;
     uint64_t at = l->entries_at + (uint64_t)i * MIRA_INDEX_ENTRY;
     const uint8_t *p = window_at(&t->window, at, MIRA_INDEX_ENTRY, err);
@@ -85,17 +88,20 @@ static bool position_at(struct summary *o, struct current *l, uint32_t i, struct
     }
     *out = (struct position){.at = e.block - l->how.link + e.relative + l->how.message, .time = e.time};
     bool good = found && out->at > l->info_at && out->at < t->source->size && e.time >= l->first && e.time <= l->last;
-    return good || reel_fail(err, REEL_DAMAGED, "the index entry at %llu does not refer to a message of its channel", (ull)at);
+    return good ||
+           reel_fail(err, REEL_DAMAGED, "the index entry at %llu does not refer to a message of its channel", (ull)at);
 }
 
-static bool message_at(struct summary *o, const struct current *l, const struct position *position, struct mira_field *f, bool *known,
-                       struct reel_error *err) {
+static bool message_at(struct summary *o, const struct current *l, const struct position *position,
+                       struct mira_field *f, bool *known, struct reel_error *err) {
     struct mira *t = &o->tape;
     if (!spend(o, position->at, err) || !mira_field_read(t, &t->peek, position->at, f, err)) {
         return false;
     }
-    if (f->type != MIRA_MESSAGE || f->message.time != position->time || !bytes_equal(f->message.channel, l->channel->name)) {
-        return reel_fail(err, REEL_DAMAGED, "there is no message with its channel and time at %llu, where an index entry points",
+    if (f->type != MIRA_MESSAGE || f->message.time != position->time ||
+        !bytes_equal(f->message.channel, l->channel->name)) {
+        return reel_fail(err, REEL_DAMAGED,
+                         "there is no message with its channel and time at %llu, where an index entry points",
                          (ull)position->at);
     }
     return mira_codec_known(&t->window, f, known, err);
@@ -109,7 +115,8 @@ static bool sample(struct summary *o, struct current *l, bool *alike, struct ree
         struct position position;
         struct mira_field f;
         bool known;
-        if (!position_at(o, l, sample_number(k, l->count), &position, err) || !message_at(o, l, &position, &f, &known, err)) {
+        if (!position_at(o, l, sample_number(k, l->count), &position, err) ||
+            !message_at(o, l, &position, &f, &known, err)) {
             return false;
         }
         uint64_t h = mira_hash(&o->tape, known, f.message.frame);
@@ -161,12 +168,14 @@ static bool take_channel(struct summary *o, uint64_t at, struct reel_error *err)
         return false;
     }
     if (f.info.meta_size > MIRA_META_MAX || mira_table_get(t, 0, f.info.name) > 0) {
-        return reel_fail(err, REEL_DAMAGED, "the channel info at %llu is too large, or its channel has another one", (ull)at);
+        return reel_fail(err, REEL_DAMAGED, "the channel info at %llu is too large, or its channel has another one",
+                         (ull)at);
     }
     if (!mira_read_info(t, &f, err)) {
         return false;
     }
-    struct current l = {.channel = t->channels[t->n_channels - 1], .info_at = at, .first = f.info.first, .last = f.info.last};
+    struct current l = {
+        .channel = t->channels[t->n_channels - 1], .info_at = at, .first = f.info.first, .last = f.info.last};
     if (f.info.index == 0 && f.info.first == 0 && f.info.last == 0 && f.info.data_size == 0) {
         return true; /* without messages */
     }

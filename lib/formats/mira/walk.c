@@ -1,5 +1,5 @@
-/* Walks a tape from field to field; payloads are skipped unless they are compressed. Only the lengths inside a field determine where the
- * next one begins, not the positions, counts or sizes stated elsewhere. */
+/* Walks a tape from field to field; payloads are skipped unless they are compressed. Only the lengths inside a field
+ * determine where the next one begins, not the positions, counts or sizes stated elsewhere. */
 #include "formats/mira/mira.h"
 
 #include <stdio.h>
@@ -53,11 +53,12 @@ static bool plain_chunk(struct mira *t, const struct mira_field *f, struct reel_
     uint64_t size = t->source->size - f->at;
     t->plain_old = false;
     t->plain_at = f->at;
-    return reel_scan_chunk(t->scan, &(struct reel_chunk){.offset = f->at, .stored = size, .raw = size}, &t->plain_chunk, err);
+    return reel_scan_chunk(t->scan, &(struct reel_chunk){.offset = f->at, .stored = size, .raw = size}, &t->plain_chunk,
+                           err);
 }
 
-static bool add_compressed(struct mira *t, struct mira_channel *c, const struct mira_field *f, struct reel_entry *e, bool *done,
-                           struct reel_error *err) {
+static bool add_compressed(struct mira *t, struct mira_channel *c, const struct mira_field *f, struct reel_entry *e,
+                           bool *done, struct reel_error *err) {
     struct reel_chunk chunk = {.offset = f->message.data_at, .stored = f->message.stored};
     if (!mira_choose_codec(t, c, f, &chunk.codec, &chunk.raw, err)) {
         return false;
@@ -153,7 +154,8 @@ static bool take_field(struct mira *t, const struct mira_field *f, struct reel_e
     }
 }
 
-/* For a field whose stated size differs from that of its content: the one that a field follows is right. *whole: the field can be kept. */
+/* For a field whose stated size differs from that of its content: the one that a field follows is right. *whole: the
+ * field can be kept. */
 static bool resolve_size(struct mira *t, struct mira_field *f, bool *whole, struct reel_error *err) {
     *whole = true;
     bool natural = false, stated = false;
@@ -177,7 +179,8 @@ static bool walk_one(struct mira *t, struct reel_error *err) {
     if (!mira_field_read(t, &t->window, t->at, &f, &why)) {
         if (f.cut && f.type == MIRA_INDEX && mira_size_agrees(&f)) {
             reel_scan_finding(t->scan, REEL_WARNING, 0, t->at, t->source->size - t->at,
-                              "the tape is truncated in the index at %llu, after the last message", (unsigned long long)t->at);
+                              "the tape is truncated in the index at %llu, after the last message",
+                              (unsigned long long)t->at);
             t->at = t->source->size;
             return true;
         }
@@ -188,7 +191,8 @@ static bool walk_one(struct mira *t, struct reel_error *err) {
     }
     if (!whole) {
         char text[160];
-        snprintf(text, sizeof text, "field of type %02x at %llu: no field follows, neither by its size of %u nor by its content", f.type,
+        snprintf(text, sizeof text,
+                 "field of type %02x at %llu: no field follows, neither by its size of %u nor by its content", f.type,
                  (unsigned long long)f.at, f.size);
         return mira_resume(t, text, err);
     }

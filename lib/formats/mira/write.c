@@ -1,6 +1,6 @@
-/* Writes MIRA tapes: the header, message blocks with each channel's info before its first message, then the index tables (write_index.c).
- * Field contents are defined once, in functions that both count and render. Values that precede what they describe (counts, sums, links)
- * come from planning. */
+/* Writes MIRA tapes: the header, message blocks with each channel's info before its first message, then the index
+ * tables (write_index.c). Field contents are defined once, in functions that both count and render. Values that precede
+ * what they describe (counts, sums, links) come from planning. */
 #include "formats/mira/write.h"
 #include "core/codec.h"
 #include "wire/bytes.h"
@@ -50,7 +50,8 @@ static bool mira_open(struct reel_write *w, struct reel_error *err) {
     run->zlib = strcmp(compression, "zlib") == 0;
     run->again = compression[0] == '\0';
     if (!run->zlib && !run->again && strcmp(compression, "none") != 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"", compression);
+        return reel_fail(err, REEL_UNSUPPORTED, "MIRA tapes support compression zlib and none, not \"%s\"",
+                         compression);
     }
     run->compress_from = w->options->compress_from > 0 ? w->options->compress_from : MIRA_COMPRESS_MIN;
     run->block_max = w->options->block_bytes > 0 ? w->options->block_bytes : BLOCK_USUAL;
@@ -86,9 +87,11 @@ static bool all_relative(const struct reel_stream *stream) {
     return true;
 }
 
-/* The start of the tape: that of a whole tape is kept, other recordings start at their first message, relative clocks at 0. */
+/* The start of the tape: that of a whole tape is kept, other recordings start at their first message, relative clocks
+ * at 0. */
 static int64_t start_of(const struct reel_write *w, int64_t first_ns) {
-    const char *known = w->options->is_cut || w->stream->n_sources > 1 ? NULL : mira_metadata(w->stream, MIRA_START_KEY);
+    const char *known =
+        w->options->is_cut || w->stream->n_sources > 1 ? NULL : mira_metadata(w->stream, MIRA_START_KEY);
     uint64_t start = known ? strtoull(known, NULL, 10) : 0;
     if (all_relative(w->stream)) {
         return 0;
@@ -112,11 +115,12 @@ static bool mira_head(struct reel_write *w, struct reel_sink *out, struct reel_e
     uint64_t number = version ? strtoull(version, NULL, 16) : 0;
     int64_t utc_ns = utc ? strtoll(utc, NULL, 10) : 0;
     mira_put_tape_head(
-        out, &(struct mira_tape_head){.version = number > 0 && number < 1 << 24 ? (uint32_t)number : MIRA_VERSION_DEFAULT,
-                                      .start_ns = t->started ? t->start_ns : start_of(w, w->options->is_cut ? w->options->start_ns : 0),
-                                      .utc_ns = utc_ns <= MIRA_UTC_MAX_NS && utc_ns >= -MIRA_UTC_MAX_NS ? utc_ns : 0,
-                                      .blocks = (uint32_t)reel_write_groups(w),
-                                      .first_info = t->n_order > 0 ? t->info_at[t->order[0]] : 0});
+        out, &(struct mira_tape_head){
+                 .version = number > 0 && number < 1 << 24 ? (uint32_t)number : MIRA_VERSION_DEFAULT,
+                 .start_ns = t->started ? t->start_ns : start_of(w, w->options->is_cut ? w->options->start_ns : 0),
+                 .utc_ns = utc_ns <= MIRA_UTC_MAX_NS && utc_ns >= -MIRA_UTC_MAX_NS ? utc_ns : 0,
+                 .blocks = (uint32_t)reel_write_groups(w),
+                 .first_info = t->n_order > 0 ? t->info_at[t->order[0]] : 0});
     return true;
 }
 
@@ -237,7 +241,8 @@ static bool compress(struct reel_write *w, const struct reel_message *m, uint32_
     return true;
 }
 
-static bool sequence_of(struct reel_write *w, const struct reel_message *m, uint32_t *sequence, struct reel_error *err) {
+static bool sequence_of(struct reel_write *w, const struct reel_message *m, uint32_t *sequence,
+                        struct reel_error *err) {
     const struct mira_run *run = w->run;
     const struct mira_out *c = &run->channels[m->channel];
     struct reel_description d = {.sequence = 0};
@@ -281,8 +286,9 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
 /* ---- blocks ---- */
 
 struct mira_note mira_note_of(const struct reel_group *group) {
-    struct mira_note n = {
-        .first = (int64_t)load_u64le(group->note), .last = (int64_t)load_u64le(group->note + 8), .n_rows = load_u32le(group->note + 16)};
+    struct mira_note n = {.first = (int64_t)load_u64le(group->note),
+                          .last = (int64_t)load_u64le(group->note + 8),
+                          .n_rows = load_u32le(group->note + 16)};
     n.rows = group->note + MIRA_NOTE_HEAD;
     n.sizes = n.rows + (size_t)n.n_rows * MIRA_NOTE_ROW;
     n.n_sizes = (group->note_size - MIRA_NOTE_HEAD - n.n_rows * MIRA_NOTE_ROW) / 4;
@@ -349,12 +355,15 @@ static bool leave_note(struct reel_write *w, const struct mira_note *note, struc
 }
 
 /* *size: bytes that the message adds to the block being planned. REEL_UNSUPPORTED if it is too large for a field. */
-static bool added_size(struct reel_write *w, const struct reel_message *m, uint32_t stored, uint64_t *size, struct reel_error *err) {
+static bool added_size(struct reel_write *w, const struct reel_message *m, uint32_t stored, uint64_t *size,
+                       struct reel_error *err) {
     const struct mira_run *run = w->run;
     const struct mira_totals *t = w->totals;
-    *size = mira_message_size(w, m, stored) + (t->first_group[m->channel] == 0 ? mira_info_size(&run->channels[m->channel]) : 0);
-    return *size <= UINT32_MAX || reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes is too large for a tape",
-                                            w->stream->channels[m->channel]->name, m->size);
+    *size = mira_message_size(w, m, stored) +
+            (t->first_group[m->channel] == 0 ? mira_info_size(&run->channels[m->channel]) : 0);
+    return *size <= UINT32_MAX ||
+           reel_fail(err, REEL_UNSUPPORTED, "topic %s: a message of %u bytes is too large for a tape",
+                     w->stream->channels[m->channel]->name, m->size);
 }
 
 static bool mira_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {

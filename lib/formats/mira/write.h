@@ -1,5 +1,5 @@
-/* Internals of the MIRA tape writer. write.c: header and message blocks · write_channels.c: channels · write_index.c: index tables.
- * Layouts: wire.h. */
+/* Internals of the MIRA tape writer. write.c: header and message blocks · write_channels.c: channels · write_index.c:
+ * index tables. Layouts: wire.h. */
 #ifndef REEL_FORMATS_MIRA_WRITE_H
 #define REEL_FORMATS_MIRA_WRITE_H
 
@@ -59,17 +59,22 @@ struct mira_note {
 struct mira_note mira_note_of(const struct reel_group *group);
 
 /* channels */
-/* `name`: of the channel in the tape. Texts are those of the channel and of `name`, which must outlive it, or in the arena. */
-bool mira_out_channel(struct arena *arena, const struct reel_channel *c, const char *name, struct mira_out *out, struct reel_error *err);
-bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, struct mira_out **out, struct reel_error *err);
+/* `name`: of the channel in the tape. Texts are those of the channel and of `name`, which must outlive it, or in the
+ * arena. */
+bool mira_out_channel(struct arena *arena, const struct reel_channel *c, const char *name, struct mira_out *out,
+                      struct reel_error *err);
+bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, struct mira_out **out,
+                       struct reel_error *err);
 bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss);
 bool mira_accepts_all(const struct reel_stream *stream, struct reel_loss *loss);
-const char *mira_metadata(const struct reel_stream *stream, const char *key); /* of the first recording; NULL: not found */
+const char *mira_metadata(const struct reel_stream *stream,
+                          const char *key); /* of the first recording; NULL: not found */
 
 /* groups */
 bool mira_out_time(const struct reel_write *w, const struct reel_message *m, int64_t *time, struct reel_error *err);
 bool mira_may_compress(const struct reel_write *w, const struct reel_message *m);
-uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m, uint32_t stored); /* of the whole field */
+uint64_t mira_message_size(const struct reel_write *w, const struct reel_message *m,
+                           uint32_t stored); /* of the whole field */
 uint64_t mira_info_size(const struct mira_out *c);
 struct mira_info_links { /* what is not known before the end of the tape */
     uint64_t next, stored, index;
@@ -82,7 +87,8 @@ struct mira_tape_head {
     uint64_t first_info;
 };
 void mira_put_tape_head(struct reel_sink *out, const struct mira_tape_head *head);
-/* Does the channel's info precede this message? `group` is the current group; run->pass must be increased before each pass over a group. */
+/* Does the channel's info precede this message? `group` is the current group; run->pass must be increased before each
+ * pass over a group. */
 bool mira_is_first(struct reel_write *w, uint32_t channel, uint64_t group);
 void mira_put_info(struct reel_write *w, uint32_t channel, struct reel_sink *out);
 

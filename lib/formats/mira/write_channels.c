@@ -1,5 +1,6 @@
-/* Converts channels of a stream to channels of a tape. In a tape a channel has a unique name, a type and meta data, so the other properties
- * of a channel are stored in the meta data, as fields of ros_wrap.h; Reel's reader restores them. */
+/* Converts channels of a stream to channels of a tape. In a tape a channel has a unique name, a type and meta data, so
+ * the other properties of a channel are stored in the meta data, as fields of ros_wrap.h; Reel's reader restores them.
+ */
 #include "core/naming.h"
 #include "core/ros_write.h"
 #include "formats/mira/write.h"
@@ -27,8 +28,9 @@ static bool is_native(const struct reel_channel *c) {
     for (size_t i = 0; plain && i < c->metadata.count; i++) {
         plain = is_derived(&c->metadata.items[i]);
     }
-    return plain && (c->n_schemas == 0 || (s && strcmp(s->name, c->type) == 0 && s->hash[0] == '\0' &&
-                                           (strcmp(s->encoding, MIRA_ENCODING) == 0 || (s->encoding[0] == '\0' && s->data.size == 0))));
+    return plain && (c->n_schemas == 0 ||
+                     (s && strcmp(s->name, c->type) == 0 && s->hash[0] == '\0' &&
+                      (strcmp(s->encoding, MIRA_ENCODING) == 0 || (s->encoding[0] == '\0' && s->data.size == 0))));
 }
 
 /* The meta data of a channel of another format. `name`: its original name, if it differs in the tape. */
@@ -54,7 +56,8 @@ static bool put_foreign(struct reel_sink *out, const struct reel_channel *c, con
     return true;
 }
 
-static bool make_meta(struct arena *arena, const struct reel_channel *c, bool renamed, struct reel_bytes *meta, struct reel_error *err) {
+static bool make_meta(struct arena *arena, const struct reel_channel *c, bool renamed, struct reel_bytes *meta,
+                      struct reel_error *err) {
     const char *name = renamed ? c->name : NULL;
     if (!renamed && is_native(c)) {
         *meta = c->n_schemas == 1 ? c->schemas[0].data : bytes_of("", 0);
@@ -87,12 +90,14 @@ static const struct reel_format *format_of(const struct reel_stream *stream, uin
     return reel_index_info(reel_recording_index(reel_reader_recording(stream->readers[source])))->format;
 }
 
-bool mira_out_channel(struct arena *arena, const struct reel_channel *c, const char *name, struct mira_out *out, struct reel_error *err) {
+bool mira_out_channel(struct arena *arena, const struct reel_channel *c, const char *name, struct mira_out *out,
+                      struct reel_error *err) {
     *out = (struct mira_out){.name = bytes_text(name), .type = bytes_text(c->type), .frame = only_frame(c)};
     return make_meta(arena, c, strcmp(name, c->name) != 0, &out->meta, err);
 }
 
-bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, struct mira_out **out, struct reel_error *err) {
+bool mira_out_channels(struct arena *arena, const struct reel_stream *stream, struct mira_out **out,
+                       struct reel_error *err) {
     uint32_t n = stream->n_channels;
     struct mira_out *all = arena_alloc(arena, ((size_t)n + 1) * sizeof *all);
     const char **names = arena_alloc(arena, ((size_t)n + 1) * sizeof *names);
@@ -119,7 +124,8 @@ const char *mira_metadata(const struct reel_stream *stream, const char *key) {
     if (stream->n_sources == 0) {
         return NULL;
     }
-    const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[0])));
+    const struct reel_pairs *pairs =
+        reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[0])));
     for (size_t i = 0; i < pairs->count; i++) {
         if (strcmp(pairs->items[i].key, key) == 0) {
             return pairs->items[i].value;
@@ -136,12 +142,13 @@ bool mira_accepts(const struct reel_channel *c, struct reel_loss *loss) {
     }
     struct reel_sink count = {0};
     if (!put_foreign(&count, c, c->name) || count.pos > MIRA_OUT_META_MAX) {
-        reel_loss_add(loss, REEL_REFUSES, c, "its meta data (%llu bytes, mostly schemas) exceed %d MiB", (unsigned long long)count.pos,
-                      MIRA_OUT_META_MAX >> 20);
+        reel_loss_add(loss, REEL_REFUSES, c, "its meta data (%llu bytes, mostly schemas) exceed %d MiB",
+                      (unsigned long long)count.pos, MIRA_OUT_META_MAX >> 20);
         return false;
     }
     reel_loss_add(loss, REEL_CHANGES, c,
-                  "messages keep their bytes and type; encoding (%s), schemas and metadata are stored in the channel's meta data, "
+                  "messages keep their bytes and type; encoding (%s), schemas and metadata are stored in the channel's "
+                  "meta data, "
                   "which only Reel reads",
                   c->encoding[0] ? c->encoding : "an unknown");
     return true;

@@ -1,6 +1,6 @@
-/* The end of a tape: index tables in the order of the channel infos, then the infos of channels without messages. Entries are numbered
- * consecutively over all tables; a part of the tail is a range of these numbers. The positions of messages are not stored: each part
- * computes them again by walking the groups that have its channels. */
+/* The end of a tape: index tables in the order of the channel infos, then the infos of channels without messages.
+ * Entries are numbered consecutively over all tables; a part of the tail is a range of these numbers. The positions of
+ * messages are not stored: each part computes them again by walking the groups that have its channels. */
 #include "formats/mira/write.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -138,7 +138,8 @@ static bool put_table_head(struct reel_write *w, uint32_t channel, struct reel_s
     const struct mira_totals *t = w->totals;
     uint64_t messages = t->messages[channel];
     if (messages > TABLE_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index of a tape can hold (%u)",
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "topic %s: %llu messages are more than an index of a tape can hold (%u)",
                          w->stream->channels[channel]->name, (unsigned long long)messages, (unsigned)TABLE_MAX);
     }
     reel_sink_u8(out, MIRA_INDEX);

@@ -1,5 +1,5 @@
-/* Makes index pack entries from messages. Oddities are counted while scanning and reported once at the end, so that a million odd
- * messages make one finding. */
+/* Makes index pack entries from messages. Oddities are counted while scanning and reported once at the end, so that a
+ * million odd messages make one finding. */
 #include "formats/nanover/scan.h"
 #include "wire/cleanup.h"
 
@@ -35,9 +35,12 @@ static const struct {
     [QUIRK_OFFSET_32] = {REEL_NOTE, "lie above 4 GiB, which the VR client cannot play"},
     [QUIRK_PAUSE] = {REEL_NOTE, "come more than a second after the message before"},
     [QUIRK_GAP] = {REEL_NOTE, "do not follow the message before without a gap"},
-    [QUIRK_ENTRY_KEY] = {REEL_WARNING, "have an index entry with keys of its own: the official reader refuses the file"},
+    [QUIRK_ENTRY_KEY] = {REEL_WARNING,
+                         "have an index entry with keys of its own: the official reader refuses the file"},
     [QUIRK_NOT_KEPT] = {REEL_WARNING, "have so much index metadata of their own that it is not written again"},
-    [QUIRK_SETS] = {REEL_NOTE, "have too many keys, or too many different sets of keys precede them: a cut after them takes longer"},
+    [QUIRK_SETS] =
+        {REEL_NOTE,
+         "have too many keys, or too many different sets of keys precede them: a cut after them takes longer"},
 };
 
 static uint64_t position(const struct nanover_scan *s, uint64_t offset) {
@@ -54,8 +57,8 @@ void nanover_quirks_report(struct nanover_scan *s) {
     for (int q = 0; q < QUIRKS; q++) {
         if (s->quirks[q].count > 0) {
             reel_scan_finding(s->scan, quirk_texts[q].severity, 0, position(s, s->quirks[q].first_offset), 0,
-                              "%" PRIu64 " message(s) %s; the first is at %" PRIu64 " of messages.msgpack", s->quirks[q].count,
-                              quirk_texts[q].text, s->quirks[q].first_offset);
+                              "%" PRIu64 " message(s) %s; the first is at %" PRIu64 " of messages.msgpack",
+                              s->quirks[q].count, quirk_texts[q].text, s->quirks[q].first_offset);
         }
     }
 }
@@ -66,11 +69,13 @@ void nanover_lost(struct nanover_scan *s, uint64_t offset, uint64_t length, cons
     va_start(arguments, text);
     vsnprintf(why, sizeof why, text, arguments);
     va_end(arguments);
-    reel_scan_finding(s->scan, REEL_LOSS, 0, position(s, offset), length, "message at %" PRIu64 " of messages.msgpack: %s", offset, why);
+    reel_scan_finding(s->scan, REEL_LOSS, 0, position(s, offset), length,
+                      "message at %" PRIu64 " of messages.msgpack: %s", offset, why);
 }
 
 const uint8_t *nanover_scan_bytes(struct nanover_scan *s, uint64_t offset, size_t length, struct reel_error *err) {
-    if (offset >= s->window.offset) { /* the window only moves forward, so every byte is read once however the entries jump */
+    if (offset >=
+        s->window.offset) { /* the window only moves forward, so every byte is read once however the entries jump */
         return window_at(&s->window, offset, length, err);
     }
     if (length > s->jump_capacity) {
@@ -106,7 +111,8 @@ static bool pack_types(struct grow *out, const struct nanover_message *m, struct
     return !out->failed || reel_fail_memory(err);
 }
 
-static bool add_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept, struct reel_error *err) {
+static bool add_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept,
+                        struct reel_error *err) {
     struct arena scratch = {.max = 16 << 20};
     struct reel_channel channel;
     *kept = s->channels.count < REEL_CHANNELS_MAX && nanover_channel(&scratch, m->types, m->n_types, &channel);
@@ -120,7 +126,8 @@ static bool add_channel(struct nanover_scan *s, const struct nanover_message *m,
                  : reel_fail_memory(err);
 }
 
-bool nanover_find_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept, struct reel_error *err) {
+bool nanover_find_channel(struct nanover_scan *s, const struct nanover_message *m, uint32_t *id, bool *kept,
+                          struct reel_error *err) {
     if (!pack_types(&s->types, m, err)) {
         return false;
     }
@@ -154,10 +161,12 @@ static void check_run(struct nanover_scan *s, const struct nanover_message *m, u
     }
     s->run_particles = m->particles > 0 ? m->particles : s->run_particles;
     s->run_residues = m->residues > 0 ? m->residues : s->run_residues;
-    if (s->run_particles > 0 && m->rows > 0 && m->rows != s->run_particles && (m->quirks & UINT32_C(1) << QUIRK_ROWS) == 0) {
+    if (s->run_particles > 0 && m->rows > 0 && m->rows != s->run_particles &&
+        (m->quirks & UINT32_C(1) << QUIRK_ROWS) == 0) {
         nanover_quirk_note(s, QUIRK_ROWS, offset);
     }
-    if ((s->run_particles > 0 && m->bond_end > s->run_particles) || (s->run_residues > 0 && m->residue_end > s->run_residues)) {
+    if ((s->run_particles > 0 && m->bond_end > s->run_particles) ||
+        (s->run_residues > 0 && m->residue_end > s->run_residues)) {
         nanover_quirk_note(s, QUIRK_RANGE, offset);
     }
 }
@@ -172,8 +181,8 @@ static void check_position(struct nanover_scan *s, uint64_t offset, uint32_t len
     s->end = offset + length > s->end ? offset + length : s->end;
 }
 
-bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_entry *entry,
-                        bool *kept, struct reel_error *err) {
+bool nanover_entry_make(struct nanover_scan *s, const struct nanover_message *m, uint64_t offset, uint32_t length,
+                        struct reel_entry *entry, bool *kept, struct reel_error *err) {
     uint32_t channel = 0, set = 0;
     if (!nanover_find_channel(s, m, &channel, kept, err)) {
         return false;

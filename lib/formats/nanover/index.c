@@ -1,5 +1,6 @@
-/* Reads the index of a NanoVer recording. The index has the positions and times of messages; types and keys come from the messages
- * themselves. Both are read through windows, every message is checked, and where the index breaks off the walk goes on without it. */
+/* Reads the index of a NanoVer recording. The index has the positions and times of messages; types and keys come from
+ * the messages themselves. Both are read through windows, every message is checked, and where the index breaks off the
+ * walk goes on without it. */
 #include "formats/nanover/scan.h"
 #include "wire/bytes.h"
 
@@ -105,7 +106,8 @@ static enum msgpack_result claim_read(struct cursor *c, struct nanover_claim *e)
 
 /* --- the walk over the index --- */
 
-bool nanover_index_next(struct nanover_walk *w, struct nanover_claim *e, uint64_t *begin, const char **why, struct reel_error *err) {
+bool nanover_index_next(struct nanover_walk *w, struct nanover_claim *e, uint64_t *begin, const char **why,
+                        struct reel_error *err) {
     uint64_t left = w->size - w->at < INDEX_ENTRY_MAX ? w->size - w->at : INDEX_ENTRY_MAX;
     uint64_t size = window_held(&w->window, w->at);
     *begin = w->at;
@@ -131,7 +133,8 @@ static void compare_claim(struct nanover_scan *s, struct nanover_claim *e, const
     bool same = e->n_types == m->n_types;
     for (unsigned i = 0; e->has_types && same && i < m->n_types; i++) {
         struct msgpack_item item;
-        same = msgpack_read(&e->types, &item) == MSGPACK_OK && item.kind == MSGPACK_STR && bytes_equal(item.bytes, m->types[i]);
+        same = msgpack_read(&e->types, &item) == MSGPACK_OK && item.kind == MSGPACK_STR &&
+               bytes_equal(item.bytes, m->types[i]);
     }
     if (!e->has_types || !same) {
         nanover_quirk_note(s, e->has_types ? QUIRK_TYPES : QUIRK_TYPES_MISSING, e->offset);
@@ -151,7 +154,8 @@ static void compare_claim(struct nanover_scan *s, struct nanover_claim *e, const
 }
 
 /* Keeps the position of the entry's metadata map, so that a writer can copy its other keys. */
-static void keep_metadata(const struct nanover_walk *w, const struct nanover_claim *e, uint64_t begin, struct reel_entry *entry) {
+static void keep_metadata(const struct nanover_walk *w, const struct nanover_claim *e, uint64_t begin,
+                          struct reel_entry *entry) {
     uint64_t position = w->base + begin + e->metadata_at;
     if (!e->own_metadata) {
         return;
@@ -175,8 +179,8 @@ static bool take_claim(struct nanover_walk *w, struct nanover_claim *e, uint64_t
     struct nanover_scan *s = w->s;
     const char *problem = nanover_claim_problem(e, s->size);
     if (problem) {
-        reel_scan_finding(s->scan, REEL_LOSS, 0, w->chunk == 0 ? w->base + begin : 0, 0, "index entry at %" PRIu64 " of index.msgpack %s",
-                          begin, problem);
+        reel_scan_finding(s->scan, REEL_LOSS, 0, w->chunk == 0 ? w->base + begin : 0, 0,
+                          "index entry at %" PRIu64 " of index.msgpack %s", begin, problem);
         return true;
     }
     const uint8_t *p = nanover_scan_bytes(s, e->offset, (size_t)e->length, err);
@@ -210,8 +214,8 @@ static bool take_claim(struct nanover_walk *w, struct nanover_claim *e, uint64_t
 
 /* Reports why the index walk stopped, and how the messages are read from there. */
 static bool index_broken(struct nanover_walk *w, const char *why, struct reel_error *err) {
-    reel_scan_finding(w->s->scan, REEL_LOSS, 0, w->chunk == 0 ? w->base + w->at : 0, 0, "index.msgpack %s at %" PRIu64 " of %" PRIu64, why,
-                      w->at, w->size);
+    reel_scan_finding(w->s->scan, REEL_LOSS, 0, w->chunk == 0 ? w->base + w->at : 0, 0,
+                      "index.msgpack %s at %" PRIu64 " of %" PRIu64, why, w->at, w->size);
     return nanover_recover(w->s, w->s->end, err);
 }
 
@@ -232,13 +236,15 @@ static bool walk_entries(struct nanover_walk *w, uint64_t count, struct reel_err
         }
         if (s->checked > 2 * s->size + OVERLAP_SLACK) {
             reel_scan_finding(s->scan, REEL_LOSS, 0, 0, 0,
-                              "index entry %" PRIu64 ": the entries so far overlap to more than twice the messages; the rest is omitted",
+                              "index entry %" PRIu64
+                              ": the entries so far overlap to more than twice the messages; the rest is omitted",
                               i);
             return true;
         }
     }
     if (w->at < w->size) {
-        reel_scan_finding(s->scan, REEL_WARNING, 0, w->chunk == 0 ? w->base + w->at : 0, 0, "index.msgpack has bytes after its last entry");
+        reel_scan_finding(s->scan, REEL_WARNING, 0, w->chunk == 0 ? w->base + w->at : 0, 0,
+                          "index.msgpack has bytes after its last entry");
     }
     if (s->end < s->size) {
         reel_scan_finding(s->scan, REEL_NOTE, 0, s->plain ? s->base + s->end : 0, 0,

@@ -1,5 +1,6 @@
-/* Records NanoVer recordings. An archive has its index and directory at the end and is unreadable without them, so until it is closed the
- * file is MCAP: what was synced outlives the end of the program, with its times, in any reader of MCAP. Closing converts it in place. */
+/* Records NanoVer recordings. An archive has its index and directory at the end and is unreadable without them, so
+ * until it is closed the file is MCAP: what was synced outlives the end of the program, with its times, in any reader
+ * of MCAP. Closing converts it in place. */
 #include "core/record.h"
 #include "core/output_file.h"
 #include "formats/nanover/nanover.h"
@@ -27,7 +28,8 @@ static bool simulation_open(struct reel_recorder *r, struct reel_error *err) {
         return false;
     }
     if (r->options.compression && r->options.compression[0]) {
-        return reel_fail(err, REEL_UNSUPPORTED, "NanoVer recordings have no compression, not \"%s\"", r->options.compression);
+        return reel_fail(err, REEL_UNSUPPORTED, "NanoVer recordings have no compression, not \"%s\"",
+                         r->options.compression);
     }
     if (!(n->mcap = calloc(1, writer->recorder->state_size))) {
         return reel_fail_memory(err);
@@ -75,8 +77,8 @@ static bool simulation_finish(struct reel_recorder *r, struct reel_error *err) {
     AUTO(reel_conversion_free)
     struct reel_conversion *conversion =
         recording ? reel_conversion_new(r->writer, &recording, 1, &reel_select_all, &plain, NULL, NULL, err) : NULL;
-    return conversion && output_file_open(&file, r->path, true, err) && reel_convert_to(conversion, &output, NULL, err) &&
-           output_file_finish(&file, err);
+    return conversion && output_file_open(&file, r->path, true, err) &&
+           reel_convert_to(conversion, &output, NULL, err) && output_file_finish(&file, err);
 }
 
 const struct reel_recorder_ops nanover_recorder = {.state_size = sizeof(struct recorder),

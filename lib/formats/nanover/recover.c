@@ -1,5 +1,6 @@
-/* Reads messages without an index, after a crash of the recorder or damage to the index. Messages delimit themselves, so they can be
- * walked; their times are estimated from the timestamps in frames. A time never runs backwards, and a jump of the clock is ignored. */
+/* Reads messages without an index, after a crash of the recorder or damage to the index. Messages delimit themselves,
+ * so they can be walked; their times are estimated from the timestamps in frames. A time never runs backwards, and a
+ * jump of the clock is ignored. */
 #include "formats/nanover/scan.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -75,7 +76,8 @@ static int64_t frame_time(struct recovery *r, const struct nanover_message *m) {
     return t;
 }
 
-static bool take(struct recovery *r, const struct nanover_message *m, uint64_t offset, uint32_t length, struct reel_error *err) {
+static bool take(struct recovery *r, const struct nanover_message *m, uint64_t offset, uint32_t length,
+                 struct reel_error *err) {
     struct reel_entry entry;
     bool kept;
     if (!nanover_entry_make(r->s, m, offset, length, &entry, &kept, err)) {
@@ -106,8 +108,8 @@ static bool take(struct recovery *r, const struct nanover_message *m, uint64_t o
 }
 
 /* Reads the message at `at`, whatever its length. */
-static bool read_next(struct nanover_scan *s, uint64_t at, struct nanover_message *m, enum msgpack_result *result, uint64_t *length,
-                      const char **why, struct reel_error *err) {
+static bool read_next(struct nanover_scan *s, uint64_t at, struct nanover_message *m, enum msgpack_result *result,
+                      uint64_t *length, const char **why, struct reel_error *err) {
     uint64_t left = s->size - at < REEL_MESSAGE_MEMORY_MAX ? s->size - at : REEL_MESSAGE_MEMORY_MAX;
     uint64_t size = window_held(&s->window, at);
     size = size > FIRST_READ ? size : FIRST_READ;
@@ -144,11 +146,12 @@ static bool at_zip_record(struct nanover_scan *s, uint64_t at, bool *is, struct 
 
 static void report(const struct recovery *r, uint64_t from) {
     if (r->s->taken > 0) {
-        reel_scan_finding(
-            r->s->scan, REEL_WARNING, 0, r->s->plain ? r->s->base + from : 0, 0,
-            "times of the messages from %" PRIu64 " of messages.msgpack on are not recorded: frames are timed by server.timestamp (%" PRIu64
-            "), by system.simulation.time, 1 ps as 1 s (%" PRIu64 "), by 30 frames a second (%" PRIu64 "), other messages between them",
-            from, r->by_server, r->by_simulation, r->by_rate);
+        reel_scan_finding(r->s->scan, REEL_WARNING, 0, r->s->plain ? r->s->base + from : 0, 0,
+                          "times of the messages from %" PRIu64
+                          " of messages.msgpack on are not recorded: frames are timed by server.timestamp (%" PRIu64
+                          "), by system.simulation.time, 1 ps as 1 s (%" PRIu64 "), by 30 frames a second (%" PRIu64
+                          "), other messages between them",
+                          from, r->by_server, r->by_simulation, r->by_rate);
     }
 }
 
@@ -173,7 +176,8 @@ bool nanover_recover(struct nanover_scan *s, uint64_t at, struct reel_error *err
         }
         if (result != MSGPACK_OK) {
             nanover_lost(s, at, s->size - at, "%s: %s",
-                         result == MSGPACK_SHORT ? "the last one is truncated" : "the rest is omitted, because it", why);
+                         result == MSGPACK_SHORT ? "the last one is truncated" : "the rest is omitted, because it",
+                         why);
             break;
         }
         s->checked += length;

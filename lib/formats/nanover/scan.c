@@ -1,5 +1,5 @@
-/* Scans NanoVer recordings: the archive's members, then the walk over index and messages (index.c), or over the messages alone
- * (recover.c). */
+/* Scans NanoVer recordings: the archive's members, then the walk over index and messages (index.c), or over the
+ * messages alone (recover.c). */
 #include "formats/nanover/scan.h"
 #include "core/codec.h"
 #include "wire/bytes.h"
@@ -16,8 +16,8 @@ enum {
 
 /* --- members --- */
 
-bool nanover_address_member(struct reel_scan *scan, const struct zip_member *m, struct reel_chunk *run, uint32_t *chunk, uint64_t *base,
-                            struct reel_error *err) {
+bool nanover_address_member(struct reel_scan *scan, const struct zip_member *m, struct reel_chunk *run, uint32_t *chunk,
+                            uint64_t *base, struct reel_error *err) {
     *run = (struct reel_chunk){.part = 0, .codec = m->codec, .offset = m->offset, .stored = m->stored, .raw = m->raw};
     *chunk = 0;
     *base = m->offset;
@@ -31,14 +31,14 @@ bool nanover_address_member(struct reel_scan *scan, const struct zip_member *m, 
     return reel_scan_chunk(scan, run, chunk, err);
 }
 
-static bool open_member(struct reel_scan *scan, const struct zip_member *m, struct reel_source **source, uint32_t *chunk, uint64_t *base,
-                        struct reel_error *err) {
+static bool open_member(struct reel_scan *scan, const struct zip_member *m, struct reel_source **source,
+                        uint32_t *chunk, uint64_t *base, struct reel_error *err) {
     struct reel_chunk run;
     if (!nanover_address_member(scan, m, &run, chunk, base, err)) {
         return false;
     }
-    *source =
-        m->codec == REEL_CODEC_NONE ? reel_source_slice(scan->parts[0], m->offset, m->stored, err) : reel_scan_open_chunk(scan, &run, err);
+    *source = m->codec == REEL_CODEC_NONE ? reel_source_slice(scan->parts[0], m->offset, m->stored, err)
+                                          : reel_scan_open_chunk(scan, &run, err);
     return *source != NULL;
 }
 
@@ -55,9 +55,10 @@ static bool check_crc(struct nanover_scan *s, const struct zip_member *m, struct
         }
     }
     if (m->crc_known && s->crc != m->crc) {
-        reel_scan_finding(s->scan, REEL_LOSS, 0, m->offset, 0,
-                          "messages.msgpack has CRC-32 %08x, the archive says %08x: some of its bytes are not those recorded", s->crc,
-                          m->crc);
+        reel_scan_finding(
+            s->scan, REEL_LOSS, 0, m->offset, 0,
+            "messages.msgpack has CRC-32 %08x, the archive says %08x: some of its bytes are not those recorded", s->crc,
+            m->crc);
     }
     return true;
 }
@@ -80,8 +81,8 @@ static const char *suffix_type(const char *name) {
     return "application/octet-stream";
 }
 
-/* Unpacks a compressed member as a check while the budget lasts, so that an unreadable one is reported by the scan and not only when it
- * is exported. */
+/* Unpacks a compressed member as a check while the budget lasts, so that an unreadable one is reported by the scan and
+ * not only when it is exported. */
 static bool try_member(struct reel_scan *scan, const struct zip_member *m, uint64_t *budget, struct reel_error *err) {
     uint64_t raw = m->raw;
     if (m->codec == REEL_CODEC_NONE || m->raw > *budget) {
@@ -93,7 +94,8 @@ static bool try_member(struct reel_scan *scan, const struct zip_member *m, uint6
 }
 
 /* Adds every other member as an attachment. */
-static bool attach(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
+static bool attach(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget,
+                   struct reel_error *err) {
     for (size_t i = 0; i < archive->zip.count; i++) {
         const struct zip_member *m = &archive->zip.members[i];
         bool folder = m->name.size > 0 && m->name.data[m->name.size - 1] == '/';
@@ -112,11 +114,13 @@ static bool attach(struct reel_scan *scan, const struct nanover_archive *archive
         struct reel_attachment a = {.name = name, .media_type = suffix_type(name), .size = m->raw};
         struct reel_chunk run;
         struct reel_error why = {.code = REEL_DAMAGED};
-        if (m->problem || !try_member(scan, m, &budget, &why) || !nanover_address_member(scan, m, &run, &a.chunk, &a.offset, &why)) {
+        if (m->problem || !try_member(scan, m, &budget, &why) ||
+            !nanover_address_member(scan, m, &run, &a.chunk, &a.offset, &why)) {
             if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
                 return reel_error_pass(err, &why);
             }
-            reel_scan_finding(scan, REEL_LOSS, 0, m->offset, 0, "member %s: %s", name, m->problem ? m->problem : why.text);
+            reel_scan_finding(scan, REEL_LOSS, 0, m->offset, 0, "member %s: %s", name,
+                              m->problem ? m->problem : why.text);
             continue;
         }
         if (!reel_scan_attachment(scan, &a, err)) {
@@ -133,8 +137,8 @@ static void free_scan(struct nanover_scan *s) {
     nanover_scan_tables_free(s);
 }
 
-bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *why,
-                        struct reel_error *err) {
+bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w,
+                        struct reel_error *why, struct reel_error *err) {
     const struct zip_member *m = archive->index;
     if (!m || m->problem) {
         reel_fail(why, REEL_DAMAGED, "%s", m ? m->problem : "it is missing");
@@ -150,7 +154,8 @@ bool nanover_open_index(struct reel_scan *scan, const struct nanover_archive *ar
     return true;
 }
 
-bool nanover_report_archive(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget, struct reel_error *err) {
+bool nanover_report_archive(struct reel_scan *scan, const struct nanover_archive *archive, uint64_t budget,
+                            struct reel_error *err) {
     const struct zip_member *m = archive->messages, *index = archive->index;
     reel_scan_container(scan, m->codec == REEL_CODEC_NONE ? "ZIP, stored" : "ZIP, deflated");
     reel_scan_clock(scan, REEL_CLOCK_RELATIVE, "timestamps count from the start of the recorder");
@@ -162,7 +167,8 @@ bool nanover_report_archive(struct reel_scan *scan, const struct nanover_archive
     }
     char number[32];
     snprintf(number, sizeof number, "%" PRIu64, m->raw);
-    return reel_scan_metadata(scan, "messages.msgpack bytes", bytes_text(number), err) && attach(scan, archive, budget, err);
+    return reel_scan_metadata(scan, "messages.msgpack bytes", bytes_text(number), err) &&
+           attach(scan, archive, budget, err);
 }
 
 /* The index is opened before the messages, so that a compressed one is chunk 1 (nanover.h). */
@@ -199,8 +205,8 @@ static bool nanover_scan(struct reel_scan *scan, struct reel_error *err) {
 
 /* --- the format --- */
 
-/* Most files begin with the messages member; any other archive must list both members. A ZIP may have other data in front: then the
- * file's suffix decides. */
+/* Most files begin with the messages member; any other archive must list both members. A ZIP may have other data in
+ * front: then the file's suffix decides. */
 static int nanover_probe(struct reel_bytes head, struct reel_source *source) {
     const size_t name = sizeof NANOVER_MESSAGES - 1;
     bool zip = head.size >= ZIP_LOCAL_SIZE && load_u32le(head.data) == ZIP_LOCAL_MAGIC;

@@ -1,7 +1,8 @@
-/* The summary of a NanoVer recording: what the archive's directory and the index state, and the simulation's name from the first
- * messages. It reads the end of the archive, its directory, the local header of every member, index.msgpack through a window and, when
- * the messages are stored without compression, the first NAME_MESSAGES_MAX of them, at most NAME_BYTES_MAX bytes in all. The index must
- * name every message's types, and messages must not overlap; otherwise there is no summary. */
+/* The summary of a NanoVer recording: what the archive's directory and the index state, and the simulation's name from
+ * the first messages. It reads the end of the archive, its directory, the local header of every member, index.msgpack
+ * through a window and, when the messages are stored without compression, the first NAME_MESSAGES_MAX of them, at most
+ * NAME_BYTES_MAX bytes in all. The index must name every message's types, and messages must not overlap; otherwise
+ * there is no summary. */
 #include "formats/nanover/scan.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -26,7 +27,8 @@ static inline void reel_auto_name_search(struct name_search *l) {
     reel_source_free(l->messages);
 }
 
-static bool search_name(struct name_search *l, struct nanover_scan *s, const struct nanover_claim *e, struct reel_error *err) {
+static bool search_name(struct name_search *l, struct nanover_scan *s, const struct nanover_claim *e,
+                        struct reel_error *err) {
     if (!l->messages || s->named || l->left == 0 || e->length > l->bytes_left) {
         return true;
     }
@@ -42,17 +44,19 @@ static bool search_name(struct name_search *l, struct nanover_scan *s, const str
     struct nanover_message m;
     const char *why;
     struct cursor c = cursor_of(bytes_of(data, (size_t)e->length));
-    s->named =
-        nanover_message_read(&c, &m, NULL, &why) == MSGPACK_OK && m.simulation_name.size > 0 && m.simulation_name.size < REEL_TEXT_MAX;
+    s->named = nanover_message_read(&c, &m, NULL, &why) == MSGPACK_OK && m.simulation_name.size > 0 &&
+               m.simulation_name.size < REEL_TEXT_MAX;
     return !s->named || reel_scan_metadata(s->scan, "system.simulation.name", m.simulation_name, err);
 }
 
 static bool refuse(struct nanover_walk *w, uint64_t begin, const char *why, struct reel_error *err) {
-    return reel_fail(err, REEL_UNSUPPORTED, "%s at %" PRIu64 " of %" PRIu64 " bytes %s: the contents are unknown until a scan",
-                     NANOVER_INDEX, begin, w->size, why);
+    return reel_fail(err, REEL_UNSUPPORTED,
+                     "%s at %" PRIu64 " of %" PRIu64 " bytes %s: the contents are unknown until a scan", NANOVER_INDEX,
+                     begin, w->size, why);
 }
 
-/* Takes the types of a message from its index entry. False when the entry lacks them, or its length is too small for them. */
+/* Takes the types of a message from its index entry. False when the entry lacks them, or its length is too small for
+ * them. */
 static bool take_types(const struct nanover_claim *e, struct nanover_message *m) {
     struct cursor types = e->types;
     uint64_t least = 1;
@@ -95,7 +99,8 @@ static bool count_entry(struct nanover_walk *w, struct name_search *l, const str
         return refuse(w, begin, "has too many or too long message types", err);
     }
     s->time_ns = e->has_time ? e->time_ns : s->time_ns;
-    const struct reel_channel_stats stats = {.count = 1, .bytes = e->length, .first_ns = s->time_ns, .last_ns = s->time_ns};
+    const struct reel_channel_stats stats = {
+        .count = 1, .bytes = e->length, .first_ns = s->time_ns, .last_ns = s->time_ns};
     return search_name(l, s, e, err) && reel_scan_count(s->scan, channel, &stats, err);
 }
 
@@ -122,19 +127,23 @@ static bool count_all(struct nanover_walk *w, struct name_search *l, struct reel
 }
 
 /* The index as w->source. */
-static bool open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w, struct reel_error *err) {
+static bool open_index(struct reel_scan *scan, const struct nanover_archive *archive, struct nanover_walk *w,
+                       struct reel_error *err) {
     const struct zip_member *m = archive->messages, *index = archive->index;
     struct reel_error why = {.code = REEL_OK};
     if (archive->lost || m->problem) {
-        return reel_fail(err, REEL_UNSUPPORTED, "%s: the contents are unknown until a scan", archive->lost ? archive->lost : m->problem);
+        return reel_fail(err, REEL_UNSUPPORTED, "%s: the contents are unknown until a scan",
+                         archive->lost ? archive->lost : m->problem);
     }
     if (index && !index->problem && index->raw > SUMMARY_INDEX_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " has %" PRIu64 " bytes: over %d MiB only a scan reads it", index->raw,
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         NANOVER_INDEX " has %" PRIu64 " bytes: over %d MiB only a scan reads it", index->raw,
                          SUMMARY_INDEX_MAX >> 20);
     }
     return nanover_open_index(scan, archive, w, &why, err) &&
            (w->source ||
-            reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " cannot be read: %s: the contents are unknown until a scan", why.text));
+            reel_fail(err, REEL_UNSUPPORTED, NANOVER_INDEX " cannot be read: %s: the contents are unknown until a scan",
+                      why.text));
 }
 
 /* Adds members as chunks in the same order as a scan: the index, the messages, the others. */
@@ -147,10 +156,11 @@ bool nanover_summary(struct reel_scan *scan, struct reel_error *err) {
     bool good = nanover_archive_open(&archive, scan->parts[0], err) && open_index(scan, &archive, &w, err);
     if (good) {
         s.size = archive.messages->raw;
-        search.messages =
-            archive.messages->codec == REEL_CODEC_NONE ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, NULL) : NULL;
-        good = nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, err) && count_all(&w, &search, err) &&
-               nanover_report_archive(scan, &archive, 0, err);
+        search.messages = archive.messages->codec == REEL_CODEC_NONE
+                              ? reel_source_slice(scan->parts[0], archive.messages->offset, s.size, NULL)
+                              : NULL;
+        good = nanover_address_member(scan, archive.messages, &run, &s.chunk, &s.base, err) &&
+               count_all(&w, &search, err) && nanover_report_archive(scan, &archive, 0, err);
     }
     if (!good && (err->code == REEL_DAMAGED || err->code == REEL_LIMIT)) {
         err->code = REEL_UNSUPPORTED; /* a scan may still read the file */

@@ -1,9 +1,10 @@
-/* The bytes of a NanoVer recording: a ZIP archive (wire/zip.h) with two stored members at its root, `messages.msgpack` first, then
- * `index.msgpack`. All MessagePack numbers are big-endian.
+/* The bytes of a NanoVer recording: a ZIP archive (wire/zip.h) with two stored members at its root, `messages.msgpack`
+ * first, then `index.msgpack`. All MessagePack numbers are big-endian.
  *
- * index.msgpack: array of maps { "offset": int, "length": int, "metadata": { "types": [str …], "frame.index": int (optional), "timestamp":
- * int } }, offset counted from the start of messages.msgpack, timestamp in microseconds since the start of the recording. messages.msgpack:
- * maps one after another, { "frame": { key: value … }, "state": { "updates": { key: value … }, "removals": [key …] }, … }. */
+ * index.msgpack: array of maps { "offset": int, "length": int, "metadata": { "types": [str …], "frame.index": int
+ * (optional), "timestamp": int } }, offset counted from the start of messages.msgpack, timestamp in microseconds since
+ * the start of the recording. messages.msgpack: maps one after another, { "frame": { key: value … }, "state": {
+ * "updates": { key: value … }, "removals": [key …] }, … }. */
 #ifndef REEL_FORMATS_NANOVER_WIRE_H
 #define REEL_FORMATS_NANOVER_WIRE_H
 

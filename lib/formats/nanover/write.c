@@ -1,6 +1,6 @@
-/* Writes NanoVer recordings with exactly the layout of the official recorder (wire.h): messages first, stored, at offset 66; then the
- * index; then the other members of the source's archive. Sizes and CRCs come before the bytes they describe and nothing is patched, so
- * planning computes them. */
+/* Writes NanoVer recordings with exactly the layout of the official recorder (wire.h): messages first, stored, at
+ * offset 66; then the index; then the other members of the source's archive. Sizes and CRCs come before the bytes they
+ * describe and nothing is patched, so planning computes them. */
 #include "reel/write.h"
 #include "formats/nanover/nanover.h"
 #include "wire/bytes.h"
@@ -59,8 +59,11 @@ static bool collect_extras(struct reel_write *w, struct totals *t, struct reel_e
             return false;
         }
         memcpy(name, items[i].name, name_size);
-        t->extras[t->n_extras++] = (struct extra){
-            .name = name, .chunk = items[i].chunk, .offset = items[i].offset, .size = items[i].size, .first_piece = t->n_pieces};
+        t->extras[t->n_extras++] = (struct extra){.name = name,
+                                                  .chunk = items[i].chunk,
+                                                  .offset = items[i].offset,
+                                                  .size = items[i].size,
+                                                  .first_piece = t->n_pieces};
         t->n_pieces += items[i].size / PIECE_BYTES + 1;
     }
     return n == 0 || t->extras;
@@ -123,7 +126,8 @@ static bool own_metadata(struct reel_bytes map_bytes, struct reel_sink *out, siz
         struct reel_bytes key;
         r = msgpack_key(&c, &key, REEL_DEPTH_MAX, &faults);
         r = r == MSGPACK_OK ? msgpack_skip(&c, REEL_DEPTH_MAX, &faults) : r;
-        if (r != MSGPACK_OK || bytes_is(key, "types") || bytes_is(key, "timestamp") || bytes_is(key, NANOVER_FRAME_INDEX)) {
+        if (r != MSGPACK_OK || bytes_is(key, "types") || bytes_is(key, "timestamp") ||
+            bytes_is(key, NANOVER_FRAME_INDEX)) {
             continue;
         }
         ++*count;
@@ -134,7 +138,8 @@ static bool own_metadata(struct reel_bytes map_bytes, struct reel_sink *out, siz
     return r == MSGPACK_OK;
 }
 
-static bool read_kept(struct reel_write *w, const struct reel_message *m, struct reel_bytes *kept, size_t *count, struct reel_error *err) {
+static bool read_kept(struct reel_write *w, const struct reel_message *m, struct reel_bytes *kept, size_t *count,
+                      struct reel_error *err) {
     uint32_t size = nanover_kept_size(&m->entry);
     *kept = bytes_of("", 0);
     if (size == 0) {
@@ -142,7 +147,8 @@ static bool read_kept(struct reel_write *w, const struct reel_message *m, struct
     }
     struct reel_reader *reader = w->stream->readers[m->source];
     return reel_reader_view(reader, nanover_kept_chunk(&m->entry), nanover_kept_offset(&m->entry), size, kept, err) &&
-           (own_metadata(*kept, NULL, count) || reel_fail(err, REEL_CHANGED, "the index metadata of a message is not what was scanned"));
+           (own_metadata(*kept, NULL, count) ||
+            reel_fail(err, REEL_CHANGED, "the index metadata of a message is not what was scanned"));
 }
 
 struct index_walk {
@@ -304,13 +310,14 @@ static bool holds_legacy(const struct reel_index *index) {
 static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         if (holds_legacy(reel_recording_index(reel_reader_recording(stream->readers[i])))) {
-            reel_loss_add(loss, REEL_CHANGES, NULL, "protobuf messages become MessagePack, as the official converter makes them");
+            reel_loss_add(loss, REEL_CHANGES, NULL,
+                          "protobuf messages become MessagePack, as the official converter makes them");
             break;
         }
     }
     if (stream->n_sources > 1) {
-        reel_loss_add(loss, REEL_CHANGES, NULL, "the messages of %u recordings become one run, in the order of their times",
-                      stream->n_sources);
+        reel_loss_add(loss, REEL_CHANGES, NULL,
+                      "the messages of %u recordings become one run, in the order of their times", stream->n_sources);
     }
     return true;
 }

@@ -1,6 +1,6 @@
-/* Scans NanoVer recordings of the older format: a .traj, a .state, or both as the two parts of one recording. A record counts when its
- * message is complete and can be converted, so that every scanned message can be exported as a current recording. After damage the next
- * record is searched byte by byte. */
+/* Scans NanoVer recordings of the older format: a .traj, a .state, or both as the two parts of one recording. A record
+ * counts when its message is complete and can be converted, so that every scanned message can be exported as a current
+ * recording. After damage the next record is searched byte by byte. */
 #include "reel/scan.h"
 #include "formats/nanover_legacy/nanover_legacy.h"
 #include "formats/nanover_legacy/wire.h"
@@ -17,7 +17,8 @@
 enum {
     KIND_RECORDS_MAX = 16, /* records read to decide between .traj and .state */
     PROGRESS_BYTES = 8 << 20,
-    CONVERTED_MAX = 4, /* most bytes converted while searching for records after damage, as a multiple of the part's size */
+    CONVERTED_MAX =
+        4, /* most bytes converted while searching for records after damage, as a multiple of the part's size */
 };
 #define TIME_MAX_US ((uint64_t)NANOVER_TIME_MAX / 1000)
 #define JUMP_MAX_US UINT64_C(120000000) /* largest step between two records that is accepted after damage */
@@ -39,8 +40,9 @@ struct part {
     uint64_t total;               /* bytes of all parts */
     uint64_t converted, reported; /* bytes of messages converted; position at the last progress report */
     uint64_t taken, last_us;      /* number of records, time of the last one */
-    uint64_t back, unknown, text; /* counts: time before that of the previous message; unknown fields; text that is not UTF-8 */
-    bool named;                   /* a simulation name was reported */
+    uint64_t back, unknown,
+        text;   /* counts: time before that of the previous message; unknown fields; text that is not UTF-8 */
+    bool named; /* a simulation name was reported */
 };
 static inline void reel_auto_part_done(struct part *p) {
     window_close(&p->window);
@@ -57,10 +59,14 @@ static struct header header_of(const uint8_t *p) {
 
 static enum legacy_kind kind_by_name(const char *name) {
     const char *dot = strrchr(name, '.');
-    return !dot ? LEGACY_NONE : strcasecmp(dot, ".traj") == 0 ? LEGACY_FRAME : strcasecmp(dot, ".state") == 0 ? LEGACY_STATE : LEGACY_NONE;
+    return !dot                             ? LEGACY_NONE
+           : strcasecmp(dot, ".traj") == 0  ? LEGACY_FRAME
+           : strcasecmp(dot, ".state") == 0 ? LEGACY_STATE
+                                            : LEGACY_NONE;
 }
 
-/* Decides by the first tag of a message: GetFrameResponse begins with a varint 1 or a message 2, StateUpdate with a message 1. */
+/* Decides by the first tag of a message: GetFrameResponse begins with a varint 1 or a message 2, StateUpdate with a
+ * message 1. */
 static enum legacy_kind kind_by_tag(uint8_t tag) {
     return tag == (FRAME_INDEX << 3 | 0) || tag == (FRAME_DATA << 3 | 2) ? LEGACY_FRAME
            : tag == (STATE_CHANGED << 3 | 2)                             ? LEGACY_STATE
@@ -89,7 +95,8 @@ static bool kind_by_content(struct reel_source *source, enum legacy_kind *kind, 
     return true;
 }
 
-/* The messages decide before the name. A file that neither decides counts as a .state, whose empty messages change nothing. */
+/* The messages decide before the name. A file that neither decides counts as a .state, whose empty messages change
+ * nothing. */
 static bool kind_of(struct reel_source *source, enum legacy_kind *kind, struct reel_error *err) {
     if (!kind_by_content(source, kind, err)) {
         return false;
@@ -170,7 +177,8 @@ static bool report_name(struct part *p, const struct nanover_message *m, struct 
     return reel_scan_metadata(p->scan, "system.simulation.name", m->simulation_name, err);
 }
 
-static bool emit_entry(struct part *p, const struct header *h, const struct nanover_message *m, size_t converted, struct reel_error *err) {
+static bool emit_entry(struct part *p, const struct header *h, const struct nanover_message *m, size_t converted,
+                       struct reel_error *err) {
     bool reset = m->has_frame_index && m->frame_index == 0;
     uint32_t set;
     if (!nanover_key_sets_id(&p->sets, &p->keys, &set, err) || !report_name(p, m, err)) {
@@ -208,7 +216,8 @@ static bool read_message(struct part *p, const struct header *h, struct nanover_
     *size = out.size;
     const char *problem;
     struct cursor c = cursor_of(out);
-    *whole = nanover_message_read(&c, m, &p->keys, &problem) == MSGPACK_OK || (reel_fail(why, REEL_DAMAGED, "%s", problem), false);
+    *whole = nanover_message_read(&c, m, &p->keys, &problem) == MSGPACK_OK ||
+             (reel_fail(why, REEL_DAMAGED, "%s", problem), false);
     return true;
 }
 
@@ -233,14 +242,16 @@ static bool lose_record(struct part *p, const struct header *h, uint64_t left, s
     char text[128];
     if (left < LEGACY_RECORD_SIZE) {
         reel_scan_finding(p->scan, REEL_LOSS, p->number, p->at, left,
-                          "record at %" PRIu64 ": cut, %" PRIu64 " of the %d bytes of its header", p->at, left, LEGACY_RECORD_SIZE);
+                          "record at %" PRIu64 ": cut, %" PRIu64 " of the %d bytes of its header", p->at, left,
+                          LEGACY_RECORD_SIZE);
         p->at = p->source->size;
         return true;
     }
     if (h->upper != 0 || h->time_us > TIME_MAX_US) {
         snprintf(text, sizeof text, "its timestamp is not a valid time");
     } else if (h->size > left - LEGACY_RECORD_SIZE) {
-        snprintf(text, sizeof text, "cut, %" PRIu64 " of the %" PRIu64 " bytes of its message", left - LEGACY_RECORD_SIZE, h->size);
+        snprintf(text, sizeof text, "cut, %" PRIu64 " of the %" PRIu64 " bytes of its message",
+                 left - LEGACY_RECORD_SIZE, h->size);
     } else {
         snprintf(text, sizeof text, "its message has %" PRIu64 " bytes, more than the %d that one may have", h->size,
                  REEL_LEGACY_MESSAGE_MAX);
@@ -276,7 +287,8 @@ static bool walk_record(struct part *p, struct reel_error *err) {
 
 static bool add_channel(struct part *p, struct reel_error *err) {
     const char *name = p->kind == LEGACY_FRAME ? "frame" : "state";
-    struct reel_schema schema = {.name = p->kind == LEGACY_FRAME ? "GetFrameResponse" : "StateUpdate", .encoding = "", .hash = ""};
+    struct reel_schema schema = {
+        .name = p->kind == LEGACY_FRAME ? "GetFrameResponse" : "StateUpdate", .encoding = "", .hash = ""};
     struct reel_channel channel = {
         .name = name, .type = schema.name, .encoding = NANOVER_LEGACY_ENCODING, .schemas = &schema, .n_schemas = 1};
     return reel_scan_channel(p->scan, &channel, &p->channel, err);
@@ -292,8 +304,8 @@ static void report_counts(const struct part *p) {
                     {p->unknown, REEL_NOTE, "have unknown fields: a conversion drops them"}};
     for (size_t i = 0; i < sizeof reported / sizeof *reported; i++) {
         if (reported[i].count > 0) {
-            reel_scan_finding(p->scan, reported[i].severity, p->number, 0, 0, "%" PRIu64 " message(s) %s", reported[i].count,
-                              reported[i].text);
+            reel_scan_finding(p->scan, reported[i].severity, p->number, 0, 0, "%" PRIu64 " message(s) %s",
+                              reported[i].count, reported[i].text);
         }
     }
     enum legacy_kind named = kind_by_name(p->source->name);
@@ -319,30 +331,34 @@ static bool scan_part(struct part *p, struct reel_error *err) {
 static bool check_version(struct reel_source *source, struct reel_error *err) {
     uint8_t head[LEGACY_HEADER_SIZE];
     if (source->size < sizeof head) {
-        return reel_fail(err, REEL_NOT_MINE, "%s: %" PRIu64 " bytes are no NanoVer recording", source->name, source->size);
+        return reel_fail(err, REEL_NOT_MINE, "%s: %" PRIu64 " bytes are no NanoVer recording", source->name,
+                         source->size);
     }
     if (!reel_source_read(source, 0, head, sizeof head, err)) {
         return false;
     }
     if (load_u64le(head) != LEGACY_MAGIC) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "%s has no header: it is no NanoVer recording, or one of version 1 (before July 2023), which is not read",
-                         source->name);
+        return reel_fail(
+            err, REEL_UNSUPPORTED,
+            "%s has no header: it is no NanoVer recording, or one of version 1 (before July 2023), which is not read",
+            source->name);
     }
     uint64_t version = load_u64le(head + 8);
     return version == LEGACY_VERSION ||
-           reel_fail(err, REEL_UNSUPPORTED, "%s is of version %" PRIu64 " of the format; only version %d is read", source->name, version,
-                     LEGACY_VERSION);
+           reel_fail(err, REEL_UNSUPPORTED, "%s is of version %" PRIu64 " of the format; only version %d is read",
+                     source->name, version, LEGACY_VERSION);
 }
 
-/* At equal times frames come before states. Entries of equal time are ordered by chunk, so a .state given before its .traj is addressed
- * as a chunk of its own, after both. */
-static bool choose_chunk(struct reel_scan *scan, const enum legacy_kind *kinds, struct part *p, struct reel_error *err) {
+/* At equal times frames come before states. Entries of equal time are ordered by chunk, so a .state given before its
+ * .traj is addressed as a chunk of its own, after both. */
+static bool choose_chunk(struct reel_scan *scan, const enum legacy_kind *kinds, struct part *p,
+                         struct reel_error *err) {
     p->chunk = p->number;
     if (p->kind != LEGACY_STATE || p->number + 1 >= scan->n_parts || kinds[p->number + 1] != LEGACY_FRAME) {
         return true;
     }
-    struct reel_chunk whole = {.part = p->number, .codec = REEL_CODEC_NONE, .stored = p->source->size, .raw = p->source->size};
+    struct reel_chunk whole = {
+        .part = p->number, .codec = REEL_CODEC_NONE, .stored = p->source->size, .raw = p->source->size};
     return reel_scan_chunk(scan, &whole, &p->chunk, err);
 }
 
@@ -364,7 +380,8 @@ static bool legacy_scan(struct reel_scan *scan, struct reel_error *err) {
     }
     for (uint32_t i = 0; i < scan->n_parts; i++) {
         AUTO(part_done)
-        struct part p = {.scan = scan, .source = scan->parts[i], .number = i, .kind = kinds[i], .before = before, .total = total};
+        struct part p = {
+            .scan = scan, .source = scan->parts[i], .number = i, .kind = kinds[i], .before = before, .total = total};
         if (!choose_chunk(scan, kinds, &p, err) || !scan_part(&p, err)) {
             return false;
         }
@@ -377,14 +394,16 @@ static bool legacy_scan(struct reel_scan *scan, struct reel_error *err) {
 
 /* --- the format --- */
 
-/* Version 1 had no header: a matching suffix and a plausible first record identify it, so that the error can name the version. */
+/* Version 1 had no header: a matching suffix and a plausible first record identify it, so that the error can name the
+ * version. */
 static int probe_version_1(struct reel_bytes head, const struct reel_source *source) {
     if (kind_by_name(source->name) == LEGACY_NONE || head.size <= LEGACY_RECORD_SIZE) {
         return 0;
     }
     struct header h = header_of(head.data);
     uint8_t tag = head.data[LEGACY_RECORD_SIZE];
-    bool believable = h.size > 0 && is_plausible(&h, 0, source->size) && (tag == (DATA_VALUES << 3 | 2) || tag == (DATA_ARRAYS << 3 | 2));
+    bool believable = h.size > 0 && is_plausible(&h, 0, source->size) &&
+                      (tag == (DATA_VALUES << 3 | 2) || tag == (DATA_ARRAYS << 3 | 2));
     return believable ? 16 : 0;
 }
 
@@ -403,8 +422,8 @@ static bool legacy_joins(struct reel_source *a, struct reel_source *b) {
     struct reel_error err;
     enum legacy_kind x, y;
     size_t stem = stem_size(a->name);
-    return stem == stem_size(b->name) && memcmp(a->name, b->name, stem) == 0 && check_version(a, &err) && check_version(b, &err) &&
-           kind_of(a, &x, &err) && kind_of(b, &y, &err) && x != y;
+    return stem == stem_size(b->name) && memcmp(a->name, b->name, stem) == 0 && check_version(a, &err) &&
+           check_version(b, &err) && kind_of(a, &x, &err) && kind_of(b, &y, &err) && x != y;
 }
 
 const struct reel_format reel_format_nanover_legacy = {

@@ -1,4 +1,5 @@
-/* The bytes of a NanoVer recording of the older form, which was two files: STEM.traj (frames) and STEM.state (shared state). Little-endian.
+/* The bytes of a NanoVer recording of the older form, which was two files: STEM.traj (frames) and STEM.state (shared
+ * state). Little-endian.
  *
  * File                              | Record, from byte 16 on, until the file ends
  *   0  8  magic                     |   0  8  timestamp: microseconds since the start of the recording

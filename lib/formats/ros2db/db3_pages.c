@@ -59,7 +59,8 @@ static void put_page_head(struct reel_sink *out, uint8_t type, uint32_t cells, u
 
 /* `last`: the last child of an inner page; NULL: it is a leaf. */
 static void put_cells(const struct db3_leaf *leaf, uint8_t type, const uint64_t *last, struct reel_sink *out) {
-    uint32_t content = DB3_PAGE - leaf->used, pointers = leaf->cells * POINTER, head = last ? ROS2DB_INNER_HEAD : ROS2DB_LEAF_HEAD;
+    uint32_t content = DB3_PAGE - leaf->used, pointers = leaf->cells * POINTER,
+             head = last ? ROS2DB_INNER_HEAD : ROS2DB_LEAF_HEAD;
     uint8_t at[DB3_PAGE / 2];
     for (uint32_t i = 0; i < leaf->cells; i++) {
         db3_u16(at + (size_t)i * POINTER, content + leaf->at[i]);
@@ -90,8 +91,10 @@ size_t db3_cell_size(uint64_t record, uint64_t rowid) {
 struct db3_spill db3_spill(uint64_t record, uint64_t page) {
     uint64_t kept = LOCAL_MIN + (record - LOCAL_MIN) % DB3_OVERFLOW_BYTES; /* then the overflow pages are full */
     uint32_t local = kept <= DB3_LOCAL_MAX ? (uint32_t)kept : LOCAL_MIN;
-    return (struct db3_spill){
-        .left = record, .local = local, .first = page + 1, .pages = (record - local + DB3_OVERFLOW_BYTES - 1) / DB3_OVERFLOW_BYTES};
+    return (struct db3_spill){.left = record,
+                              .local = local,
+                              .first = page + 1,
+                              .pages = (record - local + DB3_OVERFLOW_BYTES - 1) / DB3_OVERFLOW_BYTES};
 }
 
 void db3_spill_begin(const struct db3_spill *s, uint64_t rowid, struct reel_sink *out) {
@@ -126,7 +129,8 @@ uint64_t db3_spill_next(struct db3_spill *s, struct reel_sink *out) {
 
 /* ---- inner pages */
 
-/* Nodes of a level above `children`; no node has a single child, so the last but one gives one away if the last would. */
+/* Nodes of a level above `children`; no node has a single child, so the last but one gives one away if the last would.
+ */
 static uint64_t nodes_over(uint64_t children, uint32_t most) {
     return (children + most - 1) / most;
 }
@@ -154,8 +158,11 @@ struct level {
 };
 
 static struct level level_of(const struct db3_tree *t, uint64_t index) {
-    struct level l = {
-        .nodes = nodes_over(t->leaves, t->children), .children = t->leaves, .first = t->first, .below = t->first_leaf, .height = 1};
+    struct level l = {.nodes = nodes_over(t->leaves, t->children),
+                      .children = t->leaves,
+                      .first = t->first,
+                      .below = t->first_leaf,
+                      .height = 1};
     while (index >= l.nodes) {
         index -= l.nodes;
         l = (struct level){.nodes = nodes_over(l.nodes, t->children),

@@ -1,11 +1,11 @@
-/* Pages of an SQLite database that is written from front to back: leaves of tables with the pages that their values overflow to, and above
- * the leaves of a table or an index the inner pages, whose number and places follow from the number of leaves.
+/* Pages of an SQLite database that is written from front to back: leaves of tables with the pages that their values
+ * overflow to, and above the leaves of a table or an index the inner pages, whose number and places follow from the
+ * number of leaves.
  *
- *   page         type (13 leaf, 5 inner of a table; 10, 2 of an index), u16 first free block, u16 cells, u16 content begins, u8 fragments,
- *                inner: u32 the last child; then u16 for each cell: where it is; numbers are big-endian
- *   cell         leaf of a table: varint size, varint rowid, record, u32 first overflow page
- *                inner of a table: u32 child, varint the largest rowid in it
- *                leaf of an index: varint size, record; inner: u32 child before it */
+ *   page         type (13 leaf, 5 inner of a table; 10, 2 of an index), u16 first free block, u16 cells, u16 content
+ * begins, u8 fragments, inner: u32 the last child; then u16 for each cell: where it is; numbers are big-endian cell
+ * leaf of a table: varint size, varint rowid, record, u32 first overflow page inner of a table: u32 child, varint the
+ * largest rowid in it leaf of an index: varint size, record; inner: u32 child before it */
 #ifndef REEL_FORMATS_ROS2DB_DB3_PAGES_H
 #define REEL_FORMATS_ROS2DB_DB3_PAGES_H
 
@@ -52,8 +52,8 @@ void db3_leaf_put(const struct db3_leaf *leaf, uint8_t type, struct reel_sink *o
 size_t db3_cell_size(uint64_t record, uint64_t rowid);
 size_t db3_put_cell_head(uint8_t *cell, uint64_t record, uint64_t rowid);
 
-/* A record that overflows has a leaf to itself, which the overflow pages follow. db3_spill_begin() appends the leaf up to the record.
- * `page`: its number. */
+/* A record that overflows has a leaf to itself, which the overflow pages follow. db3_spill_begin() appends the leaf up
+ * to the record. `page`: its number. */
 struct db3_spill {
     uint64_t left;         /* bytes of the record that are still to come */
     uint64_t run;          /* bytes that came last */
@@ -63,7 +63,8 @@ struct db3_spill {
 };
 struct db3_spill db3_spill(uint64_t record, uint64_t page);
 void db3_spill_begin(const struct db3_spill *spill, uint64_t rowid, struct reel_sink *out);
-/* Appends what stands before the next bytes of the record, and says how many of them the caller has to append; 0: the record is complete.
+/* Appends what stands before the next bytes of the record, and says how many of them the caller has to append; 0: the
+ * record is complete.
  */
 uint64_t db3_spill_next(struct db3_spill *spill, struct reel_sink *out);
 
@@ -71,10 +72,10 @@ uint64_t db3_spill_next(struct db3_spill *spill, struct reel_sink *out);
 
 struct db3_tree {
     uint64_t leaves;
-    uint32_t children;                              /* of an inner page, at most */
-    uint8_t type;                                   /* of its inner pages */
-    uint64_t first;                                 /* number of its first inner page: they follow each other, level by level */
-    uint64_t first_leaf;                            /* number of the first leaf */
+    uint32_t children;   /* of an inner page, at most */
+    uint8_t type;        /* of its inner pages */
+    uint64_t first;      /* number of its first inner page: they follow each other, level by level */
+    uint64_t first_leaf; /* number of the first leaf */
     uint64_t (*page)(void *context, uint64_t leaf); /* the number of a leaf; NULL: leaves follow each other */
     /* What a cell has after the number of the child that ends with this leaf; returns its size. */
     size_t (*key)(void *context, uint64_t leaf, uint8_t *out);

@@ -25,14 +25,18 @@ static void put_record(struct reel_sink *out, const struct value *values, size_t
     uint8_t head[1 + VALUES_MAX * DB3_VARINT_MAX], number[4];
     size_t size = 1;
     for (size_t i = 0; i < n; i++) {
-        uint64_t type = values[i].kind == TEXT ? TYPE_TEXT + 2 * (uint64_t)values[i].text.size : values[i].kind == NUMBER ? TYPE_INT32 : 0;
+        uint64_t type = values[i].kind == TEXT     ? TYPE_TEXT + 2 * (uint64_t)values[i].text.size
+                        : values[i].kind == NUMBER ? TYPE_INT32
+                                                   : 0;
         size += db3_varint(head + size, type);
     }
     head[0] = (uint8_t)size;
     reel_sink_put(out, head, size);
     for (size_t i = 0; i < n; i++) {
         db3_u32(number, values[i].number);
-        reel_sink_put_bytes(out, values[i].kind == TEXT ? values[i].text : bytes_of(number, values[i].kind == NUMBER ? sizeof number : 0));
+        reel_sink_put_bytes(out, values[i].kind == TEXT
+                                     ? values[i].text
+                                     : bytes_of(number, values[i].kind == NUMBER ? sizeof number : 0));
     }
 }
 
@@ -57,18 +61,22 @@ enum { SCHEMA_VERSION = 4 };
 static const struct {
     const char *type, *name, *table, *sql;
 } schema[DB3_TABLES] = {
-    [DB3_SCHEMA] = {"table", "schema", "schema", "CREATE TABLE schema(schema_version INTEGER PRIMARY KEY,ros_distro TEXT NOT NULL)"},
-    [DB3_METADATA] = {"table", "metadata", "metadata",
-                      "CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT NOT NULL)"},
+    [DB3_SCHEMA] = {"table", "schema", "schema",
+                    "CREATE TABLE schema(schema_version INTEGER PRIMARY KEY,ros_distro TEXT NOT NULL)"},
+    [DB3_METADATA] =
+        {"table", "metadata", "metadata",
+         "CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT NOT NULL)"},
     [DB3_TOPICS] = {"table", "topics", "topics",
-                    "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,"
+                    "CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT "
+                    "NULL,serialization_format TEXT NOT NULL,"
                     "offered_qos_profiles TEXT NOT NULL,type_description_hash TEXT NOT NULL)"},
-    [DB3_MESSAGES] =
-        {"table", "messages", "messages",
-         "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT NULL,data BLOB NOT NULL)"},
-    [DB3_DEFINITIONS] = {"table", "message_definitions", "message_definitions",
-                         "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT NOT NULL,"
-                         "encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL)"},
+    [DB3_MESSAGES] = {"table", "messages", "messages",
+                      "CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT "
+                      "NULL,data BLOB NOT NULL)"},
+    [DB3_DEFINITIONS] =
+        {"table", "message_definitions", "message_definitions",
+         "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT NOT NULL,"
+         "encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL)"},
     [DB3_TIMES] = {"index", "timestamp_idx", "messages", "CREATE INDEX timestamp_idx ON messages(timestamp ASC)"},
 };
 
@@ -159,7 +167,8 @@ static bool put_spilled(struct tables *t, uint64_t size, const struct value *val
 static bool put_row(struct tables *t, const struct value *values, size_t n, struct reel_error *err) {
     uint64_t record = record_size(values, n);
     bool spills = record > DB3_LOCAL_MAX;
-    if (t->leaf.cells > 0 && (spills || !db3_leaf_fits(&t->leaf, db3_cell_size(record, t->rows + 1))) && !put_leaf(t, err)) {
+    if (t->leaf.cells > 0 && (spills || !db3_leaf_fits(&t->leaf, db3_cell_size(record, t->rows + 1))) &&
+        !put_leaf(t, err)) {
         return false;
     }
     t->rows++;
@@ -226,8 +235,11 @@ static bool put_definitions(struct tables *t, struct hash_table *seen, struct re
         if (!own || own->data.size == 0 || hash_table_get(seen, key)) {
             continue;
         }
-        const struct value row[] = {
-            {.kind = ID}, text_of(c->type), text_of(own->encoding), {.text = own->data}, text_of(ros_metadata_of(c, "topic_type_hash"))};
+        const struct value row[] = {{.kind = ID},
+                                    text_of(c->type),
+                                    text_of(own->encoding),
+                                    {.text = own->data},
+                                    text_of(ros_metadata_of(c, "topic_type_hash"))};
         if (!hash_table_set(seen, key, 1, err) || !put_row(t, row, 5, err)) {
             return false;
         }
@@ -243,8 +255,9 @@ bool db3_put_tables(const struct reel_stream *stream, uint64_t first, struct db3
     db3_leaf_clear(&t.leaf);
     t.rows = SCHEMA_VERSION - 1; /* the row's id is the version */
     bool good = put_row(&t, version, 2, err) && end_table(&t, &roots->of[DB3_SCHEMA], err) &&
-                end_table(&t, &roots->of[DB3_METADATA], err) && put_topics(&t, err) && end_table(&t, &roots->of[DB3_TOPICS], err) &&
-                put_definitions(&t, &seen, err) && end_table(&t, &roots->of[DB3_DEFINITIONS], err);
+                end_table(&t, &roots->of[DB3_METADATA], err) && put_topics(&t, err) &&
+                end_table(&t, &roots->of[DB3_TOPICS], err) && put_definitions(&t, &seen, err) &&
+                end_table(&t, &roots->of[DB3_DEFINITIONS], err);
     roots->pages = t.page - 1;
     hash_table_free(&seen);
     free(t.places);

@@ -1,4 +1,5 @@
-/* The tables of a written database but for its messages: page 1 with the schema, and the tables that describe topics. */
+/* The tables of a written database but for its messages: page 1 with the schema, and the tables that describe topics.
+ */
 #ifndef REEL_FORMATS_ROS2DB_DB3_TABLES_H
 #define REEL_FORMATS_ROS2DB_DB3_TABLES_H
 
@@ -14,7 +15,8 @@ struct db3_roots {
 /* Page 1. */
 void db3_put_first_page(const struct db3_roots *roots, struct reel_sink *out);
 
-/* Appends the pages of the small tables, of which the first has that number; sets their roots and the number of pages: they are the last.
+/* Appends the pages of the small tables, of which the first has that number; sets their roots and the number of pages:
+ * they are the last.
  */
 bool db3_put_tables(const struct reel_stream *stream, uint64_t first, struct db3_roots *roots, struct reel_sink *out,
                     struct reel_error *err);

@@ -1,6 +1,6 @@
-/* Finds the files a bag is made of: the recording's own parts, the members of archives among them, and files packed as FILE.zstd. A
- * file's kind follows from its first bytes; a member of an archive is also selected by its name. Each file that is not a part gets a
- * chunk, and its own chunks and entries refer to that one. */
+/* Finds the files a bag is made of: the recording's own parts, the members of archives among them, and files packed as
+ * FILE.zstd. A file's kind follows from its first bytes; a member of an archive is also selected by its name. Each file
+ * that is not a part gets a chunk, and its own chunks and entries refer to that one. */
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <zstd.h>
@@ -53,8 +53,9 @@ enum ros2db_kind ros2db_kind_of(struct reel_bytes head) {
     if (tar_is(head)) {
         return ROS2DB_TAR;
     }
-    return start.size > 0 && memmem(start.data, start.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":")) ? ROS2DB_YAML
-                                                                                                                : ROS2DB_OTHER;
+    return start.size > 0 && memmem(start.data, start.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":"))
+               ? ROS2DB_YAML
+               : ROS2DB_OTHER;
 }
 
 static bool ends_with(const char *name, const char *end) {
@@ -63,7 +64,8 @@ static bool ends_with(const char *name, const char *end) {
 }
 /* True when the name is that of a data file. */
 bool ros2db_names_data(const char *name) {
-    return ends_with(name, ".db3") || ends_with(name, ".mcap") || ends_with(name, ".db3.zstd") || ends_with(name, ".mcap.zstd");
+    return ends_with(name, ".db3") || ends_with(name, ".mcap") || ends_with(name, ".db3.zstd") ||
+           ends_with(name, ".mcap.zstd");
 }
 static bool names_yaml(const char *name) {
     return ends_with(name, ".yaml") || ends_with(name, ".yml");
@@ -114,7 +116,8 @@ static bool packed_holds_bag(enum ros2db_kind packed, struct reel_bytes head) {
         return kind == ROS2DB_DATABASE || kind == ROS2DB_MCAP;
     }
     AUTO(reel_source_free) struct reel_source *source = reel_source_from_memory(seen, NULL, NULL);
-    return (source && tar_holds_bag(source)) || memmem(seen.data, seen.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":"));
+    return (source && tar_holds_bag(source)) ||
+           memmem(seen.data, seen.size, ROS2DB_YAML_ROOT ":", strlen(ROS2DB_YAML_ROOT ":"));
 }
 
 bool ros2db_holds_bag(enum ros2db_kind kind, struct reel_bytes head, struct reel_source *source) {
@@ -139,9 +142,10 @@ static uint64_t unpacked_max(uint64_t stored) {
 }
 
 /* Adds bytes of `outer` as a file of their own. run.raw is UINT64_MAX when the unpacked size is unknown. */
-static bool add_inner(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run, unsigned depth,
-                      struct reel_error *err) {
-    run.part = outer->location.chunk < f->scan->n_parts ? outer->location.chunk : REEL_CHUNK_PART | outer->location.chunk;
+static bool add_inner(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run,
+                      unsigned depth, struct reel_error *err) {
+    run.part =
+        outer->location.chunk < f->scan->n_parts ? outer->location.chunk : REEL_CHUNK_PART | outer->location.chunk;
     struct ros2db_file inner = {.own = true, .name = name, .location = outer->location};
     inner.location.offset = position_in(outer, run.offset);
     inner.location.packed |= run.codec != REEL_CODEC_NONE;
@@ -167,8 +171,8 @@ static bool add_inner(struct finder *f, const struct ros2db_file *outer, const c
 }
 
 /* Reports a file that cannot be opened as a finding and goes on with the others. */
-static bool add_or_report(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run, unsigned depth,
-                          struct reel_error *err) {
+static bool add_or_report(struct finder *f, const struct ros2db_file *outer, const char *name, struct reel_chunk run,
+                          unsigned depth, struct reel_error *err) {
     struct reel_error why = {0};
     if (add_inner(f, outer, name, run, depth, &why)) {
         return true;
@@ -176,7 +180,8 @@ static bool add_or_report(struct finder *f, const struct ros2db_file *outer, con
     if (why.code != REEL_DAMAGED && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT) {
         return reel_error_pass(err, &why);
     }
-    reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, position_in(outer, run.offset), run.stored, "%s", why.text);
+    reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, position_in(outer, run.offset), run.stored, "%s",
+                      why.text);
     return true;
 }
 
@@ -200,7 +205,8 @@ static bool add_unpacked(struct finder *f, const struct ros2db_file *outer, unsi
     if (!reel_source_read(outer->source, 0, head, size, err)) {
         return false;
     }
-    unsigned long long stated = outer->kind == ROS2DB_ZSTD ? ZSTD_getFrameContentSize(head, size) : ZSTD_CONTENTSIZE_UNKNOWN;
+    unsigned long long stated =
+        outer->kind == ROS2DB_ZSTD ? ZSTD_getFrameContentSize(head, size) : ZSTD_CONTENTSIZE_UNKNOWN;
     if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR && stated <= unpacked_max(run.stored)) {
         run.raw = stated;
     }
@@ -224,8 +230,8 @@ static bool check_crc(struct finder *f, const struct ros2db_file *outer, const c
         at += size;
     }
     if (crc != m->crc) {
-        reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, m->offset, 0, "member %s: its CRC-32 is %08x, the directory says %08x",
-                          name, crc, m->crc);
+        reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, m->offset, 0,
+                          "member %s: its CRC-32 is %08x, the directory says %08x", name, crc, m->crc);
     }
     return true;
 }
@@ -246,13 +252,15 @@ static bool add_zip(struct finder *f, const struct ros2db_file *outer, unsigned 
             continue;
         }
         if (m->problem) {
-            reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, m->offset, m->stored, "member %s: %s", name, m->problem);
+            reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, m->offset, m->stored, "member %s: %s", name,
+                              m->problem);
             continue;
         }
         size_t before = f->files->count;
         struct reel_chunk run = {.codec = m->codec, .offset = m->offset, .stored = m->stored, .raw = m->raw};
         if (!add_or_report(f, outer, name, run, depth + 1, err) ||
-            (m->crc_known && f->files->count > before && !check_crc(f, outer, name, m, f->files->items[before].source, err))) {
+            (m->crc_known && f->files->count > before &&
+             !check_crc(f, outer, name, m, f->files->items[before].source, err))) {
             return false;
         }
     }
@@ -268,8 +276,8 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
             if (why.code != REEL_DAMAGED && why.code != REEL_LIMIT) {
                 return reel_error_pass(err, &why);
             }
-            reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, position_in(outer, tar.at), outer->source->size - tar.at,
-                              "%s: what follows is not read", why.text);
+            reel_scan_finding(f->scan, REEL_LOSS, outer->location.part, position_in(outer, tar.at),
+                              outer->source->size - tar.at, "%s: what follows is not read", why.text);
             return true;
         }
         if (!more) {
@@ -278,11 +286,13 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
         const char *name = ros2db_last_part(m.name);
         if (m.missing > 0) {
             reel_scan_finding(f->scan, REEL_WARNING, outer->location.part, position_in(outer, m.offset), m.missing,
-                              "member %s: the archive is truncated, %llu bytes are missing", name, (unsigned long long)m.missing);
+                              "member %s: the archive is truncated, %llu bytes are missing", name,
+                              (unsigned long long)m.missing);
         }
         if (!ros2db_names_data(name) && !names_yaml(name)) {
             f->others++;
-        } else if (!add_or_report(f, outer, name, (struct reel_chunk){.offset = m.offset, .stored = m.size, .raw = m.size}, depth + 1,
+        } else if (!add_or_report(f, outer, name,
+                                  (struct reel_chunk){.offset = m.offset, .stored = m.size, .raw = m.size}, depth + 1,
                                   err)) {
             return false;
         }
@@ -292,7 +302,8 @@ static bool add_tar(struct finder *f, const struct ros2db_file *outer, unsigned 
 
 /* Sets how the recording is packed: the outermost packing counts. */
 static void set_packed(struct ros2db_files *files, enum ros2db_kind kind, unsigned depth) {
-    static const char *const packed[] = {[ROS2DB_ZSTD] = "zstd", [ROS2DB_GZIP] = "gzip", [ROS2DB_ZIP] = "ZIP", [ROS2DB_TAR] = "tar"};
+    static const char *const packed[] = {
+        [ROS2DB_ZSTD] = "zstd", [ROS2DB_GZIP] = "gzip", [ROS2DB_ZIP] = "ZIP", [ROS2DB_TAR] = "tar"};
     if (kind == ROS2DB_TAR && depth == 1 && files->packed) {
         files->packed = strcmp(files->packed, packed[ROS2DB_GZIP]) == 0 ? "tar.gz" : "tar.zst";
     } else if (kind >= ROS2DB_ZSTD && !files->packed) {
@@ -330,22 +341,25 @@ static bool add_file(struct finder *f, const struct ros2db_file *file, unsigned 
         return add_tar(f, &outer, depth, err);
     }
     if (outer.kind == ROS2DB_OTHER || outer.kind >= ROS2DB_ZSTD) {
-        reel_scan_finding(f->scan, REEL_NOTE, outer.location.part, outer.location.offset, 0, "%s is not a file of a bag: ignored",
-                          outer.name);
+        reel_scan_finding(f->scan, REEL_NOTE, outer.location.part, outer.location.offset, 0,
+                          "%s is not a file of a bag: ignored", outer.name);
     }
     return true;
 }
 
-bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struct arena *arena, struct reel_error *err) {
+bool ros2db_files_find(struct ros2db_files *files, struct reel_scan *scan, struct arena *arena,
+                       struct reel_error *err) {
     struct finder f = {.files = files, .scan = scan, .arena = arena};
     for (uint32_t i = 0; i < scan->n_parts; i++) {
-        const struct ros2db_file file = {.source = scan->parts[i], .name = scan->parts[i]->name, .location = {.chunk = i, .part = i}};
+        const struct ros2db_file file = {
+            .source = scan->parts[i], .name = scan->parts[i]->name, .location = {.chunk = i, .part = i}};
         if (!add_file(&f, &file, 0, err)) {
             return false;
         }
     }
     if (f.others > 0) {
-        reel_scan_finding(scan, REEL_NOTE, 0, 0, 0, "%llu further members of the archive are not files of a bag: ignored",
+        reel_scan_finding(scan, REEL_NOTE, 0, 0, 0,
+                          "%llu further members of the archive are not files of a bag: ignored",
                           (unsigned long long)f.others);
     }
     return true;

@@ -1,5 +1,6 @@
-/* Reads metadata.yaml with libyaml's event parser. Nothing is built in memory but the known values: a value is recognised by the path of
- * keys that leads to it. Aliases are not followed, so a small file cannot expand to a large one. */
+/* Reads metadata.yaml with libyaml's event parser. Nothing is built in memory but the known values: a value is
+ * recognised by the path of keys that leads to it. Aliases are not followed, so a small file cannot expand to a large
+ * one. */
 #include "formats/ros2db/ros2db.h"
 
 #include <errno.h>
@@ -119,7 +120,8 @@ static const struct known_value known_values[] = {
     {{TOPICS, "[]", TOPIC_OLD, "serialization_format"}, take_topic_serialization},
 };
 
-/* True when the open levels match all of `path`. The root key of metadata.yaml is missing in the copy in the table metadata. */
+/* True when the open levels match all of `path`. The root key of metadata.yaml is missing in the copy in the table
+ * metadata. */
 static bool path_matches(const struct reading *r, const char *const *path) {
     if (r->depth == 0 || r->depth > DEPTH_KNOWN || !r->levels[0].key) {
         return false;
@@ -148,7 +150,8 @@ static void take_scalar(struct reading *r, const yaml_event_t *event) {
         return;
     }
     top->key_next = true;
-    bool plain_null = event->data.scalar.plain_implicit && (raw.size == 0 || bytes_is(raw, "~") || bytes_is(raw, "null"));
+    bool plain_null =
+        event->data.scalar.plain_implicit && (raw.size == 0 || bytes_is(raw, "~") || bytes_is(raw, "null"));
     for (size_t i = 0; i < sizeof known_values / sizeof *known_values && !plain_null; i++) {
         if (path_matches(r, known_values[i].path)) {
             const char *text = raw.size <= REEL_SCHEMA_MAX ? arena_utf8(r->arena, raw) : NULL;
@@ -226,7 +229,8 @@ bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct reel
             break;
         }
         if (!good) {
-            reel_fail(err, REEL_DAMAGED, "line %zu: %s", parser.problem_mark.line + 1, parser.problem ? parser.problem : "no YAML");
+            reel_fail(err, REEL_DAMAGED, "line %zu: %s", parser.problem_mark.line + 1,
+                      parser.problem ? parser.problem : "no YAML");
             break;
         }
         more = take_event(&r, &event);

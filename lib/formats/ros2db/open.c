@@ -1,5 +1,5 @@
-/* Opens a connection to an untrusted database. SQL from the file never runs (no views, triggers, virtual tables or extensions, and only
- * two functions), and the cost of our own statements is bounded by the size of the file. */
+/* Opens a connection to an untrusted database. SQL from the file never runs (no views, triggers, virtual tables or
+ * extensions, and only two functions), and the cost of our own statements is bounded by the size of the file. */
 #include "formats/ros2db/ros2db.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -26,7 +26,8 @@ static int count_steps(void *context) {
 }
 
 /* SQLite's authorizer, called while a statement is compiled. `inner` is the view or trigger that causes the access. */
-static int allow(void *context, int action, const char *first, const char *second, const char *database, const char *inner) {
+static int allow(void *context, int action, const char *first, const char *second, const char *database,
+                 const char *inner) {
     (void)context, (void)database;
     switch (action) {
     case SQLITE_SELECT:
@@ -35,7 +36,8 @@ static int allow(void *context, int action, const char *first, const char *secon
     case SQLITE_PRAGMA:
         return first && strcmp(first, "table_xinfo") == 0 ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_FUNCTION:
-        return second && (strcasecmp(second, "typeof") == 0 || strcasecmp(second, "length") == 0) ? SQLITE_OK : SQLITE_DENY;
+        return second && (strcasecmp(second, "typeof") == 0 || strcasecmp(second, "length") == 0) ? SQLITE_OK
+                                                                                                  : SQLITE_DENY;
     default:
         return SQLITE_DENY;
     }
@@ -44,7 +46,8 @@ static int allow(void *context, int action, const char *first, const char *secon
 static bool is_out_of_range(struct reel_source *source, struct reel_error *err) {
     uint8_t head[SQLITE_HEADER_SIZE];
     if (source->size < SQLITE_PAGE_MIN) {
-        return !reel_fail(err, REEL_NOT_MINE, "%s: its %llu bytes are not a database", source->name, (unsigned long long)source->size);
+        return !reel_fail(err, REEL_NOT_MINE, "%s: its %llu bytes are not a database", source->name,
+                          (unsigned long long)source->size);
     }
     if (!reel_source_read(source, 0, head, sizeof head, err)) {
         return true;
@@ -57,15 +60,21 @@ static bool is_out_of_range(struct reel_source *source, struct reel_error *err) 
 
 static int configure(struct ros2db *db) {
     static const int switches[][2] = {
-        {SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}, {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
-        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},    {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
-        {SQLITE_DBCONFIG_DQS_DML, 0},        {SQLITE_DBCONFIG_DQS_DDL, 0},
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+        {SQLITE_DBCONFIG_DQS_DML, 0},
+        {SQLITE_DBCONFIG_DQS_DDL, 0},
     };
     static const int limits[][2] = {
         {SQLITE_LIMIT_LENGTH, REEL_SCHEMA_MAX},
         {SQLITE_LIMIT_SQL_LENGTH, SCHEMA_SQL_MAX},
         {SQLITE_LIMIT_COLUMN, 64},
-        {SQLITE_LIMIT_EXPR_DEPTH, 200}, /* views and checks are parsed with the schema but never run; they may have any shape */
+        {SQLITE_LIMIT_EXPR_DEPTH,
+         200}, /* views and checks are parsed with the schema but never run; they may have any shape */
         {SQLITE_LIMIT_COMPOUND_SELECT, 500},
         {SQLITE_LIMIT_VDBE_OP, 1000},
         {SQLITE_LIMIT_FUNCTION_ARG, 100},
@@ -81,7 +90,8 @@ static int configure(struct ros2db *db) {
     int rc = SQLITE_OK;
     for (size_t i = 0; rc == SQLITE_OK && i < sizeof switches / sizeof *switches; i++) {
         rc = sqlite3_db_config(db->sqlite, switches[i][0], switches[i][1], NULL);
-        rc = switches[i][0] == SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION || switches[i][0] == SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER
+        rc = switches[i][0] == SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION ||
+                     switches[i][0] == SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER
                  ? SQLITE_OK /* a library built without these features has nothing to switch off */
                  : rc;
     }
@@ -89,8 +99,11 @@ static int configure(struct ros2db *db) {
     return rc;
 }
 
-bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair, struct reel_error *err) {
-    *db = (struct ros2db){.ops_left = SCHEMA_STEPS, .bytes_left = source->size + BYTES_BASE, .view = {.source = source, .repair = repair}};
+bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair,
+                 struct reel_error *err) {
+    *db = (struct ros2db){.ops_left = SCHEMA_STEPS,
+                          .bytes_left = source->size + BYTES_BASE,
+                          .view = {.source = source, .repair = repair}};
     if (is_out_of_range(source, err)) {
         return false;
     }
@@ -99,7 +112,8 @@ bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros
     if (rc == SQLITE_OK) {
         sqlite3_extended_result_codes(db->sqlite, 0);
         sqlite3_progress_handler(db->sqlite, STEPS_AT_ONCE, count_steps, db);
-        rc = sqlite3_exec(db->sqlite, "PRAGMA cell_size_check=1; PRAGMA temp_store=2; PRAGMA cache_size=-1024", NULL, NULL, NULL);
+        rc = sqlite3_exec(db->sqlite, "PRAGMA cell_size_check=1; PRAGMA temp_store=2; PRAGMA cache_size=-1024", NULL,
+                          NULL, NULL);
     }
     if (rc != SQLITE_OK) {
         return ros2db_fail(db, rc, "the database cannot be opened", err);
@@ -128,7 +142,8 @@ bool ros2db_fail(const struct ros2db *db, int rc, const char *what, struct reel_
     case SQLITE_INTERRUPT:
         return reel_fail(err, REEL_LIMIT, "%s: it takes more work than a database of this size is worth", what);
     default:
-        return reel_fail(err, REEL_DAMAGED, "%s: %s", what, db->sqlite ? sqlite3_errmsg(db->sqlite) : sqlite3_errstr(rc));
+        return reel_fail(err, REEL_DAMAGED, "%s: %s", what,
+                         db->sqlite ? sqlite3_errmsg(db->sqlite) : sqlite3_errstr(rc));
     }
 }
 
@@ -183,13 +198,15 @@ bool ros2db_has_table(struct ros2db *db, const char *table, bool *there, struct 
     return statement || reel_error_at(err, "table %s", table);
 }
 
-bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct reel_bytes *out, struct reel_error *err) {
+bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct reel_bytes *out,
+                   struct reel_error *err) {
     *out = bytes_of("", 0);
     int type = sqlite3_column_type(statement, column);
     if (type != SQLITE_TEXT && type != SQLITE_BLOB) {
         return true;
     }
-    const void *data = type == SQLITE_TEXT ? (const void *)sqlite3_column_text(statement, column) : sqlite3_column_blob(statement, column);
+    const void *data = type == SQLITE_TEXT ? (const void *)sqlite3_column_text(statement, column)
+                                           : sqlite3_column_blob(statement, column);
     size_t size = (size_t)sqlite3_column_bytes(statement, column);
     if (size > 0 && !data) {
         return reel_fail_memory(err);

@@ -1,5 +1,5 @@
-/* Reads the b-tree of the table messages page by page: is every page where it should be, and if not, which pages hold messages? All
- * lengths are checked here; nothing of a page is believed because the one above leads to it.
+/* Reads the b-tree of the table messages page by page: is every page where it should be, and if not, which pages hold
+ * messages? All lengths are checked here; nothing of a page is believed because the one above leads to it.
  *
  *   page of a table's tree, integers big-endian
  *   0   1   5 inner page, 13 leaf                  inner: 8  4  child right of all cells
@@ -32,7 +32,8 @@ static uint64_t varint(struct cursor *c) {
 }
 
 const uint8_t *ros2db_page_at(struct ros2db_pages *p, uint64_t number, struct reel_error *err) {
-    return number >= 1 && number <= p->whole ? window_at(&p->window, (number - 1) * p->page_size, p->page_size, err) : NULL;
+    return number >= 1 && number <= p->whole ? window_at(&p->window, (number - 1) * p->page_size, p->page_size, err)
+                                             : NULL;
 }
 
 static uint32_t u16_at(const struct ros2db_pages *p, const uint8_t *page, size_t at) {
@@ -94,14 +95,15 @@ bool ros2db_message_cell(const struct ros2db_pages *p, struct cursor c, int64_t 
         }
         sum += bytes;
     }
-    return !c.failed && head == (uint64_t)(c.at - start) && sum == size && types[0] == 0 && is_integer(types[1]) && is_integer(types[2]) &&
-           types[3] >= 12 && types[3] % 2 == 0;
+    return !c.failed && head == (uint64_t)(c.at - start) && sum == size && types[0] == 0 && is_integer(types[1]) &&
+           is_integer(types[2]) && types[3] >= 12 && types[3] % 2 == 0;
 }
 
 /* --- leaves --- */
 
 /* True when all cells lie inside the leaf and their ids ascend and lie in (above, upto]. */
-static bool leaf_fits(const struct ros2db_pages *p, const uint8_t *page, int64_t above, int64_t upto, struct ros2db_leaf *leaf) {
+static bool leaf_fits(const struct ros2db_pages *p, const uint8_t *page, int64_t above, int64_t upto,
+                      struct ros2db_leaf *leaf) {
     uint32_t n = ros2db_cells(p, page), at;
     if (page[0] != ROS2DB_PAGE_LEAF || n == 0 || ROS2DB_LEAF_HEAD + 2 * n > p->usable) {
         return false;
@@ -109,8 +111,8 @@ static bool leaf_fits(const struct ros2db_pages *p, const uint8_t *page, int64_t
     for (uint32_t i = 0; i < n; i++) {
         int64_t id;
         struct cursor c = ros2db_cell(p, page, ROS2DB_LEAF_HEAD, i, &at);
-        if (at < ROS2DB_LEAF_HEAD + 2 * n || !read_cell(p, c, &id) || (i > 0 ? id <= leaf->last : id <= above && above != INT64_MIN) ||
-            id > upto) {
+        if (at < ROS2DB_LEAF_HEAD + 2 * n || !read_cell(p, c, &id) ||
+            (i > 0 ? id <= leaf->last : id <= above && above != INT64_MIN) || id > upto) {
             return false;
         }
         leaf->first = i == 0 ? id : leaf->first;
@@ -149,7 +151,8 @@ struct tree_walk {
 };
 
 /* Lists the children of an inner page. False when it is not an inner page. */
-static bool list_children(struct tree_walk *w, uint32_t number, int64_t upto, struct level *out, struct reel_error *err) {
+static bool list_children(struct tree_walk *w, uint32_t number, int64_t upto, struct level *out,
+                          struct reel_error *err) {
     const struct ros2db_pages *p = w->pages;
     const uint8_t *page = ros2db_page_at(w->pages, number, err);
     out->count = out->at = 0;
@@ -213,7 +216,8 @@ static bool visit_leaf(struct tree_walk *w, const struct child *child, struct re
         return err->code == REEL_OK;
     }
     struct ros2db_leaf leaf = {.page = child->page, .in_place = true};
-    bool empty = w->levels == 0 && page[0] == ROS2DB_PAGE_LEAF && ros2db_cells(p, page) == 0; /* only a root may be empty */
+    bool empty =
+        w->levels == 0 && page[0] == ROS2DB_PAGE_LEAF && ros2db_cells(p, page) == 0; /* only a root may be empty */
     bool fits = empty || leaf_fits(p, page, w->above, child->upto, &leaf);
     w->whole &= fits;
     if (!w->collect || (fits && p->count >= LEAVES_MAX)) {
@@ -296,7 +300,8 @@ bool ros2db_pages_open(struct ros2db_pages *p, struct reel_source *source, bool 
     c = cursor_of(bytes_of(head, sizeof head));
     cursor_take(&c, SQLITE_PAGES_AT);
     p->stated = (uint32_t)cursor_be(&c, 4);
-    *usable = p->page_size >= SQLITE_PAGE_MIN && p->usable >= SQLITE_PAGE_MIN - 32; /* SQLite refuses any other page size */
+    *usable =
+        p->page_size >= SQLITE_PAGE_MIN && p->usable >= SQLITE_PAGE_MIN - 32; /* SQLite refuses any other page size */
     p->whole = source->size / (p->page_size ? p->page_size : 1);
     enum { WINDOW = 128 << 10 }; /* leaves may be far apart */
     return !*usable || window_open(&p->window, source, WINDOW, err);

@@ -32,14 +32,16 @@ struct ros2db_pages {
 /* *usable = false: the header's page size is invalid. Call ros2db_pages_close() in any case. */
 bool ros2db_pages_open(struct ros2db_pages *p, struct reel_source *source, bool *usable, struct reel_error *err);
 void ros2db_pages_close(struct ros2db_pages *p);
-/* *whole: all pages of the tree at `root` exist and their ids are in order. With `collect`, the leaves in place and the damaged leaves
- * are listed, whatever the result. */
+/* *whole: all pages of the tree at `root` exist and their ids are in order. With `collect`, the leaves in place and the
+ * damaged leaves are listed, whatever the result. */
 bool ros2db_pages_check(struct ros2db_pages *p, uint32_t root, bool collect, bool *whole, struct reel_error *err);
 
-/* Page `number`, counted from 1; valid until the next call. NULL with err: I/O error; NULL without: there is no such page. */
+/* Page `number`, counted from 1; valid until the next call. NULL with err: I/O error; NULL without: there is no such
+ * page. */
 const uint8_t *ros2db_page_at(struct ros2db_pages *p, uint64_t number, struct reel_error *err);
 uint32_t ros2db_cells(const struct ros2db_pages *p, const uint8_t *page); /* number of cells that the page states */
-/* A cursor from cell i of a page with a header of `head` bytes to the end of the page; failed when the cell is not inside. */
+/* A cursor from cell i of a page with a header of `head` bytes to the end of the page; failed when the cell is not
+ * inside. */
 struct cursor ros2db_cell(const struct ros2db_pages *p, const uint8_t *page, uint32_t head, uint32_t i, uint32_t *at);
 /* True when the cell can only be a message: id (stored as the rowid), two integers, a blob. */
 bool ros2db_message_cell(const struct ros2db_pages *p, struct cursor c, int64_t *id);

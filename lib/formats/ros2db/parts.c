@@ -1,5 +1,6 @@
-/* Decides which files form one bag, and their order. metadata.yaml lists them by name. Data files whose names differ only in their number
- * (run_0.db3, run_1.db3) are splits of one bag too: a recorder that crashed has left no metadata.yaml. */
+/* Decides which files form one bag, and their order. metadata.yaml lists them by name. Data files whose names differ
+ * only in their number (run_0.db3, run_1.db3) are splits of one bag too: a recorder that crashed has left no
+ * metadata.yaml. */
 #include <stdlib.h>
 
 #include "formats/ros2db/ros2db.h"
@@ -13,7 +14,8 @@ enum { HEAD_BYTES = 4096, DIGITS_MAX = 3 }; /* digits of a split's number: more 
 /* The name without the ending that compression adds. */
 static struct reel_bytes plain(const char *name) {
     struct reel_bytes text = bytes_text(ros2db_last_part(name)), packed = bytes_text(".zstd");
-    bool is_packed = text.size > packed.size && memcmp(text.data + text.size - packed.size, packed.data, packed.size) == 0;
+    bool is_packed =
+        text.size > packed.size && memcmp(text.data + text.size - packed.size, packed.data, packed.size) == 0;
     return bytes_of(text.data, text.size - (is_packed ? packed.size : 0));
 }
 
@@ -38,7 +40,8 @@ static bool split_of(const char *name, struct split *out) {
 
 static bool are_splits(const char *a, const char *b) {
     struct split x, y;
-    return split_of(a, &x) && split_of(b, &y) && x.number != y.number && bytes_equal(x.stem, y.stem) && bytes_equal(x.ending, y.ending);
+    return split_of(a, &x) && split_of(b, &y) && x.number != y.number && bytes_equal(x.stem, y.stem) &&
+           bytes_equal(x.ending, y.ending);
 }
 
 /* Index of a file in metadata.yaml; n_paths when it is not listed. */
@@ -60,7 +63,8 @@ static bool yaml_names(struct reel_source *yaml, const char *name) {
     if (!text || !reel_source_read(yaml, 0, text, (size_t)yaml->size, &ignored)) {
         return false;
     }
-    ros2db_meta_read(&meta, &arena, bytes_of(text, (size_t)yaml->size), &ignored); /* what was read before damage counts */
+    ros2db_meta_read(&meta, &arena, bytes_of(text, (size_t)yaml->size),
+                     &ignored); /* what was read before damage counts */
     bool named = index_of(&meta, name) < meta.n_paths;
     ros2db_meta_free(&meta);
     arena_free(&arena);
@@ -98,7 +102,8 @@ static int by_rank(const void *a, const void *b) {
     return by_position ? by_position : by_number ? by_number : (x->file > y->file) - (x->file < y->file);
 }
 
-const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n, struct reel_error *err) {
+const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n,
+                                           struct reel_error *err) {
     AUTO_MEM struct ranked *all = calloc(s->files.count + 1, sizeof *all);
     const struct ros2db_file **out = calloc(s->files.count + 1, sizeof(const struct ros2db_file *));
     *n = 0;
@@ -112,7 +117,8 @@ const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros
         struct split split = {.number = 0};
         if (file->kind == kind) {
             split_of(file->name, &split);
-            all[(*n)++] = (struct ranked){.file = file, .position = index_of(&s->meta, file->name), .number = split.number};
+            all[(*n)++] =
+                (struct ranked){.file = file, .position = index_of(&s->meta, file->name), .number = split.number};
         }
     }
     qsort(all, *n, sizeof *all, by_rank);

@@ -1,7 +1,7 @@
-/* Makes messages readable that SQLite does not find. When an inner page of the table's tree is damaged, or lies beyond the end of a cut
- * file, SQLite loses all leaves below it; after a wrong id it takes all that follows for out of order. The repair searches all pages for
- * leaves that can only belong to the table messages, copies the readable cells of damaged leaves, and builds new inner pages in memory
- * that replace the old ones. */
+/* Makes messages readable that SQLite does not find. When an inner page of the table's tree is damaged, or lies beyond
+ * the end of a cut file, SQLite loses all leaves below it; after a wrong id it takes all that follows for out of order.
+ * The repair searches all pages for leaves that can only belong to the table messages, copies the readable cells of
+ * damaged leaves, and builds new inner pages in memory that replace the old ones. */
 #include <stdlib.h>
 
 #include "formats/ros2db/pages.h"
@@ -15,9 +15,10 @@ enum {
 
 struct repair_run {
     struct ros2db_pages pages;
-    struct ros2db_page_list suspects; /* leaves that are damaged, or whose ids overlap those of others; those of the tree come first */
-    size_t in_tree;                   /* how many of them the tree leads to */
-    struct grow new_pages;            /* the pages of the repair: the root first */
+    struct ros2db_page_list
+        suspects;   /* leaves that are damaged, or whose ids overlap those of others; those of the tree come first */
+    size_t in_tree; /* how many of them the tree leads to */
+    struct grow new_pages; /* the pages of the repair: the root first */
 };
 
 static void put_u16be(uint8_t *p, uint32_t v) {
@@ -114,8 +115,8 @@ static bool find_others(struct repair_run *r, const struct ros2db_page_list *kno
     return true;
 }
 
-/* Removes overlaps: leaves in place stay, and as many of the others as possible. Old copies of pages and leaves with a wrong id are
- * dropped. */
+/* Removes overlaps: leaves in place stay, and as many of the others as possible. Old copies of pages and leaves with a
+ * wrong id are dropped. */
 static bool drop_overlaps(struct repair_run *r, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     AUTO_MEM struct ros2db_leaf *all = malloc((p->count + 1) * sizeof *all);
@@ -193,8 +194,8 @@ static int compare_cells(const void *a, const void *b) {
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Collects the readable cells of a page, sorted. Their ids must lie in one gap between two neighbouring leaves; the gap is the one that
- * holds the middle id. */
+/* Collects the readable cells of a page, sorted. Their ids must lie in one gap between two neighbouring leaves; the gap
+ * is the one that holds the middle id. */
 static size_t usable_cells(const struct repair_run *r, const uint8_t *page, struct cell *cells, uint32_t room) {
     const struct ros2db_pages *p = &r->pages;
     uint32_t n = ros2db_cells(p, page);
@@ -210,7 +211,8 @@ static size_t usable_cells(const struct repair_run *r, const uint8_t *page, stru
     sort(cells, found, sizeof *cells, compare_cells);
     int64_t middle = cells[found / 2].id;
     size_t next = find_leaf(p->leaves, p->count, middle);
-    int64_t above = next > 0 ? p->leaves[next - 1].last : -1, below = next < p->count ? p->leaves[next].first : INT64_MAX;
+    int64_t above = next > 0 ? p->leaves[next - 1].last : -1,
+            below = next < p->count ? p->leaves[next].first : INT64_MAX;
     for (size_t i = 0; i < found; i++) {
         if (cells[i].id > above && cells[i].id < below && (kept == 0 || cells[i].id > cells[kept - 1].id)) {
             cells[kept++] = cells[i];
@@ -230,8 +232,8 @@ static uint8_t *copy_page(struct repair_run *r, struct ros2db_repair *repair, co
 }
 
 /* Appends a copy of a damaged leaf that holds only its readable cells. */
-static bool add_damaged(struct repair_run *r, struct ros2db_repair *repair, uint32_t number, bool in_tree, struct cell *cells,
-                        uint32_t room, struct reel_error *err) {
+static bool add_damaged(struct repair_run *r, struct ros2db_repair *repair, uint32_t number, bool in_tree,
+                        struct cell *cells, uint32_t room, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     const uint8_t *page = ros2db_page_at(p, number, err);
     if (!page) {
@@ -305,7 +307,8 @@ static void make_inner(const struct repair_run *r, const struct ros2db_leaf *chi
     put_u32be(page + 8, children[n - 1].page);
 }
 
-/* Builds levels of inner pages above the leaves until all fit below the root. `leaves` is then the list of pages of the uppermost level. */
+/* Builds levels of inner pages above the leaves until all fit below the root. `leaves` is then the list of pages of the
+ * uppermost level. */
 static bool build(struct repair_run *r, struct ros2db_repair *repair, struct reel_error *err) {
     struct ros2db_pages *p = &r->pages;
     size_t most = (p->usable - ROS2DB_INNER_HEAD) / CELL_MAX;
@@ -319,7 +322,8 @@ static bool build(struct repair_run *r, struct ros2db_repair *repair, struct ree
             }
             memset(page, 0, p->page_size);
             make_inner(r, p->leaves + from, to - from, page);
-            p->leaves[g] = (struct ros2db_leaf){.last = p->leaves[to - 1].last, .page = repair->first + repair->count++};
+            p->leaves[g] =
+                (struct ros2db_leaf){.last = p->leaves[to - 1].last, .page = repair->first + repair->count++};
             from = to;
         }
         p->count = groups;
@@ -334,8 +338,8 @@ static bool make_root(struct repair_run *r, const struct ros2db_repair *repair, 
         return true;
     }
     uint32_t only = p->leaves[0].page;
-    const uint8_t *page =
-        only >= repair->first ? r->new_pages.data + (size_t)(only - repair->first + 1) * p->page_size : ros2db_page_at(p, only, err);
+    const uint8_t *page = only >= repair->first ? r->new_pages.data + (size_t)(only - repair->first + 1) * p->page_size
+                                                : ros2db_page_at(p, only, err);
     if (page) {
         memcpy(r->new_pages.data, page, p->page_size);
     }
@@ -383,14 +387,16 @@ static struct ros2db_repair *make_pages(struct repair_run *r, uint32_t root, str
 
 static bool find_root(struct ros2db *db, uint32_t *root, struct reel_error *err) {
     AUTO(statement)
-    sqlite3_stmt *rows = ros2db_prepare(db, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'messages'", err);
+    sqlite3_stmt *rows =
+        ros2db_prepare(db, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'messages'", err);
     if (!rows) {
         return false;
     }
     int rc = sqlite3_step(rows);
     int64_t page = rc == SQLITE_ROW ? sqlite3_column_int64(rows, 0) : 0;
     *root = page > 1 && page < UINT32_MAX ? (uint32_t)page : 0;
-    return rc == SQLITE_ROW || rc == SQLITE_DONE || ros2db_is_damage(rc) || ros2db_fail(db, rc, "the schema cannot be read", err);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE || ros2db_is_damage(rc) ||
+           ros2db_fail(db, rc, "the schema cannot be read", err);
 }
 
 static bool repair_with(struct repair_run *r, struct reel_source *source, uint32_t root, struct ros2db_repair **out,
@@ -398,7 +404,8 @@ static bool repair_with(struct repair_run *r, struct reel_source *source, uint32
     bool usable, whole = true;
     struct reel_error why = {0};
     bool good = ros2db_pages_open(&r->pages, source, &usable, &why) &&
-                (!usable || ros2db_pages_check(&r->pages, root, false, &whole, &why)) && (whole || find_leaves(r, root, &why));
+                (!usable || ros2db_pages_check(&r->pages, root, false, &whole, &why)) &&
+                (whole || find_leaves(r, root, &why));
     *out = good && !whole ? make_pages(r, root, &why) : NULL;
     if (why.code != REEL_OK) {
         *err = why;
@@ -406,7 +413,8 @@ static bool repair_with(struct repair_run *r, struct reel_source *source, uint32
     return why.code == REEL_OK;
 }
 
-bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out, struct reel_error *err) {
+bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out,
+                       struct reel_error *err) {
     uint32_t root;
     *out = NULL;
     if (!find_root(db, &root, err)) {

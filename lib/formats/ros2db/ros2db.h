@@ -1,7 +1,7 @@
-/* Internals of the rosbag2 reader: vfs.c (SQLite reads from a reel_source), open.c (a connection that is safe with a hostile database),
- * source.c (rows as a source), topics.c and walk.c (one database), meta.c (metadata.yaml), files.c (the files of a bag, also inside
- * archives), parts.c (which files belong together, and their order), scan.c (the scan, and the format). The tables decide what the
- * recording holds; metadata.yaml adds to it and is compared with it. */
+/* Internals of the rosbag2 reader: vfs.c (SQLite reads from a reel_source), open.c (a connection that is safe with a
+ * hostile database), source.c (rows as a source), topics.c and walk.c (one database), meta.c (metadata.yaml), files.c
+ * (the files of a bag, also inside archives), parts.c (which files belong together, and their order), scan.c (the scan,
+ * and the format). The tables decide what the recording holds; metadata.yaml adds to it and is compared with it. */
 #ifndef REEL_FORMATS_ROS2DB_ROS2DB_H
 #define REEL_FORMATS_ROS2DB_ROS2DB_H
 
@@ -26,8 +26,10 @@ struct ros2db_repair { /* pages that replace others or follow the last page */
     uint64_t damaged, kept;      /* damaged pages with messages, and how many messages on them are readable */
     uint8_t *data;               /* the pages in this order */
 };
-/* Checks whether SQLite finds all messages; reads every page with messages. *out is NULL when it does, or when nothing can be repaired. */
-bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out, struct reel_error *err);
+/* Checks whether SQLite finds all messages; reads every page with messages. *out is NULL when it does, or when nothing
+ * can be repaired. */
+bool ros2db_repair_new(struct ros2db *db, struct reel_source *source, struct ros2db_repair **out,
+                       struct reel_error *err);
 void ros2db_repair_free(struct ros2db_repair *repair);
 REEL_DEFINE_AUTO(struct ros2db_repair, ros2db_repair_free);
 
@@ -39,8 +41,8 @@ struct ros2db_file_view { /* what a connection reads from; must outlive the conn
     uint64_t size;                      /* size that SQLite sees; more than the source's when the file is cut */
     struct reel_error failure;          /* last error of the source */
 };
-/* Opens the source's database read-only, without journal and locks. Reads beyond the end of a cut file return damage. Returns an SQLite
- * result code; *db may be set either way. */
+/* Opens the source's database read-only, without journal and locks. Reads beyond the end of a cut file return damage.
+ * Returns an SQLite result code; *db may be set either way. */
 int ros2db_vfs_open(struct ros2db_file_view *view, sqlite3 **db);
 
 /* --- ros2db_open.c --- */
@@ -49,11 +51,13 @@ int ros2db_vfs_open(struct ros2db_file_view *view, sqlite3 **db);
 struct ros2db {
     sqlite3 *sqlite;
     struct ros2db_file_view view;
-    uint64_t ops_left;   /* thousands of steps of SQLite's virtual machine */
-    uint64_t bytes_left; /* bytes of values that may still be read: rows that share pages cannot multiply the file's size */
+    uint64_t ops_left; /* thousands of steps of SQLite's virtual machine */
+    uint64_t
+        bytes_left; /* bytes of values that may still be read: rows that share pages cannot multiply the file's size */
 };
 
-bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair, struct reel_error *err);
+bool ros2db_open(struct ros2db *db, struct reel_source *source, const struct ros2db_repair *repair,
+                 struct reel_error *err);
 void ros2db_close(struct ros2db *db);
 
 /* *there: a plain table of that name exists (no view, no virtual table, with rowids that no column hides). */
@@ -64,9 +68,10 @@ sqlite3_stmt *ros2db_prepare(struct ros2db *db, const char *sql, struct reel_err
 static inline void reel_auto_statement(sqlite3_stmt **statement) {
     sqlite3_finalize(*statement);
 }
-/* A text or blob of the current row, valid until the next step; empty for other types. False when more bytes were read than the file can
- * hold. */
-bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct reel_bytes *out, struct reel_error *err);
+/* A text or blob of the current row, valid until the next step; empty for other types. False when more bytes were read
+ * than the file can hold. */
+bool ros2db_column(struct ros2db *db, sqlite3_stmt *statement, int column, struct reel_bytes *out,
+                   struct reel_error *err);
 /* Converts SQLite's result to `err`. Returns false. */
 bool ros2db_fail(const struct ros2db *db, int rc, const char *what, struct reel_error *err);
 /* True when the result means damaged bytes, so that other rows may still be readable. */
@@ -98,13 +103,23 @@ struct ros2db_meta {
     struct reel_pairs custom;
     size_t cap_custom;
 };
-/* Reads metadata.yaml; texts go to `arena`. REEL_DAMAGED when it is invalid; what was read before the damage is kept. */
+/* Reads metadata.yaml; texts go to `arena`. REEL_DAMAGED when it is invalid; what was read before the damage is kept.
+ */
 bool ros2db_meta_read(struct ros2db_meta *meta, struct arena *arena, struct reel_bytes yaml, struct reel_error *err);
 void ros2db_meta_free(struct ros2db_meta *meta); /* its tables; not the texts */
 
 /* --- ros2db_files.c --- */
 
-enum ros2db_kind { ROS2DB_OTHER, ROS2DB_DATABASE, ROS2DB_MCAP, ROS2DB_YAML, ROS2DB_ZSTD, ROS2DB_GZIP, ROS2DB_ZIP, ROS2DB_TAR };
+enum ros2db_kind {
+    ROS2DB_OTHER,
+    ROS2DB_DATABASE,
+    ROS2DB_MCAP,
+    ROS2DB_YAML,
+    ROS2DB_ZSTD,
+    ROS2DB_GZIP,
+    ROS2DB_ZIP,
+    ROS2DB_TAR
+};
 
 struct ros2db_file { /* a file of the bag, unpacked */
     enum ros2db_kind kind;
@@ -159,7 +174,8 @@ struct ros2db_scan {
 
 bool ros2db_joins(struct reel_source *a, struct reel_source *b); /* reel_format.joins */
 /* The bag's n files of that kind in order: as metadata.yaml lists them, then by number. NULL with err; from malloc. */
-const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n, struct reel_error *err);
+const struct ros2db_file **ros2db_in_order(const struct ros2db_scan *s, enum ros2db_kind kind, size_t *n,
+                                           struct reel_error *err);
 
 /* One .db3 file, and what is known about it before its messages are walked. */
 struct ros2db_base {
@@ -172,7 +188,8 @@ struct ros2db_base {
     struct ros2db_topic *topics; /* by id */
     size_t n_topics, cap_topics, n_placeholders;
 };
-__attribute__((format(printf, 3, 4))) void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity, const char *text, ...);
+__attribute__((format(printf, 3, 4))) void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity,
+                                                          const char *text, ...);
 
 /* Reads the schema version, topics and metadata. REEL_NOT_MINE when the tables are missing. */
 bool ros2db_read_topics(struct ros2db_base *b, struct reel_error *err);

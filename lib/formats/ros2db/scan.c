@@ -1,6 +1,6 @@
-/* Scans rosbag2 recordings: .db3 databases, alone or with metadata.yaml, in an archive of the directory, compressed as files or message
- * by message; and directories of MCAP files, whose bytes the MCAP reader scans. All files are found and get their chunks before any
- * message is walked. */
+/* Scans rosbag2 recordings: .db3 databases, alone or with metadata.yaml, in an archive of the directory, compressed as
+ * files or message by message; and directories of MCAP files, whose bytes the MCAP reader scans. All files are found
+ * and get their chunks before any message is walked. */
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 enum {
     PROBE_YAML_BITS = 8 * 28,
     PROBE_ARCHIVE_BITS = 8 * 16,
-    UNPACK_RATIO = 256, /* compressed messages of one recording may unpack to this multiple of its size while scanning, … */
+    UNPACK_RATIO =
+        256, /* compressed messages of one recording may unpack to this multiple of its size while scanning, … */
 };
 #define UNPACK_BASE (UINT64_C(4) << 30) /* … but at least to this */
 
@@ -58,7 +59,8 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
     struct reel_error why = {0};
     uint64_t size = file->source->size;
     if (s->meta.present) {
-        reel_scan_finding(s->scan, REEL_NOTE, file->location.part, file->location.offset, size, "%s: a further one, ignored", file->name);
+        reel_scan_finding(s->scan, REEL_NOTE, file->location.part, file->location.offset, size,
+                          "%s: a further one, ignored", file->name);
         return true;
     }
     AUTO_MEM uint8_t *text = size <= ROS2DB_YAML_MAX ? malloc((size_t)size + 1) : NULL;
@@ -70,14 +72,15 @@ static bool read_yaml(struct ros2db_scan *s, const struct ros2db_file *file, str
     }
     s->has_metadata_file = true;
     if (text ? ros2db_meta_read(&s->meta, &s->arena, bytes_of(text, (size_t)size), &why)
-             : reel_fail(&why, REEL_LIMIT, "%llu bytes, at most %d are taken", (unsigned long long)size, ROS2DB_YAML_MAX)) {
+             : reel_fail(&why, REEL_LIMIT, "%llu bytes, at most %d are taken", (unsigned long long)size,
+                         ROS2DB_YAML_MAX)) {
         return true;
     }
     if (why.code == REEL_NO_MEMORY) {
         return reel_error_pass(err, &why);
     }
-    reel_scan_finding(s->scan, REEL_WARNING, file->location.part, file->location.offset, size, "%s cannot be read: %s", file->name,
-                      why.text);
+    reel_scan_finding(s->scan, REEL_WARNING, file->location.part, file->location.offset, size, "%s cannot be read: %s",
+                      file->name, why.text);
     return true;
 }
 
@@ -89,7 +92,8 @@ static bool add_metadata(struct ros2db_scan *s, struct reel_error *err) {
     const struct ros2db_meta *m = &s->meta;
     if (!add_pair(s, "metadata_version", m->version, err) || !add_pair(s, "storage_identifier", m->storage, err) ||
         !add_pair(s, "ros_distro", s->distro && s->distro[0] ? s->distro : m->distro, err) ||
-        !add_pair(s, "compression_mode", m->compression_mode, err) || !add_pair(s, "compression_format", m->compression_format, err)) {
+        !add_pair(s, "compression_mode", m->compression_mode, err) ||
+        !add_pair(s, "compression_format", m->compression_format, err)) {
         return false;
     }
     for (size_t i = 0; i < m->custom.count; i++) {
@@ -120,8 +124,8 @@ static void compare_files(struct ros2db_scan *s) {
     }
 }
 
-/* Compares the counts of metadata.yaml with the databases; the databases count. A metadata.yaml inside a database is written before its
- * last messages, so it is not compared. */
+/* Compares the counts of metadata.yaml with the databases; the databases count. A metadata.yaml inside a database is
+ * written before its last messages, so it is not compared. */
 static void compare_counts(struct ros2db_scan *s) {
     const struct ros2db_meta *m = &s->meta;
     if (!s->has_metadata_file || count_kind(&s->files, ROS2DB_MCAP) > 0) {
@@ -135,7 +139,8 @@ static void compare_counts(struct ros2db_scan *s) {
 
 /* --- databases --- */
 
-/* Reports a cut file and pages that do not lead to all messages, then opens the connection again with repaired pages. */
+/* Reports a cut file and pages that do not lead to all messages, then opens the connection again with repaired pages.
+ */
 static bool repair(struct ros2db_base *b, struct reel_error *err) {
     struct reel_source *source = b->file->source;
     uint64_t missing = b->db.view.size - source->size;
@@ -152,51 +157,60 @@ static bool repair(struct ros2db_base *b, struct reel_error *err) {
         return true;
     }
     if (b->repair->leaves > 0) {
-        ros2db_finding(b, REEL_WARNING,
-                       "pages that lead to the messages are damaged or missing: %llu pages with messages were found without them",
-                       (unsigned long long)b->repair->leaves);
+        ros2db_finding(
+            b, REEL_WARNING,
+            "pages that lead to the messages are damaged or missing: %llu pages with messages were found without them",
+            (unsigned long long)b->repair->leaves);
     }
     if (b->repair->damaged > 0) {
         ros2db_finding(b, REEL_LOSS, "%llu damaged page%s of messages: %llu messages there are readable",
-                       (unsigned long long)b->repair->damaged, b->repair->damaged == 1 ? "" : "s", (unsigned long long)b->repair->kept);
+                       (unsigned long long)b->repair->damaged, b->repair->damaged == 1 ? "" : "s",
+                       (unsigned long long)b->repair->kept);
     }
     ros2db_close(&b->db);
     return ros2db_open(&b->db, source, b->repair, err);
 }
 
-static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct ros2db_file *file, struct reel_error *err) {
+static bool open_base(struct ros2db_scan *s, struct ros2db_base *b, const struct ros2db_file *file,
+                      struct reel_error *err) {
     b->s = s;
     b->file = file;
     uint8_t head[SQLITE_HEADER_SIZE];
-    if (!ros2db_open(&b->db, file->source, NULL, err) || !ros2db_read_topics(b, err) || !ros2db_read_metadata(b, err) || !repair(b, err)) {
+    if (!ros2db_open(&b->db, file->source, NULL, err) || !ros2db_read_topics(b, err) || !ros2db_read_metadata(b, err) ||
+        !repair(b, err)) {
         return false;
     }
     if (!reel_source_read(file->source, 0, head, sizeof head, err)) {
         return false;
     }
     if (head[SQLITE_READ_VERSION_AT] == 2) {
-        ros2db_finding(b, REEL_NOTE, "the database is in WAL mode: messages in a file %s-wal, if there was one, are missing", file->name);
+        ros2db_finding(b, REEL_NOTE,
+                       "the database is in WAL mode: messages in a file %s-wal, if there was one, are missing",
+                       file->name);
     }
-    const struct reel_chunk rows = {.part = file->location.chunk < s->scan->n_parts ? file->location.chunk
-                                                                                    : REEL_CHUNK_PART | file->location.chunk,
-                                    .codec = REEL_CODEC_ROWS,
-                                    .stored = file->source->size,
-                                    .raw = UINT64_MAX,
-                                    .damaged = b->repair != NULL};
+    const struct reel_chunk rows = {
+        .part = file->location.chunk < s->scan->n_parts ? file->location.chunk : REEL_CHUNK_PART | file->location.chunk,
+        .codec = REEL_CODEC_ROWS,
+        .stored = file->source->size,
+        .raw = UINT64_MAX,
+        .damaged = b->repair != NULL};
     return reel_scan_chunk(s->scan, &rows, &b->rows, err);
 }
 
 /* A database that cannot be used is left out when there are others. */
-static bool open_or_report(struct ros2db_scan *s, struct bases *all, const struct ros2db_file *file, bool only, struct reel_error *err) {
+static bool open_or_report(struct ros2db_scan *s, struct bases *all, const struct ros2db_file *file, bool only,
+                           struct reel_error *err) {
     struct reel_error why = {0};
     struct ros2db_base *b = &all->items[all->count++];
     if (open_base(s, b, file, &why)) {
         return true;
     }
-    if (only || (why.code != REEL_DAMAGED && why.code != REEL_NOT_MINE && why.code != REEL_UNSUPPORTED && why.code != REEL_LIMIT)) {
+    if (only || (why.code != REEL_DAMAGED && why.code != REEL_NOT_MINE && why.code != REEL_UNSUPPORTED &&
+                 why.code != REEL_LIMIT)) {
         return reel_error_pass(err, &why);
     }
-    reel_scan_finding(s->scan, REEL_LOSS, file->location.part, file->location.offset, file->source->size, "%s: %s", file->name, why.text);
+    reel_scan_finding(s->scan, REEL_LOSS, file->location.part, file->location.offset, file->source->size, "%s: %s",
+                      file->name, why.text);
     base_close(b);
     all->count--;
     return true;
@@ -248,8 +262,11 @@ static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
     if (!parts || !locations) {
         return reel_fail_memory(err);
     }
-    struct reel_scan inner = {
-        .parts = parts, .n_parts = (uint32_t)n, .builder = s->scan->builder, .progress = s->scan->progress, .locations = locations};
+    struct reel_scan inner = {.parts = parts,
+                              .n_parts = (uint32_t)n,
+                              .builder = s->scan->builder,
+                              .progress = s->scan->progress,
+                              .locations = locations};
     for (size_t i = 0; i < n; i++) {
         parts[i] = files[i]->source;
         locations[i] = files[i]->location;
@@ -258,7 +275,8 @@ static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
         return false;
     }
     char container[64];
-    snprintf(container, sizeof container, "MCAP%s%s", s->files.packed ? ", in " : "", s->files.packed ? s->files.packed : "");
+    snprintf(container, sizeof container, "MCAP%s%s", s->files.packed ? ", in " : "",
+             s->files.packed ? s->files.packed : "");
     reel_scan_container(s->scan, container);
     return true;
 }
@@ -266,9 +284,10 @@ static bool scan_mcaps(struct ros2db_scan *s, struct reel_error *err) {
 /* --- all of it --- */
 
 static bool refuse_metadata_alone(const struct ros2db_meta *meta, struct reel_error *err) {
-    return reel_fail(err, REEL_DAMAGED,
-                     "metadata.yaml alone: the messages are in the files it names (%.100s%s), which belong to one recording with it",
-                     meta->n_paths > 0 ? ros2db_last_part(meta->paths[0]) : "none", meta->n_paths > 1 ? ", …" : "");
+    return reel_fail(
+        err, REEL_DAMAGED,
+        "metadata.yaml alone: the messages are in the files it names (%.100s%s), which belong to one recording with it",
+        meta->n_paths > 0 ? ros2db_last_part(meta->paths[0]) : "none", meta->n_paths > 1 ? ", …" : "");
 }
 
 static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
@@ -288,8 +307,9 @@ static bool ros2db_scan(struct reel_scan *scan, struct reel_error *err) {
     s.unpack_left = UNPACK_BASE + (stored < UINT64_MAX / 2 / UNPACK_RATIO ? stored * UNPACK_RATIO : 0);
     size_t databases = count_kind(&s.files, ROS2DB_DATABASE), mcaps = count_kind(&s.files, ROS2DB_MCAP);
     if (databases + mcaps == 0) {
-        return s.meta.present ? refuse_metadata_alone(&s.meta, err)
-                              : reel_fail(err, REEL_NOT_MINE, "no rosbag2: neither a database nor an MCAP file that can be read");
+        return s.meta.present
+                   ? refuse_metadata_alone(&s.meta, err)
+                   : reel_fail(err, REEL_NOT_MINE, "no rosbag2: neither a database nor an MCAP file that can be read");
     }
     if ((databases > 0 && !scan_databases(&s, err)) || (mcaps > 0 && !scan_mcaps(&s, err))) {
         return false;

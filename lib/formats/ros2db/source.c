@@ -1,5 +1,6 @@
-/* The rows of a database as a source: the payload of row N is at address N << 31. A blob is spread over pages, so it is read with
- * SQLite's incremental blob I/O. One thread at a time uses a connection; idle connections are kept in a small pool. */
+/* The rows of a database as a source: the payload of row N is at address N << 31. A blob is spread over pages, so it is
+ * read with SQLite's incremental blob I/O. One thread at a time uses a connection; idle connections are kept in a small
+ * pool. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -80,7 +81,8 @@ static int handle_seek(struct handle *h, int64_t rowid) {
     }
     h->db.ops_left = READ_STEPS;
     h->rowid = rowid;
-    return h->blob ? sqlite3_blob_reopen(h->blob, rowid) : sqlite3_blob_open(h->db.sqlite, "main", "messages", "data", rowid, 0, &h->blob);
+    return h->blob ? sqlite3_blob_reopen(h->blob, rowid)
+                   : sqlite3_blob_open(h->db.sqlite, "main", "messages", "data", rowid, 0, &h->blob);
 }
 
 static bool rows_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
@@ -99,8 +101,9 @@ static bool rows_read(struct reel_source *source, uint64_t offset, void *buffer,
     }
     uint64_t there = (uint64_t)sqlite3_blob_bytes(h->blob);
     if (at > there || size > there - at) {
-        return reel_fail(err, REEL_DAMAGED, "%s: message with id %lld: %llu bytes at %llu exceed its %llu", rows->base->name,
-                         (long long)rowid, (unsigned long long)size, (unsigned long long)at, (unsigned long long)there);
+        return reel_fail(err, REEL_DAMAGED, "%s: message with id %lld: %llu bytes at %llu exceed its %llu",
+                         rows->base->name, (long long)rowid, (unsigned long long)size, (unsigned long long)at,
+                         (unsigned long long)there);
     }
     if ((rc = sqlite3_blob_read(h->blob, buffer, (int)size, (int)at)) != SQLITE_OK) {
         ros2db_fail(&h->db, rc, "its bytes cannot be read", err);

@@ -1,5 +1,5 @@
-/* Reads the small tables of a database: version, topics with their definitions, metadata. Each table is read once. Equal topics of
- * several databases become one channel. */
+/* Reads the small tables of a database: version, topics with their definitions, metadata. Each table is read once.
+ * Equal topics of several databases become one channel. */
 #include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ void ros2db_finding(const struct ros2db_base *b, enum reel_severity severity, co
     va_end(arguments);
     const struct reel_location *p = &b->file->location;
     bool one = b->s->files.count == 1;
-    reel_scan_finding(b->s->scan, severity, p->part, p->offset, 0, "%s%s%s", one ? "" : b->file->name, one ? "" : ": ", line);
+    reel_scan_finding(b->s->scan, severity, p->part, p->offset, 0, "%s%s%s", one ? "" : b->file->name, one ? "" : ": ",
+                      line);
 }
 
 /* A text of the current row as UTF-8, in the scan's arena. NULL with err. */
@@ -82,7 +83,8 @@ static bool list_definitions(struct ros2db_base *b, struct definitions *out, str
     if (!there) {
         return true;
     }
-    AUTO(statement) sqlite3_stmt *rows = ros2db_prepare(&b->db, "SELECT rowid, topic_type, encoding FROM message_definitions", err);
+    AUTO(statement)
+    sqlite3_stmt *rows = ros2db_prepare(&b->db, "SELECT rowid, topic_type, encoding FROM message_definitions", err);
     for (bool row = true; rows && row;) {
         if (!step(b, rows, "message_definitions", &row, err)) {
             return false;
@@ -121,8 +123,8 @@ static const struct definition *find_type(const struct definitions *all, const c
     return low < all->count && strcmp(all->items[low].type, type) == 0 ? &all->items[low] : NULL;
 }
 
-/* Finds the definition of a type. rosbag2 stores service events PKG/srv/NAME_Event under the definition of the service PKG/srv/NAME, in
- * databases as in MCAP files. */
+/* Finds the definition of a type. rosbag2 stores service events PKG/srv/NAME_Event under the definition of the service
+ * PKG/srv/NAME, in databases as in MCAP files. */
 static const struct definition *find_definition(struct arena *arena, const struct definitions *all, const char *type) {
     static const char event[] = "_Event";
     const struct definition *found = find_type(all, type);
@@ -139,8 +141,8 @@ static const struct definition *find_definition(struct arena *arena, const struc
 }
 
 /* The text of a definition, valid until `one` is stepped; empty when it cannot be read. */
-static bool definition_text(struct ros2db_base *b, sqlite3_stmt *one, const struct definition *d, struct reel_bytes *out,
-                            struct reel_error *err) {
+static bool definition_text(struct ros2db_base *b, sqlite3_stmt *one, const struct definition *d,
+                            struct reel_bytes *out, struct reel_error *err) {
     bool row;
     *out = bytes_of("", 0);
     sqlite3_reset(one);
@@ -158,8 +160,8 @@ static int compare_channels(const void *a, const void *b) {
 }
 
 /* The channel of this name, type and encoding. *is_new: it was just created, and its id is not set yet. */
-static struct ros2db_channel *intern(struct ros2db_scan *s, const char *name, const char *type, const char *encoding, bool *is_new,
-                                     struct reel_error *err) {
+static struct ros2db_channel *intern(struct ros2db_scan *s, const char *name, const char *type, const char *encoding,
+                                     bool *is_new, struct reel_error *err) {
     struct ros2db_channel key = {.name = name, .type = type, .encoding = encoding};
     struct ros2db_channel **found = tfind(&key, &s->channels, compare_channels);
     *is_new = found == NULL;
@@ -179,13 +181,14 @@ static struct ros2db_channel *intern(struct ros2db_scan *s, const char *name, co
     return c;
 }
 
-/* Durability "transient local": late subscribers still get the last messages. metadata.yaml before 2024 has the number, later versions
- * the name. */
+/* Durability "transient local": late subscribers still get the last messages. metadata.yaml before 2024 has the number,
+ * later versions the name. */
 static bool is_latched(const char *qos) {
     for (const char *p = qos; (p = strstr(p, "durability:")) != NULL; p++) {
         const char *value = p + strlen("durability:");
         value += strspn(value, " ");
-        if (strncmp(value, "transient_local", 15) == 0 || (value[0] == '1' && (value[1] == '\n' || value[1] == '\r' || value[1] == '\0'))) {
+        if (strncmp(value, "transient_local", 15) == 0 ||
+            (value[0] == '1' && (value[1] == '\n' || value[1] == '\r' || value[1] == '\0'))) {
             return true;
         }
     }
@@ -199,15 +202,18 @@ struct topic_row {
     const char *definition_encoding;
 };
 
-static bool add_channel(struct ros2db_base *b, const struct topic_row *t, struct ros2db_channel **out, struct reel_error *err) {
+static bool add_channel(struct ros2db_base *b, const struct topic_row *t, struct ros2db_channel **out,
+                        struct reel_error *err) {
     bool is_new;
     struct ros2db_channel *c = *out = intern(b->s, t->name, t->type, t->encoding, &is_new, err);
     if (!c || !is_new) {
         return c != NULL;
     }
     bool defined = t->definition.size > 0 && strcmp(t->definition_encoding, "unknown") != 0;
-    const struct reel_schema schema = {
-        .name = t->type, .encoding = defined ? t->definition_encoding : "", .hash = "", .data = defined ? t->definition : bytes_of("", 0)};
+    const struct reel_schema schema = {.name = t->type,
+                                       .encoding = defined ? t->definition_encoding : "",
+                                       .hash = "",
+                                       .data = defined ? t->definition : bytes_of("", 0)};
     struct reel_pair pairs[2];
     size_t n = 0;
     if (t->qos[0] != '\0') { /* the keys are those of rosbag2's own MCAP files */
@@ -247,8 +253,9 @@ static const struct ros2db_meta_topic *meta_topic(const struct ros2db_scan *s, c
 
 static bool read_topic(struct ros2db_base *b, sqlite3_stmt *rows, struct topic_row *t, struct reel_error *err) {
     t->id = sqlite3_column_int64(rows, 0);
-    if (!(t->name = text_of(b, rows, 1, err)) || !(t->type = text_of(b, rows, 2, err)) || !(t->encoding = text_of(b, rows, 3, err)) ||
-        !(t->qos = text_of(b, rows, 4, err)) || !(t->hash = text_of(b, rows, 5, err))) {
+    if (!(t->name = text_of(b, rows, 1, err)) || !(t->type = text_of(b, rows, 2, err)) ||
+        !(t->encoding = text_of(b, rows, 3, err)) || !(t->qos = text_of(b, rows, 4, err)) ||
+        !(t->hash = text_of(b, rows, 5, err))) {
         return false;
     }
     const struct ros2db_meta_topic *meta = t->qos[0] == '\0' ? meta_topic(b->s, t->name, t->type) : NULL;
@@ -270,7 +277,9 @@ static bool walk_topics(struct ros2db_base *b, const struct definitions *all, st
     AUTO(statement) sqlite3_stmt *rows = ros2db_prepare(&b->db, sql, err);
     AUTO(statement)
     sqlite3_stmt *one =
-        all->count > 0 ? ros2db_prepare(&b->db, "SELECT encoded_message_definition FROM message_definitions WHERE rowid = ?1", err) : NULL;
+        all->count > 0
+            ? ros2db_prepare(&b->db, "SELECT encoded_message_definition FROM message_definitions WHERE rowid = ?1", err)
+            : NULL;
     if (!rows || (all->count > 0 && !one)) {
         return false;
     }
@@ -303,11 +312,16 @@ static bool walk_topics(struct ros2db_base *b, const struct definitions *all, st
 }
 
 /* Creates a channel for a topic id that the table lacks, and inserts it in the order of ids. */
-static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t index, struct ros2db_channel **out, struct reel_error *err) {
+static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t index, struct ros2db_channel **out,
+                            struct reel_error *err) {
     char name[64];
     snprintf(name, sizeof name, "topic_id_%lld", (long long)id);
-    struct topic_row t = {
-        .name = arena_text(&b->s->arena, name), .type = "", .encoding = ROS2DB_ENCODING, .qos = "", .hash = "", .definition_encoding = ""};
+    struct topic_row t = {.name = arena_text(&b->s->arena, name),
+                          .type = "",
+                          .encoding = ROS2DB_ENCODING,
+                          .qos = "",
+                          .hash = "",
+                          .definition_encoding = ""};
     if (!t.name) {
         return arena_fail(&b->s->arena, err);
     }
@@ -318,7 +332,8 @@ static bool add_placeholder(struct ros2db_base *b, int64_t id, size_t index, str
     memmove(&b->topics[index + 1], &b->topics[index], (b->n_topics - 1 - index) * sizeof *b->topics);
     b->topics[index] = added;
     b->n_placeholders++;
-    ros2db_finding(b, REEL_LOSS, "messages refer to topic id %lld, which the table topics does not have: kept as %s", (long long)id, name);
+    ros2db_finding(b, REEL_LOSS, "messages refer to topic id %lld, which the table topics does not have: kept as %s",
+                   (long long)id, name);
     return true;
 }
 
@@ -345,7 +360,8 @@ static bool read_version(struct ros2db_base *b, struct reel_error *err) {
         return false;
     }
     if (!topics || !messages || !ros2db_has_column(&b->db, "messages", "topic_id")) {
-        return reel_fail(err, REEL_NOT_MINE, "%s: an SQLite database without the tables topics and messages: no rosbag2", b->file->name);
+        return reel_fail(err, REEL_NOT_MINE,
+                         "%s: an SQLite database without the tables topics and messages: no rosbag2", b->file->name);
     }
     b->version = ros2db_has_column(&b->db, "topics", "offered_qos_profiles") ? 2 : 1;
     if (!schema) {
@@ -388,13 +404,15 @@ bool ros2db_read_metadata(struct ros2db_base *b, struct reel_error *err) {
     if (!there) {
         return true;
     }
-    AUTO(statement) sqlite3_stmt *rows = ros2db_prepare(&b->db, "SELECT metadata FROM metadata ORDER BY rowid DESC", err);
+    AUTO(statement)
+    sqlite3_stmt *rows = ros2db_prepare(&b->db, "SELECT metadata FROM metadata ORDER BY rowid DESC", err);
     struct reel_bytes yaml;
     if (!rows || !step(b, rows, "metadata", &row, err)) {
         return false;
     }
     struct reel_error why = {0};
-    if (!row || !ros2db_column(&b->db, rows, 0, &yaml, &why) || yaml.size == 0 || ros2db_meta_read(&b->s->meta, &b->s->arena, yaml, &why)) {
+    if (!row || !ros2db_column(&b->db, rows, 0, &yaml, &why) || yaml.size == 0 ||
+        ros2db_meta_read(&b->s->meta, &b->s->arena, yaml, &why)) {
         return true;
     }
     if (why.code == REEL_NO_MEMORY) {

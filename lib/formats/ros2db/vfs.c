@@ -1,5 +1,6 @@
-/* An SQLite VFS on top of a reel_source. It offers one read-only file; nothing else can be opened, created or removed. A read beyond the
- * end of the file counts as damage of that page, so that a cut database keeps its complete pages. A repair replaces lost pages. */
+/* An SQLite VFS on top of a reel_source. It offers one read-only file; nothing else can be opened, created or removed.
+ * A read beyond the end of the file counts as damage of that page, so that a cut database keeps its complete pages. A
+ * repair replaces lost pages. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +129,8 @@ static const sqlite3_io_methods file_methods = {
     .xDeviceCharacteristics = file_nature,
 };
 
-/* The size to report to SQLite. For a cut file it is the size stated in the header: SQLite refuses a file that is too short. */
+/* The size to report to SQLite. For a cut file it is the size stated in the header: SQLite refuses a file that is too
+ * short. */
 static uint64_t apparent_size(struct ros2db_file_view *v) {
     uint8_t head[SQLITE_HEADER_SIZE];
     if (v->source->size < sizeof head || !reel_source_read(v->source, 0, head, sizeof head, &v->failure)) {
@@ -208,7 +210,8 @@ int ros2db_vfs_open(struct ros2db_file_view *view, sqlite3 **db) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, register_vfs);
     opening = view;
-    int rc = sqlite3_open_v2("recording", db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, VFS_NAME);
+    int rc = sqlite3_open_v2("recording", db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+                             VFS_NAME);
     opening = NULL;
     return rc;
 }

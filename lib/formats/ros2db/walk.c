@@ -1,5 +1,6 @@
-/* Walks the messages of a database in the order of their ids. A row counts when its columns have the right types, its blob can be read to
- * the end, and all rows together are not larger than the file. After damage the walk goes on at the next readable id. */
+/* Walks the messages of a database in the order of their ids. A row counts when its columns have the right types, its
+ * blob can be read to the end, and all rows together are not larger than the file. After damage the walk goes on at the
+ * next readable id. */
 #include <stdio.h>
 #include <strings.h>
 
@@ -9,8 +10,9 @@
 #include "wire/cleanup.h"
 
 /* The types are checked first, so that no value of another type is loaded; of a blob only the size is read. */
-#define WALK_SQL                                                                                                                           \
-    "SELECT rowid, CASE typeof(topic_id) WHEN 'integer' THEN topic_id END, CASE typeof(timestamp) WHEN 'integer' THEN timestamp END, "     \
+#define WALK_SQL                                                                                                       \
+    "SELECT rowid, CASE typeof(topic_id) WHEN 'integer' THEN topic_id END, CASE typeof(timestamp) WHEN 'integer' "     \
+    "THEN timestamp END, "                                                                                             \
     "CASE typeof(data) WHEN 'blob' THEN length(data) END FROM messages NOT INDEXED WHERE rowid >= ?1 ORDER BY rowid"
 
 enum {
@@ -45,10 +47,10 @@ static bool only_damage(const struct reel_error *why, struct reel_error *keep, s
 
 /* --- one message --- */
 
-/* *packed: the message is a zstd frame. CDR begins with a zero byte, so the magic number is unambiguous; for other encodings the metadata
- * must state compression. */
-static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct reel_entry *e, uint8_t head[PACKED_HEAD], bool *packed,
-                      struct reel_error *err) {
+/* *packed: the message is a zstd frame. CDR begins with a zero byte, so the magic number is unambiguous; for other
+ * encodings the metadata must state compression. */
+static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct reel_entry *e, uint8_t head[PACKED_HEAD],
+                      bool *packed, struct reel_error *err) {
     const struct ros2db_meta *meta = &w->b->s->meta;
     bool stated = meta->compression_mode && strcasecmp(meta->compression_mode, "message") == 0;
     *packed = false;
@@ -70,7 +72,8 @@ static bool is_packed(struct walk *w, struct ros2db_channel *c, const struct ree
 /* Adds a chunk for the message, and unpacks it once to check it. */
 static bool unpack(struct walk *w, struct reel_entry *e, struct reel_error *err) {
     struct ros2db_scan *s = w->b->s;
-    struct reel_chunk chunk = {.part = REEL_CHUNK_PART | w->b->rows, .codec = REEL_CODEC_ZSTD, .offset = e->offset, .stored = e->size};
+    struct reel_chunk chunk = {
+        .part = REEL_CHUNK_PART | w->b->rows, .codec = REEL_CODEC_ZSTD, .offset = e->offset, .stored = e->size};
     uint64_t max = s->unpack_left < REEL_MESSAGE_MEMORY_MAX ? s->unpack_left : REEL_MESSAGE_MEMORY_MAX;
     AUTO(reel_source_free) struct reel_source *frame = reel_source_slice(w->source, e->offset, e->size, err);
     if (!frame || !codec_measure(REEL_CODEC_ZSTD, frame, 0, e->size, max, &chunk.raw, err)) {
@@ -81,7 +84,8 @@ static bool unpack(struct walk *w, struct reel_entry *e, struct reel_error *err)
     return reel_scan_chunk(s->scan, &chunk, &e->chunk, err);
 }
 
-static bool take_message(struct walk *w, struct ros2db_channel *c, struct reel_entry *e, int64_t rowid, struct reel_error *err) {
+static bool take_message(struct walk *w, struct ros2db_channel *c, struct reel_entry *e, int64_t rowid,
+                         struct reel_error *err) {
     struct reel_error why = {0};
     uint8_t head[PACKED_HEAD], last;
     bool packed;
@@ -155,8 +159,8 @@ static bool is_fatal(const struct walk *w, int rc) {
     return w->b->db.view.failure.code != REEL_OK || (rc != SQLITE_ROW && rc != SQLITE_DONE && !ros2db_is_damage(rc));
 }
 
-/* Finds the smallest id above `from` from which rows are readable again, by doubling steps and then bisection, as if all damage were in
- * one position. *found is false when there is none. */
+/* Finds the smallest id above `from` from which rows are readable again, by doubling steps and then bisection, as if
+ * all damage were in one position. *found is false when there is none. */
 static bool find_next(struct walk *w, int64_t from, int64_t *next, bool *found, struct reel_error *err) {
     int64_t bad = from, good = 0, rowid;
     *found = false;
@@ -196,7 +200,8 @@ static bool walk_run(struct walk *w, int64_t *at, int *rc, struct reel_error *er
             *rc = SQLITE_CORRUPT;
             return true;
         }
-        if (!take_row(w, rowid, err) || (++rows % REPORT_ROWS == 0 && !reel_scan_progress(s->scan, s->done, s->total, err))) {
+        if (!take_row(w, rowid, err) ||
+            (++rows % REPORT_ROWS == 0 && !reel_scan_progress(s->scan, s->done, s->total, err))) {
             return false;
         }
         *at = rowid + 1;
@@ -217,10 +222,11 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
             return true;
         }
         char why[160];
-        snprintf(why, sizeof why, "%s", rc == SQLITE_CORRUPT ? "pages are damaged or missing" : sqlite3_errmsg(w->b->db.sqlite));
+        snprintf(why, sizeof why, "%s",
+                 rc == SQLITE_CORRUPT ? "pages are damaged or missing" : sqlite3_errmsg(w->b->db.sqlite));
         if (damaged >= DAMAGED_MAX) {
-            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on are lost: more than %d damaged positions", (long long)at,
-                           DAMAGED_MAX);
+            ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on are lost: more than %d damaged positions",
+                           (long long)at, DAMAGED_MAX);
             return true;
         }
         if (!find_next(w, at, &next, &found, err)) {
@@ -231,7 +237,8 @@ static bool walk_all(struct walk *w, struct reel_error *err) {
             ros2db_finding(w->b, REEL_LOSS, "messages from id %lld on cannot be read: %s", (long long)at, why);
             return true;
         }
-        ros2db_finding(w->b, REEL_LOSS, "messages with ids %lld to %lld cannot be read: %s", (long long)at, (long long)rowid - 1, why);
+        ros2db_finding(w->b, REEL_LOSS, "messages with ids %lld to %lld cannot be read: %s", (long long)at,
+                       (long long)rowid - 1, why);
         at = rowid;
     }
 }
@@ -240,25 +247,28 @@ static void report(const struct walk *w) {
     const struct ros2db_base *b = w->b;
 #define COUNT(count, id) (unsigned long long)w->count, (long long)w->id
     if (w->wrong > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, are not a topic, a time and a blob", COUNT(wrong, wrong_id));
+        ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, are not a topic, a time and a blob",
+                       COUNT(wrong, wrong_id));
     }
     if (w->strange > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, have ids beyond 2^33", COUNT(strange, strange_id));
+        ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, have ids beyond 2^33",
+                       COUNT(strange, strange_id));
     }
     if (w->excess > 0) {
         ros2db_finding(b, REEL_LOSS, "%llu messages, the first with id %lld, are larger than the file has room for",
                        COUNT(excess, excess_id));
     }
     if (w->unreadable > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages cannot be read to their end, the first: %s", (unsigned long long)w->unreadable,
-                       w->unreadable_why.text);
+        ros2db_finding(b, REEL_LOSS, "%llu messages cannot be read to their end, the first: %s",
+                       (unsigned long long)w->unreadable, w->unreadable_why.text);
     }
     if (w->unpacked > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu compressed messages, the first with id %lld, do not unpack: %s", COUNT(unpacked, unpacked_id),
-                       w->unpacked_why.text);
+        ros2db_finding(b, REEL_LOSS, "%llu compressed messages, the first with id %lld, do not unpack: %s",
+                       COUNT(unpacked, unpacked_id), w->unpacked_why.text);
     }
     if (w->homeless > 0) {
-        ros2db_finding(b, REEL_LOSS, "%llu messages refer to further topics that are not there", (unsigned long long)w->homeless);
+        ros2db_finding(b, REEL_LOSS, "%llu messages refer to further topics that are not there",
+                       (unsigned long long)w->homeless);
     }
 #undef COUNT
 }

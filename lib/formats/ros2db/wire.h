@@ -1,22 +1,22 @@
-/* The files of a rosbag2 directory: metadata.yaml and .db3 (SQLite) or .mcap files, each of them perhaps packed whole as FILE.zstd.
+/* The files of a rosbag2 directory: metadata.yaml and .db3 (SQLite) or .mcap files, each of them perhaps packed whole
+ * as FILE.zstd.
  *
  *   tables of a .db3, by schema version       1 (2018)  2 (Foxy)  3 (2022)  4 (Iron)
  *   topics       id                              x         x         x         x      integer primary key
  *                name, type                      x         x         x         x
  *                serialization_format            x         x         x         x      "cdr"
- *                offered_qos_profiles            -         x         x         x      YAML list, as metadata.yaml holds it
- *                type_description_hash           -         -         -         x      "RIHS01_…", may be empty
- *   messages     id                              x         x         x         x      integer primary key: the rowid
- *                topic_id, timestamp, data       x         x         x         x      timestamp: received, ns since 1970
- *   schema       schema_version, ros_distro      -         -         x         x      one row
- *   metadata     id, metadata_version, metadata  -         -         x         x      the last row: metadata.yaml as text
- *   message_definitions
- *                topic_type, encoding,           -         -         -         x      "ros2msg", "ros2idl" or "unknown"
- *                encoded_message_definition      -         -         -         x      the text
- *                type_description_hash           -         -         -         x
- *   index        timestamp_idx on messages       (x)       x         x         x      not used: it could say something else
+ *                offered_qos_profiles            -         x         x         x      YAML list, as metadata.yaml holds
+ * it type_description_hash           -         -         -         x      "RIHS01_…", may be empty messages     id x x
+ * x         x      integer primary key: the rowid topic_id, timestamp, data       x         x         x         x
+ * timestamp: received, ns since 1970 schema       schema_version, ros_distro      -         -         x         x one
+ * row metadata     id, metadata_version, metadata  -         -         x         x      the last row: metadata.yaml as
+ * text message_definitions topic_type, encoding,           -         -         -         x      "ros2msg", "ros2idl" or
+ * "unknown" encoded_message_definition      -         -         -         x      the text type_description_hash - - - x
+ *   index        timestamp_idx on messages       (x)       x         x         x      not used: it could say something
+ * else
  *
- *   data is CDR with its header of 4 bytes (0, kind, options); with compression_mode MESSAGE each is a zstd frame of that.
+ *   data is CDR with its header of 4 bytes (0, kind, options); with compression_mode MESSAGE each is a zstd frame of
+ * that.
  *
  *   header of an SQLite file, big-endian:
  *   0   16   "SQLite format 3", NUL

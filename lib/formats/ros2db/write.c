@@ -1,6 +1,6 @@
-/* Writes ROS 2 bags: a folder in a ZIP archive, NAME/NAME_0.mcap or NAME_0.db3 and then NAME/metadata.yaml, both stored. The data file is
- * written by its own writer, whose totals, run and positions stand in for this one's while it writes; it renders while it is planned,
- * because the CRC of a member comes before its bytes. */
+/* Writes ROS 2 bags: a folder in a ZIP archive, NAME/NAME_0.mcap or NAME_0.db3 and then NAME/metadata.yaml, both
+ * stored. The data file is written by its own writer, whose totals, run and positions stand in for this one's while it
+ * writes; it renders while it is planned, because the CRC of a member comes before its bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,8 @@ static const struct reel_writer *inner_writer(const struct reel_write *w) {
 /* The folder's name; one that means something else in a path is not taken. */
 static const char *folder_name(const struct reel_write *w) {
     const char *name = w->options->name;
-    bool good = name && name[0] != '\0' && name[0] != '.' && strlen(name) <= NAME_MAX_BYTES && utf8_valid(bytes_text(name));
+    bool good =
+        name && name[0] != '\0' && name[0] != '.' && strlen(name) <= NAME_MAX_BYTES && utf8_valid(bytes_text(name));
     for (const char *p = name; good && *p; p++) {
         good = (uint8_t)*p >= ' ' && !strchr("/\\:*?\"<>|", *p);
     }
@@ -90,7 +91,8 @@ static bool open_run(struct reel_write *w, struct reel_error *err) {
     struct run *run = w->run;
     unsigned version = w->options->metadata_version;
     if (version != 0 && (version < ROSBAG2_VERSION_MIN || version > ROSBAG2_VERSION_MAX)) {
-        return reel_fail(err, REEL_UNSUPPORTED, "metadata.yaml of version %u is not written; versions 5 to 9 are", version);
+        return reel_fail(err, REEL_UNSUPPORTED, "metadata.yaml of version %u is not written; versions 5 to 9 are",
+                         version);
     }
     if (!t->inner && !(t->inner = reel_write_keep(w, inner_writer(w)->totals_size, err))) {
         return false;
@@ -156,7 +158,8 @@ static bool put_end(struct reel_write *w, struct reel_sink *out, struct reel_err
     char data[PATH_ROOM], yaml[PATH_ROOM];
     member_path(w, false, data);
     member_path(w, true, yaml);
-    const struct rosbag2_yaml metadata = {.version = w->options->metadata_version ? w->options->metadata_version : ROSBAG2_VERSION_MIN,
+    const struct rosbag2_yaml metadata = {.version = w->options->metadata_version ? w->options->metadata_version
+                                                                                  : ROSBAG2_VERSION_MIN,
                                           .storage = w->writer->variant ? w->writer->variant : "mcap",
                                           .file = strchr(data, '/') + 1,
                                           .stream = w->stream,
@@ -232,13 +235,14 @@ static bool accepts_db3(const struct reel_channel *c, struct reel_loss *loss) {
     return true;
 }
 
-#define ROSBAG2_WRITER(variant_text, storage, more_needs, all_fn, compression_names, view_fn)                                              \
-    {                                                                                                                                      \
-        .name = "rosbag2", .extension = ".rosbag2.zip", .variant = variant_text, .media_type = "application/zip",                          \
-        .compressions = compression_names, .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | (more_needs), .version = 1, .encoding = "cdr",            \
-        .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn, .accepts = accepts_##storage,               \
-        .accepts_all = all_fn, .open = open_run, .close = close_run, .head = head, .messages = messages, .tail_parts = tail_parts,         \
-        .tail = tail                                                                                                                       \
+#define ROSBAG2_WRITER(variant_text, storage, more_needs, all_fn, compression_names, view_fn)                          \
+    {                                                                                                                  \
+        .name = "rosbag2", .extension = ".rosbag2.zip", .variant = variant_text, .media_type = "application/zip",      \
+        .compressions = compression_names, .needs = REEL_NEEDS_PAYLOAD_TO_PLAN | (more_needs), .version = 1,           \
+        .encoding = "cdr", .totals_size = sizeof(struct totals), .run_size = sizeof(struct run), .view = view_fn,      \
+        .accepts = accepts_##storage, .accepts_all = all_fn, .open = open_run, .close = close_run, .head = head,       \
+        .messages = messages, .tail_parts = tail_parts, .tail = tail                                                   \
     }
-const struct reel_writer reel_writer_rosbag2 = ROSBAG2_WRITER(NULL, mcap, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
+const struct reel_writer reel_writer_rosbag2 =
+    ROSBAG2_WRITER(NULL, mcap, REEL_COMPRESSES, accepts_all_mcap, "zstd lz4", mcap_view);
 const struct reel_writer reel_writer_rosbag2_sqlite3 = ROSBAG2_WRITER("sqlite3", db3, 0, ros_accepts_all, NULL, NULL);

@@ -1,6 +1,7 @@
-/* Writes an SQLite database as rosbag2 does, front to back: page 1; the leaves of the table messages with their overflow pages; the pages
- * above them; the index of times; the small tables. A group of messages is some whole leaves. The index has an entry of the same size for
- * each message, so that its pages follow from their number; it is left out when messages are not in the order of time. */
+/* Writes an SQLite database as rosbag2 does, front to back: page 1; the leaves of the table messages with their
+ * overflow pages; the pages above them; the index of times; the small tables. A group of messages is some whole leaves.
+ * The index has an entry of the same size for each message, so that its pages follow from their number; it is left out
+ * when messages are not in the order of time. */
 #include "formats/ros2db/write_db3.h"
 
 #include <stdlib.h>
@@ -81,8 +82,8 @@ static size_t record_head(const struct reel_message *m, int64_t time_ns, uint8_t
 }
 
 /* Payload bytes that are not shown are not read. */
-static bool put_payload(struct reel_write *w, const struct reel_message *m, uint64_t at, uint64_t size, struct reel_sink *out,
-                        struct reel_error *err) {
+static bool put_payload(struct reel_write *w, const struct reel_message *m, uint64_t at, uint64_t size,
+                        struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     for (uint64_t n; size > 0; at += n, size -= n) {
         n = size < PIECE ? size : PIECE;
@@ -117,8 +118,8 @@ static bool put_leaf(struct reel_write *w, struct reel_sink *out, struct reel_er
 }
 
 /* One that fits the leaf. */
-static bool add_message(struct reel_write *w, const struct reel_message *m, uint64_t rowid, const uint8_t *head, size_t head_size,
-                        struct reel_sink *out, struct reel_error *err) {
+static bool add_message(struct reel_write *w, const struct reel_message *m, uint64_t rowid, const uint8_t *head,
+                        size_t head_size, struct reel_sink *out, struct reel_error *err) {
     struct run *run = w->run;
     uint64_t record = head_size + (uint64_t)m->size;
     size_t size = db3_cell_size(record, rowid);
@@ -129,8 +130,8 @@ static bool add_message(struct reel_write *w, const struct reel_message *m, uint
     return !wanted || m->size == 0 || reel_stream_copy(w->stream, m, 0, cell + at + head_size, m->size, err);
 }
 
-static bool put_spilled(struct reel_write *w, const struct reel_message *m, uint64_t rowid, const uint8_t *head, size_t head_size,
-                        struct reel_sink *out, struct reel_error *err) {
+static bool put_spilled(struct reel_write *w, const struct reel_message *m, uint64_t rowid, const uint8_t *head,
+                        size_t head_size, struct reel_sink *out, struct reel_error *err) {
     struct db3_spill spill = db3_spill(head_size + (uint64_t)m->size, page_at(w, out->pos));
     db3_spill_begin(&spill, rowid, out);
     uint64_t run = db3_spill_next(&spill, out), at = run - head_size; /* a leaf holds more than the head */
@@ -154,7 +155,8 @@ static bool book(struct reel_write *w, int64_t time_ns, struct reel_error *err) 
     t->before_ns = t->last_ns;
     t->last_ns = time_ns;
     if (item % (INDEX_ITEMS + 1) != INDEX_ITEMS) {
-        return t->rows <= ROWS_MAX || reel_fail(err, REEL_UNSUPPORTED, "a database holds at most %d messages", ROWS_MAX);
+        return t->rows <= ROWS_MAX ||
+               reel_fail(err, REEL_UNSUPPORTED, "a database holds at most %d messages", ROWS_MAX);
     }
     if (t->n_separators == t->cap_separators) {
         uint64_t room = t->cap_separators > 0 ? 2 * t->cap_separators : 64;
@@ -194,7 +196,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
     if (*full) {
         return true;
     }
-    bool good = spills ? put_spilled(w, m, rowid, head, head_size, out, err) : add_message(w, m, rowid, head, head_size, out, err);
+    bool good = spills ? put_spilled(w, m, rowid, head, head_size, out, err)
+                       : add_message(w, m, rowid, head, head_size, out, err);
     return good && (!w->planning || book(w, time_ns, err));
 }
 
@@ -281,8 +284,8 @@ static void put_item(uint8_t cell[INDEX_CELL], int64_t time_ns, uint64_t rowid) 
     db3_u32(cell + 12, rowid);
 }
 
-/* Items of the index: each leaf has INDEX_ITEMS, and one stands between it and the next. The last leaf is never empty: if it were, the item
- * before it becomes its only one, and the one before that takes its place. */
+/* Items of the index: each leaf has INDEX_ITEMS, and one stands between it and the next. The last leaf is never empty:
+ * if it were, the item before it becomes its only one, and the one before that takes its place. */
 static uint64_t index_leaves(const struct totals *t) {
     return t->disordered ? 0 : (t->rows + 1 + INDEX_ITEMS) / (INDEX_ITEMS + 1);
 }
@@ -316,16 +319,19 @@ static struct layout layout_of(struct reel_write *w) {
     uint64_t groups = reel_write_groups(w);
     const struct reel_group *last = groups > 0 ? reel_write_group(w, groups - 1) : NULL;
     uint64_t first = last ? page_at(w, last->offset + last->size) : 2;
-    struct layout l = {
-        .messages = {.leaves = t->leaves > 0 ? t->leaves : 1,
-                     .children = DB3_TABLE_CHILDREN,
-                     .type = ROS2DB_PAGE_INNER,
-                     .first = first + (t->leaves == 0), /* then its empty leaf is there */
-                     .first_leaf = t->leaves > 0 ? 2 : first,
-                     .page = messages_page,
-                     .key = messages_key,
-                     .context = w},
-        .index = {.leaves = index_leaves(t), .children = INDEX_CHILDREN, .type = INDEX_INNER, .key = index_key, .context = w}};
+    struct layout l = {.messages = {.leaves = t->leaves > 0 ? t->leaves : 1,
+                                    .children = DB3_TABLE_CHILDREN,
+                                    .type = ROS2DB_PAGE_INNER,
+                                    .first = first + (t->leaves == 0), /* then its empty leaf is there */
+                                    .first_leaf = t->leaves > 0 ? 2 : first,
+                                    .page = messages_page,
+                                    .key = messages_key,
+                                    .context = w},
+                       .index = {.leaves = index_leaves(t),
+                                 .children = INDEX_CHILDREN,
+                                 .type = INDEX_INNER,
+                                 .key = index_key,
+                                 .context = w}};
     l.messages_inner = db3_inner_pages(&l.messages);
     l.index_inner = db3_inner_pages(&l.index);
     l.index.first_leaf = l.messages.first + l.messages_inner;
@@ -340,7 +346,8 @@ static uint64_t parts_of(uint64_t pages, uint64_t most) {
 
 static uint64_t db3_tail_parts(struct reel_write *w) {
     const struct layout l = layout_of(w);
-    return parts_of(l.messages_inner, PART_PAGES) + parts_of(l.index.leaves, PART_LEAVES) + parts_of(l.index_inner, PART_PAGES) + 1;
+    return parts_of(l.messages_inner, PART_PAGES) + parts_of(l.index.leaves, PART_LEAVES) +
+           parts_of(l.index_inner, PART_PAGES) + 1;
 }
 
 static void put_inner(const struct db3_tree *tree, uint64_t part, uint64_t pages, struct reel_sink *out) {
@@ -375,17 +382,20 @@ static bool visit(struct reel_write *w, const struct reel_message *m, void *cont
     return true;
 }
 
-static bool put_index(struct reel_write *w, const struct layout *l, uint64_t part, struct reel_sink *out, struct reel_error *err) {
+static bool put_index(struct reel_write *w, const struct layout *l, uint64_t part, struct reel_sink *out,
+                      struct reel_error *err) {
     struct run *run = w->run;
     const struct totals *t = w->totals;
-    uint64_t from = part * PART_LEAVES, to = from + PART_LEAVES < l->index.leaves ? from + PART_LEAVES : l->index.leaves;
+    uint64_t from = part * PART_LEAVES,
+             to = from + PART_LEAVES < l->index.leaves ? from + PART_LEAVES : l->index.leaves;
     db3_leaf_clear(&run->leaf);
     if (t->rows == 0) {
         db3_leaf_put(&run->leaf, INDEX_LEAF, out);
         return true;
     }
     uint64_t group = group_of(w, first_message, first_item(t, from));
-    struct index_part p = {.out = out, .cells = &run->leaf, .leaf = from, .end = to, .item = reel_write_group(w, group)->first};
+    struct index_part p = {
+        .out = out, .cells = &run->leaf, .leaf = from, .end = to, .item = reel_write_group(w, group)->first};
     for (; p.leaf < p.end; group++) {
         if (!reel_write_walk(w, group, visit, &p, err)) {
             return false;
@@ -396,7 +406,8 @@ static bool put_index(struct reel_write *w, const struct layout *l, uint64_t par
 
 static bool put_tables(struct reel_write *w, const struct layout *l, struct reel_sink *out, struct reel_error *err) {
     struct totals *t = w->totals;
-    struct db3_roots roots = {.of = {[DB3_MESSAGES] = db3_root(&l->messages), [DB3_TIMES] = l->index.leaves > 0 ? db3_root(&l->index) : 0}};
+    struct db3_roots roots = {
+        .of = {[DB3_MESSAGES] = db3_root(&l->messages), [DB3_TIMES] = l->index.leaves > 0 ? db3_root(&l->index) : 0}};
     if (!db3_put_tables(w->stream, l->tables_first, &roots, out, err)) {
         return false;
     }

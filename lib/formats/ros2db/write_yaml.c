@@ -1,5 +1,5 @@
-/* See write_yaml.h. Versions differ little: 5 (Humble), 6 (custom_data), 7 (Iron: type_description_hash), 8 (ros_distro), 9 (Jazzy:
- * profiles as a list with names). Texts are written as JSON strings, which YAML reads. */
+/* See write_yaml.h. Versions differ little: 5 (Humble), 6 (custom_data), 7 (Iron: type_description_hash), 8
+ * (ros_distro), 9 (Jazzy: profiles as a list with names). Texts are written as JSON strings, which YAML reads. */
 #include "formats/ros2db/write_yaml.h"
 
 #include <stdio.h>
@@ -46,7 +46,8 @@ static bool put_profile_line(struct grow *out, const char *line, size_t size) {
     }
     grow_text(out, "          ");
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
-        bool is_it = strlen(policies[i].key) == key - indent && memcmp(policies[i].key, line + indent, key - indent) == 0;
+        bool is_it =
+            strlen(policies[i].key) == key - indent && memcmp(policies[i].key, line + indent, key - indent) == 0;
         if (is_it && size == key + 3 && colon[1] == ' ' && colon[2] >= '0' && colon[2] <= '3') {
             grow_put(out, line, key);
             grow_text(out, ": ");
@@ -139,7 +140,8 @@ static uint64_t played(const struct rosbag2_yaml *y) {
 }
 
 bool rosbag2_put_yaml(struct grow *out, const struct rosbag2_yaml *y, struct reel_error *err) {
-    uint64_t start = (uint64_t)y->counts->first_ns, duration = (uint64_t)y->counts->last_ns - start, messages = played(y);
+    uint64_t start = (uint64_t)y->counts->first_ns, duration = (uint64_t)y->counts->last_ns - start,
+             messages = played(y);
     grow_text(out, "rosbag2_bagfile_information:\n");
     put_number(out, "  version: ", y->version);
     put_string(out, "  storage_identifier: ", y->storage);

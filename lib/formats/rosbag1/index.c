@@ -1,9 +1,11 @@
-/* Compares the index of a 1.2 bag with the walk. The walk decides; the index is read entry by entry, and differences are reported by
- * topic. Positions and stamps are compared as a sum of hashes, so the order of entries does not matter and none is kept. */
+/* Compares the index of a 1.2 bag with the walk. The walk decides; the index is read entry by entry, and differences
+ * are reported by topic. Positions and stamps are compared as a sum of hashes, so the order of entries does not matter
+ * and none is kept. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
-static bool add_entries(struct rosbag1 *bag, struct rosbag1_topic *topic, const struct rosbag1_record *r, struct reel_error *err) {
+static bool add_entries(struct rosbag1 *bag, struct rosbag1_topic *topic, const struct rosbag1_record *r,
+                        struct reel_error *err) {
     uint64_t at = r->at + r->head;
     for (uint32_t left = r->size / ROSBAG1_INDEX_ENTRY; left > 0;) {
         uint32_t n = left < 4096 ? left : 4096;
@@ -28,7 +30,9 @@ static bool take_index(struct rosbag1 *bag, const struct rosbag1_record *r, stru
     struct rosbag1_topic *topic = f->topic.data ? rosbag1_topic_named(bag, f->topic) : NULL;
     if (!topic) {
         const char *name = reel_scan_text(
-            bag->scan, bytes_of(f->topic.data ? f->topic.data : (const uint8_t *)"", f->topic.size < 256 ? f->topic.size : 256), err);
+            bag->scan,
+            bytes_of(f->topic.data ? f->topic.data : (const uint8_t *)"", f->topic.size < 256 ? f->topic.size : 256),
+            err);
         return name && reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
                                          "the in-file index has topic %s, but there is no message of it", name);
     }
@@ -36,14 +40,15 @@ static bool take_index(struct rosbag1 *bag, const struct rosbag1_record *r, stru
     uint32_t ver = f->ver.size == 4 ? load_u32le(f->ver.data) : UINT32_MAX;
     if (ver != 0) {
         topic->distrusted = true;
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "the in-file index of topic %s is of version %u: not used", topic->text,
-                          ver);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
+                          "the in-file index of topic %s is of version %u: not used", topic->text, ver);
         return true;
     }
     uint64_t count = f->count.size == 4 ? load_u32le(f->count.data) : 0;
     if (count * ROSBAG1_INDEX_ENTRY != r->size) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "the in-file index of topic %s says %llu entries but holds %u bytes",
-                          topic->text, (ull)count, r->size);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
+                          "the in-file index of topic %s says %llu entries but holds %u bytes", topic->text, (ull)count,
+                          r->size);
     }
     return add_entries(bag, topic, r, err);
 }
@@ -53,15 +58,16 @@ static void compare(struct rosbag1 *bag, const struct rosbag1_topic *t) {
         return;
     }
     if (!t->indexed && t->messages > 0) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_at, 0, "the in-file index lacks topic %s, which has %llu messages",
-                          t->text, (ull)t->messages);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_at, 0,
+                          "the in-file index lacks topic %s, which has %llu messages", t->text, (ull)t->messages);
     } else if (t->index_entries != t->messages) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_at, 0,
-                          "the in-file index names %llu messages of topic %s, the file holds %llu", (ull)t->index_entries, t->text,
-                          (ull)t->messages);
+                          "the in-file index names %llu messages of topic %s, the file holds %llu",
+                          (ull)t->index_entries, t->text, (ull)t->messages);
     } else if (t->index_sum != t->sum) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_at, 0,
-                          "the in-file index of topic %s names other times or positions than its messages have", t->text);
+                          "the in-file index of topic %s names other times or positions than its messages have",
+                          t->text);
     }
 }
 
@@ -71,8 +77,9 @@ bool rosbag1_index_prove(struct rosbag1 *bag, struct reel_error *err) {
         return true;
     }
     if (bag->index_at != bag->index_pos) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_at, 0, "the in-file index begins at %llu, the file header says %llu",
-                          (ull)bag->index_at, (ull)bag->index_pos);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_at, 0,
+                          "the in-file index begins at %llu, the file header says %llu", (ull)bag->index_at,
+                          (ull)bag->index_pos);
     }
     bag->report_at = bag->index_at;
     for (uint64_t at = bag->index_at; at < bag->source->size;) {

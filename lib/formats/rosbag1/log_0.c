@@ -1,5 +1,6 @@
-/* Damage in a log of version 0. It holds one topic, and its records are a stamp, a length and a payload: nothing marks where one begins. So
- * a record is recognised by what follows it: several records in a row, up to the end of the file, whose stamps go on within a day. */
+/* Damage in a log of version 0. It holds one topic, and its records are a stamp, a length and a payload: nothing marks
+ * where one begins. So a record is recognised by what follows it: several records in a row, up to the end of the file,
+ * whose stamps go on within a day. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
@@ -18,7 +19,8 @@ struct record {
 
 static bool read_record(const struct rosbag1 *bag, const uint8_t *p, uint64_t at, struct record *out) {
     uint32_t nsec = load_u32le(p + 4);
-    *out = (struct record){.time_ns = rosbag1_time(load_u32le(p), nsec), .end = at + HEAD + load_u32le(p + ROSBAG1_STAMP)};
+    *out =
+        (struct record){.time_ns = rosbag1_time(load_u32le(p), nsec), .end = at + HEAD + load_u32le(p + ROSBAG1_STAMP)};
     return nsec < ROSBAG1_NS_PER_SEC && out->end <= bag->source->size;
 }
 
@@ -27,7 +29,8 @@ static bool goes_on(int64_t time_ns, int64_t from_ns) {
 }
 
 /* *yes: ROW records follow each other from `at` on, or as many as fit before the end of the file. */
-static bool is_row(const struct rosbag1 *bag, struct window *w, uint64_t at, int64_t from_ns, bool *yes, struct reel_error *err) {
+static bool is_row(const struct rosbag1 *bag, struct window *w, uint64_t at, int64_t from_ns, bool *yes,
+                   struct reel_error *err) {
     uint64_t size = bag->source->size;
     *yes = true;
     for (unsigned i = 0; i < ROW && *yes && at < size; i++) {

@@ -1,5 +1,5 @@
-/* Topics, connections (topic + md5 + type), channels (connection + latching + callerid) and message definitions of a bag.
- * Names are compared as raw bytes. */
+/* Topics, connections (topic + md5 + type), channels (connection + latching + callerid) and message definitions of a
+ * bag. Names are compared as raw bytes. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
@@ -26,7 +26,8 @@ static bool keep_bytes(struct rosbag1 *bag, struct reel_bytes from, struct reel_
 }
 
 /* Joins `n` values so that different lists never produce equal bytes; an absent value differs from an empty one. */
-static bool join(struct rosbag1 *bag, const struct reel_bytes *values, size_t n, struct reel_bytes *out, struct reel_error *err) {
+static bool join(struct rosbag1 *bag, const struct reel_bytes *values, size_t n, struct reel_bytes *out,
+                 struct reel_error *err) {
     size_t size = 0;
     for (size_t i = 0; i < n; i++) {
         size += 4 + values[i].size;
@@ -70,7 +71,8 @@ static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct reel_bytes nam
         return topic;
     }
     struct reel_bytes key;
-    if (!(topic = rosbag1_keep(bag, sizeof *topic, err)) || !keep_bytes(bag, name, &key, err) || !(topic->text = text_of(bag, name, err)) ||
+    if (!(topic = rosbag1_keep(bag, sizeof *topic, err)) || !keep_bytes(bag, name, &key, err) ||
+        !(topic->text = text_of(bag, name, err)) ||
         !hash_table_set(&bag->topic_table, hash_key_bytes(key), (uintptr_t)topic, err)) {
         return NULL;
     }
@@ -80,7 +82,8 @@ static struct rosbag1_topic *topic_of(struct rosbag1 *bag, struct reel_bytes nam
     return topic;
 }
 
-static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
+static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at,
+                                                struct reel_error *err) {
     const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number};
     struct reel_bytes key;
     if (!join(bag, names, 4, &key, err)) {
@@ -90,7 +93,8 @@ static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struc
     if (c) {
         return c;
     }
-    if (!(c = rosbag1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, key, &c->key, err) || !(c->topic = topic_of(bag, f->topic, err)) ||
+    if (!(c = rosbag1_keep(bag, sizeof *c, err)) || !keep_bytes(bag, key, &c->key, err) ||
+        !(c->topic = topic_of(bag, f->topic, err)) ||
         !hash_table_set(&bag->connection_table, hash_key_bytes(c->key), (uintptr_t)c, err)) {
         return NULL;
     }
@@ -103,8 +107,9 @@ static struct rosbag1_connection *connection_of(struct rosbag1 *bag, const struc
         if (!type) {
             return NULL;
         }
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0, "topic %s has a second type or md5 sum (%s): kept as a channel of its own",
-                          c->topic->text, type);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0,
+                          "topic %s has a second type or md5 sum (%s): kept as a channel of its own", c->topic->text,
+                          type);
     }
     *bag->connections_end = c;
     bag->connections_end = &c->next;
@@ -122,7 +127,8 @@ bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *
     return true;
 }
 
-static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, const struct rosbag1_fields *f, struct reel_error *err) {
+static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, const struct rosbag1_fields *f,
+                             struct reel_error *err) {
     if (c->connection->wrapped) {
         c->wrapped = true;
         c->model = *c->connection->wrapped;
@@ -159,7 +165,8 @@ static bool channel_describe(struct rosbag1 *bag, struct rosbag1_channel *c, con
     return true;
 }
 
-struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err) {
+struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at,
+                                           struct reel_error *err) {
     const struct reel_bytes names[] = {f->topic, f->md5, f->type, f->number, f->latching, f->callerid};
     struct reel_bytes scratch, key;
     if (!join(bag, names, 6, &scratch, err)) {
@@ -185,7 +192,8 @@ struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct ros
 }
 
 /* Any definition of the same md5 and type; the first one is used for connections that have none. */
-static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f, struct reel_bytes *kept, struct reel_error *err) {
+static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f, struct reel_bytes *kept,
+                             struct reel_error *err) {
     const struct reel_bytes names[] = {f->md5, f->type};
     struct reel_bytes scratch, key;
     if (!join(bag, names, 2, &scratch, err)) {
@@ -211,14 +219,17 @@ static bool definition_share(struct rosbag1 *bag, const struct rosbag1_fields *f
 }
 
 /* Reads the fields of ros_wrap.h in a definition: they describe the wrapped messages. */
-static bool define_wrapped(struct rosbag1 *bag, struct rosbag1_connection *c, struct reel_bytes header, struct reel_error *err) {
+static bool define_wrapped(struct rosbag1 *bag, struct rosbag1_connection *c, struct reel_bytes header,
+                           struct reel_error *err) {
     struct reel_bytes kept;
     c->wrapped = rosbag1_keep(bag, sizeof *c->wrapped, err);
-    return c->wrapped && keep_bytes(bag, header, &kept, err) && ros_wrap_read(bag->scan, &bag->arena, kept, c->wrapped, err);
+    return c->wrapped && keep_bytes(bag, header, &kept, err) &&
+           ros_wrap_read(bag->scan, &bag->arena, kept, c->wrapped, err);
 }
 
 /* The unknown fields of a definition become metadata of its channels. */
-static bool keep_extras(struct rosbag1 *bag, struct rosbag1_connection *c, const struct rosbag1_fields *f, struct reel_error *err) {
+static bool keep_extras(struct rosbag1 *bag, struct rosbag1_connection *c, const struct rosbag1_fields *f,
+                        struct reel_error *err) {
     struct cursor fields = cursor_of(f->all);
     struct reel_bytes name, value;
     if (f->unknown > 0 && !(c->extras = rosbag1_keep(bag, f->unknown * sizeof *c->extras, err))) {
@@ -250,12 +261,13 @@ bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_
     }
     if (c->defined) {
         bool same = bytes_equal(c->definition, f->def);
-        reel_scan_finding(bag->scan, same ? REEL_NOTE : REEL_WARNING, 0, at, 0, "topic %s is defined again%s", c->topic->text,
-                          same ? "" : ", differently: the first definition counts");
+        reel_scan_finding(bag->scan, same ? REEL_NOTE : REEL_WARNING, 0, at, 0, "topic %s is defined again%s",
+                          c->topic->text, same ? "" : ", differently: the first definition counts");
         return true;
     }
     if (c->used) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0, "the definition of topic %s follows its first message", c->topic->text);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, at, 0, "the definition of topic %s follows its first message",
+                          c->topic->text);
     }
     c->defined = true;
     if (!keep_extras(bag, c, f, err)) {
@@ -296,19 +308,21 @@ static bool channel_finish(struct rosbag1 *bag, struct rosbag1_channel *c, struc
         }
         const struct reel_bytes *other = (void *)hash_table_get(&bag->type_table, hash_key_bytes(key));
         if (!other) {
-            reel_scan_finding(bag->scan, REEL_WARNING, 0, c->topic->first_at, 0, "topic %s has no definition of its type %s", c->model.name,
-                              c->model.type);
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, c->topic->first_at, 0,
+                              "topic %s has no definition of its type %s", c->model.name, c->model.type);
             return true;
         }
         reel_scan_finding(bag->scan, REEL_NOTE, 0, c->topic->first_at, 0,
-                          "topic %s has no definition of its own: taken from another of type %s", c->model.name, c->model.type);
+                          "topic %s has no definition of its own: taken from another of type %s", c->model.name,
+                          c->model.type);
         definition = *other;
     }
     c->schema.data = definition;
     if (connection->n_extras > 0 && !add_extras(bag, c, err)) {
         return false;
     }
-    return (definition.size == 0 && connection->n_extras == 0) || reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
+    return (definition.size == 0 && connection->n_extras == 0) ||
+           reel_scan_channel_update(bag->scan, c->model.id, &c->model, err);
 }
 
 bool rosbag1_finish_channels(struct rosbag1 *bag, struct reel_error *err) {

@@ -1,5 +1,6 @@
-/* Records ROS bags 1.2: message records one after another, each definition before its first message. Until the bag is closed its header
- * says index_pos=0. The entries of the index wait in a temporary file, in the order of the messages, and are sorted by topic at the end. */
+/* Records ROS bags 1.2: message records one after another, each definition before its first message. Until the bag is
+ * closed its header says index_pos=0. The entries of the index wait in a temporary file, in the order of the messages,
+ * and are sorted by topic at the end. */
 #include "core/record.h"
 #include "core/pack_model.h"
 #include "formats/rosbag1/write.h"
@@ -38,7 +39,8 @@ static bool put_head(struct recorder *b, uint64_t index_pos, struct reel_error *
     uint8_t head[SIZE];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
     rosbag12_put_head(&out, NULL, index_pos);
-    return b->base.pos == 0 ? recorder_put(&b->base, head, (size_t)out.pos, err) : recorder_patch(&b->base, 0, head, (size_t)out.pos, err);
+    return b->base.pos == 0 ? recorder_put(&b->base, head, (size_t)out.pos, err)
+                            : recorder_patch(&b->base, 0, head, (size_t)out.pos, err);
 }
 
 static bool bag_open(struct reel_recorder *r, struct reel_error *err) {
@@ -95,8 +97,8 @@ static bool bag_channel(struct reel_recorder *r, const struct reel_channel *chan
     struct out_channel *o = &b->channels[n];
     *o = (struct out_channel){0};
     b->written[n] = false;
-    return ros_connection_of(&b->arena, own, ROS_NAMES_RECORDED, &o->ros, err) && topic_of(b, &o->ros, &o->topic, err) &&
-           rosbag12_channel_head(&b->arena, o, n, err);
+    return ros_connection_of(&b->arena, own, ROS_NAMES_RECORDED, &o->ros, err) &&
+           topic_of(b, &o->ros, &o->topic, err) && rosbag12_channel_head(&b->arena, o, n, err);
 }
 
 static bool bag_flush(struct reel_recorder *r, struct reel_error *err) {
@@ -135,7 +137,8 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
     int64_t time = record->log_time_ns + (record->log_time_ns == 0); /* ROS readers skip messages at time 0 */
     size_t size = o->head_size + 4 + o->wrap + record->payload.size;
     if (time / ROSBAG1_NS_PER_SEC > UINT32_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "a message at %lld ns: ROS bags hold times from 1970 to 2106 only", (long long)time);
+        return reel_fail(err, REEL_UNSUPPORTED, "a message at %lld ns: ROS bags hold times from 1970 to 2106 only",
+                         (long long)time);
     }
     if (b->buffer.size > 0 && b->buffer.size + size > BUFFER_BYTES && !bag_flush(r, err)) {
         return false;
@@ -176,7 +179,8 @@ static bool put_index_head(struct reel_recorder *r, size_t key, struct reel_erro
     if (!head) {
         return reel_fail_memory(err);
     }
-    rosbag12_put_index_head(&(struct reel_sink){.hi = count.pos, .buffer = head}, topic->name, topic->type, topic->messages, err);
+    rosbag12_put_index_head(&(struct reel_sink){.hi = count.pos, .buffer = head}, topic->name, topic->type,
+                            topic->messages, err);
     return recorder_put(r, head, (size_t)count.pos, err);
 }
 
@@ -190,8 +194,11 @@ static bool bag_finish(struct reel_recorder *r, struct reel_error *err) {
     for (size_t t = 0; t < b->n_topics; t++) {
         counts[t] = b->topics[t].messages;
     }
-    const struct recorder_tables index = {
-        .spool = b->spool, .row_size = ROSBAG1_INDEX_ENTRY, .n_keys = b->n_topics, .counts = counts, .head = put_index_head};
+    const struct recorder_tables index = {.spool = b->spool,
+                                          .row_size = ROSBAG1_INDEX_ENTRY,
+                                          .n_keys = b->n_topics,
+                                          .counts = counts,
+                                          .head = put_index_head};
     return recorder_put_tables(r, &index, err) && put_head(b, index_pos, err);
 }
 

@@ -1,6 +1,7 @@
-/* Finds where the walk goes on after damage: at the next record that the index lists or, without an index, at the next bytes that look
- * like two records in a row. The length of the previous record may be wrong, so its payload is searched too. The work is linear in the
- * size of the file: the index is read at most PASSES_MAX times, and the search stops when its allowance is used up. */
+/* Finds where the walk goes on after damage: at the next record that the index lists or, without an index, at the next
+ * bytes that look like two records in a row. The length of the previous record may be wrong, so its payload is searched
+ * too. The work is linear in the size of the file: the index is read at most PASSES_MAX times, and the search stops
+ * when its allowance is used up. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 #include "wire/order.h"
@@ -28,7 +29,8 @@ static void positions_sort_unique(struct rosbag1_positions *positions) {
     positions->count = n > POSITIONS_KEPT ? POSITIONS_KEPT : n;
 }
 
-static bool places_add(struct rosbag1 *bag, struct window *w, const struct rosbag1_record *r, uint64_t after, struct reel_error *err) {
+static bool places_add(struct rosbag1 *bag, struct window *w, const struct rosbag1_record *r, uint64_t after,
+                       struct reel_error *err) {
     struct rosbag1_positions *positions = &bag->positions;
     uint64_t at = r->at + r->head, ceiling = positions->more ? positions->at[POSITIONS_KEPT - 1] : bag->index_pos;
     for (uint32_t left = r->size / ROSBAG1_INDEX_ENTRY; left > 0; left--, at += ROSBAG1_INDEX_ENTRY) {
@@ -99,7 +101,8 @@ static bool index_is_there(struct rosbag1 *bag, uint64_t after, bool *there, str
     return true;
 }
 
-/* The first position after `after`, except bag->at: that record is damaged. *to = ROSBAG1_NOWHERE when there is no usable index. */
+/* The first position after `after`, except bag->at: that record is damaged. *to = ROSBAG1_NOWHERE when there is no
+ * usable index. */
 static bool next_by_index(struct rosbag1 *bag, uint64_t after, uint64_t *to, struct reel_error *err) {
     struct rosbag1_positions *positions = &bag->positions;
     *to = ROSBAG1_NOWHERE;
@@ -146,7 +149,8 @@ static bool is_record(const struct rosbag1_record *r) {
     }
 }
 
-/* True when a record at `at` is followed by another one, by the end of the file, or by one that the end of the file cuts. */
+/* True when a record at `at` is followed by another one, by the end of the file, or by one that the end of the file
+ * cuts. */
 static bool looks_like_record(void *context, struct window *peek, uint64_t at, bool *yes, struct reel_error *err) {
     struct rosbag1 *bag = context;
     struct rosbag1_record r;
@@ -199,22 +203,23 @@ static bool next_by_search(struct rosbag1 *bag, uint64_t after, uint64_t *to, st
 static void report(const struct rosbag1 *bag, uint64_t to, const char *why) {
     uint64_t from = bag->at;
     if (to == ROSBAG1_NOWHERE) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s", (unsigned long long)from,
-                          why);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, bag->source->size - from, "truncated at byte %llu: %s",
+                          (unsigned long long)from, why);
     } else if (to <= from) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the length of the previous record is wrong: continued at %llu", why,
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0,
+                          "%s; the length of the previous record is wrong: continued at %llu", why,
                           (unsigned long long)to);
     } else {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why, (unsigned long long)from,
-                          (unsigned long long)to - 1);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, to - from, "%s; bytes %llu to %llu are lost", why,
+                          (unsigned long long)from, (unsigned long long)to - 1);
     }
 }
 
 bool rosbag1_resume(struct rosbag1 *bag, const char *why, struct reel_error *err) {
     uint64_t from = bag->at, size = bag->source->size, to;
     if (from == bag->index_pos || (bag->index_at != ROSBAG1_NOWHERE && bag->index_at == bag->index_pos)) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, from, size - from, "the in-file index is damaged at byte %llu: %s",
-                          (unsigned long long)from, why);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, from, size - from,
+                          "the in-file index is damaged at byte %llu: %s", (unsigned long long)from, why);
         bag->at = size; /* after the last message: none is lost */
         return true;
     }

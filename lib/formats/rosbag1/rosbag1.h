@@ -1,6 +1,7 @@
-/* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag1` is one bag during a scan. Layouts: wire.h. scan.c: recognition and the
- * scan · walk.c: framed records and the fast path · text.c: text-header logs · names.c: topics, channels and definitions · resume.c:
- * where to go on after damage · index.c: the index compared with the walk · summary.c: summary from the index alone. */
+/* Internals of the reader of ROS bags 0 … 1.2; a `struct rosbag1` is one bag during a scan. Layouts: wire.h. scan.c:
+ * recognition and the scan · walk.c: framed records and the fast path · text.c: text-header logs · names.c: topics,
+ * channels and definitions · resume.c: where to go on after damage · index.c: the index compared with the walk ·
+ * summary.c: summary from the index alone. */
 #ifndef REEL_FORMATS_ROSBAG1_ROSBAG1_H
 #define REEL_FORMATS_ROSBAG1_ROSBAG1_H
 
@@ -25,8 +26,8 @@ struct rosbag1_fields {
     struct reel_bytes all;          /* the whole header */
     struct reel_bytes unknown_name; /* name of the last unknown field */
     uint32_t unknown;               /* number of unknown fields */
-    uint32_t unknown_bytes;         /* in the header; extra[0] of entries, so that a writer of 1.2 can write them again */
-    bool odd;                       /* a field name is empty or unprintable */
+    uint32_t unknown_bytes; /* in the header; extra[0] of entries, so that a writer of 1.2 can write them again */
+    bool odd;               /* a field name is empty or unprintable */
 };
 
 struct rosbag1_record {
@@ -73,8 +74,8 @@ struct rosbag1_channel {
     struct rosbag1_channel *next;
 };
 
-/* Recorders repeat the header of a topic's messages byte for byte, except for the stamp. A template is such a header: a record that equals
- * it outside the two stamp words needs no parsing. */
+/* Recorders repeat the header of a topic's messages byte for byte, except for the stamp. A template is such a header: a
+ * record that equals it outside the two stamp words needs no parsing. */
 enum { ROSBAG1_TEMPLATE_MAX = 512, ROSBAG1_TEMPLATES = 1024, ROSBAG1_LAYOUTS = 64 };
 struct rosbag1_template {
     struct rosbag1_template *next; /* what followed last time: the first guess */
@@ -152,7 +153,8 @@ bool rosbag1_summary(struct reel_scan *scan, struct reel_error *err);
 /* names */
 void *rosbag1_keep(struct rosbag1 *bag, size_t size, struct reel_error *err); /* zeroed, lives with the bag */
 bool rosbag1_names_fit(const struct rosbag1_fields *f);                       /* names within REEL_TEXT_MAX */
-struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
+struct rosbag1_channel *rosbag1_channel_of(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at,
+                                           struct reel_error *err);
 struct rosbag1_topic *rosbag1_topic_named(const struct rosbag1 *bag, struct reel_bytes name);
 bool rosbag1_define(struct rosbag1 *bag, const struct rosbag1_fields *f, uint64_t at, struct reel_error *err);
 bool rosbag1_defined(struct rosbag1 *bag, const struct rosbag1_fields *f, bool *defined,
@@ -164,13 +166,16 @@ bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_reco
                          struct reel_error *err); /* REEL_DAMAGED: no whole record */
 bool rosbag1_is_extra(struct reel_bytes name);    /* of a field: it has no meaning in a bag */
 bool rosbag1_walk(struct rosbag1 *bag, struct reel_error *err);
-bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *record, struct reel_error *err); /* one that is in bag->window */
-bool rosbag1_is_message(const struct rosbag1_record *record);                                        /* with a proper topic and stamp */
-void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec);                                         /* sets the clock */
-bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err); /* reads the records that the window holds and templates match */
-bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes, struct reel_error *err);
-bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *record, uint32_t sec, uint32_t nsec,
-                     struct reel_error *err);
+bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *record,
+                  struct reel_error *err);                    /* one that is in bag->window */
+bool rosbag1_is_message(const struct rosbag1_record *record); /* with a proper topic and stamp */
+void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec);  /* sets the clock */
+bool rosbag1_walk_known(struct rosbag1 *bag,
+                        struct reel_error *err); /* reads the records that the window holds and templates match */
+bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes,
+                   struct reel_error *err);
+bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *record,
+                     uint32_t sec, uint32_t nsec, struct reel_error *err);
 bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err);
 
 /* text */
@@ -181,7 +186,8 @@ bool rosbag1_text_walk(struct rosbag1 *bag, enum rosbag1_log log, struct reel_er
 /* log_0 */
 /* True when this may be a record, by its stamp and by what follows it. For records whose length is right. */
 bool rosbag1_log_0_check(struct rosbag1 *bag, int64_t time_ns, uint64_t end, bool *yes, struct reel_error *err);
-/* Position of the first record from `from` on whose stamp is later than the last plausible one; ROSBAG1_NOWHERE: none. */
+/* Position of the first record from `from` on whose stamp is later than the last plausible one; ROSBAG1_NOWHERE: none.
+ */
 bool rosbag1_log_0_find(struct rosbag1 *bag, uint64_t from, uint64_t *found, struct reel_error *err);
 
 /* resume: moves bag->at past damage and reports it */

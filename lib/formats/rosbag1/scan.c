@@ -1,5 +1,5 @@
-/* Scans ROS bags before 2.0: text-header logs (versions 0, 1.0, 1.1) and 1.2. One walk from front to back decides what is in the file;
- * the index is compared with it and helps after damage. */
+/* Scans ROS bags before 2.0: text-header logs (versions 0, 1.0, 1.1) and 1.2. One walk from front to back decides what
+ * is in the file; the index is compared with it and helps after damage. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -63,7 +63,8 @@ bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_byt
     bag->channels_end = &bag->channels;
     bag->connections_end = &bag->connections;
     bag->topics_end = &bag->topics;
-    bag->search_left = bag->source->size < UINT64_MAX / 8 ? 4 * bag->source->size + REEL_WINDOW_BYTES : bag->source->size;
+    bag->search_left =
+        bag->source->size < UINT64_MAX / 8 ? 4 * bag->source->size + REEL_WINDOW_BYTES : bag->source->size;
     bag->seed = hash_seed(); /* results do not depend on it */
     bag->templates = calloc(1, sizeof *bag->templates);
     return bag->templates ? window_open(&bag->window, bag->source, window_bytes, err) : reel_fail_memory(err);
@@ -71,22 +72,25 @@ bool rosbag1_open(struct rosbag1 *bag, struct reel_scan *scan, size_t window_byt
 
 static void report_counts(struct rosbag1 *bag) {
     if (bag->carried > 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0,
+                          "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
                           (unsigned long long)bag->carried);
     }
     if (bag->unwrapped > 0) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->unwrapped_at, 0,
-                          "%llu messages do not have the wrapper that the definition of their topic states: kept unchanged",
-                          (unsigned long long)bag->unwrapped);
+        reel_scan_finding(
+            bag->scan, REEL_WARNING, 0, bag->unwrapped_at, 0,
+            "%llu messages do not have the wrapper that the definition of their topic states: kept unchanged",
+            (unsigned long long)bag->unwrapped);
     }
     if (bag->unknown_ops > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_ops_at, 0,
-                          "%llu records of an unknown kind are skipped, the first with op %u", (unsigned long long)bag->unknown_ops,
-                          bag->unknown_op);
+                          "%llu records of an unknown kind are skipped, the first with op %u",
+                          (unsigned long long)bag->unknown_ops, bag->unknown_op);
     }
     if (bag->unknown_fields > 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_fields_at, 0, "%llu unknown header fields, the first named %s",
-                          (unsigned long long)bag->unknown_fields, bag->unknown_name);
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_fields_at, 0,
+                          "%llu unknown header fields, the first named %s", (unsigned long long)bag->unknown_fields,
+                          bag->unknown_name);
     }
 }
 
@@ -119,12 +123,14 @@ static bool rosbag1_scan(struct reel_scan *scan, struct reel_error *err) {
     if (!g && is_other_version_1(head)) {
         const uint8_t *end = memchr(p, '\n', head_size < 32 ? head_size : 32);
         return reel_fail(err, REEL_UNSUPPORTED,
-                         "\"%.*s\" is not a released ROS bag version (1.3 was written only for six weeks in April 2010): only 1.0, 1.1 and "
+                         "\"%.*s\" is not a released ROS bag version (1.3 was written only for six weeks in April "
+                         "2010): only 1.0, 1.1 and "
                          "1.2 are supported",
                          end ? (int)(end - p) : 11, (const char *)p);
     }
     if (!g && !rosbag1_text_plausible(head, size)) {
-        return reel_fail(err, REEL_NOT_MINE, "no ROS bag: it begins with no version line, nor with topic, md5 sum and type");
+        return reel_fail(err, REEL_NOT_MINE,
+                         "no ROS bag: it begins with no version line, nor with topic, md5 sum and type");
     }
     return rosbag1_run(&bag, g ? g : &generation_0, err);
 }

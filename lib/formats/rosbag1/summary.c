@@ -1,7 +1,8 @@
-/* The summary of a 1.2 bag, from its index. It reads the file header, the index records at the end (of an index over 16 MiB only EDGE
- * entries at both ends of each topic's), and up to 16 MiB of record headers before the index: each topic's definition and first message,
- * SAMPLE_MESSAGES of its messages, and all messages of a topic with several publishers – the index counts by topic, but a channel also
- * has a node (callerid). An inconsistent index gives no summary. Messages between the sampled ones are assumed to be like them. */
+/* The summary of a 1.2 bag, from its index. It reads the file header, the index records at the end (of an index over 16
+ * MiB only EDGE entries at both ends of each topic's), and up to 16 MiB of record headers before the index: each
+ * topic's definition and first message, SAMPLE_MESSAGES of its messages, and all messages of a topic with several
+ * publishers – the index counts by topic, but a channel also has a node (callerid). An inconsistent index gives no
+ * summary. Messages between the sampled ones are assumed to be like them. */
 #include "formats/rosbag1/summary.h"
 #include "core/sample.h"
 
@@ -32,7 +33,8 @@ static void summary_close(struct rosbag1_summary *o) {
 
 /* ---- the index ---- */
 
-static bool entry_at(struct rosbag1_summary *o, const struct rosbag1_listed *t, uint32_t i, struct entry *e, struct reel_error *err) {
+static bool entry_at(struct rosbag1_summary *o, const struct rosbag1_listed *t, uint32_t i, struct entry *e,
+                     struct reel_error *err) {
     uint64_t at = t->entries_at + (uint64_t)i * ROSBAG1_INDEX_ENTRY;
     const uint8_t *p = window_at(&o->index, at, ROSBAG1_INDEX_ENTRY, err);
     if (!p || (i % 65536 == 0 && !reel_scan_progress(o->bag.scan, at, o->bag.source->size, err))) {
@@ -40,10 +42,12 @@ static bool entry_at(struct rosbag1_summary *o, const struct rosbag1_listed *t, 
     }
     *e = (struct entry){.pos = load_u64le(p + 8), .time = rosbag1_time(load_u32le(p), load_u32le(p + 4))};
     return (e->pos >= o->taken_to && e->pos < o->bag.index_pos) ||
-           reel_fail(err, REEL_DAMAGED, "the in-file index entry at %llu points to %llu, where no message can be", (ull)at, (ull)e->pos);
+           reel_fail(err, REEL_DAMAGED, "the in-file index entry at %llu points to %llu, where no message can be",
+                     (ull)at, (ull)e->pos);
 }
 
-static bool take_entries(struct rosbag1_summary *o, struct rosbag1_listed *t, uint32_t from, uint32_t to, struct reel_error *err) {
+static bool take_entries(struct rosbag1_summary *o, struct rosbag1_listed *t, uint32_t from, uint32_t to,
+                         struct reel_error *err) {
     struct entry e;
     for (uint32_t i = from; i < to; i++) {
         if (!entry_at(o, t, i, &e, err)) {
@@ -64,7 +68,8 @@ static bool take_topic(struct rosbag1_summary *o, const struct rosbag1_record *r
     const struct rosbag1_fields *f = &r->fields;
     uint32_t count = f->count.size == 4 ? load_u32le(f->count.data) : 0;
     if (r->op != ROSBAG1_INDEX || count == 0 || !f->topic.data || f->topic.size > REEL_TEXT_MAX || f->ver.size != 4 ||
-        load_u32le(f->ver.data) != 0 || (uint64_t)count * ROSBAG1_INDEX_ENTRY != r->size || o->n_topics == REEL_CHANNELS_MAX) {
+        load_u32le(f->ver.data) != 0 || (uint64_t)count * ROSBAG1_INDEX_ENTRY != r->size ||
+        o->n_topics == REEL_CHANNELS_MAX) {
         return reel_fail(err, REEL_DAMAGED, "the record at %llu is not part of a known in-file index", (ull)r->at);
     }
     bool all = o->whole || count <= 2 * EDGE;
@@ -79,16 +84,18 @@ static bool take_topic(struct rosbag1_summary *o, const struct rosbag1_record *r
     }
     memcpy(name, f->topic.data, f->topic.size);
     struct rosbag1_listed *t = &o->topics[o->n_topics++];
-    *t =
-        (struct rosbag1_listed){.name = bytes_of(name, f->topic.size), .entries_at = r->at + r->head, .count = count, .stats.count = count};
-    return all ? take_entries(o, t, 0, count, err) : take_entries(o, t, 0, EDGE, err) && take_entries(o, t, count - EDGE, count, err);
+    *t = (struct rosbag1_listed){
+        .name = bytes_of(name, f->topic.size), .entries_at = r->at + r->head, .count = count, .stats.count = count};
+    return all ? take_entries(o, t, 0, count, err)
+               : take_entries(o, t, 0, EDGE, err) && take_entries(o, t, count - EDGE, count, err);
 }
 
 static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
     uint64_t size = o->bag.source->size, at = o->bag.index_pos;
     if (at < o->taken_to || at > size) {
         return reel_fail(err, REEL_DAMAGED,
-                         at == 0 ? "the recording was not closed: it has no in-file index" : "its in-file index should begin at %llu",
+                         at == 0 ? "the recording was not closed: it has no in-file index"
+                                 : "its in-file index should begin at %llu",
                          (ull)at);
     }
     o->whole = size - at <= INDEX_WHOLE_MAX;
@@ -106,7 +113,8 @@ static bool read_index(struct rosbag1_summary *o, struct reel_error *err) {
     }
     for (size_t i = 1; i < o->n_positions; i++) {
         if (o->positions[i] == o->positions[i - 1]) {
-            return reel_fail(err, REEL_DAMAGED, "the in-file index has the message at %llu twice", (ull)o->positions[i]);
+            return reel_fail(err, REEL_DAMAGED, "the in-file index has the message at %llu twice",
+                             (ull)o->positions[i]);
         }
     }
     return true;
@@ -133,8 +141,10 @@ static bool sample(struct rosbag1_summary *o, struct rosbag1_listed *t, struct r
             return false;
         }
         const struct rosbag1_fields *f = &r.fields;
-        if (!bytes_equal(f->topic, t->name) || rosbag1_time(load_u32le(f->sec.data), load_u32le(f->nsec.data)) != e.time) {
-            return reel_fail(err, REEL_DAMAGED, "the message at %llu has another topic or time than the in-file index says", (ull)r.at);
+        if (!bytes_equal(f->topic, t->name) ||
+            rosbag1_time(load_u32le(f->sec.data), load_u32le(f->nsec.data)) != e.time) {
+            return reel_fail(err, REEL_DAMAGED,
+                             "the message at %llu has another topic or time than the in-file index says", (ull)r.at);
         }
         uint64_t h = hash_bytes(hash_bytes(o->bag.seed, f->md5), f->type);
         t->each = f->latching.data || f->callerid.data || f->number.data || (k > 0 && h != kind);
@@ -178,7 +188,9 @@ static bool summary_run(struct rosbag1_summary *o, struct reel_error *err) {
     struct rosbag1_record r;
     const uint8_t *p = window_at(&bag->window, 0, line.size, err);
     if (!p || !bytes_equal(bytes_of(p, line.size), line)) {
-        return p ? reel_fail(err, REEL_DAMAGED, "of the ROS bags before 2.0 only those of version 1.2 have an in-file index") : false;
+        return p ? reel_fail(err, REEL_DAMAGED,
+                             "of the ROS bags before 2.0 only those of version 1.2 have an in-file index")
+                 : false;
     }
     reel_scan_container(bag->scan, "#ROSRECORD V1.2");
     bag->framed = true;
@@ -197,7 +209,8 @@ bool rosbag1_summary(struct reel_scan *scan, struct reel_error *err) {
     if (scan->n_parts != 1) {
         return reel_fail(err, REEL_UNSUPPORTED, "a ROS bag is one file, here are %u", scan->n_parts);
     }
-    AUTO_STRUCT(summary_close) struct rosbag1_summary o = {.look_left = ROSBAG1_LOOK_BYTES_MAX, .index_left = INDEX_READ_MAX};
+    AUTO_STRUCT(summary_close)
+    struct rosbag1_summary o = {.look_left = ROSBAG1_LOOK_BYTES_MAX, .index_left = INDEX_READ_MAX};
     struct reel_error why = {0};
     if (!rosbag1_open(&o.bag, scan, ROSBAG1_LOOK, err) || !window_open(&o.index, o.bag.source, INDEX_WINDOW, err)) {
         return false;

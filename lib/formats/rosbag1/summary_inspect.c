@@ -1,5 +1,5 @@
-/* Inspects records before the index of a 1.2 bag, and makes the channels of a summary. Records are read in file order, so that channels
- * get the same ids as in a scan. */
+/* Inspects records before the index of a 1.2 bag, and makes the channels of a summary. Records are read in file order,
+ * so that channels get the same ids as in a scan. */
 #include "formats/rosbag1/summary.h"
 #include "wire/bytes.h"
 
@@ -24,7 +24,8 @@ bool rosbag1_summary_record(struct rosbag1_summary *o, uint64_t at, struct rosba
     return true;
 }
 
-bool rosbag1_summary_message(struct rosbag1_summary *o, uint64_t pos, struct rosbag1_record *r, struct reel_error *err) {
+bool rosbag1_summary_message(struct rosbag1_summary *o, uint64_t pos, struct rosbag1_record *r,
+                             struct reel_error *err) {
     for (uint64_t at = pos; at < o->bag.index_pos; at += (uint64_t)r->head + r->size) {
         if (!rosbag1_summary_record(o, at, r, err)) {
             return false;
@@ -33,7 +34,8 @@ bool rosbag1_summary_message(struct rosbag1_summary *o, uint64_t pos, struct ros
             break;
         }
     }
-    return rosbag1_is_message(r) || reel_fail(err, REEL_DAMAGED, "there is no message at %llu, where the in-file index has one", (ull)pos);
+    return rosbag1_is_message(r) ||
+           reel_fail(err, REEL_DAMAGED, "there is no message at %llu, where the in-file index has one", (ull)pos);
 }
 
 /* Reads the definitions in [from, to); a message there is missing in the index. */
@@ -104,8 +106,8 @@ static bool end_before(struct rosbag1_summary *o, uint64_t pos, uint64_t *end, s
 }
 
 /* Reads the definition that an entry does not point at, but which should precede its message. */
-static bool find_definition(struct rosbag1_summary *o, const struct rosbag1_visit *v, const struct rosbag1_fields *f, bool *defined,
-                            struct reel_error *err) {
+static bool find_definition(struct rosbag1_summary *o, const struct rosbag1_visit *v, const struct rosbag1_fields *f,
+                            bool *defined, struct reel_error *err) {
     uint64_t end;
     if (!rosbag1_defined(&o->bag, f, defined, err)) {
         return false;
@@ -121,20 +123,25 @@ static bool visit(struct rosbag1_summary *o, const struct rosbag1_visit *v, stru
         return false;
     }
     uint64_t at = r.at;
-    if (!take_between(o, v->pos, at, err) || !rosbag1_summary_record(o, at, &r, err) || !find_definition(o, v, &r.fields, &defined, err) ||
-        !rosbag1_summary_record(o, at, &r, err) || !rosbag1_defined(&o->bag, &r.fields, &defined, err)) {
+    if (!take_between(o, v->pos, at, err) || !rosbag1_summary_record(o, at, &r, err) ||
+        !find_definition(o, v, &r.fields, &defined, err) || !rosbag1_summary_record(o, at, &r, err) ||
+        !rosbag1_defined(&o->bag, &r.fields, &defined, err)) {
         return false;
     }
     if (!bytes_equal(r.fields.topic, t->name) || (r.fields.number.data && !defined)) {
-        return reel_fail(err, REEL_DAMAGED, "the message at %llu has another topic than the in-file index says, or no definition", (ull)at);
+        return reel_fail(err, REEL_DAMAGED,
+                         "the message at %llu has another topic than the in-file index says, or no definition",
+                         (ull)at);
     }
     uint32_t sec = load_u32le(r.fields.sec.data), nsec = load_u32le(r.fields.nsec.data);
     if (v == o->visits) {
         rosbag1_first_stamp(&o->bag, sec);
     }
     const struct rosbag1_channel *c = rosbag1_channel_of(&o->bag, &r.fields, at, err);
-    const struct reel_channel_stats one = {.count = 1, .first_ns = rosbag1_time(sec, nsec), .last_ns = rosbag1_time(sec, nsec)};
-    return c && reel_scan_count(o->bag.scan, c->model.id, t->each ? &one : &t->stats, err) && rosbag1_summary_follow(o, &r, err);
+    const struct reel_channel_stats one = {
+        .count = 1, .first_ns = rosbag1_time(sec, nsec), .last_ns = rosbag1_time(sec, nsec)};
+    return c && reel_scan_count(o->bag.scan, c->model.id, t->each ? &one : &t->stats, err) &&
+           rosbag1_summary_follow(o, &r, err);
 }
 
 bool rosbag1_summary_channels(struct rosbag1_summary *o, struct reel_error *err) {
@@ -148,8 +155,8 @@ bool rosbag1_summary_channels(struct rosbag1_summary *o, struct reel_error *err)
             return false;
         }
     }
-    if (o->n_visits > 0 &&
-        (!rosbag1_summary_message(o, o->last_pos, &last, err) || !take_between(o, last.at + last.head + last.size, bag->index_pos, err))) {
+    if (o->n_visits > 0 && (!rosbag1_summary_message(o, o->last_pos, &last, err) ||
+                            !take_between(o, last.at + last.head + last.size, bag->index_pos, err))) {
         return false;
     }
     if (!rosbag1_finish_channels(bag, err)) {
@@ -157,7 +164,8 @@ bool rosbag1_summary_channels(struct rosbag1_summary *o, struct reel_error *err)
     }
     for (const struct rosbag1_channel *c = bag->channels; c; c = c->next) {
         if (!c->wrapped && !c->connection->defined && c->schema.data.size == 0) {
-            return reel_fail(err, REEL_DAMAGED, "topic %s: its definition is not where the in-file index leads", c->model.name);
+            return reel_fail(err, REEL_DAMAGED, "topic %s: its definition is not where the in-file index leads",
+                             c->model.name);
         }
     }
     return true;

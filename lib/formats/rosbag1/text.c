@@ -1,5 +1,6 @@
-/* Text-header logs of 2008 and 2009 (versions 0, 1.0 and 1.1). Their records have no total length: after damage a scan goes on at the
- * next text that begins a record. Records of version 0 have no text; log_0.c recognises them by their stamps. */
+/* Text-header logs of 2008 and 2009 (versions 0, 1.0 and 1.1). Their records have no total length: after damage a scan
+ * goes on at the next text that begins a record. Records of version 0 have no text; log_0.c recognises them by their
+ * stamps. */
 #include "formats/rosbag1/rosbag1.h"
 #include "wire/bytes.h"
 
@@ -92,19 +93,20 @@ static bool lines_at(struct rosbag1 *bag, unsigned n, struct lines *out, struct 
         return false;
     }
     return lines_split(bytes_of(p, wanted), n, out) ||
-           reel_fail(err, REEL_DAMAGED, "record at %llu: %u line%s of text expected", (unsigned long long)bag->at, n, n == 1 ? "" : "s");
+           reel_fail(err, REEL_DAMAGED, "record at %llu: %u line%s of text expected", (unsigned long long)bag->at, n,
+                     n == 1 ? "" : "s");
 }
 
 static void truncated(struct rosbag1 *bag, const struct reel_error *why) {
     uint64_t size = bag->source->size;
-    reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->at, size - bag->at, "truncated at byte %llu: %s", (unsigned long long)bag->at,
-                      why->text);
+    reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->at, size - bag->at, "truncated at byte %llu: %s",
+                      (unsigned long long)bag->at, why->text);
     bag->at = size;
 }
 
 /* The channel of a record: from its own lines (1.1), from the file's head (1.0), or the file's only one (0). */
-static struct rosbag1_channel *channel_at(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared, struct lines *lines,
-                                          struct reel_error *err) {
+static struct rosbag1_channel *channel_at(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared,
+                                          struct lines *lines, struct reel_error *err) {
     if (log == ROSBAG1_LOG_0) {
         *lines = (struct lines){0};
         return bag->channels;
@@ -125,7 +127,8 @@ static struct rosbag1_channel *channel_at(struct rosbag1 *bag, enum rosbag1_log 
     return rosbag1_channel_of(bag, &f, bag->at, err);
 }
 
-static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared, struct reel_error *err) {
+static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_table *declared,
+                        struct reel_error *err) {
     struct lines lines;
     struct rosbag1_channel *channel = channel_at(bag, log, declared, &lines, err);
     if (!channel) {
@@ -133,30 +136,36 @@ static bool record_take(struct rosbag1 *bag, enum rosbag1_log log, struct hash_t
     }
     uint64_t left = bag->source->size - bag->at - lines.size;
     if (left < RECORD_TAIL) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: its stamp and length are cut", (unsigned long long)bag->at);
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: its stamp and length are cut",
+                         (unsigned long long)bag->at);
     }
     const uint8_t *p = window_at(&bag->window, bag->at, lines.size + RECORD_TAIL, err);
     if (!p) {
         return false;
     }
     const uint8_t *stamp = p + lines.size;
-    const struct rosbag1_record record = {.at = bag->at, .head = lines.size + RECORD_TAIL, .size = load_u32le(stamp + ROSBAG1_STAMP)};
+    const struct rosbag1_record record = {
+        .at = bag->at, .head = lines.size + RECORD_TAIL, .size = load_u32le(stamp + ROSBAG1_STAMP)};
     if (record.size > left - RECORD_TAIL) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds the file", (unsigned long long)bag->at, record.size);
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: data length %u exceeds the file",
+                         (unsigned long long)bag->at, record.size);
     }
     const struct rosbag1_template seen = {
         .channel = channel, .size = lines.size + ROSBAG1_STAMP, .sec_at = lines.size, .nsec_at = lines.size + 4};
     uint32_t sec = load_u32le(stamp), nsec = load_u32le(stamp + 4);
     bool sound = true;
-    if (log == ROSBAG1_LOG_0 && !rosbag1_log_0_check(bag, rosbag1_time(sec, nsec), record.at + record.head + record.size, &sound, err)) {
+    if (log == ROSBAG1_LOG_0 &&
+        !rosbag1_log_0_check(bag, rosbag1_time(sec, nsec), record.at + record.head + record.size, &sound, err)) {
         return false;
     }
     if (!sound) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: neither its stamp nor what follows it is right", (unsigned long long)bag->at);
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: neither its stamp nor what follows it is right",
+                         (unsigned long long)bag->at);
     }
     bag->last = bag->at + record.head;
     bag->at = bag->last + record.size;
-    return rosbag1_message(bag, channel, &record, sec, nsec, err) && (log == ROSBAG1_LOG_0 || rosbag1_learn(bag, &seen, p, err));
+    return rosbag1_message(bag, channel, &record, sec, nsec, err) &&
+           (log == ROSBAG1_LOG_0 || rosbag1_learn(bag, &seen, p, err));
 }
 
 /* --- going on after damage --- */
@@ -167,8 +176,8 @@ struct text_search {
     const struct hash_table *declared;
 };
 
-/* True for the text of a known record or, in 1.1, for text that has the form of one: it may begin anywhere, at a slash. *size: of the
- * text. */
+/* True for the text of a known record or, in 1.1, for text that has the form of one: it may begin anywhere, at a slash.
+ * *size: of the text. */
 static bool is_head(const struct text_search *s, struct reel_bytes text, bool anywhere, uint32_t *size) {
     struct lines lines;
     if (!lines_split(text, s->log == ROSBAG1_LOG_11 ? 3 : 1, &lines)) {
@@ -188,7 +197,8 @@ static bool is_head(const struct text_search *s, struct reel_bytes text, bool an
 }
 
 /* A record with plausible stamp and length, followed by the text of another one or by the end of the file. */
-static bool is_record_at(const struct text_search *s, struct window *w, uint64_t at, bool *yes, struct reel_error *err) {
+static bool is_record_at(const struct text_search *s, struct window *w, uint64_t at, bool *yes,
+                         struct reel_error *err) {
     uint64_t size = s->bag->source->size;
     *yes = false;
     for (unsigned i = 0; i < 2; i++) {
@@ -202,7 +212,8 @@ static bool is_record_at(const struct text_search *s, struct window *w, uint64_t
             return true;
         }
         bool cut = head + RECORD_TAIL > room;
-        uint64_t payload = cut ? 0 : load_u32le(p + head + ROSBAG1_STAMP), left = cut ? 0 : size - at - head - RECORD_TAIL;
+        uint64_t payload = cut ? 0 : load_u32le(p + head + ROSBAG1_STAMP),
+                 left = cut ? 0 : size - at - head - RECORD_TAIL;
         if (i == 0 && (cut || load_u32le(p + head + 4) >= ROSBAG1_NS_PER_SEC || payload > left)) {
             return true;
         }
@@ -262,7 +273,8 @@ static bool go_on(const struct text_search *s, const struct reel_error *why, str
         return true;
     }
     if (found <= from) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the length of the previous record is wrong: continued at %llu", why->text,
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0,
+                          "%s; the length of the previous record is wrong: continued at %llu", why->text,
                           (unsigned long long)found);
     } else {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, found - from, "%s; bytes %llu to %llu are lost", why->text,

@@ -1,5 +1,6 @@
-/* Walks the records of a 1.2 bag from front to back; payloads are skipped. The fast path, shared with text-header logs, handles records
- * whose header is known byte for byte. A template only saves parsing: its values are those that rosbag1_record_read() would return. */
+/* Walks the records of a 1.2 bag from front to back; payloads are skipped. The fast path, shared with text-header logs,
+ * handles records whose header is known byte for byte. A template only saves parsing: its values are those that
+ * rosbag1_record_read() would return. */
 #include "formats/rosbag1/rosbag1.h"
 
 #include "wire/bytes.h"
@@ -47,7 +48,8 @@ bool rosbag1_record_read(struct window *window, uint64_t at, struct rosbag1_reco
         return false;
     }
     if (!fields_read(r.header, &record->fields) || record->fields.op.size != 1) {
-        return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is not a list of fields with an op", (unsigned long long)at);
+        return reel_fail(err, REEL_DAMAGED, "record at %llu: its header is not a list of fields with an op",
+                         (unsigned long long)at);
     }
     record->op = record->fields.op.data[0];
     good = rosrecord_fits(&r, &bounds, err);
@@ -66,13 +68,14 @@ bool rosbag1_progress(struct rosbag1 *bag, uint64_t at, struct reel_error *err) 
 void rosbag1_first_stamp(struct rosbag1 *bag, uint32_t sec) {
     if (sec < ROSBAG1_WALL_SEC_MIN) {
         reel_scan_clock(bag->scan, REEL_CLOCK_RELATIVE,
-                        bag->framed ? "stamps start near zero: the clock of a simulation, or time since the recording began"
-                                    : "stamps count from the start of the recording");
+                        bag->framed
+                            ? "stamps start near zero: the clock of a simulation, or time since the recording began"
+                            : "stamps count from the start of the recording");
     }
 }
 
-bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *record, uint32_t sec, uint32_t nsec,
-                     struct reel_error *err) {
+bool rosbag1_message(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *record,
+                     uint32_t sec, uint32_t nsec, struct reel_error *err) {
     if (bag->messages++ == 0) {
         rosbag1_first_stamp(bag, sec);
     }
@@ -113,7 +116,8 @@ static struct rosbag1_template *template_find(const struct rosbag1 *bag, const u
         return NULL;
     }
     uint32_t header = load_u32le(p);
-    uint32_t low = bag->templates->layouts[header % ROSBAG1_LAYOUTS].low, high = bag->templates->layouts[header % ROSBAG1_LAYOUTS].high;
+    uint32_t low = bag->templates->layouts[header % ROSBAG1_LAYOUTS].low,
+             high = bag->templates->layouts[header % ROSBAG1_LAYOUTS].high;
     if (header > ROSBAG1_TEMPLATE_MAX - 4 || left < header + 8 || high == 0 || high + 4 > header + 4) {
         return NULL;
     }
@@ -121,8 +125,10 @@ static struct rosbag1_template *template_find(const struct rosbag1 *bag, const u
     return t && template_fits(t, p, left) ? t : NULL;
 }
 
-bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes, struct reel_error *err) {
-    uint32_t low = seen->sec_at < seen->nsec_at ? seen->sec_at : seen->nsec_at, high = seen->sec_at ^ seen->nsec_at ^ low;
+bool rosbag1_learn(struct rosbag1 *bag, const struct rosbag1_template *seen, const uint8_t *bytes,
+                   struct reel_error *err) {
+    uint32_t low = seen->sec_at < seen->nsec_at ? seen->sec_at : seen->nsec_at,
+             high = seen->sec_at ^ seen->nsec_at ^ low;
     if (seen->size > ROSBAG1_TEMPLATE_MAX || high - low < 4) {
         return true;
     }
@@ -162,8 +168,10 @@ bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err) {
             }
             last->next = t;
         }
-        const struct rosbag1_record record = {
-            .at = bag->at, .head = t->size + 4, .size = load_u32le(p + t->size), .fields.unknown_bytes = t->unknown_bytes};
+        const struct rosbag1_record record = {.at = bag->at,
+                                              .head = t->size + 4,
+                                              .size = load_u32le(p + t->size),
+                                              .fields.unknown_bytes = t->unknown_bytes};
         if (record.size > size - bag->at - record.head) {
             break; /* the parsing path reports the problem */
         }
@@ -185,11 +193,13 @@ bool rosbag1_walk_known(struct rosbag1 *bag, struct reel_error *err) {
 /* ---- one record, parsed ---- */
 
 static void loss_of(struct rosbag1 *bag, const struct rosbag1_record *r, const char *what) {
-    reel_scan_finding(bag->scan, REEL_LOSS, 0, r->at, (uint64_t)r->head + r->size, "record at %llu: %s", (unsigned long long)r->at, what);
+    reel_scan_finding(bag->scan, REEL_LOSS, 0, r->at, (uint64_t)r->head + r->size, "record at %llu: %s",
+                      (unsigned long long)r->at, what);
 }
 
 /* Skips the wrapper's head, so that the payload is that of the channel. */
-static bool take_wrapped(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *r, struct reel_error *err) {
+static bool take_wrapped(struct rosbag1 *bag, struct rosbag1_channel *channel, const struct rosbag1_record *r,
+                         struct reel_error *err) {
     struct rosbag1_record inner = *r;
     uint32_t sec = load_u32le(r->fields.sec.data), nsec = load_u32le(r->fields.nsec.data); /* before the window moves */
     const uint8_t *p = r->size >= ROS_WRAP_HEAD ? window_at(&bag->window, r->at + r->head, ROS_WRAP_HEAD, err) : NULL;
@@ -266,7 +276,8 @@ static bool keep_header_fields(struct rosbag1 *bag, const struct rosbag1_record 
 
 static bool take_file_header(struct rosbag1 *bag, const struct rosbag1_record *r, struct reel_error *err) {
     if (bag->has_header || r->at != sizeof ROSBAG1_LINE_12 - 1) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "another file header, at %llu, is not used", (unsigned long long)r->at);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "another file header, at %llu, is not used",
+                          (unsigned long long)r->at);
         return true;
     }
     bag->has_header = true;
@@ -283,7 +294,8 @@ bool rosbag1_take(struct rosbag1 *bag, const struct rosbag1_record *r, struct re
         if (bag->unknown_fields == 0) {
             bag->unknown_fields_at = r->at;
             struct reel_bytes name = r->fields.odd ? bytes_text("(unprintable)") : r->fields.unknown_name;
-            snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s", (int)(name.size < 63 ? name.size : 63), (const char *)name.data);
+            snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s", (int)(name.size < 63 ? name.size : 63),
+                     (const char *)name.data);
         }
         bag->unknown_fields += r->fields.unknown;
     }

@@ -25,8 +25,9 @@
  *   version 0     file: topic, md5, type lines            record: sec u32, nsec u32, len u32, payload
  *   version 1.0   file: quantity line (decimal digits),   record: topic line, sec u32, nsec u32, len u32, payload
  *                 quantity x topic, md5, type lines
- *   version 1.1   file: nothing                           record: topic, md5, type lines, sec u32, nsec u32, len u32, payload
- *   md5 and type stand in either order; both may be "*". Stamps count from the start of the recording or from 1970.
+ *   version 1.1   file: nothing                           record: topic, md5, type lines, sec u32, nsec u32, len u32,
+ * payload md5 and type stand in either order; both may be "*". Stamps count from the start of the recording or from
+ * 1970.
  */
 #ifndef REEL_FORMATS_ROSBAG1_WIRE_H
 #define REEL_FORMATS_ROSBAG1_WIRE_H

@@ -1,6 +1,6 @@
-/* Writes ROS bag 1.2 with an index, laid out as by ROS' own recorders: file header, a definition record of each connection right before
- * its first message, index records by topic at the end (write_index.c). Record contents are defined once, in functions that both count
- * and render. */
+/* Writes ROS bag 1.2 with an index, laid out as by ROS' own recorders: file header, a definition record of each
+ * connection right before its first message, index records by topic at the end (write_index.c). Record contents are
+ * defined once, in functions that both count and render. */
 #include "formats/rosbag1/write.h"
 #include "core/ros_write.h"
 #include "formats/rosbag1/rosbag1.h"
@@ -54,7 +54,8 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
     struct reel_sink count = {0};
     definition_fields(&count, ros, 0);
     if (count.pos > REEL_RECORD_HEADER_MAX) {
-        reel_loss_add(loss, REEL_REFUSES, c, "its definition of %llu bytes does not fit a record header", (unsigned long long)count.pos);
+        reel_loss_add(loss, REEL_REFUSES, c, "its definition of %llu bytes does not fit a record header",
+                      (unsigned long long)count.pos);
         return false;
     }
     ros_report_channel(ros, loss);
@@ -73,11 +74,13 @@ static bool rosbag12_accepts(const struct reel_channel *c, struct reel_loss *los
 
 /* ---- records ---- */
 
-static void message_fields(struct reel_sink *out, const struct ros_connection *ros, uint32_t number, uint64_t *sec_at, uint64_t *nsec_at) {
+static void message_fields(struct reel_sink *out, const struct ros_connection *ros, uint32_t number, uint64_t *sec_at,
+                           uint64_t *nsec_at) {
     const struct reel_channel *c = ros->channel;
     const struct reel_bytes stamp_word = bytes_of("\0\0\0", 4);
     bool wrapped = ros_wrap_needed(c);
-    const char *callerid = wrapped ? NULL : ros_metadata_of(c, "callerid"), *latching = wrapped ? NULL : ros_metadata_of(c, "latching");
+    const char *callerid = wrapped ? NULL : ros_metadata_of(c, "callerid"),
+               *latching = wrapped ? NULL : ros_metadata_of(c, "latching");
     if (callerid) {
         ros_put_field(out, "callerid", bytes_text(callerid));
     }
@@ -160,7 +163,8 @@ static bool run_number(struct rosbag12_run *run, const struct reel_stream *strea
         if (new_topic) {
             run->topics[run->n_topics++] = ros->channel->name;
         }
-        if (new_topic || ros_wrap_needed(ros->channel) || strcmp(last->type, ros->type) != 0 || strcmp(last->md5, ros->md5) != 0) {
+        if (new_topic || ros_wrap_needed(ros->channel) || strcmp(last->type, ros->type) != 0 ||
+            strcmp(last->md5, ros->md5) != 0) {
             run->connections[run->n_connections++] = (struct out_connection){.ros = ros, .number = order[i]};
         }
         o->topic = run->n_topics - 1;
@@ -187,7 +191,8 @@ static bool rosbag12_open(struct reel_write *w, struct reel_error *err) {
     run->counts = arena_alloc(&run->arena, n * sizeof *run->counts);
     run->touched = arena_alloc(&run->arena, n * sizeof *run->touched);
     run->note = arena_alloc(&run->arena, (n < GROUP_MESSAGES ? n : GROUP_MESSAGES) * ROSBAG12_NOTE_ROW);
-    if (!run->channels || !run->connections || !run->topics || !run->seen || !run->counts || !run->touched || !run->note) {
+    if (!run->channels || !run->connections || !run->topics || !run->seen || !run->counts || !run->touched ||
+        !run->note) {
         return reel_fail_memory(err);
     }
     if (!run_number(run, w->stream, err)) {
@@ -197,8 +202,10 @@ static bool rosbag12_open(struct reel_write *w, struct reel_error *err) {
         return true; /* planned */
     }
     totals->first_group = reel_write_keep(w, n * sizeof *totals->first_group, err);
-    totals->topic_connection = totals->first_group ? reel_write_keep(w, n * sizeof *totals->topic_connection, err) : NULL;
-    totals->topic_messages = totals->topic_connection ? reel_write_keep(w, n * sizeof *totals->topic_messages, err) : NULL;
+    totals->topic_connection =
+        totals->first_group ? reel_write_keep(w, n * sizeof *totals->topic_connection, err) : NULL;
+    totals->topic_messages =
+        totals->topic_connection ? reel_write_keep(w, n * sizeof *totals->topic_messages, err) : NULL;
     return totals->topic_messages != NULL;
 }
 
@@ -214,10 +221,12 @@ static size_t head_fields(struct reel_sink *out, const struct reel_stream *strea
     ros_put_u64(out, "index_pos", index_pos);
     ros_put_op(out, ROSBAG1_FILE_HEADER);
     for (uint32_t i = 0; stream && i < stream->n_sources; i++) {
-        const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[i])));
+        const struct reel_pairs *pairs =
+            reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[i])));
         for (size_t k = 0; k < pairs->count; k++) {
             const struct reel_pair *p = &pairs->items[k];
-            bool fits = rosbag12_is_free(p->key) && out->pos - from + strlen(p->key) + strlen(p->value) < HEADER_FIELDS_MAX;
+            bool fits =
+                rosbag12_is_free(p->key) && out->pos - from + strlen(p->key) + strlen(p->value) < HEADER_FIELDS_MAX;
             left += !fits;
             if (fits) {
                 ros_put_field(out, p->key, bytes_text(p->value));
@@ -285,14 +294,16 @@ uint32_t rosbag12_extra(const struct reel_write *w, const struct reel_message *m
 }
 
 /* Copies the unknown fields of the message's header in its own file. */
-static bool put_extra(struct reel_write *w, const struct reel_message *m, uint32_t size, struct reel_sink *out, struct reel_error *err) {
+static bool put_extra(struct reel_write *w, const struct reel_message *m, uint32_t size, struct reel_sink *out,
+                      struct reel_error *err) {
     if (size == 0 || out->pos + size <= out->lo || out->pos >= out->hi) {
         reel_sink_zeros(out, 0, size);
         return true;
     }
     struct reel_bytes record, name, value;
     uint64_t from = out->pos;
-    if (!reel_reader_view(w->stream->readers[m->source], m->entry.chunk, m->entry.offset, m->entry.head, &record, err)) {
+    if (!reel_reader_view(w->stream->readers[m->source], m->entry.chunk, m->entry.offset, m->entry.head, &record,
+                          err)) {
         return false;
     }
     struct cursor c = cursor_of(record), fields = cursor_of(cursor_bytes(&c, cursor_u32le(&c)));
@@ -303,7 +314,8 @@ static bool put_extra(struct reel_write *w, const struct reel_message *m, uint32
     return out->pos - from == size || reel_fail(err, REEL_CHANGED, "a message's header is not what was scanned");
 }
 
-static bool put_message(struct reel_write *w, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool put_message(struct reel_write *w, const struct reel_message *m, struct reel_sink *out,
+                        struct reel_error *err) {
     struct rosbag12_run *run = w->run;
     const struct out_channel *o = &run->channels[m->channel];
     uint32_t sec, nsec;

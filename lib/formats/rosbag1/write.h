@@ -1,4 +1,5 @@
-/* What the two parts of the ROS bag 1.2 writer share: records and groups (rosbag1_write.c), the index in the tail (rosbag1_write_index.c).
+/* What the two parts of the ROS bag 1.2 writer share: records and groups (rosbag1_write.c), the index in the tail
+ * (rosbag1_write_index.c).
  */
 #ifndef REEL_FORMATS_ROSBAG1_WRITE_H
 #define REEL_FORMATS_ROSBAG1_WRITE_H
@@ -46,7 +47,8 @@ struct rosbag12_totals {
     uint64_t *topic_messages;
 };
 
-/* The line and the file header record, with the metadata of the recordings of `stream` (NULL: none). Returns its size. */
+/* The line and the file header record, with the metadata of the recordings of `stream` (NULL: none). Returns its size.
+ */
 uint64_t rosbag12_put_head(struct reel_sink *out, const struct reel_stream *stream, uint64_t index_pos);
 /* Can a record's header have a field of this name besides its own? */
 bool rosbag12_is_free(const char *name);
@@ -56,7 +58,8 @@ uint32_t rosbag12_extra(const struct reel_write *w, const struct reel_message *m
 bool rosbag12_channel_head(struct arena *arena, struct out_channel *o, uint32_t number, struct reel_error *err);
 void rosbag12_put_definition(struct reel_sink *out, const struct out_connection *c);
 /* An index record without its entries; REEL_UNSUPPORTED: more than one can have. */
-bool rosbag12_put_index_head(struct reel_sink *out, const char *topic, const char *type, uint64_t messages, struct reel_error *err);
+bool rosbag12_put_index_head(struct reel_sink *out, const char *topic, const char *type, uint64_t messages,
+                             struct reel_error *err);
 uint64_t rosbag12_definition_size(const struct out_connection *c); /* of the whole record */
 /* Does the definition stand before this message? `group` is the one passed over since run->pass was raised. */
 bool rosbag12_is_first(struct reel_write *w, uint32_t connection, uint64_t group);

@@ -1,5 +1,6 @@
-/* Writes the index at the end of a ROS bag 1.2. Its entries are numbered, topic by topic; a part of the tail is a run of these numbers.
- * Positions of messages are not kept: a part computes them again by walking the groups that have its topics. */
+/* Writes the index at the end of a ROS bag 1.2. Its entries are numbered, topic by topic; a part of the tail is a run
+ * of these numbers. Positions of messages are not kept: a part computes them again by walking the groups that have its
+ * topics. */
 #include "core/ros_write.h"
 #include "formats/rosbag1/write.h"
 #include "wire/bytes.h"
@@ -43,11 +44,12 @@ static bool gather_message(struct reel_write *w, const struct reel_message *m, v
     const struct rosbag12_run *run = w->run;
     const struct out_channel *o = &run->channels[m->channel];
     const struct rosbag12_totals *totals = w->totals;
-    uint64_t definition = rosbag12_is_first(w, o->connection, g->group) ? rosbag12_definition_size(&run->connections[o->connection]) : 0;
+    uint64_t definition =
+        rosbag12_is_first(w, o->connection, g->group) ? rosbag12_definition_size(&run->connections[o->connection]) : 0;
     uint64_t number = g->next[o->topic]++;
     if (number >= g->from && number < g->to) {
-        bool opens =
-            definition > 0 && totals->topic_connection[o->topic] == o->connection; /* the topic's first entry points at the definition */
+        bool opens = definition > 0 && totals->topic_connection[o->topic] ==
+                                           o->connection; /* the topic's first entry points at the definition */
         uint32_t sec, nsec;
         if (!ros_stamp(w, m, &sec, &nsec, err)) {
             return false;
@@ -100,9 +102,11 @@ static bool gather_part(struct reel_write *w, struct gather *g, struct reel_erro
     return gather_groups(w, g, err);
 }
 
-bool rosbag12_put_index_head(struct reel_sink *out, const char *topic, const char *type, uint64_t messages, struct reel_error *err) {
+bool rosbag12_put_index_head(struct reel_sink *out, const char *topic, const char *type, uint64_t messages,
+                             struct reel_error *err) {
     if (messages > INDEX_ENTRIES_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "topic %s: %llu messages are more than an index record of ROS bag 1.2 can name (%u)", topic,
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "topic %s: %llu messages are more than an index record of ROS bag 1.2 can name (%u)", topic,
                          (unsigned long long)messages, (unsigned)INDEX_ENTRIES_MAX);
     }
     struct reel_sink count = {0};

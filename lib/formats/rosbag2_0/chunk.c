@@ -1,5 +1,5 @@
-/* Chunks of a ROS bag 2.0. Every chunk is decoded once and its records decide; index data and the lengths in its header are only compared
- * with them. */
+/* Chunks of a ROS bag 2.0. Every chunk is decoded once and its records decide; index data and the lengths in its header
+ * are only compared with them. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 
 #include "core/codec.h"
@@ -28,7 +28,8 @@ static bool rosbag2_0_follows(struct bag2 *bag, uint64_t at, bool *yes, struct r
     if (!rosbag2_0_record_read(window_for(bag, at), at, &bounds, &r, &why) && why.code != REEL_DAMAGED) {
         return reel_error_pass(err, &why);
     }
-    *yes = rosbag2_0_is_record(&r) && r.op != ROSBAG2_0_MESSAGE; /* also one that the file's end cuts: then its op is known */
+    *yes = rosbag2_0_is_record(&r) &&
+           r.op != ROSBAG2_0_MESSAGE; /* also one that the file's end cuts: then its op is known */
     return true;
 }
 
@@ -44,11 +45,13 @@ static bool enter_plain(struct bag2 *bag, const struct rosbag2_0_record *r, stru
     }
     uint32_t raw = rosbag2_0_u32(r->fields.size, (uint32_t)chunk->size);
     if (raw != chunk->size) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "chunk at %llu: not compressed, but %u raw bytes in %llu",
-                          (ull)chunk->at, raw, (ull)chunk->size);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
+                          "chunk at %llu: not compressed, but %u raw bytes in %llu", (ull)chunk->at, raw,
+                          (ull)chunk->size);
     }
     bag->file.at = bag->file.base = chunk->data;
-    bag->file.end = sound ? chunk->data + chunk->size : bag->source->size; /* otherwise the records decide where they end */
+    bag->file.end =
+        sound ? chunk->data + chunk->size : bag->source->size; /* otherwise the records decide where they end */
     chunk->walked = sound ? bag->file.end : 0;
     return true;
 }
@@ -69,10 +72,12 @@ static bool lose(struct bag2 *bag, const struct rosbag2_0_record *r, const char 
     bag->file.at = end;
     const struct rosbag2_0_tail *tail = &bag->tail;
     if (tail->has && tail->info.chunk_pos == chunk->at) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at, "chunk at %llu: %s; its %llu messages are lost",
-                          (ull)chunk->at, why, (ull)tail->info.messages);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at,
+                          "chunk at %llu: %s; its %llu messages are lost", (ull)chunk->at, why,
+                          (ull)tail->info.messages);
     } else {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at, "chunk at %llu: %s; it is lost", (ull)chunk->at, why);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at, "chunk at %llu: %s; it is lost",
+                          (ull)chunk->at, why);
     }
     return true;
 }
@@ -95,7 +100,8 @@ static bool holds_records(struct reel_bytes beginning, uint64_t raw) {
             op = bytes_is(name, "op") ? value : op;
         }
         uint64_t end = at + ROSRECORD_MIN + header;
-        bool known = !fields.failed && op.size == 1 && (op.data[0] == ROSBAG2_0_MESSAGE || op.data[0] == ROSBAG2_0_CONNECTION);
+        bool known =
+            !fields.failed && op.size == 1 && (op.data[0] == ROSBAG2_0_MESSAGE || op.data[0] == ROSBAG2_0_CONNECTION);
         if (!known || end > raw || cursor_left(&c) < 4) {
             return known && end <= raw;
         }
@@ -119,13 +125,15 @@ static struct reel_source *decode(struct bag2 *bag, struct reel_chunk *c, struct
     struct reel_source *raw = reel_scan_open_chunk(bag->scan, c, err);
     struct reel_error why = {0};
     uint64_t size, stated = c->raw;
-    if (raw || err->code != REEL_DAMAGED || !codec_measure(c->codec, bag->source, c->offset, c->stored, raw_max(c), &size, &why)) {
+    if (raw || err->code != REEL_DAMAGED ||
+        !codec_measure(c->codec, bag->source, c->offset, c->stored, raw_max(c), &size, &why)) {
         return raw;
     }
     c->raw = size;
     if ((raw = reel_scan_open_chunk(bag->scan, c, err))) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->chunk.at, 0, "chunk at %llu: holds %llu raw bytes where its header says %llu",
-                          (ull)bag->chunk.at, (ull)size, (ull)stated);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->chunk.at, 0,
+                          "chunk at %llu: holds %llu raw bytes where its header says %llu", (ull)bag->chunk.at,
+                          (ull)size, (ull)stated);
     }
     return raw;
 }
@@ -151,7 +159,8 @@ static bool keep_beginning(struct bag2 *bag, const struct rosbag2_0_record *r, s
     if (!rosbag2_0_follows(bag, end, &sound, err) || !codec_measure_damaged(c, bag->source, raw_max(c), err)) {
         return false;
     }
-    AUTO(reel_source_free) struct reel_source *raw = sound && c->raw > 0 ? reel_scan_open_chunk(bag->scan, c, &ignored) : NULL;
+    AUTO(reel_source_free)
+    struct reel_source *raw = sound && c->raw > 0 ? reel_scan_open_chunk(bag->scan, c, &ignored) : NULL;
     if (!raw) {
         return lose(bag, r, why, err);
     }
@@ -161,8 +170,8 @@ static bool keep_beginning(struct bag2 *bag, const struct rosbag2_0_record *r, s
         return false;
     }
     reel_scan_finding(bag->scan, REEL_LOSS, 0, chunk->at, end - chunk->at,
-                      "chunk at %llu: %s; %llu messages of its first %llu bytes are kept, and may be wrong", (ull)chunk->at, why,
-                      (ull)chunk->messages, (ull)c->raw);
+                      "chunk at %llu: %s; %llu messages of its first %llu bytes are kept, and may be wrong",
+                      (ull)chunk->at, why, (ull)chunk->messages, (ull)c->raw);
     return true;
 }
 
@@ -180,12 +189,14 @@ static bool skip_unfinished(struct bag2 *bag, struct reel_error *err) {
     return empty || rosbag2_0_resume(bag, &bag->file, why, err);
 }
 
-static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enum reel_codec codec, struct reel_error *err) {
+static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enum reel_codec codec,
+                         struct reel_error *err) {
     struct rosbag2_0_chunk *chunk = &bag->chunk;
     if (chunk->size == 0) {
         return skip_unfinished(bag, err);
     }
-    struct reel_chunk c = {.codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = rosbag2_0_u32(r->fields.size, 0)};
+    struct reel_chunk c = {
+        .codec = codec, .offset = chunk->data, .stored = chunk->size, .raw = rosbag2_0_u32(r->fields.size, 0)};
     struct reel_error why = {0};
     if (!reel_scan_worth_decoding(bag->scan, &c, holds_records, &why)) {
         return why.code == REEL_LIMIT ? lose(bag, r, why.text, err) : reel_error_pass(err, &why);
@@ -201,7 +212,8 @@ static bool enter_packed(struct bag2 *bag, const struct rosbag2_0_record *r, enu
 }
 
 static void begin(struct bag2 *bag, const struct rosbag2_0_record *r) {
-    bag->chunk = (struct rosbag2_0_chunk){.open = true, .number = ++bag->chunks, .at = r->at, .data = r->at + r->head, .size = r->size};
+    bag->chunk = (struct rosbag2_0_chunk){
+        .open = true, .number = ++bag->chunks, .at = r->at, .data = r->at + r->head, .size = r->size};
 }
 
 bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r, struct reel_error *err) {
@@ -217,8 +229,8 @@ bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r, st
     if (bytes_is(name, "bz2") || bytes_is(name, "lz4")) {
         return enter_packed(bag, r, bytes_is(name, "bz2") ? REEL_CODEC_BZIP2 : REEL_CODEC_LZ4, err);
     }
-    const char *text =
-        reel_scan_text(bag->scan, bytes_of(name.data ? name.data : (const uint8_t *)"", name.size < 64 ? name.size : 64), err);
+    const char *text = reel_scan_text(
+        bag->scan, bytes_of(name.data ? name.data : (const uint8_t *)"", name.size < 64 ? name.size : 64), err);
     char why[384];
     snprintf(why, sizeof why, "unknown compression \"%s\"", text ? text : "");
     return text && lose(bag, r, why, err);
@@ -232,7 +244,8 @@ void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r) {
 
 /* ---- index data ---- */
 
-/* Recorders before 1.1.15 (C Turtle) wrote a wrong data length: the count is used instead when something follows there. */
+/* Recorders before 1.1.15 (C Turtle) wrote a wrong data length: the count is used instead when something follows there.
+ */
 static bool repair_length(struct bag2 *bag, struct rosbag2_0_record *r, uint64_t size, struct reel_error *err) {
     bool by_count, by_length;
     if (size == r->size) {
@@ -243,7 +256,8 @@ static bool repair_length(struct bag2 *bag, struct rosbag2_0_record *r, uint64_t
         return false;
     }
     if ((by_length && !by_count) || size > bag->source->size - r->at - r->head) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "index data at %llu: says %llu entries but holds %u bytes", (ull)r->at,
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
+                          "index data at %llu: says %llu entries but holds %u bytes", (ull)r->at,
                           (ull)size / ROSBAG2_0_INDEX_ENTRY, r->size);
         bag->chunk.distrusted = true;
         return true;
@@ -255,8 +269,8 @@ static bool repair_length(struct bag2 *bag, struct rosbag2_0_record *r, uint64_t
     return true;
 }
 
-static bool add_entries(struct bag2 *bag, struct rosbag2_0_connection *c, const struct rosbag2_0_record *r, uint32_t count,
-                        struct reel_error *err) {
+static bool add_entries(struct bag2 *bag, struct rosbag2_0_connection *c, const struct rosbag2_0_record *r,
+                        uint32_t count, struct reel_error *err) {
     uint64_t at = r->at + r->head;
     while (count > 0) {
         uint32_t n = count < 4096 ? count : 4096;
@@ -277,9 +291,11 @@ static bool add_entries(struct bag2 *bag, struct rosbag2_0_connection *c, const 
 bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct reel_error *err) {
     const struct rosbag2_0_fields *f = &r->fields;
     struct rosbag2_0_chunk *chunk = &bag->chunk;
-    uint32_t ver = rosbag2_0_u32(f->ver, UINT32_MAX), count = rosbag2_0_u32(f->count, 0), id = rosbag2_0_u32(f->conn, UINT32_MAX);
+    uint32_t ver = rosbag2_0_u32(f->ver, UINT32_MAX), count = rosbag2_0_u32(f->count, 0),
+             id = rosbag2_0_u32(f->conn, UINT32_MAX);
     if (ver != ROSBAG2_0_VERSION_1) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "index data at %llu is of version %u: not used", (ull)r->at, ver);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "index data at %llu is of version %u: not used",
+                          (ull)r->at, ver);
         chunk->distrusted = true;
         return true;
     }
@@ -292,9 +308,10 @@ bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct
     }
     struct rosbag2_0_connection *c = rosbag2_0_find(bag, id);
     if (!c || c->chunk_number != chunk->number) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0,
-                          "index data at %llu names %u messages of connection %u, of which the chunk at %llu holds none", (ull)r->at, count,
-                          id, (ull)chunk->at);
+        reel_scan_finding(
+            bag->scan, REEL_WARNING, 0, r->at, 0,
+            "index data at %llu names %u messages of connection %u, of which the chunk at %llu holds none", (ull)r->at,
+            count, id, (ull)chunk->at);
         return true;
     }
     return add_entries(bag, c, r, count, err);
@@ -306,19 +323,21 @@ static void compare_index(struct bag2 *bag) {
     const struct rosbag2_0_chunk *chunk = &bag->chunk;
     if (!chunk->indexed && !chunk->distrusted) {
         if (chunk->messages > 0 && bag->index_pos != 0 && bag->index_pos <= bag->source->size) {
-            reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "chunk at %llu has no index data", (ull)chunk->at);
+            reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "chunk at %llu has no index data",
+                              (ull)chunk->at);
         }
         return;
     }
     for (const struct rosbag2_0_connection *c = chunk->touched; c && !chunk->distrusted; c = c->next_touched) {
         if (c->in_index != c->in_chunk) {
             reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
-                              "the index data of the chunk at %llu name %llu messages of topic %s, it holds %llu", (ull)chunk->at,
-                              (ull)c->in_index, c->model.name, (ull)c->in_chunk);
+                              "the index data of the chunk at %llu name %llu messages of topic %s, it holds %llu",
+                              (ull)chunk->at, (ull)c->in_index, c->model.name, (ull)c->in_chunk);
         } else if (c->index_sum != c->sum) {
-            reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
-                              "the index data of the chunk at %llu have other times or positions than the messages of topic %s",
-                              (ull)chunk->at, c->model.name);
+            reel_scan_finding(
+                bag->scan, REEL_WARNING, 0, chunk->at, 0,
+                "the index data of the chunk at %llu have other times or positions than the messages of topic %s",
+                (ull)chunk->at, c->model.name);
         }
     }
 }
@@ -328,15 +347,17 @@ static void report_length(struct bag2 *bag) {
     uint64_t end = chunk->data + chunk->size, walked = chunk->walked ? chunk->walked : bag->file.at;
     if (chunk->unfinished) {
         if (chunk->messages > 0) {
-            reel_scan_finding(bag->scan, REEL_NOTE, 0, chunk->at, 0, "the chunk at %llu was never finished: read as far as its records go",
-                              (ull)chunk->at);
+            reel_scan_finding(bag->scan, REEL_NOTE, 0, chunk->at, 0,
+                              "the chunk at %llu was never finished: read as far as its records go", (ull)chunk->at);
         }
     } else if (end > bag->source->size && walked == bag->source->size && !chunk->broken) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, walked, 0, "truncated at byte %llu: the chunk at %llu should end at %llu", (ull)walked,
-                          (ull)chunk->at, (ull)end);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, walked, 0,
+                          "truncated at byte %llu: the chunk at %llu should end at %llu", (ull)walked, (ull)chunk->at,
+                          (ull)end);
     } else if (walked != end && !chunk->broken) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0, "the chunk at %llu ends at %llu, its header says %llu", (ull)chunk->at,
-                          (ull)walked, (ull)end);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
+                          "the chunk at %llu ends at %llu, its header says %llu", (ull)chunk->at, (ull)walked,
+                          (ull)end);
     }
 }
 

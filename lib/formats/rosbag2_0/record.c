@@ -1,5 +1,6 @@
-/* Records ROS bags 2.0: messages are gathered to a chunk, which is written with its index data at once. Until the bag is closed its header
- * says index_pos=0, as `rosbag record` leaves it: readers scan such a bag. The chunk infos of the end wait in a temporary file. */
+/* Records ROS bags 2.0: messages are gathered to a chunk, which is written with its index data at once. Until the bag
+ * is closed its header says index_pos=0, as `rosbag record` leaves it: readers scan such a bag. The chunk infos of the
+ * end wait in a temporary file. */
 #include "core/record.h"
 #include "core/pack_model.h"
 #include "formats/rosbag2_0/write.h"
@@ -29,7 +30,8 @@ static bool put_head(struct recorder *b, uint64_t index_pos, uint32_t connection
     uint8_t head[SIZE];
     struct reel_sink out = {.hi = sizeof head, .buffer = head};
     rosbag2_0_put_head(&out, index_pos, connections, b->chunks);
-    return b->base.pos == 0 ? recorder_put(&b->base, head, (size_t)out.pos, err) : recorder_patch(&b->base, 0, head, (size_t)out.pos, err);
+    return b->base.pos == 0 ? recorder_put(&b->base, head, (size_t)out.pos, err)
+                            : recorder_patch(&b->base, 0, head, (size_t)out.pos, err);
 }
 
 static bool bag_open(struct reel_recorder *r, struct reel_error *err) {
@@ -40,7 +42,8 @@ static bool bag_open(struct reel_recorder *r, struct reel_error *err) {
     if (!b->run.positions || !b->run.entries) {
         return reel_fail_memory(err);
     }
-    return rosbag2_0_codec_named(r->options.compression, &b->run.codec, err) && (b->infos = recorder_spool(err)) && put_head(b, 0, 0, err);
+    return rosbag2_0_codec_named(r->options.compression, &b->run.codec, err) && (b->infos = recorder_spool(err)) &&
+           put_head(b, 0, 0, err);
 }
 
 static void bag_close(struct reel_recorder *r) {
@@ -112,7 +115,8 @@ static bool pack(struct recorder *b, struct rosbag2_0_note *note, struct reel_er
 }
 
 /* Renders the chunk info of the end into b->rows. */
-static bool render_info(struct recorder *b, struct rosbag2_0_note *note, struct reel_bytes *info, struct reel_error *err) {
+static bool render_info(struct recorder *b, struct rosbag2_0_note *note, struct reel_bytes *info,
+                        struct reel_error *err) {
     size_t size = (size_t)b->run.n_touched * ROSBAG2_0_NOTE_ROW;
     b->rows.size = 0;
     uint8_t *rows = grow_take(&b->rows, 2 * size + 2 * HEAD_ROOM);
@@ -178,12 +182,15 @@ static bool bag_message(struct reel_recorder *r, const struct reel_record *recor
     uint32_t c = record->channel;
     int64_t time = record->log_time_ns + (record->log_time_ns == 0); /* ROS readers skip messages at time 0 */
     uint64_t stamp = (uint64_t)(time / NS_PER_SEC) << 32 | (uint64_t)(time % NS_PER_SEC);
-    uint32_t wrap = ros_wrap_needed(b->run.connections[c].channel) ? ROS_WRAP_HEAD : 0, size = (uint32_t)record->payload.size + wrap;
+    uint32_t wrap = ros_wrap_needed(b->run.connections[c].channel) ? ROS_WRAP_HEAD : 0,
+             size = (uint32_t)record->payload.size + wrap;
     size_t most = r->options.chunk_bytes ? (size_t)r->options.chunk_bytes : ROSBAG2_0_CHUNK_BYTES;
     if (time / NS_PER_SEC > UINT32_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "a message at %lld ns: ROS bags hold times from 1970 to 2106 only", (long long)time);
+        return reel_fail(err, REEL_UNSUPPORTED, "a message at %lld ns: ROS bags hold times from 1970 to 2106 only",
+                         (long long)time);
     }
-    bool full = b->count == ROSBAG2_0_CHUNK_MESSAGES || (b->count > 0 && b->records.size + ROSBAG2_0_MESSAGE_HEAD + size > most);
+    bool full = b->count == ROSBAG2_0_CHUNK_MESSAGES ||
+                (b->count > 0 && b->records.size + ROSBAG2_0_MESSAGE_HEAD + size > most);
     if (full && !bag_flush(r, err)) {
         return false;
     }

@@ -1,6 +1,7 @@
-/* Finds where the walk goes on after damage: at the next bytes that look like two records in a row, but not after the next chunk that the
- * index lists, or the end of the current chunk. The length of the previous message may be wrong, so its payload is searched too. The work
- * is linear in the size of the file: the search stops when its allowance is used up. */
+/* Finds where the walk goes on after damage: at the next bytes that look like two records in a row, but not after the
+ * next chunk that the index lists, or the end of the current chunk. The length of the previous message may be wrong, so
+ * its payload is searched too. The work is linear in the size of the file: the search stops when its allowance is used
+ * up. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
@@ -36,7 +37,8 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
             return reel_error_pass(err, &why);
         }
         if (!read) { /* a plain chunk that the end cuts still has records */
-            bool chunk = r.op == ROSBAG2_0_CHUNK && r.cut && rosbag2_0_is_record(&r) && bytes_is(r.fields.compression, "none");
+            bool chunk =
+                r.op == ROSBAG2_0_CHUNK && r.cut && rosbag2_0_is_record(&r) && bytes_is(r.fields.compression, "none");
             *yes = chunk || (i == 1 && r.cut);
             return true;
         }
@@ -44,9 +46,10 @@ static bool looks_like_record(void *context, struct window *peek, uint64_t at, b
             return true;
         }
         bool plain = r.op == ROSBAG2_0_CHUNK && bytes_is(r.fields.compression, "none");
-        at += (uint64_t)r.head + (plain                     ? 0
-                                  : r.op == ROSBAG2_0_INDEX ? (uint64_t)load_u32le(r.fields.count.data) * ROSBAG2_0_INDEX_ENTRY
-                                                            : r.size);
+        at += (uint64_t)r.head + (plain ? 0
+                                  : r.op == ROSBAG2_0_INDEX
+                                      ? (uint64_t)load_u32le(r.fields.count.data) * ROSBAG2_0_INDEX_ENTRY
+                                      : r.size);
         if (at >= resume->run->end) {
             break;
         }
@@ -87,15 +90,16 @@ static bool next_by_tail(struct bag2 *bag, const struct rosbag2_0_run *run, uint
 static void report(struct bag2 *bag, const struct rosbag2_0_run *run, uint64_t to, const char *why) {
     uint64_t from = run->at, lost = to > from ? to - from : 0;
     if (run != &bag->file) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->chunk.at, lost, "in the chunk at %llu: %s; continued at its raw byte %llu",
-                          (ull)bag->chunk.at, why, (ull)to);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, bag->chunk.at, lost,
+                          "in the chunk at %llu: %s; continued at its raw byte %llu", (ull)bag->chunk.at, why, (ull)to);
     } else if (lost == 0) {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0, "%s; the length of the previous message is wrong: continued at %llu", why,
-                          (ull)to);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, 0,
+                          "%s; the length of the previous message is wrong: continued at %llu", why, (ull)to);
     } else if (to == bag->source->size) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, from, lost, "truncated at byte %llu: %s", (ull)from, why);
     } else {
-        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, lost, "%s; bytes %llu to %llu are lost", why, (ull)from, (ull)to - 1);
+        reel_scan_finding(bag->scan, REEL_LOSS, 0, from, lost, "%s; bytes %llu to %llu are lost", why, (ull)from,
+                          (ull)to - 1);
     }
 }
 
@@ -115,8 +119,8 @@ static uint64_t search_from(struct bag2 *bag, const struct rosbag2_0_run *run) {
 bool rosbag2_0_resume(struct bag2 *bag, struct rosbag2_0_run *run, const char *why, struct reel_error *err) {
     uint64_t limit, found;
     if (bag->tail_met) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, run->at, run->end - run->at, "the index is damaged at byte %llu: %s", (ull)run->at,
-                          why);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, run->at, run->end - run->at,
+                          "the index is damaged at byte %llu: %s", (ull)run->at, why);
         run->at = run->end; /* after the last message: none is lost */
         return true;
     }

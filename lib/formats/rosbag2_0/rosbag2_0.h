@@ -1,6 +1,7 @@
-/* Internals of the ROS bag 2.0 reader; a `struct bag2` is one bag during a scan. Records: wire/rosbag2_0.h. scan.c: recognition, file
- * header, the scan · walk.c: records and the fast path · chunk.c: chunks and their index data · names.c: connections · tail.c: the
- * records at index_pos · resume.c: where to go on after damage · sealed.c: encrypted bags · summary.c: summary without a scan. */
+/* Internals of the ROS bag 2.0 reader; a `struct bag2` is one bag during a scan. Records: wire/rosbag2_0.h. scan.c:
+ * recognition, file header, the scan · walk.c: records and the fast path · chunk.c: chunks and their index data ·
+ * names.c: connections · tail.c: the records at index_pos · resume.c: where to go on after damage · sealed.c: encrypted
+ * bags · summary.c: summary without a scan. */
 #ifndef REEL_FORMATS_ROSBAG2_0_ROSBAG2_0_H
 #define REEL_FORMATS_ROSBAG2_0_ROSBAG2_0_H
 
@@ -111,17 +112,18 @@ static inline uint64_t rosbag2_0_position(const struct bag2 *bag, const struct r
     return run == &bag->file ? at : bag->chunk.at;
 }
 
-/* scan: the version line and the file header; fills *bag, which rosbag2_0_close() ends in any case. The bag is read in runs of `window`
- * bytes. */
+/* scan: the version line and the file header; fills *bag, which rosbag2_0_close() ends in any case. The bag is read in
+ * runs of `window` bytes. */
 bool rosbag2_0_open(struct bag2 *bag, struct reel_scan *scan, size_t window, struct reel_error *err);
 void rosbag2_0_close(struct bag2 *bag);
 
 /* names */
 struct rosbag2_0_connection *rosbag2_0_find(const struct bag2 *bag, uint32_t id); /* NULL: not met */
 struct rosbag2_0_connection *rosbag2_0_connection_of(struct bag2 *bag, uint32_t id, struct reel_error *err);
-bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r, uint64_t position,
-                                 struct reel_error *err);
-bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c, struct reel_error *err); /* makes its channel */
+bool rosbag2_0_connection_record(struct bag2 *bag, struct window *window, const struct rosbag2_0_record *r,
+                                 uint64_t position, struct reel_error *err);
+bool rosbag2_0_channel_ready(struct bag2 *bag, struct rosbag2_0_connection *c,
+                             struct reel_error *err); /* makes its channel */
 void rosbag2_0_finish_connections(struct bag2 *bag);
 
 /* walk, chunk: one unit, for the raw bytes of a chunk are walked as the file is */
@@ -132,12 +134,15 @@ bool rosbag2_0_chunk_open(struct bag2 *bag, const struct rosbag2_0_record *r,
                           struct reel_error *err);                            /* moves bag->file.at into or over it */
 void rosbag2_0_chunk_cut(struct bag2 *bag, const struct rosbag2_0_record *r); /* a plain one that the file's end cuts */
 bool rosbag2_0_chunk_close(struct bag2 *bag, struct reel_error *err);         /* nothing more of it comes: compares */
-bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r, struct reel_error *err); /* corrects r->size */
+bool rosbag2_0_index_record(struct bag2 *bag, struct rosbag2_0_record *r,
+                            struct reel_error *err); /* corrects r->size */
 
 /* tail */
-bool rosbag2_0_tail_begin(struct bag2 *bag, struct reel_error *err); /* tail.there: something stands at index_pos; tail.at is its begin */
-bool rosbag2_0_tail_record(struct bag2 *bag, struct rosbag2_0_record *r, bool *yes,
-                           struct reel_error *err); /* moves tail.at; *yes false: there is no further one that is whole */
+bool rosbag2_0_tail_begin(struct bag2 *bag,
+                          struct reel_error *err); /* tail.there: something stands at index_pos; tail.at is its begin */
+bool rosbag2_0_tail_record(
+    struct bag2 *bag, struct rosbag2_0_record *r, bool *yes,
+    struct reel_error *err); /* moves tail.at; *yes false: there is no further one that is whole */
 bool rosbag2_0_tail_open(struct bag2 *bag, struct reel_error *err);
 bool rosbag2_0_tail_next(struct bag2 *bag, struct reel_error *err);
 bool rosbag2_0_tail_compare(struct bag2 *bag, struct reel_error *err); /* with the chunk at hand */

@@ -1,5 +1,5 @@
-/* Scans ROS bags 2.0. One walk from front to back decides what is in the file and decodes every chunk once; index data, chunk infos and
- * counts are compared with it and help after damage. */
+/* Scans ROS bags 2.0. One walk from front to back decides what is in the file and decodes every chunk once; index data,
+ * chunk infos and counts are compared with it and help after damage. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -10,7 +10,8 @@ enum { LINE_MAX_BYTES = 32, PEEK_BYTES = 4096 };
 
 static const char line_start[] = "#ROSBAG V";
 
-/* Bytes of the version line "#ROSBAG V2.x\n" with its newline; 0: it is none. Any minor version is read: only what is known is used. */
+/* Bytes of the version line "#ROSBAG V2.x\n" with its newline; 0: it is none. Any minor version is read: only what is
+ * known is used. */
 static size_t line_size(struct reel_bytes head) {
     size_t n = head.size < LINE_MAX_BYTES ? head.size : LINE_MAX_BYTES;
     const uint8_t *end = bytes_start(head, bytes_text("#ROSBAG V2.")) ? memchr(head.data, '\n', n) : NULL;
@@ -42,7 +43,8 @@ static bool begin(struct bag2 *bag, struct reel_scan *scan, size_t window, struc
     bag->arena.max = REEL_MODEL_MAX;
     bag->connections_end = &bag->connections;
     bag->file = (struct rosbag2_0_run){.window = &bag->window, .end = bag->source->size};
-    bag->search_left = bag->source->size < UINT64_MAX / 8 ? 4 * bag->source->size + REEL_WINDOW_BYTES : bag->source->size;
+    bag->search_left =
+        bag->source->size < UINT64_MAX / 8 ? 4 * bag->source->size + REEL_WINDOW_BYTES : bag->source->size;
     return window_open(&bag->window, bag->source, window, err) && window_open(&bag->peek, bag->source, PEEK_BYTES, err);
 }
 
@@ -82,7 +84,8 @@ static bool take_file_header(struct bag2 *bag, const struct rosbag2_0_record *r,
         reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "the file header has no proper index_pos");
     }
     if (f->encryptor.size > 0 && !bytes_is(f->encryptor, "rosbag/NoEncryptor")) {
-        struct reel_bytes name = bytes_of(f->encryptor.data, f->encryptor.size < REEL_TEXT_MAX ? f->encryptor.size : REEL_TEXT_MAX);
+        struct reel_bytes name =
+            bytes_of(f->encryptor.data, f->encryptor.size < REEL_TEXT_MAX ? f->encryptor.size : REEL_TEXT_MAX);
         if (!(bag->encryptor = reel_scan_text(bag->scan, name, err))) {
             return false;
         }
@@ -95,7 +98,8 @@ static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
     const struct rosrecord_bounds bounds = {bag->source->size, "the file"};
     struct rosbag2_0_record r;
     struct reel_error why = {0};
-    bool read = bag->file.at < bag->source->size && rosbag2_0_record_read(&bag->window, bag->file.at, &bounds, &r, &why);
+    bool read =
+        bag->file.at < bag->source->size && rosbag2_0_record_read(&bag->window, bag->file.at, &bounds, &r, &why);
     if (!read && bag->file.at < bag->source->size && why.code != REEL_DAMAGED) {
         return reel_error_pass(err, &why);
     }
@@ -110,25 +114,29 @@ static bool read_file_header(struct bag2 *bag, struct reel_error *err) {
 
 static void report_counts(struct bag2 *bag) {
     if (bag->carried > 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds",
-                          (ull)bag->carried);
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0,
+                          "%llu stamps have 10^9 or more nanoseconds: carried over to the seconds", (ull)bag->carried);
     }
     if (bag->unwrapped > 0) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->unwrapped_at, 0,
-                          "%llu messages do not have the wrapper that their connection states: kept unchanged", (ull)bag->unwrapped);
+                          "%llu messages do not have the wrapper that their connection states: kept unchanged",
+                          (ull)bag->unwrapped);
     }
     if (bag->odd_lengths > 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->odd_lengths_at, 0,
-                          "%llu index records have a wrong data length, as recorders of early 2010 wrote it: their counts are used",
-                          (ull)bag->odd_lengths);
+        reel_scan_finding(
+            bag->scan, REEL_NOTE, 0, bag->odd_lengths_at, 0,
+            "%llu index records have a wrong data length, as recorders of early 2010 wrote it: their counts are used",
+            (ull)bag->odd_lengths);
     }
     if (bag->unknown_ops > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_ops_at, 0,
-                          "%llu records of an unknown kind are skipped, the first with op %u", (ull)bag->unknown_ops, bag->unknown_op);
+                          "%llu records of an unknown kind are skipped, the first with op %u", (ull)bag->unknown_ops,
+                          bag->unknown_op);
     }
     if (bag->unknown_fields > 0) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_fields_at, 0, "%llu unknown header fields are skipped, the first named %s",
-                          (ull)bag->unknown_fields, bag->unknown_name);
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->unknown_fields_at, 0,
+                          "%llu unknown header fields are skipped, the first named %s", (ull)bag->unknown_fields,
+                          bag->unknown_name);
     }
 }
 
@@ -153,8 +161,8 @@ static bool read_version_line(struct bag2 *bag, struct reel_error *err) {
     }
     size_t line = line_size(bytes_of(p, head_size));
     if (line == 0 && is_later(bytes_of(p, head_size))) {
-        return reel_fail(err, REEL_UNSUPPORTED, "\"%.*s\" is a later ROS bag version: 1.0 to 2.x are read", (int)sizeof line_start,
-                         (const char *)p);
+        return reel_fail(err, REEL_UNSUPPORTED, "\"%.*s\" is a later ROS bag version: 1.0 to 2.x are read",
+                         (int)sizeof line_start, (const char *)p);
     }
     if (line == 0) {
         return reel_fail(err, REEL_NOT_MINE, "no ROS bag 2.0: it does not begin with its version line");

@@ -1,5 +1,5 @@
-/* Encrypted ROS bags. The unencrypted parts (who encrypted it, when each chunk begins and ends, how many messages it has) become
- * metadata. The scan succeeds without messages and reports why. */
+/* Encrypted ROS bags. The unencrypted parts (who encrypted it, when each chunk begins and ends, how many messages it
+ * has) become metadata. The scan succeeds without messages and reports why. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 
 #include "reel/time.h"
@@ -13,7 +13,8 @@ struct sealed {
     uint64_t chunks, messages, first, last; /* stamps */
 };
 
-static bool list_chunk(struct bag2 *bag, struct sealed *all, const struct rosbag2_0_info *info, struct reel_error *err) {
+static bool list_chunk(struct bag2 *bag, struct sealed *all, const struct rosbag2_0_info *info,
+                       struct reel_error *err) {
     char line[256], start[REEL_TIME_TEXT], end[REEL_TIME_TEXT];
     if (info->messages > 0) {
         all->first = all->messages == 0 || info->start < all->first ? info->start : all->first;
@@ -25,8 +26,8 @@ static bool list_chunk(struct bag2 *bag, struct sealed *all, const struct rosbag
     }
     reel_time_rfc3339(rosbag2_0_stamp_ns(info->start), start);
     reel_time_rfc3339(rosbag2_0_stamp_ns(info->end), end);
-    int size = snprintf(line, sizeof line, "at %llu: %llu messages of %u connections from %s to %s", (ull)info->chunk_pos,
-                        (ull)info->messages, info->connections, start, end);
+    int size = snprintf(line, sizeof line, "at %llu: %llu messages of %u connections from %s to %s",
+                        (ull)info->chunk_pos, (ull)info->messages, info->connections, start, end);
     return reel_scan_metadata(bag->scan, "encrypted chunk", bytes_of(line, (size_t)size), err);
 }
 
@@ -84,10 +85,12 @@ bool rosbag2_0_sealed(struct bag2 *bag, struct reel_error *err) {
     reel_time_rfc3339(rosbag2_0_stamp_ns(all.last), end);
     if (all.messages > 0) {
         reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0,
-                          "the bag is encrypted (%.128s): its %llu messages in %llu chunks, from %s to %s, cannot be read without the key",
+                          "the bag is encrypted (%.128s): its %llu messages in %llu chunks, from %s to %s, cannot be "
+                          "read without the key",
                           bag->encryptor, (ull)all.messages, (ull)all.chunks, start, end);
     } else {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0, "the bag is encrypted (%.128s): its messages cannot be read without the key%s",
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, 0, 0,
+                          "the bag is encrypted (%.128s): its messages cannot be read without the key%s",
                           bag->encryptor, bag->index_pos == 0 ? "; it was not closed, so their number is unknown" : "");
     }
     return true;

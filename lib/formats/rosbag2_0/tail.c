@@ -1,5 +1,5 @@
-/* The records at index_pos of a ROS bag 2.0: all connections, and the position of each chunk. Connections are read before the walk; chunk
- * infos are read in step with the walk over the chunks, so that none is kept. */
+/* The records at index_pos of a ROS bag 2.0: all connections, and the position of each chunk. Connections are read
+ * before the walk; chunk infos are read in step with the walk over the chunks, so that none is kept. */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
@@ -94,14 +94,16 @@ static void compare(struct bag2 *bag, const struct rosbag2_0_info *info) {
     }
     if (info->messages != chunk->messages) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
-                          "the chunk info of the chunk at %llu counts %llu messages, it holds %llu", (ull)chunk->at, (ull)info->messages,
-                          (ull)chunk->messages);
+                          "the chunk info of the chunk at %llu counts %llu messages, it holds %llu", (ull)chunk->at,
+                          (ull)info->messages, (ull)chunk->messages);
     } else if (info->sum != sum) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
-                          "the chunk info of the chunk at %llu counts other messages of its connections than it holds", (ull)chunk->at);
+                          "the chunk info of the chunk at %llu counts other messages of its connections than it holds",
+                          (ull)chunk->at);
     } else if (chunk->messages > 0 && (info->start != chunk->first || info->end != chunk->last)) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, chunk->at, 0,
-                          "the chunk info of the chunk at %llu says other times than its messages have", (ull)chunk->at);
+                          "the chunk info of the chunk at %llu says other times than its messages have",
+                          (ull)chunk->at);
     }
 }
 
@@ -145,20 +147,23 @@ bool rosbag2_0_tail_prove(struct bag2 *bag, struct reel_error *err) {
         return false;
     }
     if (!tail->ordered) {
-        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->index_pos, 0, "the chunk infos are not in the order of the chunks: not compared");
+        reel_scan_finding(bag->scan, REEL_NOTE, 0, bag->index_pos, 0,
+                          "the chunk infos are not in the order of the chunks: not compared");
     }
     if (tail->missing > 0) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, tail->missing_at, 0, "%llu chunks have no chunk info, the first at %llu",
-                          (ull)tail->missing, (ull)tail->missing_at);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, tail->missing_at, 0,
+                          "%llu chunks have no chunk info, the first at %llu", (ull)tail->missing,
+                          (ull)tail->missing_at);
     }
     if (tail->strays > 0) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_pos, 0, "%llu chunk infos have positions without a chunk, the first %llu",
-                          (ull)tail->strays, (ull)tail->strays_at);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_pos, 0,
+                          "%llu chunk infos have positions without a chunk, the first %llu", (ull)tail->strays,
+                          (ull)tail->strays_at);
     }
     if (tail->connections != bag->conn_count || tail->infos != bag->chunk_count) {
         reel_scan_finding(bag->scan, REEL_WARNING, 0, bag->index_pos, 0,
-                          "the file header counts %llu connections and %llu chunks, the index has %llu and %llu", (ull)bag->conn_count,
-                          (ull)bag->chunk_count, (ull)tail->connections, (ull)tail->infos);
+                          "the file header counts %llu connections and %llu chunks, the index has %llu and %llu",
+                          (ull)bag->conn_count, (ull)bag->chunk_count, (ull)tail->connections, (ull)tail->infos);
     }
     return true;
 }

@@ -1,5 +1,6 @@
-/* Walks the records of the file, including plain chunks, and of the raw bytes of compressed chunks. The fast path (walk_known) handles
- * only messages whose header, except for connection and time, equals one that was parsed before. */
+/* Walks the records of the file, including plain chunks, and of the raw bytes of compressed chunks. The fast path
+ * (walk_known) handles only messages whose header, except for connection and time, equals one that was parsed before.
+ */
 #include "formats/rosbag2_0/rosbag2_0.h"
 #include "wire/bytes.h"
 
@@ -21,9 +22,10 @@ static void touch(struct bag2 *bag, struct rosbag2_0_connection *c) {
     bag->chunk.touched = c;
 }
 
-/* `entry` has offset, chunk, head and size; the payload begins with these bytes where the connection is wrapped and that many are there. */
-static inline bool take(struct bag2 *bag, const struct rosbag2_0_run *run, struct rosbag2_0_connection *c, struct reel_entry *entry,
-                        uint64_t stamp, const uint8_t *payload, struct reel_error *err) {
+/* `entry` has offset, chunk, head and size; the payload begins with these bytes where the connection is wrapped and
+ * that many are there. */
+static inline bool take(struct bag2 *bag, const struct rosbag2_0_run *run, struct rosbag2_0_connection *c,
+                        struct reel_entry *entry, uint64_t stamp, const uint8_t *payload, struct reel_error *err) {
     if (bag->messages++ == 0) {
         rosbag2_0_first_stamp(bag, (uint32_t)(stamp >> 32));
     }
@@ -51,7 +53,8 @@ static inline bool take(struct bag2 *bag, const struct rosbag2_0_run *run, struc
     return reel_scan_entry(bag->scan, entry, err);
 }
 
-static bool take_message(struct bag2 *bag, struct rosbag2_0_run *run, const struct rosbag2_0_record *r, struct reel_error *err) {
+static bool take_message(struct bag2 *bag, struct rosbag2_0_run *run, const struct rosbag2_0_record *r,
+                         struct reel_error *err) {
     if (r->fields.conn.size != 4 || r->fields.time.size != 8) {
         reel_scan_finding(bag->scan, REEL_LOSS, 0, rosbag2_0_position(bag, run, r->at), (uint64_t)r->head + r->size,
                           "record at %llu: a message without a proper connection and time", (unsigned long long)r->at);
@@ -66,7 +69,8 @@ static bool take_message(struct bag2 *bag, struct rosbag2_0_run *run, const stru
     }
     bag->recent[c->id % ROSBAG2_0_RECENT] = c;
     const uint8_t *payload = NULL;
-    if (c->wrapped && r->size >= ROS_WRAP_HEAD && !(payload = window_at(run->window, r->at + r->head, ROS_WRAP_HEAD, err))) {
+    if (c->wrapped && r->size >= ROS_WRAP_HEAD &&
+        !(payload = window_at(run->window, r->at + r->head, ROS_WRAP_HEAD, err))) {
         return false;
     }
     struct reel_entry entry = {.offset = r->at, .chunk = run->chunk, .head = r->head, .size = r->size};
@@ -119,7 +123,8 @@ static bool walk_known(struct bag2 *bag, struct rosbag2_0_run *run, struct reel_
             (c->wrapped && left < ROSBAG2_0_MESSAGE_HEAD + ROS_WRAP_HEAD)) {
             return true; /* the parsing path knows more */
         }
-        struct reel_entry entry = {.offset = run->at, .chunk = run->chunk, .head = ROSBAG2_0_MESSAGE_HEAD, .size = size};
+        struct reel_entry entry = {
+            .offset = run->at, .chunk = run->chunk, .head = ROSBAG2_0_MESSAGE_HEAD, .size = size};
         if (!take(bag, run, c, &entry, rosbag2_0_stamp(p + shape->time_at), p + ROSBAG2_0_MESSAGE_HEAD, err)) {
             return false;
         }
@@ -142,13 +147,15 @@ static void count_unknown_fields(struct bag2 *bag, const struct rosbag2_0_run *r
     if (bag->unknown_fields == 0) {
         bag->unknown_fields_at = rosbag2_0_position(bag, run, r->at);
         struct reel_bytes name = f->odd ? bytes_text("(unprintable)") : f->unknown_name;
-        snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s", (int)(name.size < 63 ? name.size : 63), (const char *)name.data);
+        snprintf(bag->unknown_name, sizeof bag->unknown_name, "%.*s", (int)(name.size < 63 ? name.size : 63),
+                 (const char *)name.data);
     }
     bag->unknown_fields += f->unknown;
 }
 
 /* Handles a record: those allowed in a chunk, and those outside of chunks. */
-static bool take_record(struct bag2 *bag, struct rosbag2_0_run *run, struct rosbag2_0_record *r, struct reel_error *err) {
+static bool take_record(struct bag2 *bag, struct rosbag2_0_run *run, struct rosbag2_0_record *r,
+                        struct reel_error *err) {
     bool inside = run != &bag->file || run->end != bag->source->size;
     bool stays = true; /* run->at is to be moved over the record */
     bool good = true;
@@ -171,7 +178,8 @@ static bool take_record(struct bag2 *bag, struct rosbag2_0_run *run, struct rosb
     } else if (!inside && r->op == ROSBAG2_0_CHUNK_INFO) {
         bag->tail_met = true; /* read by the tail */
     } else if (!inside && r->op == ROSBAG2_0_FILE_HEADER) {
-        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "another file header, at %llu, is not used", (unsigned long long)r->at);
+        reel_scan_finding(bag->scan, REEL_WARNING, 0, r->at, 0, "another file header, at %llu, is not used",
+                          (unsigned long long)r->at);
     } else if (bag->unknown_ops++ == 0) {
         bag->unknown_op = r->op;
         bag->unknown_ops_at = rosbag2_0_position(bag, run, r->at);
@@ -204,7 +212,8 @@ bool rosbag2_0_walk(struct bag2 *bag, struct rosbag2_0_run *run, struct reel_err
             continue;
         }
         bool of_file = run == &bag->file && run->end == size;
-        if (of_file && run->at == bag->index_pos && (!bag->chunk.open || bag->chunk.indexed || bag->chunk.walked == run->at)) {
+        if (of_file && run->at == bag->index_pos &&
+            (!bag->chunk.open || bag->chunk.indexed || bag->chunk.walked == run->at)) {
             bag->tail_met = true; /* until another chunk shows that it is not */
         }
         const struct rosrecord_bounds bounds = {run->end, of_file ? "the file" : "its chunk"};

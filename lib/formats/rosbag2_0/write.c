@@ -1,6 +1,7 @@
-/* Writes ROS bags 2.0 as ROS' own recorders do: chunks of 768 KiB, a connection record in the chunk before its first message, index data
- * after each chunk, all connections and chunk infos at the end. A group of messages is one chunk with its index data. Without
- * compression, planning reads no message; a chunk that is to be compressed is packed (reel_write_pack()). */
+/* Writes ROS bags 2.0 as ROS' own recorders do: chunks of 768 KiB, a connection record in the chunk before its first
+ * message, index data after each chunk, all connections and chunk infos at the end. A group of messages is one chunk
+ * with its index data. Without compression, planning reads no message; a chunk that is to be compressed is packed
+ * (reel_write_pack()). */
 #include "formats/rosbag2_0/write.h"
 #include "core/ros_write.h"
 #include "wire/bytes.h"
@@ -16,7 +17,8 @@ static bool accepts_connection(const struct ros_connection *ros, struct reel_los
     struct reel_sink size = {0};
     rosbag2_0_put_connection(&size, ros, 0);
     if (size.pos > REEL_CONNECTION_MAX || strlen(c->name) > REEL_TEXT_MAX) {
-        reel_loss_add(loss, REEL_REFUSES, c, "its definition and metadata of %llu bytes are too large for a connection record",
+        reel_loss_add(loss, REEL_REFUSES, c,
+                      "its definition and metadata of %llu bytes are too large for a connection record",
                       (unsigned long long)size.pos);
         return false;
     }
@@ -179,7 +181,8 @@ static uint64_t size_of(struct reel_write *w, const struct reel_message *m) {
     return count.pos + ROSBAG2_0_MESSAGE_HEAD + (ros_wrap_needed(c) ? ROS_WRAP_HEAD : 0) + (uint64_t)m->size;
 }
 
-static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t stamp, struct reel_sink *out, struct reel_error *err) {
+static bool put_message(struct reel_write *w, const struct reel_message *m, uint64_t stamp, struct reel_sink *out,
+                        struct reel_error *err) {
     const struct rosbag2_0_write_run *run = w->run;
     bool wrapped = ros_wrap_needed(w->stream->channels[m->channel]);
     if (is_first(w, m->channel)) {
@@ -193,7 +196,8 @@ static bool put_message(struct reel_write *w, const struct reel_message *m, uint
 }
 
 /* Counts a message of `size` raw bytes in the chunk. */
-static void book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t stamp, uint64_t size) {
+static void book(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t stamp,
+                 uint64_t size) {
     struct rosbag2_0_write_run *run = w->run;
     struct rosbag2_0_totals *totals = w->totals;
     uint64_t connection = 0;
@@ -213,8 +217,8 @@ static void book(struct reel_write *w, struct chunk *chunk, const struct reel_me
     chunk->end = chunk->count == 0 || stamp > chunk->end ? stamp : chunk->end;
     chunk->disordered |= stamp < chunk->last;
     chunk->last = stamp;
-    run->positions[chunk->count++] =
-        (struct rosbag2_0_position){.stamp = stamp, .offset = (uint32_t)(chunk->records + connection), .channel = m->channel};
+    run->positions[chunk->count++] = (struct rosbag2_0_position){
+        .stamp = stamp, .offset = (uint32_t)(chunk->records + connection), .channel = m->channel};
     chunk->records += size;
 }
 
@@ -232,8 +236,8 @@ static bool raw_room(struct rosbag2_0_write_run *run, uint64_t size, struct reel
 }
 
 /* One message into the chunk: its bytes into run->raw or `out`, or only counted. */
-static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t size, struct reel_sink *out,
-                struct reel_error *err) {
+static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, uint64_t size,
+                struct reel_sink *out, struct reel_error *err) {
     struct rosbag2_0_write_run *run = w->run;
     uint32_t sec, nsec;
     if (!ros_stamp(w, m, &sec, &nsec, err)) {
@@ -286,7 +290,10 @@ static bool take_messages(struct reel_write *w, struct chunk *chunk, struct reel
 /* ---- chunks ---- */
 
 static void chunk_fields(struct reel_sink *out, enum reel_codec codec, uint64_t raw) {
-    ros_put_field(out, "compression", bytes_text(codec == REEL_CODEC_BZIP2 ? "bz2" : codec == REEL_CODEC_LZ4 ? "lz4" : "none"));
+    ros_put_field(out, "compression",
+                  bytes_text(codec == REEL_CODEC_BZIP2 ? "bz2"
+                             : codec == REEL_CODEC_LZ4 ? "lz4"
+                                                       : "none"));
     ros_put_op(out, ROSBAG2_0_CHUNK);
     ros_put_u32(out, "size", (uint32_t)raw);
 }
@@ -313,7 +320,8 @@ static bool pack(struct reel_write *w, const struct chunk *chunk, struct reel_er
 }
 
 /* Leaves the note of the chunk, and emits its head. */
-static bool put_note(struct reel_write *w, const struct chunk *chunk, uint64_t stored, struct reel_sink *out, struct reel_error *err) {
+static bool put_note(struct reel_write *w, const struct chunk *chunk, uint64_t stored, struct reel_sink *out,
+                     struct reel_error *err) {
     struct rosbag2_0_write_run *run = w->run;
     struct rosbag2_0_note note = {.raw = chunk->records, .stored = stored, .codec = chunk->codec};
     store_u64le(run->note, chunk->start);
@@ -352,7 +360,8 @@ static bool plan_chunk(struct reel_write *w, struct reel_sink *out, struct reel_
 static bool pack_chunk(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct rosbag2_0_write_run *run = w->run;
     struct chunk chunk = {.codec = run->codec, .gather = true};
-    if (!take_messages(w, &chunk, out, err) || !pack(w, &chunk, err) || !put_note(w, &chunk, run->packed.size, out, err)) {
+    if (!take_messages(w, &chunk, out, err) || !pack(w, &chunk, err) ||
+        !put_note(w, &chunk, run->packed.size, out, err)) {
         return false;
     }
     reel_sink_put(out, run->packed.data, run->packed.size);
@@ -370,8 +379,8 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
         return false;
     }
     if (chunk.records != note.raw || run->n_touched != note.n_rows || (packed && run->packed.size != note.stored)) {
-        return reel_fail(err, REEL_CHANGED, "chunk %llu: %llu bytes of messages where %llu were planned", (unsigned long long)w->group,
-                         (unsigned long long)chunk.records, (unsigned long long)note.raw);
+        return reel_fail(err, REEL_CHANGED, "chunk %llu: %llu bytes of messages where %llu were planned",
+                         (unsigned long long)w->group, (unsigned long long)chunk.records, (unsigned long long)note.raw);
     }
     if (packed) {
         reel_sink_put(out, run->packed.data, run->packed.size);
@@ -389,18 +398,22 @@ static void forget_chunk(struct rosbag2_0_write_run *run) {
 
 static bool rosbag2_0_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     forget_chunk(w->run); /* left over from a chunk that failed */
-    bool good = w->planning ? plan_chunk(w, out, err) : w->packing ? pack_chunk(w, out, err) : render_chunk(w, out, err);
+    bool good = w->planning  ? plan_chunk(w, out, err)
+                : w->packing ? pack_chunk(w, out, err)
+                             : render_chunk(w, out, err);
     forget_chunk(w->run);
     return good;
 }
 
-#define ROSBAG2_0_WRITER(variant_text)                                                                                                     \
-    {                                                                                                                                      \
-        .name = "rosbag-2.0", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag",                          \
-        .needs = REEL_COMPRESSES | REEL_HEAD_LAST, .version = 3, .encoding = "ros1", .totals_size = sizeof(struct rosbag2_0_totals),                        \
-        .run_size = sizeof(struct rosbag2_0_write_run), .accepts = rosbag2_0_accepts, .accepts_all = ros_accepts_all,                      \
-        .compressions = "bz2 lz4", .open = rosbag2_0_open_run, .close = rosbag2_0_close_run, .head = rosbag2_0_head,                       \
-        .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts, .tail = rosbag2_0_tail, .recorder = &rosbag2_0_recorder        \
+#define ROSBAG2_0_WRITER(variant_text)                                                                                 \
+    {                                                                                                                  \
+        .name = "rosbag-2.0", .extension = ".bag", .variant = variant_text, .media_type = "application/x-rosbag",      \
+        .needs = REEL_COMPRESSES | REEL_HEAD_LAST, .version = 3, .encoding = "ros1",                                   \
+        .totals_size = sizeof(struct rosbag2_0_totals), .run_size = sizeof(struct rosbag2_0_write_run),                \
+        .accepts = rosbag2_0_accepts, .accepts_all = ros_accepts_all, .compressions = "bz2 lz4",                       \
+        .open = rosbag2_0_open_run, .close = rosbag2_0_close_run, .head = rosbag2_0_head,                              \
+        .messages = rosbag2_0_messages, .tail_parts = rosbag2_0_tail_parts, .tail = rosbag2_0_tail,                    \
+        .recorder = &rosbag2_0_recorder                                                                                \
     }
 const struct reel_writer reel_writer_rosbag2_0 = ROSBAG2_0_WRITER(NULL);
 const struct reel_writer reel_writer_rosbag2_0_named = ROSBAG2_0_WRITER("2.0"); /* the same, asked for by its version */

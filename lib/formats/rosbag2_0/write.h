@@ -1,4 +1,5 @@
-/* What the parts of the ROS bag 2.0 writer share: chunks (write.c), their index data, and the tail (write_tail.c); recording (record.c). */
+/* What the parts of the ROS bag 2.0 writer share: chunks (write.c), their index data, and the tail (write_tail.c);
+ * recording (record.c). */
 #ifndef REEL_FORMATS_ROSBAG2_0_WRITE_H
 #define REEL_FORMATS_ROSBAG2_0_WRITE_H
 
@@ -14,8 +15,8 @@ extern const struct reel_recorder_ops rosbag2_0_recorder; /* record.c */
 enum {
     ROSBAG2_0_CHUNK_BYTES = 768 << 10, /* as ROS' recorders close them */
     ROSBAG2_0_CHUNK_MESSAGES = 16384,
-    /* A group's note: u64 start, u64 end (sec << 32 | nsec), u64 raw bytes, u64 stored bytes, u8 codec; then rows of u32 channel, u32
-       messages. */
+    /* A group's note: u64 start, u64 end (sec << 32 | nsec), u64 raw bytes, u64 stored bytes, u8 codec; then rows of
+       u32 channel, u32 messages. */
     ROSBAG2_0_NOTE_HEAD = 33,
     ROSBAG2_0_NOTE_ROW = 8,
 };

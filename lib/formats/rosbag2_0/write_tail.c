@@ -1,4 +1,5 @@
-/* Index data after each chunk of a ROS bag 2.0, and what stands at its end: all connections, then a chunk info for each chunk. */
+/* Index data after each chunk of a ROS bag 2.0, and what stands at its end: all connections, then a chunk info for each
+ * chunk. */
 #include "core/ros_write.h"
 #include "formats/rosbag2_0/write.h"
 #include "wire/bytes.h"

@@ -1,5 +1,5 @@
-/* Topics and their channels. A topic has several where programs of different callerids wrote it, where some messages could not be decoded
- * and are bytes among values, and where its type changes from some row on. */
+/* Topics and their channels. A topic has several where programs of different callerids wrote it, where some messages
+ * could not be decoded and are bytes among values, and where its type changes from some row on. */
 #include "formats/rows/rows.h"
 
 #include <string.h>
@@ -39,9 +39,11 @@ static bool keep(struct rows_scan *s, struct rows_channel *c, const struct reel_
     c->model.n_topics = 0;
     c->model.metadata.items = arena_copy(a, from->metadata.items, from->metadata.count * sizeof *from->metadata.items);
     bool good = (c->model.name = arena_text(a, from->name)) && (c->model.type = arena_text(a, from->type)) &&
-                (c->model.encoding = arena_text(a, from->encoding)) && (c->model.metadata.items || from->metadata.count == 0);
+                (c->model.encoding = arena_text(a, from->encoding)) &&
+                (c->model.metadata.items || from->metadata.count == 0);
     if (schema) {
-        good = good && (schema->name = arena_text(a, schema->name)) && (schema->encoding = arena_text(a, schema->encoding)) &&
+        good = good && (schema->name = arena_text(a, schema->name)) &&
+               (schema->encoding = arena_text(a, schema->encoding)) &&
                (schema->data.size == 0 || (schema->data.data = arena_copy(a, schema->data.data, schema->data.size)));
     }
     for (size_t i = 0; good && i < from->metadata.count; i++) {
@@ -77,7 +79,8 @@ static struct rows_channel *add_channel(struct rows_scan *s, struct rows_topic *
 }
 
 static bool fits(const struct rows_channel *c, const char *encoding, const char *callerid) {
-    return strcmp(c->model.encoding, encoding) == 0 && (!callerid || (c->callerid && strcmp(c->callerid, callerid) == 0));
+    return strcmp(c->model.encoding, encoding) == 0 &&
+           (!callerid || (c->callerid && strcmp(c->callerid, callerid) == 0));
 }
 
 /* The newest channel of the encoding, and of the caller if the row names one. *n: how many channels were seen. */
@@ -109,7 +112,10 @@ bool rows_define(struct rows_scan *s, const struct row *row, struct reel_error *
 
 /* Bytes without a word on their encoding are those of the channel that was defined. */
 static const char *encoding_of(const struct rows_scan *s, const struct rows_topic *t, const struct row *row) {
-    return !row->is_bytes ? s->medium : row->encoding[0] ? row->encoding : t->channels ? t->channels->model.encoding : "";
+    return !row->is_bytes     ? s->medium
+           : row->encoding[0] ? row->encoding
+           : t->channels      ? t->channels->model.encoding
+                              : "";
 }
 
 struct rows_channel *rows_channel_of(struct rows_scan *s, const struct row *row, struct reel_error *err) {

@@ -1,8 +1,10 @@
 /* Rows of JSON or MessagePack as files (reel/rows.h): .ndjson and .msgpack, as Reel and many programs write them.
  *
- * A bin or a value of MessagePack is read where it stands in the file. Rows of JSON are in chunks of whole rows; where there are bytes,
- * {"$base64": "…"}, REEL_CODEC_JSON_BYTES decodes in place. extra[0] of an entry is publish_time - log_time; extra[1] is the sequence
- * number in the lower 32 bits, and above it 1 + the position of the frame_id in the channel's metadata, 0 for none. */
+ * A bin or a value of MessagePack is read where it stands in the file. Rows of JSON are in chunks of whole rows; where
+ * there are bytes,
+ * {"$base64": "…"}, REEL_CODEC_JSON_BYTES decodes in place. extra[0] of an entry is publish_time - log_time; extra[1]
+ * is the sequence number in the lower 32 bits, and above it 1 + the position of the frame_id in the channel's metadata,
+ * 0 for none. */
 #ifndef REEL_FORMATS_ROWS_ROWS_H
 #define REEL_FORMATS_ROWS_ROWS_H
 

@@ -18,8 +18,8 @@ enum {
 };
 static const int64_t WALL_MIN_NS = 100000000LL * 1000000000; /* earlier times have no date */
 
-/* Where the payload of a row is read: from the decoded run; there or from the plain one; from the plain one, because bytes inside of a
- * value stay digits. */
+/* Where the payload of a row is read: from the decoded run; there or from the plain one; from the plain one, because
+ * bytes inside of a value stay digits. */
 enum payload_kind { PAYLOAD_BYTES, PAYLOAD_VALUE, PAYLOAD_NESTED };
 
 struct reading {
@@ -32,7 +32,8 @@ struct reading {
     uint64_t offset;   /* of text.data */
     uint64_t row;      /* number of the last row */
     uint64_t messages; /* so far */
-    struct { /* rows of JSON that are not reported yet: entries with their offsets in the file, and a payload_kind instead of a chunk */
+    struct { /* rows of JSON that are not reported yet: entries with their offsets in the file, and a payload_kind
+                instead of a chunk */
         struct reel_entry *entries;
         size_t n, capacity;
         uint64_t from, to;
@@ -56,7 +57,8 @@ static bool add_chunk(struct reading *r, enum reel_codec codec, uint32_t *id, st
     return reel_scan_chunk(r->channels.scan, &chunk, id, err);
 }
 
-/* One chunk, or two: messages of equal time stay in the order of their rows, because entries are ordered by chunk and offset then. */
+/* One chunk, or two: messages of equal time stay in the order of their rows, because entries are ordered by chunk and
+ * offset then. */
 static bool flush_run(struct reading *r, struct reel_error *err) {
     uint32_t ids[3] = {0};
     const bool *has = r->run.has;
@@ -80,7 +82,8 @@ static bool flush_run(struct reading *r, struct reel_error *err) {
 }
 
 /* A message of the row [from, to) of the file. */
-static bool add_to_run(struct reading *r, const struct reel_entry *entry, uint64_t from, uint64_t to, struct reel_error *err) {
+static bool add_to_run(struct reading *r, const struct reel_entry *entry, uint64_t from, uint64_t to,
+                       struct reel_error *err) {
     if (r->run.n > 0 && to - r->run.from > RUN_BYTES && !flush_run(r, err)) {
         return false;
     }
@@ -111,7 +114,8 @@ static bool add_message(struct reading *r, const struct row *row, struct reel_by
                   (uint64_t)rows_frame(&r->channels, channel, row->frame_id) << 32 | row->sequence},
     };
     if (r->messages++ == 0 && !row->dated && row->log_ns < WALL_MIN_NS) {
-        reel_scan_clock(r->channels.scan, REEL_CLOCK_RELATIVE, "times are before 1973: they count from a start of their own");
+        reel_scan_clock(r->channels.scan, REEL_CLOCK_RELATIVE,
+                        "times are before 1973: they count from a start of their own");
     }
     r->parser.now_ns = row->log_ns;
     if (r->media == REEL_ROWS_MSGPACK) {
@@ -133,7 +137,8 @@ static bool take_row(struct reading *r, struct reel_bytes text, bool last, struc
     struct reel_error why = {0};
     uint64_t offset = r->offset + (uint64_t)(text.data - r->text.data);
     r->row++;
-    bool good = r->media == REEL_ROWS_JSON ? row_parse_json(&r->parser, text, &row, &why) : row_parse_msgpack(&r->parser, text, &row, &why);
+    bool good = r->media == REEL_ROWS_JSON ? row_parse_json(&r->parser, text, &row, &why)
+                                           : row_parse_msgpack(&r->parser, text, &row, &why);
     if (!good && why.code == REEL_NO_MEMORY) {
         *err = why;
         return false;
@@ -162,7 +167,8 @@ static size_t next_map(struct reel_bytes text, size_t at) {
     size_t best = text.size;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const uint8_t *p = text.data + at + 2;
-        while (at + 2 < best && p < text.data + best && (p = memmem(p, (size_t)(text.data + best - p), keys[i], strlen(keys[i])))) {
+        while (at + 2 < best && p < text.data + best &&
+               (p = memmem(p, (size_t)(text.data + best - p), keys[i], strlen(keys[i])))) {
             if ((p[-1] & 0xf0) == 0x80) {
                 best = (size_t)(p - 1 - text.data);
                 break;
@@ -323,7 +329,8 @@ static bool is_msgpack_row(struct reel_bytes text, bool more) {
             result = msgpack_skip(&c, REEL_DEPTH_MAX, &faults);
         }
     }
-    return result == MSGPACK_OK ? seen.ours || (seen.topic && seen.data) : result == MSGPACK_SHORT && more && (seen.topic || seen.ours);
+    return result == MSGPACK_OK ? seen.ours || (seen.topic && seen.data)
+                                : result == MSGPACK_SHORT && more && (seen.topic || seen.ours);
 }
 
 static int rows_probe(struct reel_bytes head, struct reel_source *source) {

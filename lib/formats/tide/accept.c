@@ -10,7 +10,8 @@ static bool is_native(const struct reel_channel *c, bool is_new) {
     struct tide_types types;
     struct reel_channel back;
     bool relative, native = tide_channel_fields(&arena, is_new, c, &fields, &types) &&
-                            tide_channel_model(&arena, is_new, &fields, &types, &back, &relative) && tide_channel_same(c, &back);
+                            tide_channel_model(&arena, is_new, &fields, &types, &back, &relative) &&
+                            tide_channel_same(c, &back);
     arena_free(&arena);
     return native;
 }
@@ -24,7 +25,8 @@ static bool accepts(const struct reel_channel *c, bool is_new, struct reel_loss 
         texts += strlen(c->metadata.items[i].key) + strlen(c->metadata.items[i].value);
     }
     if (definitions > REEL_SCHEMA_MAX || texts > REEL_SCHEMA_MAX / 2) { /* escaping can make a text six times as long */
-        reel_loss_add(loss, REEL_REFUSES, c, "its definitions and metadata of %llu bytes are too large for a CHAN block",
+        reel_loss_add(loss, REEL_REFUSES, c,
+                      "its definitions and metadata of %llu bytes are too large for a CHAN block",
                       (unsigned long long)(definitions + texts));
         return false;
     }
@@ -32,14 +34,16 @@ static bool accepts(const struct reel_channel *c, bool is_new, struct reel_loss 
         return true;
     }
     reel_loss_add(loss, REEL_CHANGES, c,
-                  is_new ? "type, encoding and metadata of this channel are stored as JSON in its source config"
-                         : "encoding, schema names and metadata of this channel are stored as JSON in its source config");
+                  is_new
+                      ? "type, encoding and metadata of this channel are stored as JSON in its source config"
+                      : "encoding, schema names and metadata of this channel are stored as JSON in its source config");
     if (is_new && c->n_schemas > 0) {
         reel_loss_add(loss, REEL_CHANGES, c,
                       "its types are identified by a SHA-1 of their content, not by the hash that TIDE's RD 8 defines");
     }
     if (strlen(c->name) > TIDE_NAME_MAX) {
-        reel_loss_add(loss, REEL_CHANGES, c, "its name is longer than %d bytes: TIDE's name field holds only the beginning", TIDE_NAME_MAX);
+        reel_loss_add(loss, REEL_CHANGES, c,
+                      "its name is longer than %d bytes: TIDE's name field holds only the beginning", TIDE_NAME_MAX);
     }
     return true;
 }
@@ -64,8 +68,9 @@ static void report_shared_names(const struct reel_stream *stream, struct reel_lo
         shared += strcmp(names[i - 1], names[i]) == 0;
     }
     if (shared > 0) {
-        reel_loss_add(loss, REEL_CHANGES, NULL,
-                      "%u channels have the name of another channel: a number is appended, because names must be unique", shared);
+        reel_loss_add(
+            loss, REEL_CHANGES, NULL,
+            "%u channels have the name of another channel: a number is appended, because names must be unique", shared);
     }
 }
 
@@ -78,7 +83,8 @@ static void report_records(const struct reel_index *index, struct reel_loss *los
         named += colon && colon > pairs->items[i].key;
     }
     if (named > 0 && reel_index_info(index)->format->metadata_records) {
-        reel_loss_add(loss, REEL_CHANGES, NULL, "%zu values of metadata records are renamed to RECORD:key, in one list", named);
+        reel_loss_add(loss, REEL_CHANGES, NULL, "%zu values of metadata records are renamed to RECORD:key, in one list",
+                      named);
     }
 }
 
@@ -95,7 +101,8 @@ static bool accepts_all(const struct reel_stream *stream, bool is_new, struct re
             reel_loss_add(loss, REEL_LOSES, NULL, "%zu attachments", attachments);
         }
         if (pairs > 0 && !is_new) {
-            reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording (TIDE 2.0 can store them)", pairs);
+            reel_loss_add(loss, REEL_LOSES, NULL, "%zu metadata values of the recording (TIDE 2.0 can store them)",
+                          pairs);
         }
         if (is_new) {
             report_records(index, loss);
@@ -106,8 +113,9 @@ static bool accepts_all(const struct reel_stream *stream, bool is_new, struct re
         relative |= stream->clocks[i] == REEL_CLOCK_RELATIVE;
     }
     if (relative) {
-        reel_loss_add(loss, REEL_CHANGES, NULL,
-                      "times are relative to the start of the recording: other TIDE readers show them as dates in 1970");
+        reel_loss_add(
+            loss, REEL_CHANGES, NULL,
+            "times are relative to the start of the recording: other TIDE readers show them as dates in 1970");
     }
     if (stream->n_sources > 1) {
         reel_loss_add(loss, REEL_CHANGES, NULL, "%u recordings become one", stream->n_sources);

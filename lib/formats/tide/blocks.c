@@ -1,13 +1,15 @@
-/* Finds the beginning and end of the blocks of a TIDE log. In major 2 a block's Size decides. In majors 0 and 1, whose writers stored
- * wrong sizes in several ways, it decides if it leads to a block or to the end of the file; otherwise the content decides, if it can. */
+/* Finds the beginning and end of the blocks of a TIDE log. In major 2 a block's Size decides. In majors 0 and 1, whose
+ * writers stored wrong sizes in several ways, it decides if it leads to a block or to the end of the file; otherwise
+ * the content decides, if it can. */
 #include "formats/tide/tide.h"
 #include "wire/bytes.h"
 
 enum {
     SKIP_COST_MIN = TIDE_ENTRY_HEAD,
-    SKIP_COST_MAX = 64 << 10,     /* the most that a skip out of the window costs */
-    HEAD_BYTES = 64,              /* needed to recognise a block while searching */
-    CHANNEL_SIZE_ERROR = 255 * 3, /* Size of a CHAN block may be too small by this: old recorders counted characters instead of bytes */
+    SKIP_COST_MAX = 64 << 10, /* the most that a skip out of the window costs */
+    HEAD_BYTES = 64,          /* needed to recognise a block while searching */
+    CHANNEL_SIZE_ERROR =
+        255 * 3, /* Size of a CHAN block may be too small by this: old recorders counted characters instead of bytes */
 };
 
 static uint32_t tag_number(const char *tag) {
@@ -68,7 +70,8 @@ static bool pay_for_skip(struct tide *t, uint64_t size) {
     return true;
 }
 
-/* *stop: end of the consecutive entries from `at` on. They end at a block, at `end`, or at bytes that are not an entry. */
+/* *stop: end of the consecutive entries from `at` on. They end at a block, at `end`, or at bytes that are not an entry.
+ */
 static bool tide_chain(struct tide *t, uint64_t at, uint64_t end, uint64_t *stop, struct reel_error *err) {
     while (at < end && end - at >= TIDE_ENTRY_HEAD) {
         const uint8_t *p = window_at(&t->peek, at, TIDE_ENTRY_HEAD, err);
@@ -76,7 +79,8 @@ static bool tide_chain(struct tide *t, uint64_t at, uint64_t end, uint64_t *stop
             return false;
         }
         uint64_t size = load_u32le(p + TIDE_ENTRY_SIZE_AT);
-        if (tag_of(p) != TIDE_NO_BLOCK || size > end - at - TIDE_ENTRY_HEAD || !pay_for_skip(t, TIDE_ENTRY_HEAD + size)) {
+        if (tag_of(p) != TIDE_NO_BLOCK || size > end - at - TIDE_ENTRY_HEAD ||
+            !pay_for_skip(t, TIDE_ENTRY_HEAD + size)) {
             break;
         }
         at += TIDE_ENTRY_HEAD + size;
@@ -133,7 +137,8 @@ static bool channel_end(struct tide *t, uint64_t at, bool is_new, uint64_t *end,
 }
 
 /* *end: end of a block according to its content; 0: unknown. For a chunk, *from is the end of its entries. */
-static bool end_by_content(struct tide *t, const struct tide_block *b, uint64_t *end, uint64_t *from, struct reel_error *err) {
+static bool end_by_content(struct tide *t, const struct tide_block *b, uint64_t *end, uint64_t *from,
+                           struct reel_error *err) {
     uint64_t body = b->at + TIDE_BLOCK_HEAD, left = t->source->size - body;
     *end = 0;
     *from = body;
@@ -191,7 +196,8 @@ static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t
         }
         uint64_t start = load_u64le(body + TIDE_CHUNK_START_AT), end = load_u64le(body + TIDE_CHUNK_END_AT);
         if (size > room) { /* cut: its first entry must be plausible */
-            uint64_t time = n < TIDE_CHUNK_HEAD + TIDE_ENTRY_HEAD ? 0 : load_u64le(body + TIDE_CHUNK_HEAD + TIDE_ENTRY_TIME_AT);
+            uint64_t time =
+                n < TIDE_CHUNK_HEAD + TIDE_ENTRY_HEAD ? 0 : load_u64le(body + TIDE_CHUNK_HEAD + TIDE_ENTRY_TIME_AT);
             return body[TIDE_CHUNK_COMPRESSION_AT] == TIDE_PLAIN && start <= time && time <= end && time > 0;
         }
         return start <= end || load_u32le(body + TIDE_CHUNK_COUNT_AT) == 0;
@@ -200,7 +206,8 @@ static bool plausible(const struct tide *t, const uint8_t *p, size_t n, uint64_t
         rows = n < TIDE_INDEX_HEAD ? 0 : TIDE_INDEX_HEAD + (uint64_t)TIDE_INDEX_ROW * load_u32le(body + 4);
         return rows > 0 && rows <= size && size - rows <= (size_decides(t) ? REEL_TEXT_MAX : 4);
     case TIDE_CHAN:
-        return n >= 5 && size >= 5 && size <= room && size <= TIDE_DESCRIPTION_MAX && 5U + body[4] <= size + CHANNEL_SIZE_ERROR;
+        return n >= 5 && size >= 5 && size <= room && size <= TIDE_DESCRIPTION_MAX &&
+               5U + body[4] <= size + CHANNEL_SIZE_ERROR;
     case TIDE_TYPE:
         return size >= 2 && size <= room && size <= TIDE_DESCRIPTION_MAX && 2U + load_u16le(body) <= size;
     case TIDE_META:
@@ -215,7 +222,8 @@ static bool tide_search(struct tide *t, uint64_t from, uint64_t *found, struct r
     uint64_t file = t->source->size;
     *found = file;
     if (t->summary) {
-        return reel_fail(err, REEL_UNSUPPORTED, "no block begins at %llu: the contents are unknown until a scan", (unsigned long long)from);
+        return reel_fail(err, REEL_UNSUPPORTED, "no block begins at %llu: the contents are unknown until a scan",
+                         (unsigned long long)from);
     }
     while (from < file && file - from >= TIDE_BLOCK_HEAD) {
         uint64_t left = file - from;
@@ -243,7 +251,8 @@ static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, str
     uint64_t left = t->source->size - at, content_end = 0, from = 0;
     *b = (struct tide_block){.at = at};
     if (t->summary && t->summary->blocks_left-- == 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "TIDE log has too many blocks for a summary: the contents are unknown until a scan");
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "TIDE log has too many blocks for a summary: the contents are unknown until a scan");
     }
     if (left < TIDE_BLOCK_HEAD) {
         return true;
@@ -264,7 +273,8 @@ static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, str
     if (good || (fits && !block_follows(t, b->end, false, &good, err)) || good) {
         return good;
     }
-    if (!end_by_content(t, b, &content_end, &from, err) || (content_end > 0 && !block_follows(t, content_end, true, &good, err))) {
+    if (!end_by_content(t, b, &content_end, &from, err) ||
+        (content_end > 0 && !block_follows(t, content_end, true, &good, err))) {
         return false;
     }
     if (good) {
@@ -272,7 +282,8 @@ static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, str
         b->end = content_end;
         return true;
     }
-    /* libtidelog fills in Size and count when it closes a chunk: if no block follows an empty chunk, its entries follow. */
+    /* libtidelog fills in Size and count when it closes a chunk: if no block follows an empty chunk, its entries
+     * follow. */
     bool open = fits && b->tag == TIDE_CHNK && b->size == TIDE_CHUNK_HEAD && from > b->end;
     b->cut = !fits || open;
     return !b->cut || tide_search(t, from, &b->end, err);
@@ -280,7 +291,8 @@ static bool tide_block_at(struct tide *t, uint64_t at, struct tide_block *b, str
 
 /* ---- the file ---- */
 
-/* If major version and size of the TIDE block contradict each other, the first CHAN block decides, if it fits exactly one layout. */
+/* If major version and size of the TIDE block contradict each other, the first CHAN block decides, if it fits exactly
+ * one layout. */
 static bool detect_layout(struct tide *t, struct reel_error *err) {
     for (uint64_t at = t->body_end; at < t->source->size;) {
         struct tide_block b;
@@ -336,7 +348,8 @@ bool tide_begin(struct tide *t, uint64_t size, struct reel_error *err) {
     return (t->is_new ? !looks_old : !looks_new) || detect_layout(t, err);
 }
 
-bool tide_walk(struct tide *t, bool report, bool (*visit)(struct tide *t, const struct tide_block *b, struct reel_error *err),
+bool tide_walk(struct tide *t, bool report,
+               bool (*visit)(struct tide *t, const struct tide_block *b, struct reel_error *err),
                struct reel_error *err) {
     uint64_t file = t->source->size;
     t->skips_left = file < UINT64_MAX / 16 ? 8 * file + REEL_WINDOW_BYTES : file;

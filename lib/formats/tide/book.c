@@ -24,10 +24,11 @@ struct tide_book {
     struct arena arena;
     const struct reel_stream *stream;
     bool is_new, relative;
-    struct written *channels;            /* by position in the stream */
-    struct stored_type *types;           /* each hash once */
-    size_t n_types, cap_types, n_native; /* the first n_native are those of channels written with their original fields */
-    struct hash_table foreign;           /* hashes of the others */
+    struct written *channels;  /* by position in the stream */
+    struct stored_type *types; /* each hash once */
+    size_t n_types, cap_types,
+        n_native;              /* the first n_native are those of channels written with their original fields */
+    struct hash_table foreign; /* hashes of the others */
     uint64_t added;
 };
 
@@ -102,8 +103,9 @@ static bool same_texts(const struct reel_bytes *a, uint32_t n_a, const struct re
 }
 
 static bool same_type(const struct tide_type *a, const struct tide_type *b) {
-    return bytes_equal(a->definition, b->definition) && bytes_equal(a->syntax, b->syntax) && bytes_equal(a->name, b->name) &&
-           bytes_equal(a->version, b->version) && same_texts(a->sources, a->n_sources, b->sources, b->n_sources) &&
+    return bytes_equal(a->definition, b->definition) && bytes_equal(a->syntax, b->syntax) &&
+           bytes_equal(a->name, b->name) && bytes_equal(a->version, b->version) &&
+           same_texts(a->sources, a->n_sources, b->sources, b->n_sources) &&
            same_texts(a->needs, a->n_needs, b->needs, b->n_needs);
 }
 
@@ -122,7 +124,8 @@ static bool add_type(struct tide_book *book, const struct tide_type *type, uint3
 static void unite_types(struct tide_book *book) {
     size_t kept = 0;
     if (book->n_types > 0) {
-        qsort(book->types, book->n_types, sizeof *book->types, tide_type_compare); /* a stored_type begins with its type */
+        qsort(book->types, book->n_types, sizeof *book->types,
+              tide_type_compare); /* a stored_type begins with its type */
     }
     for (size_t i = 0; i < book->n_types; i++) {
         struct stored_type *p = &book->types[i], *before = kept > 0 ? &book->types[kept - 1] : NULL;
@@ -169,8 +172,10 @@ static bool try_native(struct arena *arena, bool is_new, const struct reel_chann
     struct tide_fields fields;
     struct arena scratch = {.max = REEL_MODEL_MAX};
     struct reel_channel back;
-    bool relative, native = tide_channel_fields(arena, is_new, c, &fields, &w->types) && bytes_equal(fields.name, w->fields.name) &&
-                            tide_channel_model(&scratch, is_new, &fields, &w->types, &back, &relative) && tide_channel_same(c, &back);
+    bool relative, native = tide_channel_fields(arena, is_new, c, &fields, &w->types) &&
+                            bytes_equal(fields.name, w->fields.name) &&
+                            tide_channel_model(&scratch, is_new, &fields, &w->types, &back, &relative) &&
+                            tide_channel_same(c, &back);
     arena->no_memory |= scratch.no_memory; /* then the result is unknown */
     arena_free(&scratch);
     if (native) {
@@ -184,7 +189,8 @@ static struct reel_bytes cut(const char *text, size_t max) {
 }
 
 static int compare_hash(const void *key, const void *item) {
-    struct tide_type key_type = {.hash = *(const struct reel_bytes *)key, .at = ((const struct stored_type *)item)->type.at};
+    struct tide_type key_type = {.hash = *(const struct reel_bytes *)key,
+                                 .at = ((const struct stored_type *)item)->type.at};
     return tide_type_compare(&key_type, &((const struct stored_type *)item)->type);
 }
 
@@ -209,7 +215,8 @@ static struct reel_bytes syntax_of(const struct reel_schema *s) {
     return cut(s->encoding, TIDE_SYNTAX_MAX);
 }
 
-/* Sets the SHA-1 of all else in the type, extended by a byte as long as another type has that hash. False: no memory. */
+/* Sets the SHA-1 of all else in the type, extended by a byte as long as another type has that hash. False: no memory.
+ */
 static bool set_hash(struct tide_book *book, struct tide_type *type) {
     enum { ROOM = SHA1_SIZE + 8 };
     uint8_t *sum = arena_alloc(&book->arena, ROOM);
@@ -245,8 +252,8 @@ static bool add_foreign_type(struct tide_book *book, struct tide_type *type, uin
 }
 
 /* A type for each that the definition lists. */
-static bool add_sections(struct tide_book *book, uint32_t channel, const struct reel_schema *s, const struct tide_split *split,
-                         struct reel_bytes *hash, struct tide_parts *parts) {
+static bool add_sections(struct tide_book *book, uint32_t channel, const struct reel_schema *s,
+                         const struct tide_split *split, struct reel_bytes *hash, struct tide_parts *parts) {
     struct tide_part *items = arena_alloc(&book->arena, split->count * sizeof *items);
     *parts = (struct tide_parts){.items = items, .count = split->count};
     for (uint32_t i = 0; items && i < split->count; i++) {
@@ -255,7 +262,8 @@ static bool add_sections(struct tide_book *book, uint32_t channel, const struct 
         for (uint32_t k = 0; needs && k < section->n_needs; k++) {
             needs[k] = items[section->needs[k]].hash;
         }
-        struct tide_type type = {.definition = section->text, .name = section->name, .syntax = syntax_of(s), .version = bytes_of("", 0)};
+        struct tide_type type = {
+            .definition = section->text, .name = section->name, .syntax = syntax_of(s), .version = bytes_of("", 0)};
         type.needs = needs;
         type.n_needs = section->n_needs;
         if (!needs || !add_foreign_type(book, &type, channel)) {
@@ -268,7 +276,8 @@ static bool add_sections(struct tide_book *book, uint32_t channel, const struct 
 }
 
 /* Adds the types of a channel of another format: one for each definition, or for each type that a definition lists. */
-static bool add_foreign_types(struct tide_book *book, uint32_t position, struct tide_fields *f, struct tide_parts *parts) {
+static bool add_foreign_types(struct tide_book *book, uint32_t position, struct tide_fields *f,
+                              struct tide_parts *parts) {
     const struct reel_channel *c = book->stream->channels[position];
     struct reel_bytes *hashes = arena_alloc(&book->arena, (c->n_schemas + 1) * sizeof *hashes);
     for (uint32_t i = 0; hashes && i < c->n_schemas; i++) {
@@ -277,7 +286,8 @@ static bool add_foreign_types(struct tide_book *book, uint32_t position, struct 
         struct tide_type type = {.definition = s->data, .version = bytes_of("", 0), .syntax = syntax_of(s)};
         type.name = cut(s->name, TIDE_TYPE_NAME_MAX);
         if (!tide_split(&book->arena, c, s, &split) ||
-            !(split.count > 0 ? add_sections(book, position, s, &split, &hashes[i], &parts[i]) : add_foreign_type(book, &type, position))) {
+            !(split.count > 0 ? add_sections(book, position, s, &split, &hashes[i], &parts[i])
+                              : add_foreign_type(book, &type, position))) {
             return false;
         }
         hashes[i] = split.count > 0 ? hashes[i] : type.hash;
@@ -307,9 +317,12 @@ static bool join_definitions(struct arena *arena, const struct reel_channel *c, 
 static bool make_foreign(struct tide_book *book, uint32_t position) {
     const struct reel_channel *c = book->stream->channels[position];
     struct tide_fields *f = &book->channels[position].fields;
-    *f = (struct tide_fields){.name = f->name, .type = cut(c->type, REEL_TEXT_MAX), .source = bytes_of("", 0), .format = bytes_of("", 0)};
+    *f = (struct tide_fields){
+        .name = f->name, .type = cut(c->type, REEL_TEXT_MAX), .source = bytes_of("", 0), .format = bytes_of("", 0)};
     struct tide_parts *parts = arena_alloc(&book->arena, (c->n_schemas + 1) * sizeof *parts);
-    return parts && (book->is_new ? add_foreign_types(book, position, f, parts) : join_definitions(&book->arena, c, &f->format)) &&
+    return parts &&
+           (book->is_new ? add_foreign_types(book, position, f, parts)
+                         : join_definitions(&book->arena, c, &f->format)) &&
            tide_reel_write(&book->arena, c, parts, book->relative, &f->config);
 }
 
@@ -340,7 +353,8 @@ static bool build(struct tide_book *book, const uint32_t *ids) {
     return !book->arena.no_memory;
 }
 
-struct tide_book *tide_book_new(const struct reel_stream *stream, const uint32_t *ids, bool is_new, struct reel_error *err) {
+struct tide_book *tide_book_new(const struct reel_stream *stream, const uint32_t *ids, bool is_new,
+                                struct reel_error *err) {
     AUTO(tide_book_free) struct tide_book *book = calloc(1, sizeof *book);
     if (!book) {
         reel_fail_memory(err);
@@ -430,7 +444,8 @@ static bool put_pairs(const struct reel_pair *items, size_t count, struct reel_s
 
 bool tide_put_metadata(const struct reel_stream *stream, struct reel_sink *out, struct reel_error *err) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
-        const struct reel_pairs *pairs = reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[i])));
+        const struct reel_pairs *pairs =
+            reel_index_metadata(reel_recording_index(reel_reader_recording(stream->readers[i])));
         for (size_t at = 0; at < pairs->count;) {
             size_t count = pairs->count - at < UINT16_MAX ? pairs->count - at : UINT16_MAX;
             struct reel_sink size = {0};

@@ -1,5 +1,5 @@
-/* CHNK blocks and their entries. Entries are read one after another as long as they fit; bytes that do not fit are reported with their
- * position, and the next plausible entry is searched after them. */
+/* CHNK blocks and their entries. Entries are read one after another as long as they fit; bytes that do not fit are
+ * reported with their position, and the next plausible entry is searched after them. */
 #include "formats/tide/tide.h"
 
 #include "core/codec.h"
@@ -29,8 +29,9 @@ struct head {
 };
 
 static struct head head_of(const uint8_t *p) {
-    return (struct head){
-        .channel = load_u32le(p), .time_ns = load_u64le(p + TIDE_ENTRY_TIME_AT), .size = load_u32le(p + TIDE_ENTRY_SIZE_AT)};
+    return (struct head){.channel = load_u32le(p),
+                         .time_ns = load_u64le(p + TIDE_ENTRY_TIME_AT),
+                         .size = load_u32le(p + TIDE_ENTRY_SIZE_AT)};
 }
 
 /* ---- searching for entries ---- */
@@ -98,8 +99,8 @@ static void lost_entries(struct tide *t, const struct entries *e, uint64_t from,
     if (e->plain) {
         tide_lost(t, from, size, "entry at %llu: %s; %llu bytes are lost", (unsigned long long)from, why, size);
     } else {
-        tide_lost(t, e->position, 0, "chunk at %llu: entry at %llu of it: %s; %llu bytes are lost", (unsigned long long)e->position,
-                  (unsigned long long)(from - e->first), why, size);
+        tide_lost(t, e->position, 0, "chunk at %llu: entry at %llu of it: %s; %llu bytes are lost",
+                  (unsigned long long)e->position, (unsigned long long)(from - e->first), why, size);
     }
 }
 
@@ -135,11 +136,14 @@ static bool read_entry(struct tide *t, struct entries *e, struct head h, struct 
     if (!t->relative && (time < ODD_BEFORE_NS || time >= ODD_FROM_NS)) {
         tide_oddity(&t->odd_times, e->plain ? e->at : e->position);
     }
-    return reel_scan_entry(
-        t->scan,
-        &(struct reel_entry){
-            .time_ns = time, .offset = e->at, .channel = e->last->model, .chunk = e->chunk, .head = TIDE_ENTRY_HEAD, .size = h.size},
-        err);
+    return reel_scan_entry(t->scan,
+                           &(struct reel_entry){.time_ns = time,
+                                                .offset = e->at,
+                                                .channel = e->last->model,
+                                                .chunk = e->chunk,
+                                                .head = TIDE_ENTRY_HEAD,
+                                                .size = h.size},
+                           err);
 }
 
 /* The entry at e->at does not fit: searches for the next one. */
@@ -222,7 +226,8 @@ static void compare(struct tide *t, const struct tide_block *b, const struct ent
     }
 }
 
-/* Whether all entries that begin in these first bytes of a chunk have a time and fit into it. Zeros would be empty entries without one. */
+/* Whether all entries that begin in these first bytes of a chunk have a time and fit into it. Zeros would be empty
+ * entries without one. */
 static bool holds_entries(struct reel_bytes beginning, uint64_t raw) {
     uint64_t at = 0;
     while (at < beginning.size && beginning.size - at >= TIDE_ENTRY_HEAD) {
@@ -238,8 +243,11 @@ static bool holds_entries(struct reel_bytes beginning, uint64_t raw) {
 /* Measures a chunk, whose size is stated nowhere. */
 static bool measure_as(struct tide *t, struct reel_chunk *chunk, struct reel_error *why) {
     const struct reel_scan *scan = t->scan;
-    const uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20, unasked = reel_scan_expansion_max(chunk->codec, chunk->stored);
-    uint64_t most = unasked < REEL_EXPANSION_FREE && scan->expanded < REEL_EXPANSION_FREE && !scan->useless ? REEL_EXPANSION_FREE : unasked;
+    const uint64_t max = (uint64_t)REEL_CHUNK_RAW_MAX_MIB << 20,
+                   unasked = reel_scan_expansion_max(chunk->codec, chunk->stored);
+    uint64_t most = unasked < REEL_EXPANSION_FREE && scan->expanded < REEL_EXPANSION_FREE && !scan->useless
+                        ? REEL_EXPANSION_FREE
+                        : unasked;
     most = most < max ? most : max;
     if (codec_measure(chunk->codec, t->source, chunk->offset, chunk->stored, most, &chunk->raw, why)) {
         return reel_scan_worth_decoding(t->scan, chunk, holds_entries, why);
@@ -281,7 +289,8 @@ static bool is_of_chunk(const struct reel_error *why) {
     return why->code == REEL_DAMAGED || why->code == REEL_UNSUPPORTED || why->code == REEL_LIMIT;
 }
 
-static bool read_compressed(struct tide *t, const struct tide_block *b, uint8_t compression, struct entries *e, struct reel_error *err) {
+static bool read_compressed(struct tide *t, const struct tide_block *b, uint8_t compression, struct entries *e,
+                            struct reel_error *err) {
     struct reel_chunk chunk = {.offset = e->at, .stored = e->end - e->at};
     struct reel_error why = {0};
     if (!measure(t, compression, &chunk, &why)) {
@@ -338,7 +347,8 @@ bool tide_read_chunk(struct tide *t, const struct tide_block *b, struct reel_err
     e.bounded = e.start_ns <= e.end_ns && e.end_ns > 0;
     t->chunks++;
     if (compression > TIDE_BZIP2) {
-        tide_lost(t, b->at, b->end - b->at, "chunk at %llu: unknown compression %u", (unsigned long long)b->at, compression);
+        tide_lost(t, b->at, b->end - b->at, "chunk at %llu: unknown compression %u", (unsigned long long)b->at,
+                  compression);
         return true;
     }
     if (compression != TIDE_PLAIN) {

@@ -1,5 +1,5 @@
-/* CHAN, TYPE and META blocks, and the table of channels. The first block with an id or a hash is used; later ones that contradict it are
- * reported. */
+/* CHAN, TYPE and META blocks, and the table of channels. The first block with an id or a hash is used; later ones that
+ * contradict it are reported. */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -50,7 +50,8 @@ static const struct reel_bytes *texts16(struct tide *t, struct cursor *c, uint32
 }
 
 static void lost_block(struct tide *t, const struct tide_block *b, const char *why) {
-    tide_lost(t, b->at, b->end - b->at, "block %.4s at %llu: %s", (const char *)b->name, (unsigned long long)b->at, why);
+    tide_lost(t, b->at, b->end - b->at, "block %.4s at %llu: %s", (const char *)b->name, (unsigned long long)b->at,
+              why);
 }
 
 static bool same_hashes(const struct tide_fields *a, const struct tide_fields *b) {
@@ -89,7 +90,8 @@ static bool read_channel(struct tide *t, const struct tide_block *b, struct curs
     if (known) {
         if (!known->again && !same_fields(&known->fields, &f)) {
             known->again = true;
-            reel_scan_finding(t->scan, REEL_WARNING, 0, b->at, 0, "block CHAN at %llu: contradicts an earlier block CHAN of channel %u",
+            reel_scan_finding(t->scan, REEL_WARNING, 0, b->at, 0,
+                              "block CHAN at %llu: contradicts an earlier block CHAN of channel %u",
                               (unsigned long long)b->at, f.id);
         }
         return true;
@@ -175,15 +177,19 @@ bool tide_read_description(struct tide *t, const struct tide_block *b, struct re
         return false;
     }
     struct cursor c = cursor_of(content);
-    return b->tag == TIDE_CHAN ? read_channel(t, b, c, err) : b->tag == TIDE_TYPE ? read_type(t, b, c, err) : read_metadata(t, b, c, err);
+    return b->tag == TIDE_CHAN   ? read_channel(t, b, c, err)
+           : b->tag == TIDE_TYPE ? read_type(t, b, c, err)
+                                 : read_metadata(t, b, c, err);
 }
 
 /* ---- channels for the builder ---- */
 
-static bool report_channel(struct tide *t, struct tide_channel *c, struct tide_types *types, bool *relative, struct reel_error *err) {
+static bool report_channel(struct tide *t, struct tide_channel *c, struct tide_types *types, bool *relative,
+                           struct reel_error *err) {
     struct reel_channel model;
-    struct arena arena = {.max = t->arena.max}; /* of one channel: definitions that are put together again would add up */
-    bool is_new = t->is_new && c->described;    /* a placeholder has a type string, as in the old layout */
+    struct arena arena = {.max =
+                              t->arena.max}; /* of one channel: definitions that are put together again would add up */
+    bool is_new = t->is_new && c->described; /* a placeholder has a type string, as in the old layout */
     bool good = (tide_channel_model(&arena, is_new, &c->fields, types, &model, relative) || arena_fail(&arena, err)) &&
                 reel_scan_channel(t->scan, &model, &c->model, err);
     arena_free(&arena);
@@ -209,7 +215,8 @@ static bool report_shared_names(struct tide *t, struct reel_error *err) {
     for (size_t i = 1; i < t->n_channels; i++) {
         if (bytes_equal(names[i - 1], names[i]) && (i < 2 || !bytes_equal(names[i - 2], names[i]))) {
             const char *name = arena_utf8(&t->arena, names[i]);
-            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "several channels are named %s", name ? name : "the same");
+            reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "several channels are named %s",
+                              name ? name : "the same");
         }
     }
     return true;
@@ -222,10 +229,12 @@ bool tide_report_channels(struct tide *t, struct reel_error *err) {
     uint64_t others = 0;
     for (size_t i = 1; i < t->n_types; i++) {
         const struct tide_type *a = &t->types[i - 1], *b = &t->types[i];
-        others += bytes_equal(a->hash, b->hash) && (!bytes_equal(a->definition, b->definition) || !bytes_equal(a->syntax, b->syntax));
+        others += bytes_equal(a->hash, b->hash) &&
+                  (!bytes_equal(a->definition, b->definition) || !bytes_equal(a->syntax, b->syntax));
     }
     if (others > 0) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0, "%llu blocks TYPE contradict another block TYPE with the same hash",
+        reel_scan_finding(t->scan, REEL_WARNING, 0, 0, 0,
+                          "%llu blocks TYPE contradict another block TYPE with the same hash",
                           (unsigned long long)others);
     }
     AUTO_MEM bool *used = calloc(t->n_types + 1, sizeof *used);
@@ -257,8 +266,11 @@ bool tide_channel_of(struct tide *t, uint32_t id, uint64_t at, struct tide_chann
     }
     char name[32];
     int size = snprintf(name, sizeof name, "reconstructed%u", id);
-    struct tide_fields f = {
-        .id = id, .type = bytes_text("bytes"), .source = bytes_of("", 0), .config = bytes_of("", 0), .format = bytes_of("", 0)};
+    struct tide_fields f = {.id = id,
+                            .type = bytes_text("bytes"),
+                            .source = bytes_of("", 0),
+                            .config = bytes_of("", 0),
+                            .format = bytes_of("", 0)};
     f.name = bytes_of(arena_copy(&t->arena, name, (size_t)size), (size_t)size);
     if (!f.name.data) {
         return tide_no_room(t, err);

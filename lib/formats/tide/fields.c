@@ -1,4 +1,5 @@
-/* Converts a channel of the model back to the fields of the TIDE channel it came from. See model.c for the metadata that is read here. */
+/* Converts a channel of the model back to the fields of the TIDE channel it came from. See model.c for the metadata
+ * that is read here. */
 #include "formats/tide/tide.h"
 #include "wire/bytes.h"
 
@@ -111,7 +112,8 @@ static void read_types(struct back *b, struct tide_fields *f, struct tide_types 
         if (needs) {
             read_needs(b, needs, type);
         }
-        bool there = type->syntax.size > 0 || type->name.size > 0 || s->data.size > 0 || needs; /* otherwise the file did not contain it */
+        bool there = type->syntax.size > 0 || type->name.size > 0 || s->data.size > 0 ||
+                     needs; /* otherwise the file did not contain it */
         types->count += there;
     }
     const char *named = tide_metadata_of(c, "tide.hashes");
@@ -125,7 +127,8 @@ static void read_types(struct back *b, struct tide_fields *f, struct tide_types 
     types->lookups_left = TIDE_LOOKUPS_MAX;
 }
 
-bool tide_channel_fields(struct arena *arena, bool is_new, const struct reel_channel *c, struct tide_fields *f, struct tide_types *types) {
+bool tide_channel_fields(struct arena *arena, bool is_new, const struct reel_channel *c, struct tide_fields *f,
+                         struct tide_types *types) {
     struct back b = {.arena = arena, .c = c, .good = true};
     const char *id = tide_metadata_of(c, "tide.id");
     char *end = NULL;
@@ -184,12 +187,13 @@ static bool same_topics(const struct reel_channel *a, const struct reel_channel 
 }
 
 bool tide_channel_same(const struct reel_channel *a, const struct reel_channel *b) {
-    bool same = strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0 &&
-                a->latched == b->latched && a->n_schemas == b->n_schemas && same_topics(a, b) && same_pairs(&a->metadata, &b->metadata);
+    bool same = strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 &&
+                strcmp(a->encoding, b->encoding) == 0 && a->latched == b->latched && a->n_schemas == b->n_schemas &&
+                same_topics(a, b) && same_pairs(&a->metadata, &b->metadata);
     for (uint32_t i = 0; same && i < a->n_schemas; i++) {
         const struct reel_schema *x = &a->schemas[i], *y = &b->schemas[i];
-        same = strcmp(x->name, y->name) == 0 && strcmp(x->encoding, y->encoding) == 0 && strcmp(x->hash, y->hash) == 0 &&
-               bytes_equal(x->data, y->data);
+        same = strcmp(x->name, y->name) == 0 && strcmp(x->encoding, y->encoding) == 0 &&
+               strcmp(x->hash, y->hash) == 0 && bytes_equal(x->data, y->data);
     }
     return same;
 }

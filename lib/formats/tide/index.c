@@ -1,5 +1,6 @@
-/* Compares INDX blocks with the entries of the chunks. The index is only compared, never used: recorders that crashed, or appended to a
- * file, left incomplete ones. Rows and entries of a channel are compared by sums that do not depend on their order. */
+/* Compares INDX blocks with the entries of the chunks. The index is only compared, never used: recorders that crashed,
+ * or appended to a file, left incomplete ones. Rows and entries of a channel are compared by sums that do not depend on
+ * their order. */
 #include "formats/tide/tide.h"
 #include "wire/bytes.h"
 
@@ -33,8 +34,8 @@ bool tide_read_index(struct tide *t, const struct tide_block *b, struct reel_err
     }
     t->index_rows += rows;
     if (b->cut || rows < stated) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, b->at, 0, "block INDX at %llu: it has %llu of %u rows", (unsigned long long)b->at,
-                          (unsigned long long)rows, stated);
+        reel_scan_finding(t->scan, REEL_WARNING, 0, b->at, 0, "block INDX at %llu: it has %llu of %u rows",
+                          (unsigned long long)b->at, (unsigned long long)rows, stated);
         return true;
     }
     uint64_t left = b->end - at;
@@ -49,7 +50,8 @@ bool tide_read_index(struct tide *t, const struct tide_block *b, struct reel_err
 }
 
 static bool agrees(const struct tide_channel *c) {
-    return c->indexed == c->messages && (c->index_sum == c->sums[0] || c->index_sum == c->sums[1] || c->index_sum == c->sums[2]);
+    return c->indexed == c->messages &&
+           (c->index_sum == c->sums[0] || c->index_sum == c->sums[1] || c->index_sum == c->sums[2]);
 }
 
 void tide_compare_index(struct tide *t) {
@@ -71,14 +73,16 @@ void tide_compare_index(struct tide *t) {
         reel_scan_finding(t->scan, REEL_NOTE, 0, t->body_end, 0,
                           "no index: the recorder was killed before it wrote one, or does not write one");
     } else if (missing > 0) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, t->body_end, 0,
-                          "the index lacks %llu of %llu messages: the recorder was killed, or appended to an existing file",
-                          (unsigned long long)missing, (unsigned long long)t->messages);
+        reel_scan_finding(
+            t->scan, REEL_WARNING, 0, t->body_end, 0,
+            "the index lacks %llu of %llu messages: the recorder was killed, or appended to an existing file",
+            (unsigned long long)missing, (unsigned long long)t->messages);
     }
     if (first) {
-        reel_scan_finding(t->scan, REEL_WARNING, 0, t->body_end, 0,
-                          "the index of %llu channels does not match their messages: it has %llu of channel %u, which has %llu",
-                          (unsigned long long)wrong, (unsigned long long)first->indexed, first->fields.id,
-                          (unsigned long long)first->messages);
+        reel_scan_finding(
+            t->scan, REEL_WARNING, 0, t->body_end, 0,
+            "the index of %llu channels does not match their messages: it has %llu of channel %u, which has %llu",
+            (unsigned long long)wrong, (unsigned long long)first->indexed, first->fields.id,
+            (unsigned long long)first->messages);
     }
 }

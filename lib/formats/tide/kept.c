@@ -49,7 +49,8 @@ static bool keep_unused(struct tide *t, const struct tide_types *types, struct r
 bool tide_put_kept_types(const struct reel_stream *stream, struct reel_sink *out, struct reel_error *err) {
     for (uint32_t i = 0; i < stream->n_sources; i++) {
         size_t count = 0;
-        const struct reel_attachment *all = reel_index_attachments(reel_recording_index(reel_reader_recording(stream->readers[i])), &count);
+        const struct reel_attachment *all =
+            reel_index_attachments(reel_recording_index(reel_reader_recording(stream->readers[i])), &count);
         for (size_t k = 0; k < count; k++) {
             if (!tide_is_kept_type(&all[k])) {
                 continue;
@@ -72,7 +73,8 @@ struct orphans {
 };
 
 /* Reports a hash once, with the block that refers to it first. */
-static bool check_hash(struct orphans *o, struct reel_bytes hash, const char *block, uint64_t at, struct reel_error *err) {
+static bool check_hash(struct orphans *o, struct reel_bytes hash, const char *block, uint64_t at,
+                       struct reel_error *err) {
     enum { SHOWN = 32 };
     if (tide_type_find(o->types, hash) || hash_table_get(&o->told, hash_key_bytes(hash))) {
         return true;
@@ -81,8 +83,9 @@ static bool check_hash(struct orphans *o, struct reel_bytes hash, const char *bl
     if (!text) {
         return tide_no_room(o->t, err);
     }
-    reel_scan_finding(o->t->scan, REEL_WARNING, 0, at, 0, "block %s at %llu: refers to type %s%s, which has no block TYPE", block,
-                      (unsigned long long)at, text, hash.size > SHOWN ? "…" : "");
+    reel_scan_finding(o->t->scan, REEL_WARNING, 0, at, 0,
+                      "block %s at %llu: refers to type %s%s, which has no block TYPE", block, (unsigned long long)at,
+                      text, hash.size > SHOWN ? "…" : "");
     return hash_table_set(&o->told, hash_key_bytes(hash), 1, err);
 }
 

@@ -1,10 +1,10 @@
-/* Converts the fields of a TIDE channel to a channel of the model. fields.c does the reverse; the writer uses that result only if it
- * converts to the same channel again, so the original fields need not be stored.
+/* Converts the fields of a TIDE channel to a channel of the model. fields.c does the reverse; the writer uses that
+ * result only if it converts to the same channel again, so the original fields need not be stored.
  *
- * Metadata keys: tide.id · tide.type (old: the type string) · tide.source · tide.source_config, or tide.source_config.base64 if it is not
- * text · rsb.scope · tide.hashes (new: how many of the schemas the channel itself refers to; the others are needed by those; always for
- * frames) · and for
- * schema N tide.schema.N.version, tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
+ * Metadata keys: tide.id · tide.type (old: the type string) · tide.source · tide.source_config, or
+ * tide.source_config.base64 if it is not text · rsb.scope · tide.hashes (new: how many of the schemas the channel
+ * itself refers to; the others are needed by those; always for frames) · and for schema N tide.schema.N.version,
+ * tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
 #include "formats/tide/tide.h"
 #include "reel/encoding.h"
 #include "wire/bytes.h"
@@ -151,7 +151,8 @@ static bool holds(struct reel_bytes b, const char *text) {
     return b.size > 0 && memmem(b.data, b.size, text, strlen(text)) != NULL;
 }
 
-/* The format of an RSB channel is the definition of the envelope, followed, after a colon at the end of a line, by that of the payload. */
+/* The format of an RSB channel is the definition of the envelope, followed, after a colon at the end of a line, by that
+ * of the payload. */
 static uint32_t split_format(struct reel_bytes format, struct reel_bytes wire, struct reel_bytes parts[2]) {
     parts[0] = format;
     for (size_t i = 1; i + 1 < format.size && wire.size > 0 && wire.data[0] == '.'; i++) {
@@ -177,9 +178,12 @@ static void make_format(struct making *m, const struct tide_fields *f, bool rsb,
         schemas[0] = (struct reel_schema){.name = m->out->type, .encoding = "", .hash = "", .data = f->format};
     } else if (count > 0) {
         bool envelope = count == 2 || holds(parts[0], "message Notification") || holds(parts[0], "message Event");
-        const char *name = !envelope ? text_of(m, payload) : holds(parts[0], "message Notification") ? NOTIFICATION : EVENT;
+        const char *name = !envelope                                 ? text_of(m, payload)
+                           : holds(parts[0], "message Notification") ? NOTIFICATION
+                                                                     : EVENT;
         schemas[0] = (struct reel_schema){.name = name, .encoding = "proto", .hash = "", .data = parts[0]};
-        schemas[1] = (struct reel_schema){.name = text_of(m, payload), .encoding = "proto", .hash = "", .data = parts[1]};
+        schemas[1] =
+            (struct reel_schema){.name = text_of(m, payload), .encoding = "proto", .hash = "", .data = parts[1]};
     }
     m->out->schemas = schemas;
     m->out->n_schemas = count;
@@ -222,14 +226,15 @@ static void make_old(struct making *m, const struct tide_fields *f) {
 /* The encoding of payloads whose definitions have this syntax. */
 static const char *encoding_of(struct reel_bytes syntax) {
     static const char flatbuffer[] = "flatbuffer"; /* not decoded */
-    bool flat = syntax.size >= strlen(flatbuffer) && strncasecmp((const char *)syntax.data, flatbuffer, strlen(flatbuffer)) == 0;
+    bool flat = syntax.size >= strlen(flatbuffer) &&
+                strncasecmp((const char *)syntax.data, flatbuffer, strlen(flatbuffer)) == 0;
     const char *found = reel_language_encoding(syntax);
     return flat ? flatbuffer : found ? found : RSB_PLAIN_ENCODING;
 }
 
 static bool is_envelope(const struct tide_type *type) {
-    return type && (bytes_is(type->name, NOTIFICATION) || bytes_is(type->name, "." NOTIFICATION) || bytes_is(type->name, EVENT) ||
-                    bytes_is(type->name, "." EVENT));
+    return type && (bytes_is(type->name, NOTIFICATION) || bytes_is(type->name, "." NOTIFICATION) ||
+                    bytes_is(type->name, EVENT) || bytes_is(type->name, "." EVENT));
 }
 
 /* Are messages frames back to back, one of each type that the channel refers to? */
@@ -241,7 +246,8 @@ static bool has_frames(const struct tide_fields *f, const struct chosen *chosen)
     return frames;
 }
 
-static void make_schema(struct making *m, uint32_t i, struct reel_bytes hash, const struct tide_type *type, struct reel_schema *s) {
+static void make_schema(struct making *m, uint32_t i, struct reel_bytes hash, const struct tide_type *type,
+                        struct reel_schema *s) {
     static const struct tide_type none = {.syntax = {(const uint8_t *)"", 0}, .name = {(const uint8_t *)"", 0}};
     const char *hash_text = tide_hex(m->arena, hash);
     m->no_room |= !hash_text;
@@ -305,8 +311,8 @@ static void make_new(struct making *m, const struct tide_fields *f, const struct
     m->out->n_schemas = chosen->count;
 }
 
-bool tide_channel_model(struct arena *arena, bool is_new, const struct tide_fields *f, struct tide_types *types, struct reel_channel *out,
-                        bool *relative) {
+bool tide_channel_model(struct arena *arena, bool is_new, const struct tide_fields *f, struct tide_types *types,
+                        struct reel_channel *out, bool *relative) {
     enum tide_reel reel = tide_reel_read(arena, is_new, f, types, out, relative);
     if (reel != TIDE_REEL_OTHER) {
         return reel == TIDE_REEL_READ;

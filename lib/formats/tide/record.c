@@ -1,5 +1,6 @@
-/* Records TIDE logs: types and channels are written when they are added, messages are gathered to a chunk, which is written with its index
- * blocks at once. The counts in the head of a log 0.0 stay 0 until it is closed, as in logs of RSBag's recorder. */
+/* Records TIDE logs: types and channels are written when they are added, messages are gathered to a chunk, which is
+ * written with its index blocks at once. The counts in the head of a log 0.0 stay 0 until it is closed, as in logs of
+ * RSBag's recorder. */
 #include "core/record.h"
 #include "formats/tide/write.h"
 #include "wire/bytes.h"
@@ -30,7 +31,8 @@ static bool put_head(struct recorder *t, struct reel_error *err) {
         reel_sink_u32le(&out, open ? 0 : t->base.n_channels);
         reel_sink_u32le(&out, open ? 0 : (uint32_t)t->chunks);
     }
-    return t->base.pos == 0 ? recorder_put(&t->base, head, (size_t)out.pos, err) : recorder_patch(&t->base, 0, head, (size_t)out.pos, err);
+    return t->base.pos == 0 ? recorder_put(&t->base, head, (size_t)out.pos, err)
+                            : recorder_patch(&t->base, 0, head, (size_t)out.pos, err);
 }
 
 static bool log_open(struct reel_recorder *r, struct reel_error *err) {
@@ -128,10 +130,12 @@ static bool put_chunk(struct recorder *t, struct reel_error *err) {
     if (!whole) {
         return reel_fail_memory(err);
     }
-    const struct tide_indexed indexed = {.number = t->chunks, .at = t->base.pos, .count = t->count, .disordered = t->disordered};
+    const struct tide_indexed indexed = {
+        .number = t->chunks, .at = t->base.pos, .count = t->count, .disordered = t->disordered};
     struct reel_sink out = {.hi = size, .buffer = whole};
     tide_put_chunk_head(&out, t->chunks, t->count, &t->note);
-    reel_sink_put(&out, t->note.codec == REEL_CODEC_NONE ? t->records.data : t->run.packed.data, (size_t)t->note.stored);
+    reel_sink_put(&out, t->note.codec == REEL_CODEC_NONE ? t->records.data : t->run.packed.data,
+                  (size_t)t->note.stored);
     tide_put_indexes(&t->run, &indexed, &out);
     bool good = recorder_put(&t->base, whole, (size_t)out.pos, err);
     t->chunks += good;
@@ -155,7 +159,8 @@ static bool log_message(struct reel_recorder *r, const struct reel_record *recor
     struct recorder *t = (struct recorder *)r;
     uint32_t c = record->channel;
     uint64_t time = (uint64_t)record->log_time_ns;
-    size_t size = TIDE_ENTRY_HEAD + record->payload.size, most = r->options.chunk_bytes ? (size_t)r->options.chunk_bytes : TIDE_CHUNK_BYTES;
+    size_t size = TIDE_ENTRY_HEAD + record->payload.size,
+           most = r->options.chunk_bytes ? (size_t)r->options.chunk_bytes : TIDE_CHUNK_BYTES;
     bool full = t->count == TIDE_CHUNK_MESSAGES || (t->count > 0 && t->records.size + size > most);
     if (full && !log_flush(r, err)) {
         return false;
@@ -178,7 +183,8 @@ static bool log_message(struct reel_recorder *r, const struct reel_record *recor
     t->note.end_ns = t->count == 0 || time > t->note.end_ns ? time : t->note.end_ns;
     t->disordered |= time < t->last_ns;
     t->last_ns = time;
-    t->run.positions[t->count++] = (struct tide_position){.time_ns = time, .offset = t->records.size - size, .channel = c};
+    t->run.positions[t->count++] =
+        (struct tide_position){.time_ns = time, .offset = t->records.size - size, .channel = c};
     return true;
 }
 

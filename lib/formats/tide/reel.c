@@ -1,11 +1,12 @@
-/* Properties of a channel from another format, as JSON in the source config of the TIDE channel, so that reading restores them.
+/* Properties of a channel from another format, as JSON in the source config of the TIDE channel, so that reading
+ * restores them.
  *
  *   {"reel":{"name":"/scan","type":"sensor_msgs/LaserScan","encoding":"ros1","clock":"relative","latched":true,"topics":["/scan"],
  *            "schemas":[{"name":"…","encoding":"ros1msg","hash":"…","bytes":1234,"parts":[["HASH","text"]]}],
  *            "metadata":[["callerid","/hokuyo"]]}}
  *
- * `clock`, `latched`, `topics` and `parts` are omitted if they have the default value. Only JSON in exactly this form is read; any other is
- * treated as an ordinary source config. */
+ * `clock`, `latched`, `topics` and `parts` are omitted if they have the default value. Only JSON in exactly this form
+ * is read; any other is treated as an ordinary source config. */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -66,7 +67,8 @@ static bool put_parts(struct grow *g, struct arena *arena, const struct tide_par
     return true;
 }
 
-static bool put_schemas(struct grow *g, struct arena *arena, const struct reel_channel *c, const struct tide_parts *parts) {
+static bool put_schemas(struct grow *g, struct arena *arena, const struct reel_channel *c,
+                        const struct tide_parts *parts) {
     put(g, ",\"schemas\":[");
     for (uint32_t i = 0; i < c->n_schemas; i++) {
         char bytes[40];
@@ -206,7 +208,8 @@ static bool read_topics(struct reading *r, struct reel_channel *out) {
     return out->topics != NULL;
 }
 
-/* Puts a definition together from its types. One that is missing, or another size, is damage, and leaves the definition empty. */
+/* Puts a definition together from its types. One that is missing, or another size, is damage, and leaves the definition
+ * empty. */
 static bool read_parts(struct reading *r, struct reel_schema *s) {
     struct grow data = {0};
     bool good = true, whole = true;
@@ -263,8 +266,8 @@ static bool read_pairs(struct reading *r, struct reel_channel *out) {
     size_t count = 0, capacity = 0;
     bool good = skip(r, ",\"metadata\":["), more = good && !skip(r, "]");
     while (good && more) {
-        good = GROW_ARRAY(pairs, count, capacity) && read_member(r, "[", &pairs[count].key) && read_member(r, ",", &pairs[count].value) &&
-               skip(r, "]");
+        good = GROW_ARRAY(pairs, count, capacity) && read_member(r, "[", &pairs[count].key) &&
+               read_member(r, ",", &pairs[count].value) && skip(r, "]");
         count += good;
         more = good && skip(r, ",");
         good = good && (more || skip(r, "]"));
@@ -275,8 +278,8 @@ static bool read_pairs(struct reading *r, struct reel_channel *out) {
 }
 
 /* Sets the definitions. A size that does not match is damage, and leaves the definition empty. */
-static void set_definitions(bool is_new, const struct tide_fields *f, const struct tide_types *types, struct reel_schema *schemas,
-                            uint32_t count) {
+static void set_definitions(bool is_new, const struct tide_fields *f, const struct tide_types *types,
+                            struct reel_schema *schemas, uint32_t count) {
     struct cursor c = cursor_of(f->format);
     for (uint32_t i = 0; i < count; i++) {
         if (schemas[i].data.data) { /* put together from parts */
@@ -284,20 +287,22 @@ static void set_definitions(bool is_new, const struct tide_fields *f, const stru
         }
         const struct tide_type *type = is_new && i < f->n_hashes ? tide_type_find(types, f->hashes[i]) : NULL;
         tide_type_used(types, type);
-        struct reel_bytes data = type ? type->definition : is_new ? bytes_of("", 0) : cursor_bytes(&c, schemas[i].data.size);
+        struct reel_bytes data = type     ? type->definition
+                                 : is_new ? bytes_of("", 0)
+                                          : cursor_bytes(&c, schemas[i].data.size);
         schemas[i].data = data.size == schemas[i].data.size ? data : bytes_of("", 0);
     }
 }
 
-enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tide_fields *f, const struct tide_types *types,
-                              struct reel_channel *out, bool *relative) {
+enum tide_reel tide_reel_read(struct arena *arena, bool is_new, const struct tide_fields *f,
+                              const struct tide_types *types, struct reel_channel *out, bool *relative) {
     struct reading r = {.c = cursor_of(f->config), .arena = arena, .types = is_new ? types : NULL};
     struct reel_channel c = {0};
     if (!skip(&r, BEGIN)) {
         return TIDE_REEL_OTHER;
     }
-    bool good =
-        read_member(&r, "\"name\":", &c.name) && read_member(&r, ",\"type\":", &c.type) && read_member(&r, ",\"encoding\":", &c.encoding);
+    bool good = read_member(&r, "\"name\":", &c.name) && read_member(&r, ",\"type\":", &c.type) &&
+                read_member(&r, ",\"encoding\":", &c.encoding);
     *relative = good && skip(&r, ",\"clock\":\"relative\"");
     c.latched = good && skip(&r, ",\"latched\":true");
     good = good && (!skip(&r, ",\"topics\":[") || read_topics(&r, &c));

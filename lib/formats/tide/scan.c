@@ -1,4 +1,5 @@
-/* Scans TIDE logs of majors 0 to 2. Sizes, counts and the index that a file states are only compared with its content. */
+/* Scans TIDE logs of majors 0 to 2. Sizes, counts and the index that a file states are only compared with its content.
+ */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -82,37 +83,44 @@ static bool read_messages(struct tide *t, const struct tide_block *b, struct ree
 
 static void report(struct tide *t, enum reel_severity severity, const struct tide_oddities *p, const char *what) {
     if (p->count > 0) {
-        reel_scan_finding(t->scan, severity, 0, p->at, 0, "%llu %s, the first at %llu", (unsigned long long)p->count, what,
-                          (unsigned long long)p->at);
+        reel_scan_finding(t->scan, severity, 0, p->at, 0, "%llu %s, the first at %llu", (unsigned long long)p->count,
+                          what, (unsigned long long)p->at);
     }
 }
 
 static void report_oddities(struct tide *t) {
     report(t, REEL_WARNING, &t->extra_heads, "further blocks TIDE skipped");
-    report(t, REEL_NOTE, &t->byte_counts, "chunks count bytes where entries should be counted (RSBag before November 2011)");
+    report(t, REEL_NOTE, &t->byte_counts,
+           "chunks count bytes where entries should be counted (RSBag before November 2011)");
     report(t, REEL_WARNING, &t->counts, "chunks have a different number of entries than they state");
     report(t, REEL_WARNING, &t->ranges, "chunks have entries outside their stated time range");
-    report(t, REEL_WARNING, &t->late, "messages have times after the year 2262, the latest that can be stored: set to that time");
+    report(t, REEL_WARNING, &t->late,
+           "messages have times after the year 2262, the latest that can be stored: set to that time");
     report(t, REEL_NOTE, &t->padded, "blocks end with four zero bytes (RSBag before February 2013)");
     report(t, REEL_NOTE, &t->beyond, "blocks have bytes after their last field");
     report(t, REEL_WARNING, &t->resized, "blocks have a wrong Size: their end is derived from their content");
     if (t->unknown.count > 0) {
         const uint8_t *n = t->unknown_name;
         char name[17];
-        snprintf(name, sizeof name, t->unknown_name[0] < 0x20 || t->unknown_name[0] > 0x7e ? "%02x %02x %02x %02x" : "%c%c%c%c", n[0], n[1],
-                 n[2], n[3]);
-        reel_scan_finding(t->scan, REEL_NOTE, 0, t->unknown.at, 0, "%llu blocks of unknown kinds skipped, the first (%s) at %llu",
+        snprintf(name, sizeof name,
+                 t->unknown_name[0] < 0x20 || t->unknown_name[0] > 0x7e ? "%02x %02x %02x %02x" : "%c%c%c%c", n[0],
+                 n[1], n[2], n[3]);
+        reel_scan_finding(t->scan, REEL_NOTE, 0, t->unknown.at, 0,
+                          "%llu blocks of unknown kinds skipped, the first (%s) at %llu",
                           (unsigned long long)t->unknown.count, name, (unsigned long long)t->unknown.at);
     }
     if (t->odd_times.count > 0) {
-        reel_scan_finding(t->scan, REEL_NOTE, 0, t->odd_times.at, 0,
-                          "%llu of %llu messages have times before 1990 or after 2100, the first at %llu: kept unchanged",
-                          (unsigned long long)t->odd_times.count, (unsigned long long)t->messages, (unsigned long long)t->odd_times.at);
+        reel_scan_finding(
+            t->scan, REEL_NOTE, 0, t->odd_times.at, 0,
+            "%llu of %llu messages have times before 1990 or after 2100, the first at %llu: kept unchanged",
+            (unsigned long long)t->odd_times.count, (unsigned long long)t->messages,
+            (unsigned long long)t->odd_times.at);
     }
 }
 
 static bool run(struct tide *t, struct reel_error *err) {
-    if (!tide_walk(t, false, read_descriptions, err) || !tide_report_channels(t, err) || !tide_walk(t, true, read_messages, err)) {
+    if (!tide_walk(t, false, read_descriptions, err) || !tide_report_channels(t, err) ||
+        !tide_walk(t, true, read_messages, err)) {
         return false;
     }
     tide_compare_index(t);
@@ -144,7 +152,8 @@ bool tide_log_open(struct tide *t, struct reel_scan *scan, size_t peek, size_t d
         return reel_fail(err, REEL_NOT_MINE, "not a TIDE log: it does not begin with a TIDE block");
     }
     if (t->major > TIDE_MAJOR_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED, "TIDE version %u.%u: only 0.x, 1.x and 2.x are supported", t->major, t->minor);
+        return reel_fail(err, REEL_UNSUPPORTED, "TIDE version %u.%u: only 0.x, 1.x and 2.x are supported", t->major,
+                         t->minor);
     }
     char container[32];
     snprintf(container, sizeof container, "TIDE %u.%u", t->major, t->minor);

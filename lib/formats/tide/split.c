@@ -1,4 +1,5 @@
-/* Takes a definition that lists several types (core/ros_text.h) apart, because a TYPE block holds one type. See write.h. */
+/* Takes a definition that lists several types (core/ros_text.h) apart, because a TYPE block holds one type. See
+ * write.h. */
 #include "formats/tide/write.h"
 
 #include "core/ros_text.h"
@@ -47,7 +48,8 @@ static bool add_section(struct splitting *p, struct reel_bytes name, struct reel
     return !p->no_memory;
 }
 
-/* Sets what stands between a section and the next one: the heading, and blank lines. It must be text, because it is stored as JSON. */
+/* Sets what stands between a section and the next one: the heading, and blank lines. It must be text, because it is
+ * stored as JSON. */
 static bool set_after(struct tide_split *out, struct reel_bytes data) {
     const uint8_t *end = data.data + data.size;
     for (uint32_t i = out->count; i-- > 0;) {
@@ -152,7 +154,8 @@ static bool connect(struct splitting *p) {
     return good;
 }
 
-bool tide_split(struct arena *arena, const struct reel_channel *c, const struct reel_schema *s, struct tide_split *out) {
+bool tide_split(struct arena *arena, const struct reel_channel *c, const struct reel_schema *s,
+                struct tide_split *out) {
     struct splitting p = {.arena = arena, .out = out};
     *out = (struct tide_split){0};
     bool good = ros_language_of(c, s) == ROS_LANGUAGE_MSG && s->data.size > 0 &&

@@ -1,7 +1,8 @@
-/* The summary of a TIDE log: block heads and the index, without messages. It reads the head of every block (12 bytes, of CHNK 25 and of
- * INDX 8 more), the blocks CHAN, TYPE and META, and the rows of INDX blocks; when there are more than SUMMARY_ROWS_MAX rows, only their
- * number counts and every channel has the times of the recording. Messages are counted from the chunks. The index only assigns them to
- * channels, and must have as many of them and the same first and last time; otherwise there is no summary. */
+/* The summary of a TIDE log: block heads and the index, without messages. It reads the head of every block (12 bytes,
+ * of CHNK 25 and of INDX 8 more), the blocks CHAN, TYPE and META, and the rows of INDX blocks; when there are more than
+ * SUMMARY_ROWS_MAX rows, only their number counts and every channel has the times of the recording. Messages are
+ * counted from the chunks. The index only assigns them to channels, and must have as many of them and the same first
+ * and last time; otherwise there is no summary. */
 #include "formats/tide/tide.h"
 
 #include "wire/bytes.h"
@@ -15,8 +16,8 @@ enum {
 };
 
 static bool refuse_block(const struct tide_block *b, const char *why, struct reel_error *err) {
-    return reel_fail(err, REEL_UNSUPPORTED, "block %.4s at %llu: %s: the contents are unknown until a scan", (const char *)b->name,
-                     (unsigned long long)b->at, why);
+    return reel_fail(err, REEL_UNSUPPORTED, "block %.4s at %llu: %s: the contents are unknown until a scan",
+                     (const char *)b->name, (unsigned long long)b->at, why);
 }
 
 /* ---- blocks ---- */
@@ -124,22 +125,27 @@ static bool count_index(struct tide *t, const struct tide_index *x, uint8_t *buf
     const struct tide_channel *c = tide_find(t, x->channel);
     uint64_t first = o->start_ns, last = o->end_ns;
     if (!c) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "the index refers to channel %u, which has no block CHAN: its messages are unknown until a scan", x->channel);
+        return reel_fail(
+            err, REEL_UNSUPPORTED,
+            "the index refers to channel %u, which has no block CHAN: its messages are unknown until a scan",
+            x->channel);
     }
     if (buffer && !row_times(t, x, buffer, &first, &last, err)) {
         return false;
     }
     o->first_ns = first < o->first_ns ? first : o->first_ns;
     o->last_ns = last > o->last_ns ? last : o->last_ns;
-    return reel_scan_count(t->scan, c->model,
-                           &(struct reel_channel_stats){.count = x->rows, .first_ns = model_time(first), .last_ns = model_time(last)}, err);
+    return reel_scan_count(
+        t->scan, c->model,
+        &(struct reel_channel_stats){.count = x->rows, .first_ns = model_time(first), .last_ns = model_time(last)},
+        err);
 }
 
 static bool count_all(struct tide *t, struct reel_error *err) {
     struct tide_summary *o = t->summary;
     if (o->rows != o->messages) {
-        return reel_fail(err, REEL_UNSUPPORTED, "the index has %llu messages, the chunks state %llu: their number is unknown until a scan",
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "the index has %llu messages, the chunks state %llu: their number is unknown until a scan",
                          (unsigned long long)o->rows, (unsigned long long)o->messages);
     }
     AUTO_MEM uint8_t *buffer = malloc(ROWS_AT_ONCE * TIDE_INDEX_ROW);
@@ -148,7 +154,8 @@ static bool count_all(struct tide *t, struct reel_error *err) {
     }
     o->first_ns = UINT64_MAX;
     for (size_t i = 0; i < o->n_indexes; i++) {
-        if (o->indexes[i].rows > 0 && !count_index(t, &o->indexes[i], o->rows <= SUMMARY_ROWS_MAX ? buffer : NULL, err)) {
+        if (o->indexes[i].rows > 0 &&
+            !count_index(t, &o->indexes[i], o->rows <= SUMMARY_ROWS_MAX ? buffer : NULL, err)) {
             return false;
         }
     }

@@ -1,5 +1,5 @@
-/* Converts bytes of a TIDE log to text and back. Text converted back is checked like any untrusted input: metadata may come from other
- * files. */
+/* Converts bytes of a TIDE log to text and back. Text converted back is checked like any untrusted input: metadata may
+ * come from other files. */
 #include "formats/tide/tide.h"
 #include "wire/base64.h"
 
@@ -43,7 +43,9 @@ const char *tide_hex(struct arena *arena, struct reel_bytes b) {
 struct reel_bytes tide_hex_back(struct arena *arena, const char *text, size_t size) {
     uint8_t *out = size % 2 == 0 ? arena_alloc(arena, size / 2 + 1) : NULL;
     for (size_t i = 0; out && i < size; i++) {
-        int digit = text[i] >= '0' && text[i] <= '9' ? text[i] - '0' : text[i] >= 'a' && text[i] <= 'f' ? text[i] - 'a' + 10 : -1;
+        int digit = text[i] >= '0' && text[i] <= '9'   ? text[i] - '0'
+                    : text[i] >= 'a' && text[i] <= 'f' ? text[i] - 'a' + 10
+                                                       : -1;
         if (digit < 0) {
             return bytes_of(NULL, 0);
         }

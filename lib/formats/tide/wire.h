@@ -1,5 +1,5 @@
-/* Layout of TIDE logs. Everything is little-endian. A file is blocks without padding, each `tag[4]`, u64 Size (bytes that follow), body.
- * "Old" is what majors 0 and 1 have, "new" is major 2.
+/* Layout of TIDE logs. Everything is little-endian. A file is blocks without padding, each `tag[4]`, u64 Size (bytes
+ * that follow), body. "Old" is what majors 0 and 1 have, "new" is major 2.
  *
  *   TIDE, first and once      old                         new
  *    0  u8  major             u8                          u8
@@ -31,8 +31,8 @@
  *                             u64 time                    u64 time
  *                             u64 offset                  u32 offset, both from the first entry of the chunk
  *
- *   TYPE (new)  u16+hash  u8+syntax  u16+display name  u16+version  u32+definition  u8 n, u16+URL  u16 n, u16+hash of a type it needs
- *   META (new)  u16 n, each u16+key u32+value */
+ *   TYPE (new)  u16+hash  u8+syntax  u16+display name  u16+version  u32+definition  u8 n, u16+URL  u16 n, u16+hash of a
+ * type it needs META (new)  u16 n, each u16+key u32+value */
 #ifndef REEL_FORMATS_TIDE_WIRE_H
 #define REEL_FORMATS_TIDE_WIRE_H
 

@@ -1,6 +1,7 @@
-/* Writes TIDE logs: 0.0, which RSBag reads, and 2.0 of the later specification; only 2.0 can be compressed. A group of messages is one CHNK
- * block and the INDX blocks of its channels. Values that precede the entries (count, times, sizes) come from the group's note, which
- * planning writes. A chunk is compressed twice, while planning and when rendered; only its size is kept in between. */
+/* Writes TIDE logs: 0.0, which RSBag reads, and 2.0 of the later specification; only 2.0 can be compressed. A group of
+ * messages is one CHNK block and the INDX blocks of its channels. Values that precede the entries (count, times, sizes)
+ * come from the group's note, which planning writes. A chunk is compressed twice, while planning and when rendered;
+ * only its size is kept in between. */
 #include "formats/tide/write.h"
 
 #include "wire/bytes.h"
@@ -23,13 +24,15 @@ bool tide_codec_named(const char *name, enum reel_codec *codec, bool is_new, str
     static const struct {
         const char *name;
         enum reel_codec codec;
-    } known[] = {{"", REEL_CODEC_NONE}, {"none", REEL_CODEC_NONE}, {"gzip", REEL_CODEC_GZIP}, {"bz2", REEL_CODEC_BZIP2}};
+    } known[] = {
+        {"", REEL_CODEC_NONE}, {"none", REEL_CODEC_NONE}, {"gzip", REEL_CODEC_GZIP}, {"bz2", REEL_CODEC_BZIP2}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(name ? name : "", known[i].name) == 0) {
             *codec = known[i].codec;
             return *codec == REEL_CODEC_NONE || is_new ||
                    reel_fail(err, REEL_UNSUPPORTED,
-                             "TIDE 0.0 is always written uncompressed, because RSBag cannot read compressed logs; version 2.0 supports %s",
+                             "TIDE 0.0 is always written uncompressed, because RSBag cannot read compressed logs; "
+                             "version 2.0 supports %s",
                              name);
         }
     }
@@ -41,7 +44,8 @@ static bool tide_open(struct reel_write *w, struct reel_error *err) {
     size_t n = (size_t)w->stream->n_channels + 1;
     run->is_new = w->writer->variant && strcmp(w->writer->variant, "2.0") == 0;
     run->packed_group = UINT64_MAX;
-    if (!tide_codec_named(w->options->compression, &run->codec, run->is_new, err) || !(run->ids = tide_ids_new(w->stream, err))) {
+    if (!tide_codec_named(w->options->compression, &run->codec, run->is_new, err) ||
+        !(run->ids = tide_ids_new(w->stream, err))) {
         return false;
     }
     run->counts = calloc(n, sizeof *run->counts);
@@ -81,7 +85,8 @@ static bool tide_head(struct reel_write *w, struct reel_sink *out, struct reel_e
         }
     } else {
         reel_sink_u32le(out, w->stream->n_channels);
-        reel_sink_u32le(out, (uint32_t)reel_write_groups(w)); /* unknown while planning; the size is the same with any number */
+        reel_sink_u32le(
+            out, (uint32_t)reel_write_groups(w)); /* unknown while planning; the size is the same with any number */
     }
     tide_put_channels(book, out);
     return true;
@@ -102,7 +107,8 @@ static bool raw_room(struct tide_run *run, uint64_t size, struct reel_error *err
     return true;
 }
 
-static bool put_entry(struct reel_write *w, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out, struct reel_error *err) {
+static bool put_entry(struct reel_write *w, const struct reel_message *m, uint64_t time_ns, struct reel_sink *out,
+                      struct reel_error *err) {
     const struct tide_run *run = w->run;
     uint8_t head[TIDE_ENTRY_HEAD];
     store_u32le(head, run->ids[m->channel]);
@@ -120,12 +126,14 @@ static void book(struct tide_run *run, struct chunk *chunk, const struct reel_me
     chunk->note.end_ns = chunk->count == 0 || time_ns > chunk->note.end_ns ? time_ns : chunk->note.end_ns;
     chunk->disordered |= time_ns < chunk->last_ns;
     chunk->last_ns = time_ns;
-    run->positions[chunk->count++] = (struct tide_position){.time_ns = time_ns, .offset = chunk->note.raw, .channel = m->channel};
+    run->positions[chunk->count++] =
+        (struct tide_position){.time_ns = time_ns, .offset = chunk->note.raw, .channel = m->channel};
     chunk->note.raw += TIDE_ENTRY_HEAD + (uint64_t)m->size;
 }
 
 /* Adds one message to the chunk: to run->raw, to `out`, or only counted. */
-static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, struct reel_sink *out, struct reel_error *err) {
+static bool add(struct reel_write *w, struct chunk *chunk, const struct reel_message *m, struct reel_sink *out,
+                struct reel_error *err) {
     struct tide_run *run = w->run;
     int64_t time = reel_write_time(w, m);
     uint64_t size = TIDE_ENTRY_HEAD + (uint64_t)m->size;
@@ -179,7 +187,9 @@ void tide_put_chunk_head(struct reel_sink *out, uint64_t number, uint32_t count,
     store_u32le(head + TIDE_CHUNK_COUNT_AT, count);
     store_u64le(head + TIDE_CHUNK_START_AT, note->start_ns);
     store_u64le(head + TIDE_CHUNK_END_AT, note->end_ns);
-    head[TIDE_CHUNK_COMPRESSION_AT] = note->codec == REEL_CODEC_NONE ? TIDE_PLAIN : note->codec == REEL_CODEC_GZIP ? TIDE_GZIP : TIDE_BZIP2;
+    head[TIDE_CHUNK_COMPRESSION_AT] = note->codec == REEL_CODEC_NONE   ? TIDE_PLAIN
+                                      : note->codec == REEL_CODEC_GZIP ? TIDE_GZIP
+                                                                       : TIDE_BZIP2;
     tide_put_head(out, "CHNK", TIDE_CHUNK_HEAD + note->stored);
     reel_sink_put(out, head, sizeof head);
 }
@@ -278,13 +288,15 @@ static bool render_chunk(struct reel_write *w, struct reel_sink *out, struct ree
     }
     if (chunk.note.raw != note.raw || chunk.note.start_ns != note.start_ns || chunk.note.end_ns != note.end_ns ||
         (packed && run->packed.size != note.stored)) {
-        return reel_fail(err, REEL_CHANGED, "chunk %llu: %llu bytes of entries where %llu were planned", (unsigned long long)w->group,
-                         (unsigned long long)chunk.note.raw, (unsigned long long)note.raw);
+        return reel_fail(err, REEL_CHANGED, "chunk %llu: %llu bytes of entries where %llu were planned",
+                         (unsigned long long)w->group, (unsigned long long)chunk.note.raw,
+                         (unsigned long long)note.raw);
     }
     if (packed) {
         reel_sink_put(out, run->packed.data, run->packed.size);
     }
-    const struct tide_indexed indexed = {.number = w->group, .at = group->offset, .count = chunk.count, .disordered = chunk.disordered};
+    const struct tide_indexed indexed = {
+        .number = w->group, .at = group->offset, .count = chunk.count, .disordered = chunk.disordered};
     tide_put_indexes(run, &indexed, out);
     return true;
 }
@@ -305,12 +317,12 @@ static bool tide_messages(struct reel_write *w, struct reel_sink *out, struct re
 
 #define TIDE_COMPRESSIONS_old NULL
 #define TIDE_COMPRESSIONS_new "gzip bz2"
-#define TIDE_WRITER(variant_text, layout)                                                                                                  \
-    {                                                                                                                                      \
-        .name = "tide", .extension = ".tide", .variant = variant_text, .media_type = "application/x-tide", .version = 3,                   \
-        .needs = REEL_COMPRESSES, .run_size = sizeof(struct tide_run), .accepts = tide_accepts_##layout,                                   \
-        .accepts_all = tide_accepts_all_##layout, .compressions = TIDE_COMPRESSIONS_##layout, .open = tide_open, .close = tide_close,      \
-        .head = tide_head, .messages = tide_messages, .recorder = &tide_recorder                                                           \
+#define TIDE_WRITER(variant_text, layout)                                                                              \
+    {                                                                                                                  \
+        .name = "tide", .extension = ".tide", .variant = variant_text, .media_type = "application/x-tide",             \
+        .version = 3, .needs = REEL_COMPRESSES, .run_size = sizeof(struct tide_run), .accepts = tide_accepts_##layout, \
+        .accepts_all = tide_accepts_all_##layout, .compressions = TIDE_COMPRESSIONS_##layout, .open = tide_open,       \
+        .close = tide_close, .head = tide_head, .messages = tide_messages, .recorder = &tide_recorder                  \
     }
 const struct reel_writer reel_writer_tide = TIDE_WRITER(NULL, old);
 const struct reel_writer reel_writer_tide0 = TIDE_WRITER("0.0", old); /* the same, selected by its version */

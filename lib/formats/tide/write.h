@@ -1,6 +1,7 @@
-/* Internals of the TIDE writer. write.c: head, chunks and index · book.c: channels and types · split.c: types of one definition · accept.c:
- * what a log cannot hold · record.c: message by message. A channel that was read from a TIDE log is written with its original fields if
- * reading them restores it; any other channel has the properties for which TIDE has no field in its source config (reel.c). */
+/* Internals of the TIDE writer. write.c: head, chunks and index · book.c: channels and types · split.c: types of one
+ * definition · accept.c: what a log cannot hold · record.c: message by message. A channel that was read from a TIDE log
+ * is written with its original fields if reading them restores it; any other channel has the properties for which TIDE
+ * has no field in its source config (reel.c). */
 #ifndef REEL_FORMATS_TIDE_WRITE_H
 #define REEL_FORMATS_TIDE_WRITE_H
 
@@ -60,7 +61,8 @@ void tide_put_indexes(struct tide_run *run, const struct tide_indexed *chunk, st
 uint64_t tide_indexes_size(const struct tide_run *run, uint32_t count);
 bool tide_codec_named(const char *name, enum reel_codec *codec, bool is_new, struct reel_error *err);
 
-/* The id of each channel in the output, by position in the stream: its original id if that is unique. NULL: no memory. */
+/* The id of each channel in the output, by position in the stream: its original id if that is unique. NULL: no memory.
+ */
 uint32_t *tide_ids_new(const struct reel_stream *stream, struct reel_error *err);
 
 /* split.c. The types that one definition lists. Its bytes are all `text` and `after`, one after the other. */
@@ -81,7 +83,8 @@ void tide_split_free(struct tide_split *split);
 
 /* The channels and types of a stream as they are written. */
 struct tide_book;
-struct tide_book *tide_book_new(const struct reel_stream *stream, const uint32_t *ids, bool is_new, struct reel_error *err);
+struct tide_book *tide_book_new(const struct reel_stream *stream, const uint32_t *ids, bool is_new,
+                                struct reel_error *err);
 void tide_book_free(struct tide_book *book);
 REEL_DEFINE_AUTO(struct tide_book, tide_book_free);
 void tide_put_types(const struct tide_book *book, struct reel_sink *out);

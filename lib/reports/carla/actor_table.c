@@ -1,5 +1,5 @@
-/* The actor table: a row per actor, in order of creation. Only offset and times of each actor are kept in memory; its record is read again
- * when the row is written. */
+/* The actor table: a row per actor, in order of creation. Only offset and times of each actor are kept in memory; its
+ * record is read again when the row is written. */
 #include "reports/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/carla_names.h"
@@ -22,7 +22,8 @@ enum { ROWS_A_STEP = 256 };
 
 static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
-    return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_EVENT_PARENT;
+    return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL ||
+           kind == CARLA_EVENT_PARENT;
 }
 
 static bool begin(struct reel_carla *pass, struct reel_error *err) {
@@ -32,7 +33,8 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
     return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
 }
 
-static bool create(struct roster *s, const struct carla_packet *p, struct reel_bytes record, double now, struct reel_error *err) {
+static bool create(struct roster *s, const struct carla_packet *p, struct reel_bytes record, double now,
+                   struct reel_error *err) {
     if (s->count >= CARLA_ACTORS_MAX) {
         return reel_fail(err, REEL_LIMIT, "the recording has more than %d actors", CARLA_ACTORS_MAX);
     }
@@ -97,7 +99,8 @@ static bool write_actor(struct reel_carla *pass, const struct actor *actor, stru
         return false;
     }
     if (!carla_added_read(record, &s->layout, &added)) {
-        return reel_fail(err, REEL_CHANGED, "the record of actor %u at %llu is another now", actor->id, (unsigned long long)actor->offset);
+        return reel_fail(err, REEL_CHANGED, "the record of actor %u at %llu is another now", actor->id,
+                         (unsigned long long)actor->offset);
     }
     struct reel_cell cells[15] = {
         reel_cell_integer(actor->id),
@@ -135,5 +138,9 @@ static void free_state(void *state) {
     free(s->json.data);
 }
 
-const struct carla_question carla_roster = {
-    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct roster)};
+const struct carla_question carla_roster = {.needs = needs,
+                                            .begin = begin,
+                                            .packet = packet,
+                                            .end = end,
+                                            .free = free_state,
+                                            .state_size = sizeof(struct roster)};

@@ -74,27 +74,32 @@ static bool add(struct carla_actor_table *actors, const struct carla_added *adde
     actors->names.max = CARLA_NAMES_MAX;
     const uint8_t *name = actor ? arena_copy(&actors->names, added->description.data, added->description.size) : NULL;
     if (!name) {
-        return actor
-                   ? reel_fail(err, REEL_LIMIT, "the names of its actors exceed %d bytes, or there is no memory for them", CARLA_NAMES_MAX)
-                   : false;
+        return actor ? reel_fail(err, REEL_LIMIT,
+                                 "the names of its actors exceed %d bytes, or there is no memory for them",
+                                 CARLA_NAMES_MAX)
+                     : false;
     }
-    *actor = (struct carla_actor_row){.id = added->id, .known = true, .type = added->type, .name = bytes_of(name, added->description.size)};
+    *actor = (struct carla_actor_row){
+        .id = added->id, .known = true, .type = added->type, .name = bytes_of(name, added->description.size)};
     actors->last_added = added->id;
     actors->any_added = true;
     return true;
 }
 
-bool carla_actor_table_update(struct carla_actor_table *actors, const struct carla_packet *p, bool rows, struct reel_error *err) {
+bool carla_actor_table_update(struct carla_actor_table *actors, const struct carla_packet *p, bool rows,
+                              struct reel_error *err) {
     struct cursor c = carla_records(p->kind, p->data);
     struct carla_added added;
     struct reel_bytes record;
-    for (uint32_t i = 0; i < p->total && p->kind == CARLA_EVENT_ADD && carla_record(p->kind, &p->layout, &c, &record); i++) {
+    for (uint32_t i = 0; i < p->total && p->kind == CARLA_EVENT_ADD && carla_record(p->kind, &p->layout, &c, &record);
+         i++) {
         if (carla_added_read(record, &p->layout, &added) && !add(actors, &added, err)) {
             return false;
         }
     }
-    uint32_t index =
-        p->kind == CARLA_EVENT_DEL && p->total > 0 && !rows && actors->any_added ? carla_ids_find(&actors->ids, actors->last_added) : 0;
+    uint32_t index = p->kind == CARLA_EVENT_DEL && p->total > 0 && !rows && actors->any_added
+                         ? carla_ids_find(&actors->ids, actors->last_added)
+                         : 0;
     if (index > 0) {
         actors->items[index - 1] = (struct carla_actor_row){.id = actors->last_added};
     }

@@ -1,4 +1,5 @@
-/* show_recorder_actors_blocked: actors that stood still, and for how long. Distances are computed in float, as CARLA does. */
+/* show_recorder_actors_blocked: actors that stood still, and for how long. Distances are computed in float, as CARLA
+ * does. */
 #include <math.h>
 
 #include "reports/carla/carla.h"
@@ -36,7 +37,8 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
 
 static bool stopped(struct blocked *s, const struct carla_actor_row *actor, struct reel_error *err) {
     if (s->count >= CARLA_ROWS_MAX) {
-        return reel_fail(err, REEL_LIMIT, "more than %d times an actor was blocked: use a longer minimum time", CARLA_ROWS_MAX);
+        return reel_fail(err, REEL_LIMIT, "more than %d times an actor was blocked: use a longer minimum time",
+                         CARLA_ROWS_MAX);
     }
     if (!GROW_ARRAY(s->stops, s->count, s->capacity)) {
         return reel_fail_memory(err);
@@ -64,7 +66,8 @@ static double distance(const double a[3], const double b[3], bool floats) {
     return (double)sqrtf(sum);
 }
 
-static bool move(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record, struct reel_error *err) {
+static bool move(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record,
+                 struct reel_error *err) {
     struct blocked *s = pass->state;
     struct carla_actor_row *actor = carla_actor_row_of(&s->actors, load_u32le(record.data), err);
     double now[3], step = pass->frame.duration;
@@ -90,7 +93,8 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     if (p->kind == CARLA_EVENT_ADD || p->kind == CARLA_EVENT_DEL) {
         return carla_actor_table_update(&s->actors, p, pass->rows, err);
     }
-    for (uint32_t i = 0; p->kind == CARLA_POSITION && i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
+    for (uint32_t i = 0; p->kind == CARLA_POSITION && i < p->total && carla_record(p->kind, &p->layout, &c, &record);
+         i++) {
         if (!move(pass, p, record, err)) {
             return false;
         }
@@ -168,5 +172,9 @@ static void free_state(void *state) {
     free(s->stops);
 }
 
-const struct carla_question carla_blocked = {
-    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct blocked)};
+const struct carla_question carla_blocked = {.needs = needs,
+                                             .begin = begin,
+                                             .packet = packet,
+                                             .end = end,
+                                             .free = free_state,
+                                             .state_size = sizeof(struct blocked)};

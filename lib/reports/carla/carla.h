@@ -1,5 +1,5 @@
-/* Shared by CARLA's reports. pass: the walk over the recording, packet by packet · text: CARLA's output formats · actors: the actor table ·
- * one file per query: info, events, collisions, blocked, actor_table, trajectory, state. */
+/* Shared by CARLA's reports. pass: the walk over the recording, packet by packet · text: CARLA's output formats ·
+ * actors: the actor table · one file per query: info, events, collisions, blocked, actor_table, trajectory, state. */
 #ifndef REEL_REPORTS_CARLA_CARLA_H
 #define REEL_REPORTS_CARLA_CARLA_H
 
@@ -40,7 +40,8 @@ struct carla_question {
     void (*free)(void *state);
     size_t state_size; /* zeroed */
 };
-extern const struct carla_question carla_info, carla_events, carla_collisions, carla_blocked, carla_roster, carla_trajectory, carla_state;
+extern const struct carla_question carla_info, carla_events, carla_collisions, carla_blocked, carla_roster,
+    carla_trajectory, carla_state;
 
 struct reel_carla {
     struct reel_carla_question question;
@@ -78,9 +79,10 @@ void carla_print_real(struct grow *text, double value); /* %g */
 void carla_print_padded(struct grow *text, struct reel_bytes what, int width);
 /* %.0f in `width` columns. */
 void carla_print_rounded(struct grow *text, double value, int width);
-/* Writes `form`, in which %… is replaced by the next field of the record or, with digits after the %, by the field at that byte offset: u
- * u32, i i32, f f32, g f64, b u8 as 0 or 1, c u8 as the character 0x30 + value, h " (hero) " if the u8 is not 0, B True or False, t true or
- * false, v a vec, w three floats, m three floats in metres as CARLA rounds them, s a string, D a door, L vehicle lights. */
+/* Writes `form`, in which %… is replaced by the next field of the record or, with digits after the %, by the field at
+ * that byte offset: u u32, i i32, f f32, g f64, b u8 as 0 or 1, c u8 as the character 0x30 + value, h " (hero) " if the
+ * u8 is not 0, B True or False, t true or false, v a vec, w three floats, m three floats in metres as CARLA rounds
+ * them, s a string, D a door, L vehicle lights. */
 void carla_print_record(struct grow *text, const char *form, struct cursor *record, const struct carla_layout *layout);
 void carla_print_start(struct reel_carla *pass); /* Version, Map, Date and an empty line */
 void carla_print_end(struct reel_carla *pass, bool whole_seconds);
@@ -130,11 +132,13 @@ struct carla_actor_table {
     uint32_t last_added;
     bool any_added;
 };
-/* The actor of an id; an unknown id is added without a name. NULL on failure. The pointer is valid until the next call. */
+/* The actor of an id; an unknown id is added without a name. NULL on failure. The pointer is valid until the next call.
+ */
 struct carla_actor_row *carla_actor_row_of(struct carla_actor_table *actors, uint32_t id, struct reel_error *err);
-/* Applies event add and del. For text a fault of CARLA is reproduced: any deletion removes the actor added last. For rows no actor is
- * removed, because other packets of the frame may still refer to it. */
-bool carla_actor_table_update(struct carla_actor_table *actors, const struct carla_packet *p, bool rows, struct reel_error *err);
+/* Applies event add and del. For text a fault of CARLA is reproduced: any deletion removes the actor added last. For
+ * rows no actor is removed, because other packets of the frame may still refer to it. */
+bool carla_actor_table_update(struct carla_actor_table *actors, const struct carla_packet *p, bool rows,
+                              struct reel_error *err);
 void carla_actor_table_free(struct carla_actor_table *actors);
 
 #endif

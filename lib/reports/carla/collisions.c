@@ -1,4 +1,5 @@
-/* show_recorder_collisions: each collision that begins. A pair is reported again only after a frame without a collision of it. */
+/* show_recorder_collisions: each collision that begins. A pair is reported again only after a frame without a collision
+ * of it. */
 #include "reports/carla/carla.h"
 #include "wire/bytes.h"
 #include "wire/carla_names.h"
@@ -26,7 +27,9 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
         return carla_columns(pass, columns, sizeof columns / sizeof *columns, err);
     }
     carla_print_start(pass);
-    carla_print(&pass->text, "    Time  Types     Id Actor 1                                 Id Actor 2                            \n");
+    carla_print(
+        &pass->text,
+        "    Time  Types     Id Actor 1                                 Id Actor 2                            \n");
     return true;
 }
 
@@ -81,12 +84,14 @@ static bool passes(const struct side *side, char filter) {
 static void side_cells(const struct reel_carla *pass, const struct side *side, struct reel_cell cells[4]) {
     bool known = side->id != UINT32_MAX && side->actor.name.size > 0;
     cells[0] = side->id != UINT32_MAX ? reel_cell_integer(side->id) : (struct reel_cell){0};
-    cells[1] = known ? reel_cell_text(bytes_text(carla_type_name(side->actor.type, &pass->added))) : (struct reel_cell){0};
+    cells[1] =
+        known ? reel_cell_text(bytes_text(carla_type_name(side->actor.type, &pass->added))) : (struct reel_cell){0};
     cells[2] = known ? reel_cell_text(side->actor.name) : (struct reel_cell){0};
     cells[3] = reel_cell_bool(side->hero);
 }
 
-static bool write_collision(struct reel_carla *pass, uint32_t number, const struct side *a, const struct side *b, struct reel_error *err) {
+static bool write_collision(struct reel_carla *pass, uint32_t number, const struct side *a, const struct side *b,
+                            struct reel_error *err) {
     struct grow *text = &pass->text;
     if (pass->rows) {
         struct reel_cell cells[11] = {reel_cell_real(carla_now(pass)), reel_cell_integer((int64_t)pass->frame.id),
@@ -166,5 +171,9 @@ static void free_state(void *state) {
     free(s->now.items);
 }
 
-const struct carla_question carla_collisions = {
-    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct collisions)};
+const struct carla_question carla_collisions = {.needs = needs,
+                                                .begin = begin,
+                                                .packet = packet,
+                                                .end = end,
+                                                .free = free_state,
+                                                .state_size = sizeof(struct collisions)};

@@ -7,13 +7,14 @@ enum { TIME, FRAME, EVENT, ACTOR, OTHER, TYPE, DESCRIPTION, X, Y, Z, COLLISION, 
 
 static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
-    return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL || kind == CARLA_EVENT_PARENT ||
-           kind == CARLA_COLLISION;
+    return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_DEL ||
+           kind == CARLA_EVENT_PARENT || kind == CARLA_COLLISION;
 }
 
 static bool begin(struct reel_carla *pass, struct reel_error *err) {
-    static const char *const columns[COLUMNS] = {"time_s", "frame", "event", "actor",     "other", "type",      "description",
-                                                 "x_m",    "y_m",   "z_m",   "collision", "hero",  "other_hero"};
+    static const char *const columns[COLUMNS] = {"time_s",    "frame",       "event",     "actor", "other",
+                                                 "type",      "description", "x_m",       "y_m",   "z_m",
+                                                 "collision", "hero",        "other_hero"};
     return carla_columns(pass, columns, COLUMNS, err);
 }
 
@@ -58,7 +59,8 @@ static bool packet(struct reel_carla *pass, const struct carla_packet *p, struct
     struct cursor c = carla_records(p->kind, p->data);
     struct reel_bytes record;
     for (uint32_t i = 0; i < p->total && carla_record(p->kind, &p->layout, &c, &record); i++) {
-        struct reel_cell cells[COLUMNS] = {[TIME] = reel_cell_real(carla_now(pass)), [FRAME] = reel_cell_integer((int64_t)pass->frame.id)};
+        struct reel_cell cells[COLUMNS] = {
+            [TIME] = reel_cell_real(carla_now(pass)), [FRAME] = reel_cell_integer((int64_t)pass->frame.id)};
         write_record(cells, p, record);
         if (!carla_row(pass, cells, COLUMNS, err)) {
             return false;

@@ -1,5 +1,5 @@
-/* Output of show_recorder_file_info, in the wording of each CARLA version. Simple records are forms in one table; form_of() holds the
- * differences between versions. */
+/* Output of show_recorder_file_info, in the wording of each CARLA version. Simple records are forms in one table;
+ * form_of() holds the differences between versions. */
 #include <math.h>
 
 #include "reports/carla/carla.h"
@@ -19,31 +19,39 @@ static const struct words words[CARLA_KINDS] = {
     [CARLA_COLLISION] = {"", " Collision id %u between %u%12h with %8u%13h\n", REEL_CARLA_0_9_4, true},
     [CARLA_DOOR] = {" Vehicle door animations: ", "  Id: %u\n  Doors opened: %D", REEL_CARLA_0_9_16, false},
     [CARLA_POSITION] = {" Positions: ", "  Id: %u Location: %v Rotation: %v\n", REEL_CARLA_0_9_6, false},
-    [CARLA_TRAFFIC_LIGHT] = {" State traffic lights: ", "  Id: %u state: %9c frozen: %4b elapsedTime: %5f\n", REEL_CARLA_0_9_4, false},
-    [CARLA_VEHICLE_ANIMATION] = {" Vehicle animations: ", "  Id: %u Steering: %f Throttle: %f Brake: %f Handbrake: %b Gear: %i\n",
+    [CARLA_TRAFFIC_LIGHT] = {" State traffic lights: ", "  Id: %u state: %9c frozen: %4b elapsedTime: %5f\n",
+                             REEL_CARLA_0_9_4, false},
+    [CARLA_VEHICLE_ANIMATION] = {" Vehicle animations: ",
+                                 "  Id: %u Steering: %f Throttle: %f Brake: %f Handbrake: %b Gear: %i\n",
                                  REEL_CARLA_0_9_6, false},
     [CARLA_WALKER_ANIMATION] = {" Walker animations: ", "  Id: %u speed: %f\n", REEL_CARLA_0_9_6, false},
     [CARLA_VEHICLE_LIGHT] = {" Vehicle light animations: ", "  Id: %u %L\n", REEL_CARLA_0_9_10, false},
-    [CARLA_SCENE_LIGHT] = {" Scene light changes: ", "  Id: %i enabled: %24B intensity: %4f RGB_color: %w\n", REEL_CARLA_0_9_10, false},
-    [CARLA_KINEMATICS] = {" Dynamic actors: ", "  Id: %u linear_velocity: %v angular_velocity: %v\n", REEL_CARLA_0_9_10, false},
+    [CARLA_SCENE_LIGHT] = {" Scene light changes: ", "  Id: %i enabled: %24B intensity: %4f RGB_color: %w\n",
+                           REEL_CARLA_0_9_10, false},
+    [CARLA_KINEMATICS] = {" Dynamic actors: ", "  Id: %u linear_velocity: %v angular_velocity: %v\n", REEL_CARLA_0_9_10,
+                          false},
     [CARLA_BOUNDING_BOX] = {" Actor bounding boxes: ", "  Id: %u origin: %v extension: %v\n", REEL_CARLA_0_9_10, false},
-    [CARLA_TRIGGER_VOLUME] = {" Actor trigger volumes: ", "  Id: %u origin: %v extension: %v\n", REEL_CARLA_0_9_10, false},
-    [CARLA_PHYSICS] =
-        {" Physics Control events: ",
-         "  Id: %u\n   max_rpm = %f\n   MOI = %f\n   damping_rate_full_throttle = %f\n   damping_rate_zero_throttle_clutch_engaged = %f\n"
-         "   damping_rate_zero_throttle_clutch_disengaged = %f\n   use_gear_auto_box = %t\n   gear_switch_time = 0.5\n   clutch_strength = "
-         "%f\n"
-         "   final_ratio = %f\n   mass = %f\n   drag_coefficient = %f\n   center_of_mass = %m\n",
-         REEL_CARLA_0_9_10, false},
-    [CARLA_TRAFFIC_LIGHT_TIME] = {" Traffic Light time events: ", "  Id: %u green_time: %f yellow_time: %f red_time: %f\n",
-                                  REEL_CARLA_0_9_10, false},
+    [CARLA_TRIGGER_VOLUME] = {" Actor trigger volumes: ", "  Id: %u origin: %v extension: %v\n", REEL_CARLA_0_9_10,
+                              false},
+    [CARLA_PHYSICS] = {" Physics Control events: ",
+                       "  Id: %u\n   max_rpm = %f\n   MOI = %f\n   damping_rate_full_throttle = %f\n   "
+                       "damping_rate_zero_throttle_clutch_engaged = %f\n"
+                       "   damping_rate_zero_throttle_clutch_disengaged = %f\n   use_gear_auto_box = %t\n   "
+                       "gear_switch_time = 0.5\n   clutch_strength = "
+                       "%f\n"
+                       "   final_ratio = %f\n   mass = %f\n   drag_coefficient = %f\n   center_of_mass = %m\n",
+                       REEL_CARLA_0_9_10, false},
+    [CARLA_TRAFFIC_LIGHT_TIME] = {" Traffic Light time events: ",
+                                  "  Id: %u green_time: %f yellow_time: %f red_time: %f\n", REEL_CARLA_0_9_10, false},
     [CARLA_BONES] = {" Walkers Bones: ", "  Id: %u\n", REEL_CARLA_0_9_14, false},
-    [CARLA_WEATHER] = {" Weathers: ",
-                       "  Cloudiness: %f Precipitation: %f PrecipitationDeposits: %f WindIntensity: %f SunAzimuthAngle: %f "
-                       "SunAltitudeAngle: %f FogDensity: %f "
-                       "FogDistance: %f FogFalloff: %f Wetness: %f ScatteringIntensity: %f MieScatteringScale: %f RayleighScatteringScale: "
-                       "%f DustStorm: %f\n",
-                       REEL_CARLA_DEV_2026, true},
+    [CARLA_WEATHER] =
+        {" Weathers: ",
+         "  Cloudiness: %f Precipitation: %f PrecipitationDeposits: %f WindIntensity: %f SunAzimuthAngle: %f "
+         "SunAltitudeAngle: %f FogDensity: %f "
+         "FogDistance: %f FogFalloff: %f Wetness: %f ScatteringIntensity: %f MieScatteringScale: %f "
+         "RayleighScatteringScale: "
+         "%f DustStorm: %f\n",
+         REEL_CARLA_DEV_2026, true},
 };
 
 static const char *form_of(enum carla_kind kind, enum reel_carla_dialect dialect) {
@@ -51,7 +59,8 @@ static const char *form_of(enum carla_kind kind, enum reel_carla_dialect dialect
         return " Parenting %u with %0u (parent)\n"; /* as CARLA does: the child twice */
     }
     if (dialect < REEL_CARLA_0_9_15 && kind == CARLA_POSITION) {
-        return dialect < REEL_CARLA_0_9_10 ? "  Id: %u Location %v Rotation %v\n" : "  Id: %u Location: %v Rotation %v\n";
+        return dialect < REEL_CARLA_0_9_10 ? "  Id: %u Location %v Rotation %v\n"
+                                           : "  Id: %u Location: %v Rotation %v\n";
     }
     if (dialect < REEL_CARLA_0_9_15 && kind == CARLA_VEHICLE_ANIMATION) {
         return dialect < REEL_CARLA_0_9_10 ? "  Vehicle id %u: Steering %f Throttle %f Brake %f Handbrake %b Gear %i\n"
@@ -147,7 +156,8 @@ static void print_physics(struct grow *text, struct cursor *c, const struct carl
         carla_print(text, "    wheel ");
         carla_print_number(text, k);
         carla_print_record(text,
-                           ": tire_friction %f damping_rate %f max_steer_angle %f radius %f max_brake_torque %f max_handbrake_torque %f",
+                           ": tire_friction %f damping_rate %f max_steer_angle %f radius %f max_brake_torque %f "
+                           "max_handbrake_torque %f",
                            &wheel, layout);
         cursor_take(&wheel, layout->wheel - CARLA_WHEEL_OLD); /* stiffness is not printed */
         carla_print_record(text, " position %w\n", &wheel, layout);
@@ -269,5 +279,9 @@ static void free_state(void *state) {
     (void)state;
 }
 
-const struct carla_question carla_info = {
-    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct info)};
+const struct carla_question carla_info = {.needs = needs,
+                                          .begin = begin,
+                                          .packet = packet,
+                                          .end = end,
+                                          .free = free_state,
+                                          .state_size = sizeof(struct info)};

@@ -1,5 +1,5 @@
-/* The walk that all reports share: packets in file order, the frame they belong to, and the output passed on as it is generated. Between
- * two steps nothing is held but the state of the query. */
+/* The walk that all reports share: packets in file order, the frame they belong to, and the output passed on as it is
+ * generated. Between two steps nothing is held but the state of the query. */
 #include <stdio.h>
 
 #include "reports/carla/carla.h"
@@ -14,9 +14,10 @@ static const struct {
     const char *name;
     enum reel_carla_dialect dialect;
 } dialects[] = {
-    {"0.9.4", REEL_CARLA_0_9_4},   {"0.9.5", REEL_CARLA_0_9_4},   {"0.9.6", REEL_CARLA_0_9_6},      {"0.9.7", REEL_CARLA_0_9_6},
-    {"0.9.8", REEL_CARLA_0_9_6},   {"0.9.9", REEL_CARLA_0_9_6},   {"0.9.10", REEL_CARLA_0_9_10},    {"0.9.11", REEL_CARLA_0_9_10},
-    {"0.9.12", REEL_CARLA_0_9_10}, {"0.9.13", REEL_CARLA_0_9_10}, {"0.9.14", REEL_CARLA_0_9_14},    {"0.9.15", REEL_CARLA_0_9_15},
+    {"0.9.4", REEL_CARLA_0_9_4},   {"0.9.5", REEL_CARLA_0_9_4},   {"0.9.6", REEL_CARLA_0_9_6},
+    {"0.9.7", REEL_CARLA_0_9_6},   {"0.9.8", REEL_CARLA_0_9_6},   {"0.9.9", REEL_CARLA_0_9_6},
+    {"0.9.10", REEL_CARLA_0_9_10}, {"0.9.11", REEL_CARLA_0_9_10}, {"0.9.12", REEL_CARLA_0_9_10},
+    {"0.9.13", REEL_CARLA_0_9_10}, {"0.9.14", REEL_CARLA_0_9_14}, {"0.9.15", REEL_CARLA_0_9_15},
     {"0.9.16", REEL_CARLA_0_9_16}, {"0.10", REEL_CARLA_0_10},     {"dev2026", REEL_CARLA_DEV_2026},
 };
 
@@ -31,8 +32,12 @@ bool reel_carla_dialect_named(const char *name, enum reel_carla_dialect *dialect
 }
 
 struct reel_carla_question reel_carla_question(enum reel_carla_topic topic) {
-    return (struct reel_carla_question){
-        .topic = topic, .dialect = REEL_CARLA_0_9_15, .type1 = 'a', .type2 = 'a', .min_time_s = 30, .min_distance_cm = 10};
+    return (struct reel_carla_question){.topic = topic,
+                                        .dialect = REEL_CARLA_0_9_15,
+                                        .type1 = 'a',
+                                        .type2 = 'a',
+                                        .min_time_s = 30,
+                                        .min_distance_cm = 10};
 }
 
 /* --- rows --- */
@@ -67,7 +72,8 @@ static bool check_question(const struct reel_carla_question *q, bool rows, struc
         return reel_fail(err, REEL_UNSUPPORTED, "CARLA has no such text: only rows are available");
     }
     if (q->type1 == '\0' || q->type2 == '\0' || !strchr(letters, q->type1) || !strchr(letters, q->type2)) {
-        return reel_fail(err, REEL_ARGUMENT, "a type of actor is one of h hero, v vehicle, w walker, t traffic light, o other, a any");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "a type of actor is one of h hero, v vehicle, w walker, t traffic light, o other, a any");
     }
     bool limits = q->min_time_s >= 0 && q->min_distance_cm >= 0;
     return limits || reel_fail(err, REEL_ARGUMENT, "the least time and distance are 0 or more");
@@ -122,7 +128,8 @@ static bool read_channels(struct reel_carla *pass, struct reel_error *err) {
 }
 
 struct reel_carla *reel_carla_open(struct reel_recording *recording, const struct reel_carla_question *question,
-                                   const struct reel_text_sink *text, const struct reel_table *rows, struct reel_error *err) {
+                                   const struct reel_text_sink *text, const struct reel_table *rows,
+                                   struct reel_error *err) {
     if (!check_question(question, rows != NULL, err)) {
         return NULL;
     }
@@ -142,7 +149,8 @@ struct reel_carla *reel_carla_open(struct reel_recording *recording, const struc
         reel_fail_memory(err);
         return NULL;
     }
-    return open_stream(pass, recording, err) && carla_header_load(pass->stream->readers[0], &pass->head, &pass->header, err) &&
+    return open_stream(pass, recording, err) &&
+                   carla_header_load(pass->stream->readers[0], &pass->head, &pass->header, err) &&
                    read_channels(pass, err)
                ? TAKE(pass)
                : NULL;

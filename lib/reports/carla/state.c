@@ -1,5 +1,6 @@
-/* The living actors at a time. The state up to there comes in front of the stream; positions are interpolated between the frame at or
- * before the time and the next one. Where no velocity is recorded, it is the difference between the two. */
+/* The living actors at a time. The state up to there comes in front of the stream; positions are interpolated between
+ * the frame at or before the time and the next one. Where no velocity is recorded, it is the difference between the
+ * two. */
 #include <math.h>
 #include <string.h>
 
@@ -35,8 +36,9 @@ enum { ROWS_A_STEP = 256, COLUMNS = 27 };
 
 static bool needs(const struct reel_carla *pass, enum carla_kind kind) {
     (void)pass;
-    return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_PARENT || kind == CARLA_POSITION ||
-           kind == CARLA_TRAFFIC_LIGHT || kind == CARLA_VEHICLE_ANIMATION || kind == CARLA_WALKER_ANIMATION || kind == CARLA_VEHICLE_LIGHT;
+    return kind == CARLA_FRAME_START || kind == CARLA_EVENT_ADD || kind == CARLA_EVENT_PARENT ||
+           kind == CARLA_POSITION || kind == CARLA_TRAFFIC_LIGHT || kind == CARLA_VEHICLE_ANIMATION ||
+           kind == CARLA_WALKER_ANIMATION || kind == CARLA_VEHICLE_LIGHT;
 }
 
 static bool begin(struct reel_carla *pass, struct reel_error *err) {
@@ -270,7 +272,8 @@ static void put_controls(const struct living *a, struct reel_cell *cells) {
 
 static bool write_actor(struct reel_carla *pass, struct living *a, struct reel_error *err) {
     struct moment *s = pass->state;
-    const double turn = pass->question.ros_frame ? -1 : 1; /* mirrored with the y axis: y itself, pitch and yaw; + 0: never -0 */
+    const double turn =
+        pass->question.ros_frame ? -1 : 1; /* mirrored with the y axis: y itself, pitch and yaw; + 0: never -0 */
     struct carla_added added;
     struct reel_bytes role = {0};
     struct reel_cell cells[COLUMNS] = {reel_cell_integer(a->id)};
@@ -324,5 +327,9 @@ static void free_state(void *state) {
     free(s->json.data);
 }
 
-const struct carla_question carla_state = {
-    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct moment)};
+const struct carla_question carla_state = {.needs = needs,
+                                           .begin = begin,
+                                           .packet = packet,
+                                           .end = end,
+                                           .free = free_state,
+                                           .state_size = sizeof(struct moment)};

@@ -192,8 +192,8 @@ void carla_print_start(struct reel_carla *pass) {
     struct tm tm;
     time_t at = (time_t)pass->header.date;
     if (gmtime_r(&at, &tm)) {
-        snprintf(date, sizeof date, "%02d/%02d/%02d %02d:%02d:%02d", tm.tm_mon + 1, tm.tm_mday, (tm.tm_year % 100 + 100) % 100, tm.tm_hour,
-                 tm.tm_min, tm.tm_sec);
+        snprintf(date, sizeof date, "%02d/%02d/%02d %02d:%02d:%02d", tm.tm_mon + 1, tm.tm_mday,
+                 (tm.tm_year % 100 + 100) % 100, tm.tm_hour, tm.tm_min, tm.tm_sec);
     }
     carla_print(text, "Version: ");
     carla_print_number(text, pass->header.version);

@@ -1,5 +1,5 @@
-/* The path of one actor, frame by frame. The speed is the recorded one if there is one, else the distance from the previous frame divided
- * by the time; the row contains its source. */
+/* The path of one actor, frame by frame. The speed is the recorded one if there is one, else the distance from the
+ * previous frame divided by the time; the row contains its source. */
 #include <math.h>
 
 #include "reports/carla/carla.h"
@@ -32,8 +32,9 @@ static bool begin(struct reel_carla *pass, struct reel_error *err) {
 }
 
 static bool write_columns(struct reel_carla *pass, struct reel_error *err) {
-    static const char *const columns[] = {"time_s",  "frame",     "x_m",    "y_m",    "z_m",    "roll_deg",  "pitch_deg",
-                                          "yaw_deg", "speed_m_s", "vx_m_s", "vy_m_s", "vz_m_s", "speed_from"};
+    static const char *const columns[] = {"time_s",   "frame",     "x_m",       "y_m",       "z_m",
+                                          "roll_deg", "pitch_deg", "yaw_deg",   "speed_m_s", "vx_m_s",
+                                          "vy_m_s",   "vz_m_s",    "speed_from"};
     struct trajectory *s = pass->state;
     bool first = !s->headed;
     s->headed = true;
@@ -58,7 +59,8 @@ static bool find_velocity(const struct trajectory *s, double v[3]) {
 
 static bool write_pending(struct reel_carla *pass, struct reel_error *err) {
     struct trajectory *s = pass->state;
-    const double turn = pass->question.ros_frame ? -1 : 1; /* mirrored with the y axis: y itself, pitch and yaw; + 0: never -0 */
+    const double turn =
+        pass->question.ros_frame ? -1 : 1; /* mirrored with the y axis: y itself, pitch and yaw; + 0: never -0 */
     const struct pose *now = &s->now;
     struct reel_cell cells[13] = {
         reel_cell_real(now->time),
@@ -85,7 +87,8 @@ static bool write_pending(struct reel_carla *pass, struct reel_error *err) {
 }
 
 /* Processes the records of the packet for the actor. */
-static bool take_record(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record, struct reel_error *err) {
+static bool take_record(struct reel_carla *pass, const struct carla_packet *p, struct reel_bytes record,
+                        struct reel_error *err) {
     struct trajectory *s = pass->state;
     s->met = true;
     if (p->kind == CARLA_EVENT_ADD) { /* another actor with the same id: its path is separate */
@@ -137,5 +140,9 @@ static void free_state(void *state) {
     (void)state;
 }
 
-const struct carla_question carla_trajectory = {
-    .needs = needs, .begin = begin, .packet = packet, .end = end, .free = free_state, .state_size = sizeof(struct trajectory)};
+const struct carla_question carla_trajectory = {.needs = needs,
+                                                .begin = begin,
+                                                .packet = packet,
+                                                .end = end,
+                                                .free = free_state,
+                                                .state_size = sizeof(struct trajectory)};

@@ -1,5 +1,5 @@
-/* Changes of the state: a row per key that a message sets or removes. Messages with any number of keys are processed in pieces; the payload
- * stays valid until the next message is requested from the stream. */
+/* Changes of the state: a row per key that a message sets or removes. Messages with any number of keys are processed in
+ * pieces; the payload stays valid until the next message is requested from the stream. */
 #include "reports/nanover/nanover.h"
 #include "wire/bytes.h"
 #include "wire/json_out.h"
@@ -66,11 +66,12 @@ static void write_value(struct changes *s, struct reel_bytes packed) {
     }
 }
 
-static bool write_change(struct reel_nanover *pass, struct reel_bytes key, struct reel_cell value, bool removed, struct reel_error *err) {
+static bool write_change(struct reel_nanover *pass, struct reel_bytes key, struct reel_cell value, bool removed,
+                         struct reel_error *err) {
     const struct changes *s = pass->state;
     char time[REEL_TIME_TEXT];
-    const struct reel_cell cells[] = {reel_cell_text(nanover_time_text(pass, s->time_ns, time)), reel_cell_text(key), value,
-                                      reel_cell_bool(removed)};
+    const struct reel_cell cells[] = {reel_cell_text(nanover_time_text(pass, s->time_ns, time)), reel_cell_text(key),
+                                      value, reel_cell_bool(removed)};
     return nanover_row(pass, cells, err);
 }
 
@@ -90,8 +91,9 @@ static bool write_update(struct reel_nanover *pass, struct reel_error *err) {
         return true;
     }
     write_value(s, bytes_of(value, (size_t)(s->updates.at - value)));
-    return s->value.failed ? reel_fail_memory(err)
-                           : write_change(pass, key.bytes, reel_cell_json(bytes_of(s->value.data, s->value.size)), false, err);
+    return s->value.failed
+               ? reel_fail_memory(err)
+               : write_change(pass, key.bytes, reel_cell_json(bytes_of(s->value.data, s->value.size)), false, err);
 }
 
 static bool write_removal(struct reel_nanover *pass, struct reel_error *err) {

@@ -1,5 +1,5 @@
-/* Energies per frame. Values that a frame lacks stay empty; only a missing total is computed as NanoVer does: kinetic plus potential,
- * without the energy of users. */
+/* Energies per frame. Values that a frame lacks stay empty; only a missing total is computed as NanoVer does: kinetic
+ * plus potential, without the energy of users. */
 #include "reports/nanover/nanover.h"
 
 enum { SIMULATION_TIME, KINETIC, POTENTIAL, TOTAL, USER, WORK, TEMPERATURE, KEYS = NANOVER_ENERGIES };
@@ -25,7 +25,8 @@ bool nanover_energies_of(struct cursor frame, struct reel_cell cell[NANOVER_ENER
             any |= k != SIMULATION_TIME;
         }
     }
-    if (cell[TOTAL].kind == REEL_CELL_NULL && cell[KINETIC].kind != REEL_CELL_NULL && cell[POTENTIAL].kind != REEL_CELL_NULL) {
+    if (cell[TOTAL].kind == REEL_CELL_NULL && cell[KINETIC].kind != REEL_CELL_NULL &&
+        cell[POTENTIAL].kind != REEL_CELL_NULL) {
         cell[TOTAL] = reel_cell_real(cell[KINETIC].real + cell[POTENTIAL].real);
     }
     return any;

@@ -3,8 +3,8 @@
 #include "wire/cleanup.h"
 #include "wire/json_out.h"
 
-bool reel_nanover_moment(struct reel_recording *recording, enum reel_nanover_part part, int64_t time_ns, uint8_t **data, size_t *size,
-                         struct reel_error *err) {
+bool reel_nanover_moment(struct reel_recording *recording, enum reel_nanover_part part, int64_t time_ns, uint8_t **data,
+                         size_t *size, struct reel_error *err) {
     if (!nanover_is_there(reel_recording_index(recording))) {
         return reel_fail(err, REEL_UNSUPPORTED, "this recording holds no NanoVer messages");
     }
@@ -25,7 +25,8 @@ bool reel_nanover_json(struct reel_bytes message, char **text, size_t *size, str
     if (out.failed) {
         good = reel_fail_memory(err);
     } else if (json.too_long) {
-        good = reel_fail(err, REEL_LIMIT, "this is more than %d MiB of JSON; ask for MessagePack", REEL_NANOVER_TEXT_MAX >> 20);
+        good = reel_fail(err, REEL_LIMIT, "this is more than %d MiB of JSON; ask for MessagePack",
+                         REEL_NANOVER_TEXT_MAX >> 20);
     }
     *text = good ? (char *)out.data : NULL;
     *size = good ? out.size : 0;

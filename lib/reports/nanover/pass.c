@@ -1,5 +1,5 @@
-/* The walk that all table reports share: messages in time order, converted to today's form. A step is short, and between two steps
- * nothing is held but the state of the query. */
+/* The walk that all table reports share: messages in time order, converted to today's form. A step is short, and
+ * between two steps nothing is held but the state of the query. */
 #include <string.h>
 
 #include "core/stream.h"
@@ -30,7 +30,8 @@ bool nanover_carries(const struct reel_channel *channel, const char *type) {
     return any;
 }
 
-bool nanover_read_body(struct reel_nanover *pass, const struct reel_message *m, struct nanover_body *body, struct reel_error *err) {
+bool nanover_read_body(struct reel_nanover *pass, const struct reel_message *m, struct nanover_body *body,
+                       struct reel_error *err) {
     struct reel_bytes payload;
     if (!stream_decodable(pass->stream, m, &payload, err)) {
         return false;
@@ -61,7 +62,8 @@ void nanover_pick(struct cursor frame, const char *const *keys, unsigned n, stru
 
 /* --- opening --- */
 
-struct reel_stream *nanover_stream(struct reel_recording *recording, const struct reel_selection *selection, struct reel_error *err) {
+struct reel_stream *nanover_stream(struct reel_recording *recording, const struct reel_selection *selection,
+                                   struct reel_error *err) {
     if (!nanover_is_there(reel_recording_index(recording))) {
         reel_fail(err, REEL_UNSUPPORTED, "this recording holds no NanoVer messages");
         return NULL;

@@ -45,7 +45,8 @@ static bool write_run(struct reel_nanover *pass, int64_t end_ns, struct reel_err
         reel_cell_integer((int64_t)run->frames),
         reel_cell_real((double)((uint64_t)end_ns - (uint64_t)run->start_ns) / 1e9),
         run->has_counter ? number_cell(&run->counter) : (struct reel_cell){.kind = REEL_CELL_NULL},
-        run->has_name ? reel_cell_text(bytes_of(run->name.data, run->name.size)) : (struct reel_cell){.kind = REEL_CELL_NULL},
+        run->has_name ? reel_cell_text(bytes_of(run->name.data, run->name.size))
+                      : (struct reel_cell){.kind = REEL_CELL_NULL},
     };
     return nanover_row(pass, cells, err);
 }
@@ -146,8 +147,8 @@ static bool find_run(struct reel_recording *recording, uint64_t number, struct b
 }
 
 /* The cut is just after the reset, so that the front contains the reset itself. */
-bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct reel_selection *selection, struct reel_write_options *options,
-                      struct reel_error *err) {
+bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct reel_selection *selection,
+                      struct reel_write_options *options, struct reel_error *err) {
     const struct reel_index_info *info = reel_index_info(reel_recording_index(recording));
     struct bounds b = {.end_ns = REEL_TIME_MAX};
     if (!find_run(recording, run, &b, err)) {
@@ -157,11 +158,12 @@ bool reel_nanover_run(struct reel_recording *recording, uint64_t run, struct ree
         return reel_fail(err, REEL_NOT_FOUND, "there is no run 0: no frame precedes the first reset");
     }
     if (!b.found) {
-        return reel_fail(err, REEL_NOT_FOUND, "there is no run %llu: this recording has %llu resets", (unsigned long long)run,
-                         (unsigned long long)b.resets);
+        return reel_fail(err, REEL_NOT_FOUND, "there is no run %llu: this recording has %llu resets",
+                         (unsigned long long)run, (unsigned long long)b.resets);
     }
     if (run > 0 && b.end_ns == b.start_ns) {
-        return reel_fail(err, REEL_NOT_FOUND, "run %llu lasts no time: the next reset is of the same instant", (unsigned long long)run);
+        return reel_fail(err, REEL_NOT_FOUND, "run %llu lasts no time: the next reset is of the same instant",
+                         (unsigned long long)run);
     }
     options->is_cut = true;
     options->start_ns = run > 0 ? b.start_ns : info->start_ns;

@@ -1,5 +1,5 @@
-/* Mosaics of a Bayer filter, where a pixel has one colour: the two others are the means of its nearest neighbours that have them.
- * Neighbours beyond an edge are those on its other side, which have the same colour. */
+/* Mosaics of a Bayer filter, where a pixel has one colour: the two others are the means of its nearest neighbours that
+ * have them. Neighbours beyond an edge are those on its other side, which have the same colour. */
 #include "reports/picture/picture.h"
 
 static uint64_t before(uint64_t i, uint64_t n) {
@@ -16,7 +16,8 @@ void bayer_row(const struct mosaic *m, uint32_t y, uint8_t *to) {
                   *down = data + after(y, image->height) * m->step;
     bool red_row = (y & 1) == m->red_y;
     for (uint32_t i = 0; i < image->width; i++, to += 3) {
-        size_t x = (size_t)i * m->bytes, left = before(i, image->width) * m->bytes, right = after(i, image->width) * m->bytes;
+        size_t x = (size_t)i * m->bytes, left = before(i, image->width) * m->bytes,
+               right = after(i, image->width) * m->bytes;
         bool red_column = (i & 1) == m->red_x;
         int across = row[left] + row[right], along = up[x] + down[x];
         if (red_row == red_column) { /* red or blue */

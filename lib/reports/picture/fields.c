@@ -1,5 +1,5 @@
-/* The fields of an image message. An image is recognised by its fields, not by its type: data with an encoding, width and height, or data
- * that are an image file. */
+/* The fields of an image message. An image is recognised by its fields, not by its type: data with an encoding, width
+ * and height, or data that are an image file. */
 #include "reports/picture/picture.h"
 
 #include <stdlib.h>
@@ -38,8 +38,9 @@ static bool go_out(struct reel_visitor *v) {
 }
 
 static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
-    static const char *const names[] = {[WIDTH] = "width",       [HEIGHT] = "height", [STEP] = "step", [ENDIAN] = "is_bigendian",
-                                        [ENCODING] = "encoding", [FORMAT] = "format", [DATA] = "data"};
+    static const char *const names[] = {
+        [WIDTH] = "width",       [HEIGHT] = "height", [STEP] = "step", [ENDIAN] = "is_bigendian",
+        [ENCODING] = "encoding", [FORMAT] = "format", [DATA] = "data"};
     struct collector *c = self(v);
     if (c->depth == 1) {
         c->at = OTHER;
@@ -138,7 +139,8 @@ static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
 
 /* Videos have no first bytes of their own; the format names them. */
 static bool find_video(struct collector *c) {
-    bool h264 = strcasecmp(c->format, "h264") == 0, h265 = strcasecmp(c->format, "h265") == 0 || strcasecmp(c->format, "hevc") == 0;
+    bool h264 = strcasecmp(c->format, "h264") == 0,
+         h265 = strcasecmp(c->format, "h265") == 0 || strcasecmp(c->format, "hevc") == 0;
     c->image->form = h264 ? REEL_PICTURE_H264 : REEL_PICTURE_H265;
     return h264 || h265;
 }
@@ -160,7 +162,8 @@ static bool find_form(struct collector *c, struct reel_error *err) {
     }
     image->form = REEL_PICTURE_PNG;
     return bytes_start(image->data, bytes_of("\x89PNG\r\n\x1a\n", 8)) ||
-           reel_fail(err, REEL_UNSUPPORTED, "this image is neither JPEG, PNG, H.264 nor H.265; its format field is: \"%s\"", c->format);
+           reel_fail(err, REEL_UNSUPPORTED,
+                     "this image is neither JPEG, PNG, H.264 nor H.265; its format field is: \"%s\"", c->format);
 }
 
 static bool sort_out(struct collector *c, struct reel_error *err) {
@@ -169,8 +172,9 @@ static bool sort_out(struct collector *c, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     if (!(c->met & 1U << DATA) || (!(c->met & 1U << FORMAT) && (c->met & sides) != sides)) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "this message is not an image: an image has data and either a format, or an encoding, width and height");
+        return reel_fail(
+            err, REEL_UNSUPPORTED,
+            "this message is not an image: an image has data and either a format, or an encoding, width and height");
     }
     if (c->no_base64) {
         return reel_fail(err, REEL_DAMAGED, "the data of the image is not valid base64");
@@ -178,7 +182,8 @@ static bool sort_out(struct collector *c, struct reel_error *err) {
     return (c->met & sides) == sides || find_form(c, err);
 }
 
-bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_image *out, struct reel_error *err) {
+bool reel_image_read(const struct reel_decoder *decoder, struct reel_bytes payload, struct reel_image *out,
+                     struct reel_error *err) {
     static const struct reel_visitor_ops ops = {.begin_map = go_in,
                                                 .end_map = go_out,
                                                 .begin_list = go_in,

@@ -1,4 +1,5 @@
-/* JPEG and PNG files, with libjpeg-turbo and libpng. Sizes in a header are checked before anything is allocated by them. */
+/* JPEG and PNG files, with libjpeg-turbo and libpng. Sizes in a header are checked before anything is allocated by
+ * them. */
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,15 +34,16 @@ static void choose_size(int width, int height, uint32_t target_width, int *out_w
     }
 }
 
-/* A progressive JPEG may repeat its scans any number of times at little cost in bytes, so they are counted. Similar bytes elsewhere are
- * counted too. */
+/* A progressive JPEG may repeat its scans any number of times at little cost in bytes, so they are counted. Similar
+ * bytes elsewhere are counted too. */
 static bool scans_fit(struct reel_bytes file, int width, int height, struct reel_error *err) {
     uint64_t scans = 0;
     for (size_t i = 1; i < file.size; i++) {
         scans += file.data[i - 1] == 0xff && file.data[i] == 0xda;
     }
     return (uint64_t)width * (uint64_t)height <= PICTURE_SCANNED_MAX / (scans ? scans : 1) ||
-           reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height, (unsigned long long)scans);
+           reel_fail(err, REEL_LIMIT, "a JPEG of %d x %d pixels in %llu scans is not drawn", width, height,
+                     (unsigned long long)scans);
 }
 
 static bool read_jpeg(struct reel_bytes file, uint32_t target_width, struct pixels *out, struct reel_error *err) {
@@ -61,7 +63,8 @@ static bool read_jpeg(struct reel_bytes file, uint32_t target_width, struct pixe
     if (!pixels_new((uint32_t)width, (uint32_t)height, grey ? 1 : 3, out, err)) {
         return false;
     }
-    int failed = tjDecompress2(jpeg, file.data, file.size, out->data, width, 0, height, grey ? TJPF_GRAY : TJPF_RGB, TJFLAG_LIMITSCANS);
+    int failed = tjDecompress2(jpeg, file.data, file.size, out->data, width, 0, height, grey ? TJPF_GRAY : TJPF_RGB,
+                               TJFLAG_LIMITSCANS);
     /* a camera's picture is used even when cut off or malformed */
     return failed == 0 || tjGetErrorCode(jpeg) == TJERR_WARNING ||
            reel_fail(err, REEL_DAMAGED, "this JPEG cannot be read: %s", tjGetErrorStr2(jpeg));
@@ -76,8 +79,8 @@ static bool write_jpeg(const struct pixels *from, struct reel_picture *out, stru
     if (!jpeg || !out->data) {
         return reel_fail_memory(err);
     }
-    if (tjCompress2(jpeg, from->data, (int)from->width, 0, (int)from->height, grey ? TJPF_GRAY : TJPF_RGB, &out->data, &size, sampling,
-                    QUALITY, TJFLAG_NOREALLOC) != 0) {
+    if (tjCompress2(jpeg, from->data, (int)from->width, 0, (int)from->height, grey ? TJPF_GRAY : TJPF_RGB, &out->data,
+                    &size, sampling, QUALITY, TJFLAG_NOREALLOC) != 0) {
         return reel_fail(err, REEL_LIMIT, "no JPEG could be made: %s", tjGetErrorStr2(jpeg));
     }
     out->size = size;
@@ -178,7 +181,8 @@ bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struc
     return (image->form == REEL_PICTURE_JPEG ? read_jpeg : read_png)(image->data, target_width, out, err);
 }
 
-bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err) {
+bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out,
+                   struct reel_error *err) {
     *out = (struct reel_picture){.width = from->width, .height = from->height};
     bool good = (form == REEL_PICTURE_JPEG ? write_jpeg : write_png)(from, out, err);
     uint8_t *less = good ? realloc(out->data, out->size) : NULL;
@@ -207,10 +211,12 @@ static bool pixels_of(const struct reel_image *image, uint32_t width, struct pix
     return true;
 }
 
-bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out, struct reel_error *err) {
+bool reel_picture_pixels(const struct reel_image *image, uint32_t width, struct reel_pixels *out,
+                         struct reel_error *err) {
     struct pixels pixels = {0};
     bool good = pixels_of(image, width, &pixels, err);
-    *out = (struct reel_pixels){.data = pixels.data, .width = pixels.width, .height = pixels.height, .values = pixels.values};
+    *out = (struct reel_pixels){
+        .data = pixels.data, .width = pixels.width, .height = pixels.height, .values = pixels.values};
     if (!good) {
         reel_pixels_done(out);
     }
@@ -222,8 +228,8 @@ void reel_pixels_done(struct reel_pixels *pixels) {
     *pixels = (struct reel_pixels){0};
 }
 
-bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width, struct reel_picture *out,
-                       struct reel_error *err) {
+bool reel_picture_make(const struct reel_image *image, enum reel_picture_form form, uint32_t width,
+                       struct reel_picture *out, struct reel_error *err) {
     AUTO(pixels_done) struct pixels pixels = {0};
     *out = (struct reel_picture){0};
     return pixels_of(image, width, &pixels, err) && picture_write(&pixels, form, out, err);

@@ -1,6 +1,6 @@
-/* Shared by the parts of picture output. fields: fields of an image message · rows: conversion of any pixel encoding to rows of grey or
- * RGB, and scaling · bayer: mosaics · files: reading and writing JPEG and PNG, and the public function · thumbnail: pictures of a
- * recording. */
+/* Shared by the parts of picture output. fields: fields of an image message · rows: conversion of any pixel encoding to
+ * rows of grey or RGB, and scaling · bayer: mosaics · files: reading and writing JPEG and PNG, and the public function
+ * · thumbnail: pictures of a recording. */
 #ifndef REEL_REPORTS_PICTURE_PICTURE_H
 #define REEL_REPORTS_PICTURE_PICTURE_H
 
@@ -8,7 +8,11 @@
 
 #include "reel/picture.h"
 
-enum { PICTURE_SIDE_MAX = 16384, PICTURE_PIXELS_MAX = 64 << 20, PICTURE_SCANNED_MAX = 1 << 30 /* pixels times the scans of a JPEG */ };
+enum {
+    PICTURE_SIDE_MAX = 16384,
+    PICTURE_PIXELS_MAX = 64 << 20,
+    PICTURE_SCANNED_MAX = 1 << 30 /* pixels times the scans of a JPEG */
+};
 
 struct pixels { /* 8 bits per value, rows without padding */
     uint8_t *data;
@@ -36,6 +40,7 @@ struct mosaic {
 void bayer_row(const struct mosaic *m, uint32_t y, uint8_t *to);
 /* Reads an image file; a JPEG is decoded no larger than needed to scale it to the requested width (0: full size). */
 bool pixels_of_file(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err);
-bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out, struct reel_error *err);
+bool picture_write(const struct pixels *from, enum reel_picture_form form, struct reel_picture *out,
+                   struct reel_error *err);
 
 #endif

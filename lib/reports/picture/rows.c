@@ -1,4 +1,5 @@
-/* Converts rows of any encoding to 8 bits, and scales them. An image is read once, row by row, and only the output is kept in memory. */
+/* Converts rows of any encoding to 8 bits, and scales them. An image is read once, row by row, and only the output is
+ * kept in memory. */
 #include "reports/picture/picture.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"
@@ -14,14 +15,16 @@ bool picture_fits(uint64_t width, uint64_t height, struct reel_error *err) {
         return reel_fail(err, REEL_DAMAGED, "an image of %llu x %llu pixels", (ull)width, (ull)height);
     }
     if (width > PICTURE_SIDE_MAX || height > PICTURE_SIDE_MAX || width * height > PICTURE_PIXELS_MAX) {
-        return reel_fail(err, REEL_LIMIT, "an image of %llu x %llu pixels: at most %d a side and %d million in all are drawn", (ull)width,
-                         (ull)height, PICTURE_SIDE_MAX, PICTURE_PIXELS_MAX >> 20);
+        return reel_fail(err, REEL_LIMIT,
+                         "an image of %llu x %llu pixels: at most %d a side and %d million in all are drawn",
+                         (ull)width, (ull)height, PICTURE_SIDE_MAX, PICTURE_PIXELS_MAX >> 20);
     }
     return true;
 }
 
 bool pixels_new(uint32_t width, uint32_t height, unsigned values, struct pixels *out, struct reel_error *err) {
-    *out = (struct pixels){.width = width, .height = height, .values = values, .data = calloc((size_t)width * height, values)};
+    *out = (struct pixels){
+        .width = width, .height = height, .values = values, .data = calloc((size_t)width * height, values)};
     return out->data || reel_fail_memory(err);
 }
 
@@ -226,10 +229,12 @@ static bool check_bytes(struct raw_source *s, struct reel_error *err) {
     uint64_t row = ((uint64_t)image->width + (pairs && image->width % 2)) * s->how->bytes;
     s->step = image->step ? image->step : row;
     if (s->step < row) {
-        return reel_fail(err, REEL_DAMAGED, "rows of %llu bytes for %u pixels of %s", (ull)s->step, image->width, image->encoding);
+        return reel_fail(err, REEL_DAMAGED, "rows of %llu bytes for %u pixels of %s", (ull)s->step, image->width,
+                         image->encoding);
     }
     if (image->data.size < row || image->height - 1 > (image->data.size - row) / s->step) {
-        return reel_fail(err, REEL_DAMAGED, "%zu bytes for %u rows of %llu", image->data.size, image->height, (ull)s->step);
+        return reel_fail(err, REEL_DAMAGED, "%zu bytes for %u rows of %llu", image->data.size, image->height,
+                         (ull)s->step);
     }
     return true;
 }
@@ -250,7 +255,8 @@ static void find_range(struct raw_source *s) {
     s->range = most - least;
 }
 
-bool pixels_of_image(const struct reel_image *image, uint32_t target_width, struct pixels *out, struct reel_error *err) {
+bool pixels_of_image(const struct reel_image *image, uint32_t target_width, struct pixels *out,
+                     struct reel_error *err) {
     struct raw_source s = {.image = image, .how = encoding_of(image, err)};
     if (!s.how || !picture_fits(image->width, image->height, err) || !check_bytes(&s, err)) {
         return false;

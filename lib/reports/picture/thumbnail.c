@@ -1,4 +1,5 @@
-/* Pictures of a recording at a glance. Small ones are made of what cameras record; an image that would cost more than that is left out. */
+/* Pictures of a recording at a glance. Small ones are made of what cameras record; an image that would cost more than
+ * that is left out. */
 #include <string.h>
 #include <strings.h>
 
@@ -16,7 +17,8 @@ static bool has_pictures(const struct reel_channel *channel) {
 }
 
 static bool is_measured(const struct reel_channel *channel) {
-    return strcasestr(channel->name, "depth") || strcasestr(channel->name, "disparity") || strcasestr(channel->name, "mask");
+    return strcasestr(channel->name, "depth") || strcasestr(channel->name, "disparity") ||
+           strcasestr(channel->name, "mask");
 }
 
 /* Whether people rather look at a than at b: at what a camera sees, and at what has more images. */
@@ -60,7 +62,8 @@ struct strip {
 };
 
 /* The width at which the image fits into a tile. */
-static bool choose_width(const struct reel_image *image, const struct reel_thumbnail *options, uint32_t *width, struct reel_error *err) {
+static bool choose_width(const struct reel_image *image, const struct reel_thumbnail *options, uint32_t *width,
+                         struct reel_error *err) {
     uint32_t w = 0, h = 0;
     if (!reel_image_size(image, &w, &h)) {
         return reel_fail(err, REEL_DAMAGED, "the head of this image cannot be read");
@@ -77,7 +80,8 @@ static bool choose_width(const struct reel_image *image, const struct reel_thumb
     return true;
 }
 
-static bool read_frame(const struct strip *s, uint32_t channel, int64_t time_ns, struct reel_pixels *out, struct reel_error *err) {
+static bool read_frame(const struct strip *s, uint32_t channel, int64_t time_ns, struct reel_pixels *out,
+                       struct reel_error *err) {
     struct reel_selection q = reel_select_all;
     AUTO(reel_stream_free) struct reel_stream *stream = NULL;
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
@@ -93,8 +97,9 @@ static bool read_frame(const struct strip *s, uint32_t channel, int64_t time_ns,
         return reel_fail(err, REEL_LIMIT, "an image of %u bytes is too large for a thumbnail", m.size);
     }
     AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(stream->channels[m.channel], err);
-    return decoder && reel_stream_payload(stream, &m, &payload, err) && reel_image_read(decoder, payload, &image, err) &&
-           choose_width(&image, s->options, &width, err) && reel_picture_pixels(&image, width, out, err);
+    return decoder && reel_stream_payload(stream, &m, &payload, err) &&
+           reel_image_read(decoder, payload, &image, err) && choose_width(&image, s->options, &width, err) &&
+           reel_picture_pixels(&image, width, out, err);
 }
 
 /* The first frame decides the size of all; what is larger is cut, and what is smaller stands on black. */
@@ -106,7 +111,8 @@ static bool put(struct strip *s, uint32_t tile, const struct reel_pixels *frame,
             return false;
         }
     }
-    uint32_t columns = frame->width < s->width ? frame->width : s->width, rows = frame->height < s->height ? frame->height : s->height;
+    uint32_t columns = frame->width < s->width ? frame->width : s->width,
+             rows = frame->height < s->height ? frame->height : s->height;
     for (uint32_t y = 0; y < rows; y++) {
         const uint8_t *from = frame->data + (size_t)y * frame->width * frame->values;
         uint8_t *to = s->canvas.data + ((size_t)y * s->canvas.width + (size_t)tile * s->width) * 3;
@@ -143,8 +149,8 @@ static bool draw_channel(struct strip *s, uint32_t channel, struct reel_error *e
     return true;
 }
 
-bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thumbnail *options, struct reel_picture *out,
-                         struct reel_error *err) {
+bool reel_thumbnail_make(struct reel_recording *recording, const struct reel_thumbnail *options,
+                         struct reel_picture *out, struct reel_error *err) {
     uint32_t candidates[CANDIDATES], n = find_candidates(reel_recording_index(recording), candidates);
     struct reel_error why = {0};
     bool good = false;

@@ -1,5 +1,5 @@
-/* What `rosbag info` reads from a bag beyond the index: whether a bag of version 1.2 begins with a file header, and the chunks of
- * version 2.0. Chunks are reported only when all of them agree with the bag's own index. */
+/* What `rosbag info` reads from a bag beyond the index: whether a bag of version 1.2 begins with a file header, and the
+ * chunks of version 2.0. Chunks are reported only when all of them agree with the bag's own index. */
 #include "reports/rosbag/info.h"
 
 #include <string.h>
@@ -70,8 +70,9 @@ static bool take_chunk(struct walk *w, uint64_t at, struct reel_error *err) {
 static bool take_info(struct walk *w, const struct rosbag2_0_record *r, struct reel_error *err) {
     struct rosbag2_0_info info;
     if (!rosbag2_0_is_record(r) || !rosbag2_0_info_read(&w->tail, r, &info, err)) {
-        return rosbag2_0_is_record(r) ? false
-                                      : reel_fail(err, REEL_DAMAGED, "the chunk info at %llu lacks fields", (unsigned long long)r->at);
+        return rosbag2_0_is_record(r)
+                   ? false
+                   : reel_fail(err, REEL_DAMAGED, "the chunk info at %llu lacks fields", (unsigned long long)r->at);
     }
     w->f->start_s = w->f->chunks == 0 ? bag_seconds(rosbag2_0_stamp_ns(info.start)) : w->f->start_s;
     w->f->end_s = bag_seconds(rosbag2_0_stamp_ns(info.end));
@@ -104,7 +105,8 @@ static bool walk(struct walk *w, struct reel_error *err) {
 bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *valid, struct reel_error *err) {
     AUTO_STRUCT(walk_done) struct walk w = {.bounds = {recording->parts[0]->size, "the file"}, .f = f};
     const struct bag_figures before = *f;
-    if (!window_open(&w.tail, recording->parts[0], TAIL_WINDOW, err) || !window_open(&w.chunk, recording->parts[0], CHUNK_WINDOW, err)) {
+    if (!window_open(&w.tail, recording->parts[0], TAIL_WINDOW, err) ||
+        !window_open(&w.chunk, recording->parts[0], CHUNK_WINDOW, err)) {
         return false;
     }
     *valid = walk(&w, err);

@@ -1,5 +1,5 @@
-/* Computes the figures of `rosbag info` from the index, with rosbag's own definitions: seconds are doubles, a bag of version 2 begins with
- * its first chunk, and one of version 1.2 without a file header has no figures. */
+/* Computes the figures of `rosbag info` from the index, with rosbag's own definitions: seconds are doubles, a bag of
+ * version 2 begins with its first chunk, and one of version 1.2 without a file header has no figures. */
 #include "reports/rosbag/info.h"
 
 #include <stdio.h>
@@ -55,8 +55,8 @@ static bool keep_stamp(void *context, const struct reel_entry *e) {
 }
 
 /* The channels[0 … n) of one topic. */
-static bool measure(struct reel_reader *reader, const struct reel_channel *const *channels, size_t n, struct bag_topic *topic,
-                    struct reel_error *err) {
+static bool measure(struct reel_reader *reader, const struct reel_channel *const *channels, size_t n,
+                    struct bag_topic *topic, struct reel_error *err) {
     if (topic->messages < 2 || topic->messages > STAMPS_MAX) {
         return true;
     }
@@ -178,7 +178,8 @@ static bool is_ros(const struct reel_index *index, const struct reel_index_info 
     return ros;
 }
 
-static bool bag_figures_of(struct reel_recording *recording, bool rates, struct bag_figures *f, struct reel_error *err) {
+static bool bag_figures_of(struct reel_recording *recording, bool rates, struct bag_figures *f,
+                           struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     const struct reel_index_info *info = reel_index_info(index);
     *f = (struct bag_figures){.messages = info->messages};
@@ -187,7 +188,10 @@ static bool bag_figures_of(struct reel_recording *recording, bool rates, struct 
                          info->format->title);
     }
     const char *version = strncmp(info->container, "#ROS", 4) == 0 ? strstr(info->container, " V") : NULL;
-    snprintf(f->version, sizeof f->version, "%s", version ? version + 2 : info->container[0] ? info->container : info->format->name);
+    snprintf(f->version, sizeof f->version, "%s",
+             version              ? version + 2
+             : info->container[0] ? info->container
+                                  : info->format->name);
     f->version1 = version && version[2] == '1';
     for (uint32_t i = 0; i < info->n_parts; i++) {
         f->size += reel_index_part_size(index, i);
@@ -199,7 +203,8 @@ static bool bag_figures_of(struct reel_recording *recording, bool rates, struct 
     f->no_index = !headed;
     f->short_ = !headed || f->messages == 0;
     AUTO(reel_reader_free) struct reel_reader *reader = reel_reader_new(recording, err);
-    return reader && (f->short_ || (fill_chunks(f, recording, err) && fill_topics(f, reader, rates || f->version1, err)));
+    return reader &&
+           (f->short_ || (fill_chunks(f, recording, err) && fill_topics(f, reader, rates || f->version1, err)));
 }
 
 static void bag_figures_done(struct bag_figures *f) {
@@ -207,7 +212,8 @@ static void bag_figures_done(struct bag_figures *f) {
     free(f->types);
 }
 
-char *reel_bag_info(struct reel_recording *recording, const struct reel_bag_question *question, struct reel_error *err) {
+char *reel_bag_info(struct reel_recording *recording, const struct reel_bag_question *question,
+                    struct reel_error *err) {
     struct bag_figures f;
     struct grow out = {0};
     bool good = bag_figures_of(recording, question->freq, &f, err);
@@ -232,9 +238,10 @@ static bool put_rows(const struct bag_figures *f, const struct reel_table *to) {
     bool good = to->columns(to->context, columns, COLUMNS);
     for (size_t i = 0; good && i < f->n_topics; i++) {
         const struct bag_topic *t = &f->topics[i];
-        const struct reel_cell cells[COLUMNS] = {reel_cell_text(bytes_text(t->name)), reel_cell_text(bytes_text(t->type ? t->type : "")),
-                                                 reel_cell_integer((int64_t)t->messages), reel_cell_integer(t->connections),
-                                                 t->rate > 0 ? reel_cell_real(t->rate) : reel_cell_of(REEL_CELL_NULL)};
+        const struct reel_cell cells[COLUMNS] = {
+            reel_cell_text(bytes_text(t->name)), reel_cell_text(bytes_text(t->type ? t->type : "")),
+            reel_cell_integer((int64_t)t->messages), reel_cell_integer(t->connections),
+            t->rate > 0 ? reel_cell_real(t->rate) : reel_cell_of(REEL_CELL_NULL)};
         good = to->row(to->context, cells, COLUMNS);
     }
     return good && to->end(to->context);
@@ -242,7 +249,8 @@ static bool put_rows(const struct bag_figures *f, const struct reel_table *to) {
 
 bool reel_bag_topics(struct reel_recording *recording, const struct reel_table *to, struct reel_error *err) {
     struct bag_figures f;
-    bool good = bag_figures_of(recording, true, &f, err) && (put_rows(&f, to) || reel_fail(err, REEL_CANCELLED, "stopped by the receiver"));
+    bool good = bag_figures_of(recording, true, &f, err) &&
+                (put_rows(&f, to) || reel_fail(err, REEL_CANCELLED, "stopped by the receiver"));
     bag_figures_done(&f);
     return good;
 }

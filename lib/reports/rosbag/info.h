@@ -42,8 +42,8 @@ static inline double bag_seconds(int64_t ns) {
 
 /* file.c. A bag of version 1.2 without a file header is from before bags had indexes. */
 bool bag_has_file_header(struct reel_recording *recording, bool *yes, struct reel_error *err);
-/* Reads chunks (f->codecs has the names) and time span of a bag of version 2.0; *valid false: its index is inconsistent, and nothing was
- * changed. */
+/* Reads chunks (f->codecs has the names) and time span of a bag of version 2.0; *valid false: its index is
+ * inconsistent, and nothing was changed. */
 bool bag_read_chunks(struct reel_recording *recording, struct bag_figures *f, bool *valid, struct reel_error *err);
 
 void bag_info_text(const struct bag_figures *f, const char *path, struct grow *out);

@@ -1,5 +1,5 @@
-/* The figures of a bag as text, in the form of `rosbag info`: a table, or YAML. Output equals rosbag's byte for byte, including its
- * mistakes. */
+/* The figures of a bag as text, in the form of `rosbag info`: a table, or YAML. Output equals rosbag's byte for byte,
+ * including its mistakes. */
 #include "reports/rosbag/info.h"
 
 #include <stdarg.h>
@@ -173,7 +173,8 @@ static void put_sizes(struct rows *rows, const struct bag_figures *f) {
     const char *raw_text = size_text((double)sum.raw, raw), *stored_text = size_text((double)sum.stored, stored);
     int width = wider(width_of(raw_text), stored_text), rate = 0;
     if (duration > 0) {
-        rate = wider(width_of(size_text((double)sum.raw / duration, raw_rate)), size_text((double)sum.stored / duration, stored_rate));
+        rate = wider(width_of(size_text((double)sum.raw / duration, raw_rate)),
+                     size_text((double)sum.stored / duration, stored_rate));
     }
     label(rows, "uncompressed");
     print(rows->out, "%*s", width, raw_text);
@@ -184,7 +185,8 @@ static void put_sizes(struct rows *rows, const struct bag_figures *f) {
     label(rows, "compressed");
     print(rows->out, "%*s", width, stored_text);
     if (duration > 0) {
-        print(rows->out, " @ %*s/s (%.2f%%)", rate, size_text((double)sum.stored / duration, stored_rate), percent(&sum));
+        print(rows->out, " @ %*s/s (%.2f%%)", rate, size_text((double)sum.stored / duration, stored_rate),
+              percent(&sum));
     }
     print(rows->out, "\n");
 }
@@ -231,7 +233,10 @@ static void put_path(struct rows *rows, const struct bag_figures *f, const char 
 void bag_info_text(const struct bag_figures *f, const char *path, struct grow *out) {
     bool compressed = any_compressed(f);
     char size[SIZE_TEXT];
-    struct rows rows = {.out = out, .label = (int)strlen(f->short_ ? "version:" : compressed ? "uncompressed:" : "compression:")};
+    struct rows rows = {.out = out,
+                        .label = (int)strlen(f->short_    ? "version:"
+                                             : compressed ? "uncompressed:"
+                                                          : "compression:")};
     put_path(&rows, f, path);
     if (!f->short_) {
         put_span(&rows, f);
@@ -274,11 +279,13 @@ void bag_info_yaml(const struct bag_figures *f, const char *path, struct grow *o
         return;
     }
     print(out, "duration: %.6f\nstart: %.6f\nend: %.6f\n", f->end_s - f->start_s, f->start_s, f->end_s);
-    print(out, "size: %llu\nmessages: %llu\nindexed: True\n", (unsigned long long)f->size, (unsigned long long)f->messages);
+    print(out, "size: %llu\nmessages: %llu\nindexed: True\n", (unsigned long long)f->size,
+          (unsigned long long)f->messages);
     print(out, "compression: %s\n", f->chunks == 0 ? "none" : f->codecs[0].name);
     if (any_compressed(f)) {
         struct bag_codec sum = sum_of(f);
-        print(out, "uncompressed: %llu\ncompressed: %llu\n", (unsigned long long)sum.raw, (unsigned long long)sum.stored);
+        print(out, "uncompressed: %llu\ncompressed: %llu\n", (unsigned long long)sum.raw,
+              (unsigned long long)sum.stored);
     }
     print(out, "types:\n");
     for (size_t i = 0; i < f->n_types; i++) {

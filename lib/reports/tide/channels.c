@@ -90,7 +90,8 @@ static struct reel_cell time_cell(bool any, int64_t ns, enum reel_clock clock, c
     return reel_cell_text(bytes_of(out, n));
 }
 
-static bool put_channel(const struct reel_index *index, const struct reel_channel *c, struct grow *types, const struct reel_table *to) {
+static bool put_channel(const struct reel_index *index, const struct reel_channel *c, struct grow *types,
+                        const struct reel_table *to) {
     const struct reel_channel_stats *s = reel_index_stats(index, c->id);
     enum reel_clock clock = reel_index_info(index)->clock;
     const char *scope = metadata_of(c, "rsb.scope");
@@ -111,7 +112,8 @@ static bool put_channel(const struct reel_index *index, const struct reel_channe
         reel_cell_integer((int64_t)s->bytes),
         time_cell(s->count > 0, s->first_ns, clock, first),
         time_cell(s->count > 0, s->last_ns, clock, last),
-        s->count > 1 && seconds > 0 ? reel_cell_real((double)(s->count - 1) / seconds) : (struct reel_cell){.kind = REEL_CELL_NULL},
+        s->count > 1 && seconds > 0 ? reel_cell_real((double)(s->count - 1) / seconds)
+                                    : (struct reel_cell){.kind = REEL_CELL_NULL},
         reel_cell_json(bytes_of(types->data, types->size)),
     };
     return !types->failed && to->row(to->context, cells, COLUMNS);

@@ -1,5 +1,6 @@
-/* The participants of a recorded RSB system, from its introspection events: a Hello introduces a participant with its process and host, a
- * Bye removes it. A participant is described by its first Hello; later ones are answers to surveys and only confirm that it still exists.
+/* The participants of a recorded RSB system, from its introspection events: a Hello introduces a participant with its
+ * process and host, a Bye removes it. A participant is described by its first Hello; later ones are answers to surveys
+ * and only confirm that it still exists.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,18 @@ enum { EVENT_BYTES_MAX = 1 << 20, VALUE_TEXT_MAX = 8 * EVENT_BYTES_MAX };
 
 /* --- contents of an event: each value as JSON --- */
 
-enum { ID, PARENT, KIND, SCOPE, TYPE, TRANSPORT, PROCESS, START_TIME = PROCESS + 3, HOST = PROCESS + 7, VALUES = HOST + 6 };
+enum {
+    ID,
+    PARENT,
+    KIND,
+    SCOPE,
+    TYPE,
+    TRANSPORT,
+    PROCESS,
+    START_TIME = PROCESS + 3,
+    HOST = PROCESS + 7,
+    VALUES = HOST + 6
+};
 static const char *const paths[VALUES] = {"payload.id",
                                           "payload.parent",
                                           "payload.kind",
@@ -65,7 +77,8 @@ static bool on_id(struct reel_visitor *v, struct reel_bytes id) {
 static bool on_time(struct reel_visitor *v, uint64_t microseconds) {
     char text[REEL_TIME_TEXT];
     if (microseconds > 0 && microseconds <= INT64_MAX / 1000) {
-        json_put_string(((struct special *)v)->to, bytes_of(text, reel_time_rfc3339((int64_t)microseconds * 1000, text)));
+        json_put_string(((struct special *)v)->to,
+                        bytes_of(text, reel_time_rfc3339((int64_t)microseconds * 1000, text)));
     }
     return true;
 }
@@ -149,7 +162,8 @@ static bool add(struct system *s, int64_t time_ns, struct reel_error *err) {
     if (!good) {
         return s->texts.no_memory
                    ? reel_fail_memory(err)
-                   : reel_fail(err, REEL_LIMIT, "more than %d participants, or %d MiB of data: select less with start and end",
+                   : reel_fail(err, REEL_LIMIT,
+                               "more than %d participants, or %d MiB of data: select less with start and end",
                                PARTICIPANTS_MAX, TEXTS_MAX >> 20);
     }
     p->first_ns = p->last_ns = time_ns;
@@ -193,12 +207,13 @@ static void reel_auto_events_done(struct events *e) {
 }
 
 static bool is_introspection(const struct reel_channel *c) {
-    return reel_encoding_of(c) == &reel_encoding_rsb && (strcmp(c->type, SCHEMA "Hello") == 0 || strcmp(c->type, SCHEMA "Bye") == 0);
+    return reel_encoding_of(c) == &reel_encoding_rsb &&
+           (strcmp(c->type, SCHEMA "Hello") == 0 || strcmp(c->type, SCHEMA "Bye") == 0);
 }
 
 /* *any: such events exist. */
-static bool open_events(struct events *e, struct reel_recording *recording, const struct reel_selection *asked, bool *any,
-                        struct reel_error *err) {
+static bool open_events(struct events *e, struct reel_recording *recording, const struct reel_selection *asked,
+                        bool *any, struct reel_error *err) {
     const struct reel_index *index = reel_recording_index(recording);
     const char *topics[CHANNELS_MAX];
     struct reel_selection q = reel_select_all;
@@ -237,7 +252,8 @@ static bool read_events(struct system *s, struct events *e, struct reel_error *e
             continue;
         }
         if (++s->events > EVENTS_MAX) {
-            return reel_fail(err, REEL_LIMIT, "more than %d events of introspection: ask for fewer by start and end", EVENTS_MAX);
+            return reel_fail(err, REEL_LIMIT, "more than %d events of introspection: ask for fewer by start and end",
+                             EVENTS_MAX);
         }
         bool bye = strcmp(e->stream->channels[m.channel]->type, SCHEMA "Bye") == 0;
         if (!reel_stream_payload(e->stream, &m, &payload, err) ||
@@ -277,7 +293,10 @@ static int compare_processes(const struct participant *a, const struct participa
 static int by_position(const void *x, const void *y) {
     const struct participant *a = *(struct participant *const *)x, *b = *(struct participant *const *)y;
     int order = compare_processes(a, b);
-    return order ? order : a->first_ns < b->first_ns ? -1 : a->first_ns > b->first_ns ? 1 : compare(a->value[ID], b->value[ID]);
+    return order                       ? order
+           : a->first_ns < b->first_ns ? -1
+           : a->first_ns > b->first_ns ? 1
+                                       : compare(a->value[ID], b->value[ID]);
 }
 
 /* Ends paths with "id":…,"hostname":… and writes missing lists as empty. */
@@ -295,7 +314,8 @@ static void put_time(struct grow *out, const char *name, bool there, int64_t ns,
     char text[REEL_TIME_TEXT];
     grow_put(out, name, strlen(name));
     if (there) {
-        json_put_string(out, bytes_of(text, clock == REEL_CLOCK_RELATIVE ? reel_time_seconds(ns, text) : reel_time_rfc3339(ns, text)));
+        json_put_string(out, bytes_of(text, clock == REEL_CLOCK_RELATIVE ? reel_time_seconds(ns, text)
+                                                                         : reel_time_rfc3339(ns, text)));
     } else {
         grow_put(out, "null", 4);
     }
@@ -333,7 +353,8 @@ static void put_tree(struct grow *out, struct system *s, enum reel_clock clock) 
     grow_put(out, "", 1);
 }
 
-char *reel_tide_introspection(struct reel_recording *recording, const struct reel_selection *selection, struct reel_error *err) {
+char *reel_tide_introspection(struct reel_recording *recording, const struct reel_selection *selection,
+                              struct reel_error *err) {
     AUTO(system_free) struct system *s = calloc(1, sizeof *s);
     AUTO(events_done) struct events e = {0};
     AUTO(field_set_free) struct field_set *set = s ? field_set_new(paths, VALUES, err) : NULL;

@@ -14,8 +14,8 @@ static void put_message(const struct grow *metadata, struct reel_sink *out) {
     reel_sink_put(out, metadata->data, metadata->size);
 }
 
-bool arrow_put_schema(const struct columns *columns, const struct columns_about *about, uint32_t n_about, struct reel_sink *out,
-                      struct reel_error *err) {
+bool arrow_put_schema(const struct columns *columns, const struct columns_about *about, uint32_t n_about,
+                      struct reel_sink *out, struct reel_error *err) {
     AUTO_STRUCT(grow_done) struct grow metadata = {0};
     arrow_schema_metadata(columns, about, n_about, &metadata);
     if (metadata.failed) {
@@ -99,7 +99,8 @@ static void put_buffers(const struct column *column, const struct column_data *d
     }
 }
 
-bool arrow_put_batch(const struct columns *columns, const struct columns_fill *fill, struct reel_sink *out, struct reel_error *err) {
+bool arrow_put_batch(const struct columns *columns, const struct columns_fill *fill, struct reel_sink *out,
+                     struct reel_error *err) {
     AUTO_STRUCT(batch_done)
     struct batch b = {.nodes = calloc((size_t)columns->n + 1, sizeof *b.nodes),
                       .buffers = calloc(BUFFERS_PER_COLUMN * (size_t)columns->n + 1, sizeof *b.buffers)};

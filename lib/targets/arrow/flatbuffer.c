@@ -1,5 +1,5 @@
-/* FlatBuffers by hand: a table is a vtable (where each slot is, 0: absent) and its fields; references are counted from their own position
- * forward. Slots are those of Arrow's Message.fbs and Schema.fbs. */
+/* FlatBuffers by hand: a table is a vtable (where each slot is, 0: absent) and its fields; references are counted from
+ * their own position forward. Slots are those of Arrow's Message.fbs and Schema.fbs. */
 #include "targets/arrow/arrow.h"
 
 #include <string.h>
@@ -7,7 +7,17 @@
 #include "wire/bytes.h"
 
 enum { SLOTS = 6, VERSION_5 = 4, HEADER_SCHEMA = 1, HEADER_BATCH = 3, UNIT_NS = 3 };
-enum { TYPE_INT = 2, TYPE_FLOAT, TYPE_BINARY, TYPE_TEXT, TYPE_BOOL, TYPE_TIMESTAMP = 10, TYPE_LIST = 12, TYPE_STRUCT, TYPE_DURATION = 18 };
+enum {
+    TYPE_INT = 2,
+    TYPE_FLOAT,
+    TYPE_BINARY,
+    TYPE_TEXT,
+    TYPE_BOOL,
+    TYPE_TIMESTAMP = 10,
+    TYPE_LIST = 12,
+    TYPE_STRUCT,
+    TYPE_DURATION = 18
+};
 
 static void pad(struct grow *g, size_t more, size_t align) {
     static const uint8_t zeros[8] = {0};
@@ -97,9 +107,10 @@ static void put_pairs(struct grow *g, size_t at, const uint64_t (*pairs)[2], siz
 
 static uint8_t type_of(const struct column *column) {
     static const uint8_t types[] = {
-        [COLUMN_STRUCT] = TYPE_STRUCT, [COLUMN_LIST] = TYPE_LIST,      [COLUMN_BOOL] = TYPE_BOOL,        [COLUMN_INTEGER] = TYPE_INT,
-        [COLUMN_FLOAT] = TYPE_FLOAT,   [COLUMN_DOUBLE] = TYPE_FLOAT,   [COLUMN_TEXT] = TYPE_TEXT,        [COLUMN_JSON] = TYPE_TEXT,
-        [COLUMN_BYTES] = TYPE_BINARY,  [COLUMN_TIME] = TYPE_TIMESTAMP, [COLUMN_DURATION] = TYPE_DURATION};
+        [COLUMN_STRUCT] = TYPE_STRUCT,  [COLUMN_LIST] = TYPE_LIST,        [COLUMN_BOOL] = TYPE_BOOL,
+        [COLUMN_INTEGER] = TYPE_INT,    [COLUMN_FLOAT] = TYPE_FLOAT,      [COLUMN_DOUBLE] = TYPE_FLOAT,
+        [COLUMN_TEXT] = TYPE_TEXT,      [COLUMN_JSON] = TYPE_TEXT,        [COLUMN_BYTES] = TYPE_BINARY,
+        [COLUMN_TIME] = TYPE_TIMESTAMP, [COLUMN_DURATION] = TYPE_DURATION};
     return types[column->kind];
 }
 
@@ -135,7 +146,8 @@ static void put_fields(struct grow *g, size_t at, const struct column *parent);
 static void put_field(struct grow *g, size_t at, const struct column *column) {
     enum { NAME, NULLABLE, TYPE_ID, TYPE, DICTIONARY, CHILDREN };
     size_t where[SLOTS];
-    put_table(g, at, (const uint8_t[SLOTS]){[NAME] = 4, [NULLABLE] = 1, [TYPE_ID] = 1, [TYPE] = 4, [CHILDREN] = 4}, 6, where);
+    put_table(g, at, (const uint8_t[SLOTS]){[NAME] = 4, [NULLABLE] = 1, [TYPE_ID] = 1, [TYPE] = 4, [CHILDREN] = 4}, 6,
+              where);
     set(g, where[NULLABLE], column->optional, 1);
     set(g, where[TYPE_ID], type_of(column), 1);
     put_text(g, where[NAME], column->name);
@@ -161,7 +173,8 @@ static void put_message(struct grow *g, uint8_t header, uint64_t body, size_t *a
     *at = where[HEADER];
 }
 
-void arrow_schema_metadata(const struct columns *columns, const struct columns_about *about, uint32_t n_about, struct grow *out) {
+void arrow_schema_metadata(const struct columns *columns, const struct columns_about *about, uint32_t n_about,
+                           struct grow *out) {
     enum { ENDIANNESS, FIELDS, METADATA };
     size_t where[SLOTS], pair[SLOTS], at;
     put_message(out, HEADER_SCHEMA, 0, &at);
@@ -176,8 +189,8 @@ void arrow_schema_metadata(const struct columns *columns, const struct columns_a
     pad(out, 0, 8);
 }
 
-void arrow_batch_metadata(uint64_t rows, uint64_t body, const struct arrow_node *nodes, size_t n_nodes, const struct arrow_buffer *buffers,
-                          size_t n_buffers, struct grow *out) {
+void arrow_batch_metadata(uint64_t rows, uint64_t body, const struct arrow_node *nodes, size_t n_nodes,
+                          const struct arrow_buffer *buffers, size_t n_buffers, struct grow *out) {
     enum { LENGTH, NODES, BUFFERS };
     size_t where[SLOTS], at;
     put_message(out, HEADER_BATCH, body, &at);

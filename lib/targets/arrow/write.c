@@ -10,7 +10,8 @@ struct totals {
 static bool arrow_open(struct reel_write *w, struct reel_error *err) {
     const char *compression = w->options->compression ? w->options->compression : "";
     if (compression[0] != '\0' && strcmp(compression, "none") != 0) {
-        return reel_fail(err, REEL_UNSUPPORTED, "Arrow streams are not written with compression \"%.32s\": many readers have none",
+        return reel_fail(err, REEL_UNSUPPORTED,
+                         "Arrow streams are not written with compression \"%.32s\": many readers have none",
                          compression);
     }
     return columns_run_open(w->run, w, err);
@@ -35,8 +36,9 @@ static bool arrow_head(struct reel_write *w, struct reel_sink *out, struct reel_
 static bool arrow_messages(struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
     struct columns_run *run = w->run;
     const struct totals *totals = w->totals;
-    return w->planning ? columns_lay(w, &totals->groups, out, err)
-                       : columns_take(run, w, &totals->columns, err) && arrow_put_batch(&totals->columns, &run->fill, out, err);
+    return w->planning
+               ? columns_lay(w, &totals->groups, out, err)
+               : columns_take(run, w, &totals->columns, err) && arrow_put_batch(&totals->columns, &run->fill, out, err);
 }
 
 static bool arrow_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {

@@ -138,15 +138,16 @@ static const struct column *target(struct columns_fill *f) {
     return level->is_list ? level->column->children[0] : f->next;
 }
 
-/* Declares the column of a single value that is not null. Returns from the callback when it is a part of JSON, or not wanted. */
-#define SCALAR(f, what, ...)                                                                                                               \
-    const struct column *column = NULL;                                                                                                    \
-    if ((f)->json || ((column = target(f)) && begins_json((f), column))) {                                                                 \
-        visit_##what(&(f)->json_out.visitor __VA_OPT__(, ) __VA_ARGS__);                                                                   \
-        return ends_json(f);                                                                                                               \
-    }                                                                                                                                      \
-    if (!column) {                                                                                                                         \
-        return true;                                                                                                                       \
+/* Declares the column of a single value that is not null. Returns from the callback when it is a part of JSON, or not
+ * wanted. */
+#define SCALAR(f, what, ...)                                                                                           \
+    const struct column *column = NULL;                                                                                \
+    if ((f)->json || ((column = target(f)) && begins_json((f), column))) {                                             \
+        visit_##what(&(f)->json_out.visitor __VA_OPT__(, ) __VA_ARGS__);                                               \
+        return ends_json(f);                                                                                           \
+    }                                                                                                                  \
+    if (!column) {                                                                                                     \
+        return true;                                                                                                   \
     }
 
 static bool put_double(struct columns_fill *f, const struct column *column, double value) {

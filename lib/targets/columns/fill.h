@@ -1,5 +1,5 @@
-/* The values of some rows, column by column, as Arrow has them: a struct and a leaf have a slot for each value of the list or struct they
- * are in, also where that is null. A visitor fills them from decoded payloads. */
+/* The values of some rows, column by column, as Arrow has them: a struct and a leaf have a slot for each value of the
+ * list or struct they are in, also where that is null. A visitor fills them from decoded payloads. */
 #ifndef REEL_TARGETS_COLUMNS_FILL_H
 #define REEL_TARGETS_COLUMNS_FILL_H
 
@@ -40,8 +40,8 @@ void columns_fill_close(struct columns_fill *f);
 void columns_fill_clear(struct columns_fill *f); /* no rows */
 void column_data_free(struct column_data *data);
 
-/* One row: first the fixed columns, then the payload through f->visitor (columns_fill_start() before it), or nothing of it
- * (columns_fill_bytes()), then columns_fill_end(). */
+/* One row: first the fixed columns, then the payload through f->visitor (columns_fill_start() before it), or nothing of
+ * it (columns_fill_bytes()), then columns_fill_end(). */
 void columns_fill_start(struct columns_fill *f);
 void columns_fill_bytes(struct columns_fill *f, struct reel_bytes payload);
 void columns_fill_end(struct columns_fill *f);

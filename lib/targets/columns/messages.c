@@ -9,10 +9,12 @@ enum { PROGRESS_ROWS = 4096 };
 bool columns_accept_all(const struct reel_stream *stream, struct reel_loss *loss) {
     for (uint32_t i = 1; i < stream->n_channels; i++) {
         const struct reel_channel *a = stream->channels[0], *b = stream->channels[i];
-        bool one = strcmp(a->name, b->name) == 0 || (strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0);
+        bool one =
+            strcmp(a->name, b->name) == 0 || (strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0);
         if (!one) {
             reel_loss_add(loss, REEL_REFUSES, NULL,
-                          "a table holds one topic, or topics of one type; %.100s is %.100s, and %.100s is %.100s: select with topic",
+                          "a table holds one topic, or topics of one type; %.100s is %.100s, and %.100s is %.100s: "
+                          "select with topic",
                           a->name, a->type[0] ? a->type : a->encoding, b->name, b->type[0] ? b->type : b->encoding);
             return false;
         }
@@ -51,7 +53,8 @@ static bool same_schema(const struct reel_channel *a, const struct reel_channel 
                       (x->data.size == 0 || memcmp(x->data.data, y->data.data, x->data.size) == 0));
 }
 
-/* Adds what the schemas say. If all channels have one schema whose payloads are exactly that, values need not be looked at. */
+/* Adds what the schemas say. If all channels have one schema whose payloads are exactly that, values need not be looked
+ * at. */
 static void add_shapes(struct columns_run *run, struct reel_write *w, struct columns *columns) {
     const struct reel_channel *first = NULL;
     bool all = true;
@@ -69,10 +72,11 @@ static void add_shapes(struct columns_run *run, struct reel_write *w, struct col
 }
 
 /* The payload, if it is decoded; a NULL decoder: its bytes are stored. */
-static bool payload_of(struct columns_run *run, struct reel_write *w, const struct reel_message *m, const struct reel_decoder **decoder,
-                       struct reel_bytes *payload, struct reel_error *err) {
+static bool payload_of(struct columns_run *run, struct reel_write *w, const struct reel_message *m,
+                       const struct reel_decoder **decoder, struct reel_bytes *payload, struct reel_error *err) {
     if (m->size > REEL_DECODED_MAX) {
-        return reel_fail(err, REEL_LIMIT, "a message of %u bytes on %.128s is too large for a cell of a table; take another format",
+        return reel_fail(err, REEL_LIMIT,
+                         "a message of %u bytes on %.128s is too large for a cell of a table; take another format",
                          m->size, w->stream->channels[m->channel]->name);
     }
     *decoder = rows_decoder(&run->rows, w, m->channel);
@@ -100,8 +104,8 @@ static bool add_row(struct reel_write *w, struct columns_groups *groups, uint64_
     return true;
 }
 
-static bool survey_message(struct columns_run *run, struct reel_write *w, const struct reel_message *m, struct columns *columns,
-                           uint64_t *bytes, struct reel_error *err) {
+static bool survey_message(struct columns_run *run, struct reel_write *w, const struct reel_message *m,
+                           struct columns *columns, uint64_t *bytes, struct reel_error *err) {
     const struct reel_decoder *decoder = NULL;
     struct reel_bytes payload;
     struct columns_survey survey;
@@ -120,7 +124,8 @@ static bool survey_message(struct columns_run *run, struct reel_write *w, const 
 }
 
 /* Bytes of the row's fixed columns. */
-static uint64_t fixed_bytes(const struct reel_write *w, const struct reel_message *m, const struct columns_fixed *fixed) {
+static uint64_t fixed_bytes(const struct reel_write *w, const struct reel_message *m,
+                            const struct columns_fixed *fixed) {
     return 3 * sizeof(int64_t) + (fixed->recording ? strlen(w->options->source_ids[m->source]) : 0) +
            (fixed->topic ? strlen(w->stream->channels[m->channel]->name) : 0);
 }
@@ -144,7 +149,8 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
         first = columns->rows == 0 ? reel_mark_of(&m) : first;
         bool report = columns->rows % PROGRESS_ROWS == PROGRESS_ROWS - 1;
         uint64_t bytes = 0;
-        if (!survey_message(run, w, &m, columns, &bytes, err) || !add_row(w, groups, bytes + fixed_bytes(w, &m, &fixed), err) ||
+        if (!survey_message(run, w, &m, columns, &bytes, err) ||
+            !add_row(w, groups, bytes + fixed_bytes(w, &m, &fixed), err) ||
             (report && !reel_write_progress(w, columns->rows, err))) {
             return false;
         }
@@ -155,7 +161,8 @@ bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns 
     return columns_settle(columns, &fixed) || reel_fail_memory(err);
 }
 
-bool columns_lay(struct reel_write *w, const struct columns_groups *groups, struct reel_sink *out, struct reel_error *err) {
+bool columns_lay(struct reel_write *w, const struct columns_groups *groups, struct reel_sink *out,
+                 struct reel_error *err) {
     enum { ROW_BYTES = 8, GROUP_BYTES = 4096 }; /* of offsets, bits and heads */
     const struct columns_group *group = w->group < groups->n ? &groups->items[w->group] : NULL;
     for (uint64_t i = 0; group && i < group->rows; i++) {
@@ -178,8 +185,8 @@ bool columns_lay(struct reel_write *w, const struct columns_groups *groups, stru
 
 /* ---- rows */
 
-static bool put_payload(struct columns_run *run, struct reel_write *w, const struct reel_message *m, const struct columns *columns,
-                        struct reel_error *err) {
+static bool put_payload(struct columns_run *run, struct reel_write *w, const struct reel_message *m,
+                        const struct columns *columns, struct reel_error *err) {
     const struct reel_decoder *decoder = NULL;
     struct reel_bytes payload;
     if (!payload_of(run, w, m, &decoder, &payload, err)) {
@@ -187,18 +194,20 @@ static bool put_payload(struct columns_run *run, struct reel_write *w, const str
     }
     if (!decoder || (columns->raw > 0 && !columns_can_decode(decoder, payload, NULL))) {
         if (!columns->data) {
-            return reel_fail(err, REEL_CHANGED, "a message on %.128s cannot be decoded any more", w->stream->channels[m->channel]->name);
+            return reel_fail(err, REEL_CHANGED, "a message on %.128s cannot be decoded any more",
+                             w->stream->channels[m->channel]->name);
         }
         columns_fill_bytes(&run->fill, payload);
         return true;
     }
     columns_fill_start(&run->fill);
     return reel_decode(decoder, payload, &run->fill.visitor, NULL) ||
-           reel_fail(err, REEL_CHANGED, "a message on %.128s has other values than were planned", w->stream->channels[m->channel]->name);
+           reel_fail(err, REEL_CHANGED, "a message on %.128s has other values than were planned",
+                     w->stream->channels[m->channel]->name);
 }
 
-static bool put_row(struct columns_run *run, struct reel_write *w, const struct reel_message *m, const struct columns *columns,
-                    struct reel_error *err) {
+static bool put_row(struct columns_run *run, struct reel_write *w, const struct reel_message *m,
+                    const struct columns *columns, struct reel_error *err) {
     struct reel_description d;
     struct columns_fill *fill = &run->fill;
     if (!rows_describe(&run->rows, w, m, &d, err)) {
@@ -220,7 +229,8 @@ static bool put_row(struct columns_run *run, struct reel_write *w, const struct 
     return true;
 }
 
-bool columns_take(struct columns_run *run, struct reel_write *w, const struct columns *columns, struct reel_error *err) {
+bool columns_take(struct columns_run *run, struct reel_write *w, const struct columns *columns,
+                  struct reel_error *err) {
     struct columns_fill *fill = &run->fill;
     struct reel_message m;
     enum reel_step step;

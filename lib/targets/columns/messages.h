@@ -25,12 +25,13 @@ bool columns_accept_all(const struct reel_stream *stream, struct reel_loss *loss
 bool columns_run_open(struct columns_run *run, struct reel_write *w, struct reel_error *err);
 void columns_run_close(struct columns_run *run);
 
-/* While planning, in head(): runs through the stream to find the columns and the groups, and returns to its beginning. The tree lives with
- * the plan. */
+/* While planning, in head(): runs through the stream to find the columns and the groups, and returns to its beginning.
+ * The tree lives with the plan. */
 bool columns_plan(struct columns_run *run, struct reel_write *w, struct columns *columns, struct columns_groups *groups,
                   struct reel_error *err);
 /* While planning, in messages(): takes the messages of a group, which is packed. */
-bool columns_lay(struct reel_write *w, const struct columns_groups *groups, struct reel_sink *out, struct reel_error *err);
+bool columns_lay(struct reel_write *w, const struct columns_groups *groups, struct reel_sink *out,
+                 struct reel_error *err);
 /* In messages(): fills run->fill with the messages of the group. */
 bool columns_take(struct columns_run *run, struct reel_write *w, const struct columns *columns, struct reel_error *err);
 /* The same group once more, whose bytes the writer still has. */

@@ -18,7 +18,8 @@ struct width {
 
 /* The narrowest integer that holds all those seen; bits 0: there is none. */
 static struct width width_of(uint32_t seen) {
-    static const uint32_t of_bits[] = {0x006, 0x018, 0x060, 0x180}; /* SEEN_NUMBERS of 8, 16, 32, 64 bits: signed, then unsigned */
+    static const uint32_t of_bits[] = {0x006, 0x018, 0x060,
+                                       0x180}; /* SEEN_NUMBERS of 8, 16, 32, 64 bits: signed, then unsigned */
     bool negative = seen & SEEN_NEGATIVE;
     uint8_t signed_bits = 0, unsigned_bits = 0;
     for (unsigned i = 0; i < 4; i++) {
@@ -72,7 +73,8 @@ static bool is_struct(const struct column *column) {
 }
 
 static void settle_kind(struct column *column) {
-    uint32_t seen = column->seen & ~(uint32_t)SEEN_NULL, numbers = SEEN_NUMBERS | SEEN_INTEGER | SEEN_NEGATIVE | SEEN_INEXACT | SEEN_HUGE;
+    uint32_t seen = column->seen & ~(uint32_t)SEEN_NULL,
+             numbers = SEEN_NUMBERS | SEEN_INTEGER | SEEN_NEGATIVE | SEEN_INEXACT | SEEN_HUGE;
     column->kind = COLUMN_JSON;
     if (seen == SEEN_MAP) {
         column->kind = is_struct(column) ? COLUMN_STRUCT : COLUMN_JSON;
@@ -114,7 +116,8 @@ static bool settle_name(struct columns *c, struct column *parent, uint32_t at) {
     if (name) {
         memcpy(name, size > 0 ? text : "_", size > 0 ? size : 1);
         size = size > 0 ? size : 1;
-        for (unsigned i = 2; is_taken(parent, at, name); i = i == 2 ? at + 2 : i + 1) { /* few tries, also for many equal names */
+        for (unsigned i = 2; is_taken(parent, at, name);
+             i = i == 2 ? at + 2 : i + 1) { /* few tries, also for many equal names */
             snprintf(name + size, NAME_MORE - 1, "_%u", i);
         }
     }
@@ -145,8 +148,11 @@ static bool fill_empty(struct columns *c, struct column *column) {
     if (!child || !column->children || !column->sorted) {
         return false;
     }
-    *child = (struct column){
-        .key = bytes_text("_empty"), .parent = column, .depth = column->depth + 1, .seen = 1 << REEL_BOOL, .declared = true};
+    *child = (struct column){.key = bytes_text("_empty"),
+                             .parent = column,
+                             .depth = column->depth + 1,
+                             .seen = 1 << REEL_BOOL,
+                             .declared = true};
     column->children[0] = column->sorted[0] = child;
     column->n_children = 1;
     child->count = column->count;
@@ -155,7 +161,8 @@ static bool fill_empty(struct columns *c, struct column *column) {
 
 /* `slots`: how many values there are at most. */
 static bool settle_column(struct columns *c, struct column *column, uint64_t slots) {
-    column->optional = (column->seen & SEEN_NULL) || (c->exact ? column->absent : column->count < slots || (column->absent && slots == 0));
+    column->optional = (column->seen & SEEN_NULL) ||
+                       (c->exact ? column->absent : column->count < slots || (column->absent && slots == 0));
     if (column != c->payload || column->seen != 0) { /* else nothing is known about it, and it has no columns */
         settle_kind(column);
     }
@@ -192,7 +199,8 @@ static bool settle_root(struct columns *c, const struct columns_fixed *fixed) {
     enum { FIXED = 7 };
     bool good = true;
     c->root = c->alloc(c->owner, sizeof *c->root);
-    if (!c->root || !(c->root->children = c->alloc(c->owner, (c->payload->n_children + FIXED) * sizeof *c->root->children))) {
+    if (!c->root ||
+        !(c->root->children = c->alloc(c->owner, (c->payload->n_children + FIXED) * sizeof *c->root->children))) {
         return false;
     }
     if (fixed->times) {

@@ -98,7 +98,8 @@ static struct column *target(struct columns_survey *s) {
 
 /* Does a value of this kind fit what the schema says? */
 static bool fits(const struct column *column, uint32_t seen) {
-    const uint32_t integers = (SEEN_NUMBERS & ~(uint32_t)(1 << REEL_BOOL | 1 << REEL_F32 | 1 << REEL_F64)) | SEEN_INTEGER;
+    const uint32_t integers =
+        (SEEN_NUMBERS & ~(uint32_t)(1 << REEL_BOOL | 1 << REEL_F32 | 1 << REEL_F64)) | SEEN_INTEGER;
     uint32_t is = column->seen;
     return (is & seen) != 0 || ((is & integers) && (seen & integers)) || ((is & SEEN_TEXT) && (seen & SEEN_INTEGER));
 }
@@ -167,8 +168,8 @@ static bool see_binary(struct reel_visitor *v, struct reel_bytes value) {
 }
 static bool see_stamp(struct reel_visitor *v, const struct reel_stamp *value) {
     int64_t ns;
-    bool fits_int64 =
-        !__builtin_mul_overflow(value->seconds, INT64_C(1000000000), &ns) && !__builtin_add_overflow(ns, value->nanoseconds, &ns);
+    bool fits_int64 = !__builtin_mul_overflow(value->seconds, INT64_C(1000000000), &ns) &&
+                      !__builtin_add_overflow(ns, value->nanoseconds, &ns);
     see(self(v), !fits_int64 ? SEEN_ANY : value->is_duration ? SEEN_DURATION : SEEN_TIME);
     return true;
 }

@@ -21,7 +21,8 @@ static struct column *new_column(struct columns *c, struct column *parent, struc
     if (key.size > 0) {
         memcpy(copy, key.data, key.size);
     }
-    *column = (struct column){.key = bytes_of(copy, key.size), .parent = parent, .depth = parent ? parent->depth + 1 : 0};
+    *column =
+        (struct column){.key = bytes_of(copy, key.size), .parent = parent, .depth = parent ? parent->depth + 1 : 0};
     c->created++;
     return column;
 }
@@ -94,7 +95,8 @@ static bool make_room(struct columns *c, struct column *parent) {
     return true;
 }
 
-/* A payload with more columns than the ceiling is one column of JSON, so that a table never depends on which of them came first. */
+/* A payload with more columns than the ceiling is one column of JSON, so that a table never depends on which of them
+ * came first. */
 static struct column *add(struct columns *c, struct column *parent, struct reel_bytes key) {
     if (c->created >= REEL_COLUMNS_MAX) {
         column_collapse(c->payload);
@@ -140,9 +142,10 @@ struct shaping {
 };
 
 static uint32_t seen_of(const struct reel_shape *part) {
-    static const uint32_t seen[] = {[REEL_SHAPE_STRUCT] = SEEN_MAP,        [REEL_SHAPE_LIST] = SEEN_LIST, [REEL_SHAPE_TEXT] = SEEN_TEXT,
-                                    [REEL_SHAPE_BYTES] = SEEN_BYTES,       [REEL_SHAPE_TIME] = SEEN_TIME, [REEL_SHAPE_ANY] = SEEN_ANY,
-                                    [REEL_SHAPE_DURATION] = SEEN_DURATION, [REEL_SHAPE_NUMBER] = 0,       [REEL_SHAPE_END] = 0};
+    static const uint32_t seen[] = {
+        [REEL_SHAPE_STRUCT] = SEEN_MAP,        [REEL_SHAPE_LIST] = SEEN_LIST, [REEL_SHAPE_TEXT] = SEEN_TEXT,
+        [REEL_SHAPE_BYTES] = SEEN_BYTES,       [REEL_SHAPE_TIME] = SEEN_TIME, [REEL_SHAPE_ANY] = SEEN_ANY,
+        [REEL_SHAPE_DURATION] = SEEN_DURATION, [REEL_SHAPE_NUMBER] = 0,       [REEL_SHAPE_END] = 0};
     return part->kind == REEL_SHAPE_NUMBER ? UINT32_C(1) << part->number : seen[part->kind];
 }
 

@@ -1,9 +1,10 @@
-/* The columns of a table: a tree of structs, lists and leaves. It grows from the schemas of channels (columns_shape()) and from values
- * (columns_survey()), and then gets its final types (columns_settle()); after that it never changes and is used by many threads.
+/* The columns of a table: a tree of structs, lists and leaves. It grows from the schemas of channels (columns_shape())
+ * and from values (columns_survey()), and then gets its final types (columns_settle()); after that it never changes and
+ * is used by many threads.
  *
- * What schemas do not say is taken from the values: one kind of value is a column of that type; integers and floats together are floats if
- * no integer is beyond 2^53; a mixture of other kinds, an object used as a map and a value of which only null, [] or {} was seen are JSON
- * text. */
+ * What schemas do not say is taken from the values: one kind of value is a column of that type; integers and floats
+ * together are floats if no integer is beyond 2^53; a mixture of other kinds, an object used as a map and a value of
+ * which only null, [] or {} was seen are JSON text. */
 #ifndef REEL_TARGETS_COLUMNS_TREE_H
 #define REEL_TARGETS_COLUMNS_TREE_H
 
@@ -66,7 +67,7 @@ struct columns {
     void *(*alloc)(void *owner, size_t size); /* zeroed; NULL: no memory */
     void *owner;                              /* not used after columns_settle() */
     struct column *payload;                   /* the value that the tree grew from */
-    struct column *root;                      /* the table: the fixed columns, then those of the payload; set by columns_settle() */
+    struct column *root; /* the table: the fixed columns, then those of the payload; set by columns_settle() */
     struct column *log_time, *publish_time, *sequence, *recording, *topic, *data; /* NULL: not in this table */
     struct column **all;                                                          /* by index */
     uint32_t n, created;
@@ -110,7 +111,10 @@ static inline bool column_is_bytes(const struct column *column) {
 }
 /* Bytes of a value of a leaf that has no variable size. */
 static inline uint32_t column_width(const struct column *column) {
-    return column->kind == COLUMN_BOOL ? 1 : column->kind == COLUMN_FLOAT ? 4 : column->kind == COLUMN_INTEGER ? column->bits / 8u : 8;
+    return column->kind == COLUMN_BOOL      ? 1
+           : column->kind == COLUMN_FLOAT   ? 4
+           : column->kind == COLUMN_INTEGER ? column->bits / 8u
+                                            : 8;
 }
 
 #endif

@@ -38,7 +38,8 @@ static bool put_first(struct reel_write *w, struct reel_sink *out, struct reel_e
     const struct reel_decoder *decoder = step == REEL_STEP_MESSAGE ? rows_decoder(&run->rows, w, m.channel) : NULL;
     if (step == REEL_STEP_MESSAGE && w->group == 0) {
         if (!decoder) {
-            return reel_fail(err, REEL_UNSUPPORTED, "messages on %.128s cannot be decoded", w->stream->channels[m.channel]->name);
+            return reel_fail(err, REEL_UNSUPPORTED, "messages on %.128s cannot be decoded",
+                             w->stream->channels[m.channel]->name);
         }
         if (!reel_stream_payload(w->stream, &m, &payload, err) || !points_make(decoder, payload, &member, err)) {
             return false;

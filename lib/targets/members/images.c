@@ -3,11 +3,14 @@
 #include "targets/members/members.h"
 #include "wire/cleanup.h"
 
-static bool make_image(const struct reel_decoder *decoder, struct reel_bytes payload, struct member *member, struct reel_error *err) {
+static bool make_image(const struct reel_decoder *decoder, struct reel_bytes payload, struct member *member,
+                       struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_picture picture;
-    static const char *const extensions[] = {
-        [REEL_PICTURE_JPEG] = ".jpg", [REEL_PICTURE_PNG] = ".png", [REEL_PICTURE_H264] = ".h264", [REEL_PICTURE_H265] = ".h265"};
+    static const char *const extensions[] = {[REEL_PICTURE_JPEG] = ".jpg",
+                                             [REEL_PICTURE_PNG] = ".png",
+                                             [REEL_PICTURE_H264] = ".h264",
+                                             [REEL_PICTURE_H265] = ".h265"};
     if (!reel_image_read(decoder, payload, &image, err)) {
         return false;
     }
@@ -18,7 +21,8 @@ static bool make_image(const struct reel_decoder *decoder, struct reel_bytes pay
     if (!reel_picture_make(&image, REEL_PICTURE_PNG, 0, &picture, err)) {
         return false;
     }
-    *member = (struct member){.data = {.data = picture.data, .size = picture.size}, .extension = ".png", .own = picture.data};
+    *member =
+        (struct member){.data = {.data = picture.data, .size = picture.size}, .extension = ".png", .own = picture.data};
     return true;
 }
 

@@ -54,11 +54,12 @@ static void member_name(const struct reel_write *w, uint64_t group, const struct
     if (totals->numbered) {
         snprintf(number, sizeof number, "_%06" PRIu64, group);
     }
-    snprintf(name, NAME_ROOM, "%s/%s%010" PRIu64 ".%09" PRIu64 "%s%s", folder, note->time_ns < 0 ? "-" : "", size / SECOND, size % SECOND,
-             number, note->extension);
+    snprintf(name, NAME_ROOM, "%s/%s%010" PRIu64 ".%09" PRIu64 "%s%s", folder, note->time_ns < 0 ? "-" : "",
+             size / SECOND, size % SECOND, number, note->extension);
 }
 
-/* Runs through the stream once, by the index alone: names are made while other groups are, so what they depend on is known before. */
+/* Runs through the stream once, by the index alone: names are made while other groups are, so what they depend on is
+ * known before. */
 static bool find_ties(struct reel_write *w, struct members_totals *totals, struct reel_error *err) {
     struct reel_message m;
     struct reel_mark first = {0};
@@ -158,7 +159,8 @@ bool members_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, st
     return true;
 }
 
-bool members_accept(const struct reel_channel *channel, const char *const *types, const char *what, struct reel_loss *loss) {
+bool members_accept(const struct reel_channel *channel, const char *const *types, const char *what,
+                    struct reel_loss *loss) {
     const char *slash = strrchr(channel->type, '/'), *dot = strrchr(channel->type, '.');
     const char *name = slash ? slash + 1 : dot ? dot + 1 : channel->type;
     for (; *types; types++) {
@@ -166,6 +168,7 @@ bool members_accept(const struct reel_channel *channel, const char *const *types
             return true;
         }
     }
-    reel_loss_add(loss, REEL_REFUSES, channel, "messages of the type \"%s\" are no %s; select topics with topic=", channel->type, what);
+    reel_loss_add(loss, REEL_REFUSES, channel,
+                  "messages of the type \"%s\" are no %s; select topics with topic=", channel->type, what);
     return false;
 }

@@ -15,7 +15,8 @@ const char *const point_types[] = {"PointCloud2", NULL};
 static const struct {
     const char *name;
     unsigned size;
-} number_types[] = {{"", 0}, {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"int", 4}, {"uint", 4}, {"float", 4}, {"double", 8}};
+} number_types[] = {{"", 0},    {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2},
+                    {"int", 4}, {"uint", 4}, {"float", 4}, {"double", 8}};
 enum { NUMBER_TYPES = sizeof number_types / sizeof *number_types };
 
 struct point_field {
@@ -59,7 +60,10 @@ static bool go_out(struct reel_visitor *v) {
 static void key_of_field(struct cloud *c, struct reel_bytes name) {
     struct point_field *f = &c->fields[c->n_fields - 1];
     c->at_name = bytes_is(name, "name");
-    c->at = bytes_is(name, "offset") ? &f->offset : bytes_is(name, "datatype") ? &f->type : bytes_is(name, "count") ? &f->count : NULL;
+    c->at = bytes_is(name, "offset")     ? &f->offset
+            : bytes_is(name, "datatype") ? &f->type
+            : bytes_is(name, "count")    ? &f->count
+                                         : NULL;
 }
 
 static bool on_key(struct reel_visitor *v, struct reel_bytes name) {
@@ -98,8 +102,8 @@ static bool on_boolean(struct reel_visitor *v, bool value) {
 static bool on_text(struct reel_visitor *v, struct reel_bytes value) {
     struct cloud *c = self(v);
     if (c->at_name) {
-        snprintf(c->fields[c->n_fields - 1].name, FIELD_NAME_MAX, "%.*s", (int)(value.size < FIELD_NAME_MAX ? value.size : FIELD_NAME_MAX),
-                 (const char *)value.data);
+        snprintf(c->fields[c->n_fields - 1].name, FIELD_NAME_MAX, "%.*s",
+                 (int)(value.size < FIELD_NAME_MAX ? value.size : FIELD_NAME_MAX), (const char *)value.data);
     }
     return true;
 }
@@ -108,7 +112,8 @@ static bool on_binary(struct reel_visitor *v, struct reel_bytes value) {
     struct cloud *c = self(v);
     if (c->depth == 1 && c->at_data) {
         uintptr_t at = (uintptr_t)value.data, from = (uintptr_t)c->payload.data;
-        c->no_data = value.size > 0 && !(at >= from && at - from < c->payload.size); /* bytes that the decoder made do not stay */
+        c->no_data = value.size > 0 &&
+                     !(at >= from && at - from < c->payload.size); /* bytes that the decoder made do not stay */
         c->data = c->no_data ? bytes_of("", 0) : value;
     }
     return true;
@@ -150,7 +155,8 @@ static bool check(struct cloud *c, uint64_t *points, struct reel_error *err) {
     uint64_t row = good ? c->width * c->point_step : 0;
     *points = good ? c->width * c->height : 0;
     good = good && (*points == 0 || ((c->height - 1) * c->row_step + row <= c->data.size && c->point_step > 0));
-    return good || reel_fail(err, REEL_DAMAGED, "the point cloud has %zu bytes, fewer than its sizes ask for", c->data.size);
+    return good ||
+           reel_fail(err, REEL_DAMAGED, "the point cloud has %zu bytes, fewer than its sizes ask for", c->data.size);
 }
 
 static void put_head(struct grow *g, const struct cloud *c, uint64_t points) {
@@ -192,7 +198,8 @@ static bool put_points(struct grow *g, const struct cloud *c, uint64_t points, s
         stride += put_size(&c->fields[i]);
     }
     if (stride * points > REEL_MESSAGE_MEMORY_MAX) {
-        return reel_fail(err, REEL_LIMIT, "the point cloud has %llu points, too many for a PLY file", (unsigned long long)points);
+        return reel_fail(err, REEL_LIMIT, "the point cloud has %llu points, too many for a PLY file",
+                         (unsigned long long)points);
     }
     uint8_t *to = grow_take(g, (size_t)(stride * points));
     for (uint64_t row = 0; to && stride > 0 && row < c->height; row++) {
@@ -206,7 +213,8 @@ static bool put_points(struct grow *g, const struct cloud *c, uint64_t points, s
     return !g->failed || reel_fail_memory(err);
 }
 
-bool points_make(const struct reel_decoder *decoder, struct reel_bytes payload, struct member *member, struct reel_error *err) {
+bool points_make(const struct reel_decoder *decoder, struct reel_bytes payload, struct member *member,
+                 struct reel_error *err) {
     static const struct reel_visitor_ops ops = {.begin_map = go_in,
                                                 .end_map = go_out,
                                                 .begin_list = go_in,
@@ -227,7 +235,9 @@ bool points_make(const struct reel_decoder *decoder, struct reel_bytes payload, 
     c->visitor.ops = &ops;
     c->payload = payload;
     if (!reel_decode(decoder, payload, &c->visitor, err)) {
-        return err->code != REEL_OK ? false : reel_fail(err, REEL_LIMIT, "the point cloud has more than %d fields", FIELDS_MAX_OF_CLOUD);
+        return err->code != REEL_OK
+                   ? false
+                   : reel_fail(err, REEL_LIMIT, "the point cloud has more than %d fields", FIELDS_MAX_OF_CLOUD);
     }
     if (c->no_data) {
         return reel_fail(err, REEL_UNSUPPORTED, "the points of this encoding are not written");

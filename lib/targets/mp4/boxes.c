@@ -80,7 +80,8 @@ void mp4_measure(struct mp4_video *v) {
     uint64_t longest = 0;
     for (uint64_t i = v->first; i < v->n;) {
         uint64_t next = next_kept(v, i);
-        uint64_t ns = (uint64_t)(next < v->n ? v->samples[next].time_ns : v->ended_ns) - (uint64_t)v->samples[i].time_ns;
+        uint64_t ns =
+            (uint64_t)(next < v->n ? v->samples[next].time_ns : v->ended_ns) - (uint64_t)v->samples[i].time_ns;
         longest = ns > longest ? ns : longest;
         i = next;
     }
@@ -285,7 +286,8 @@ static void put_chunk(struct grow *g, const struct mp4_video *v, size_t *offset_
 }
 
 static uint64_t tables_size(const struct mp4_video *v) {
-    return (FULL + ENTRY + 8 * v->durations) + (FULL + ENTRY + 4 * v->keys) + (FULL + 2 * (uint64_t)ENTRY + 4 * v->kept);
+    return (FULL + ENTRY + 8 * v->durations) + (FULL + ENTRY + 4 * v->keys) +
+           (FULL + 2 * (uint64_t)ENTRY + 4 * v->kept);
 }
 
 static void put_table_head(struct reel_sink *out, const char *type, uint64_t size, uint64_t count) {
@@ -349,7 +351,8 @@ static void put_mdat(uint64_t bytes, struct reel_sink *out) {
     reel_sink_u64le(out, __builtin_bswap64(bytes + MP4_MDAT_HEAD));
 }
 
-static bool put_boxes(const struct mp4_video *v, bool head, uint64_t offset, struct reel_sink *out, struct reel_error *err) {
+static bool put_boxes(const struct mp4_video *v, bool head, uint64_t offset, struct reel_sink *out,
+                      struct reel_error *err) {
     struct grow g = {0};
     if (head) {
         put_ftyp(&g, v->h265);

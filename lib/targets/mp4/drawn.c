@@ -1,4 +1,5 @@
-/* See mp4.h: an MP4 file of images. Its frames have no size until they are encoded, so their boxes come last; players read the end first.
+/* See mp4.h: an MP4 file of images. Its frames have no size until they are encoded, so their boxes come last; players
+ * read the end first.
  */
 #include "core/video.h"
 #include "targets/mp4/encode.h"
@@ -18,8 +19,8 @@ struct pace { /* of the frames so far */
     bool begun;
 };
 
-/* Whether the frame comes sooner after the last one than options.fps allows. A group begins with one that is kept, so each can be thinned
- * alone. */
+/* Whether the frame comes sooner after the last one than options.fps allows. A group begins with one that is kept, so
+ * each can be thinned alone. */
 static bool comes_soon(struct pace *pace, const struct reel_write *w, int64_t time_ns) {
     uint32_t fps = w->options->fps;
     if (fps > 0 && pace->begun && (uint64_t)time_ns - (uint64_t)pace->last_ns < 1000000000 / fps) {
@@ -30,8 +31,8 @@ static bool comes_soon(struct pace *pace, const struct reel_write *w, int64_t ti
 }
 
 /* The picture in a message as pixels; *read false: there is none. */
-static bool read_pixels(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_pixels *pixels, bool *read,
-                        struct reel_error *err) {
+static bool read_pixels(struct reel_write *w, struct rows *rows, const struct reel_message *m,
+                        struct reel_pixels *pixels, bool *read, struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct reel_error why = {0};
     enum mp4_content content;
@@ -44,17 +45,21 @@ static bool read_pixels(struct reel_write *w, struct rows *rows, const struct re
 }
 
 /* The parameter sets are those of any frame of this size. */
-static bool take_sets(struct mp4_video *v, const struct reel_pixels *pixels, struct reel_write *w, struct reel_error *err) {
+static bool take_sets(struct mp4_video *v, const struct reel_pixels *pixels, struct reel_write *w,
+                      struct reel_error *err) {
     uint32_t width = pixels->width & ~1U, height = pixels->height & ~1U;
     struct reel_bytes stream;
-    if (width < ENCODE_SIDE_MIN || height < ENCODE_SIDE_MIN || width > ENCODE_WIDTH_MAX || (uint64_t)width * height > ENCODE_PIXELS_MAX) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "images of %u x %u pixels make no video: %d to %d a side are encoded; a width makes larger ones smaller",
-                         pixels->width, pixels->height, ENCODE_SIDE_MIN, ENCODE_WIDTH_MAX);
+    if (width < ENCODE_SIDE_MIN || height < ENCODE_SIDE_MIN || width > ENCODE_WIDTH_MAX ||
+        (uint64_t)width * height > ENCODE_PIXELS_MAX) {
+        return reel_fail(
+            err, REEL_UNSUPPORTED,
+            "images of %u x %u pixels make no video: %d to %d a side are encoded; a width makes larger ones smaller",
+            pixels->width, pixels->height, ENCODE_SIDE_MIN, ENCODE_WIDTH_MAX);
     }
     AUTO(encoder_free) struct encoder *encoder = encoder_new(width, height, err);
     return encoder && encoder_put(encoder, pixels, &stream, err) &&
-           (mp4_take_sets(v, stream, w, err) || err->code != REEL_OK || reel_fail(err, REEL_UNSUPPORTED, "the encoder gave no frame"));
+           (mp4_take_sets(v, stream, w, err) || err->code != REEL_OK ||
+            reel_fail(err, REEL_UNSUPPORTED, "the encoder gave no frame"));
 }
 
 bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_error *err) {
@@ -77,16 +82,18 @@ bool mp4_survey_images(struct mp4_video *v, struct rows *rows, struct reel_write
             return false;
         }
         if (n++ == REEL_VIDEO_FRAMES_MAX) {
-            return reel_fail(err, REEL_LIMIT, "an MP4 file has at most %d frames; take a shorter time range", REEL_VIDEO_FRAMES_MAX);
+            return reel_fail(err, REEL_LIMIT, "an MP4 file has at most %d frames; take a shorter time range",
+                             REEL_VIDEO_FRAMES_MAX);
         }
     }
     if (step == REEL_STEP_ERROR || (n > 0 && !reel_stream_seek(w->stream, &first, err))) {
         return false;
     }
     v->changed = UINT64_MAX;
-    return found || reel_fail(err, REEL_UNSUPPORTED,
-                              "neither an image nor a key frame of H.264 or H.265 is in %llu messages: there is nothing to play",
-                              (unsigned long long)n);
+    return found ||
+           reel_fail(err, REEL_UNSUPPORTED,
+                     "neither an image nor a key frame of H.264 or H.265 is in %llu messages: there is nothing to play",
+                     (unsigned long long)n);
 }
 
 /* ---- frames */
@@ -110,8 +117,8 @@ static bool lay(struct reel_write *w, struct reel_sink *out, struct reel_error *
     return step != REEL_STEP_ERROR;
 }
 
-static bool put_frame(struct mp4_video *v, struct encoder *encoder, const struct reel_pixels *pixels, struct reel_sink *out,
-                      struct note *note, struct reel_error *err) {
+static bool put_frame(struct mp4_video *v, struct encoder *encoder, const struct reel_pixels *pixels,
+                      struct reel_sink *out, struct note *note, struct reel_error *err) {
     struct reel_bytes stream;
     bool key;
     if ((pixels->width & ~1U) != v->size.width || (pixels->height & ~1U) != v->size.height) {
@@ -125,7 +132,8 @@ static bool put_frame(struct mp4_video *v, struct encoder *encoder, const struct
     return true;
 }
 
-bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_sink *out, struct reel_error *err) {
+bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w, struct reel_sink *out,
+                    struct reel_error *err) {
     if (w->planning) {
         return lay(w, out, err);
     }
@@ -140,7 +148,8 @@ bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w
         if (comes_soon(&pace, w, m.time_ns)) {
             continue;
         }
-        if (!read_pixels(w, rows, &m, &pixels, &read, err) || (read && !put_frame(v, encoder, &pixels, out, &note, err)) ||
+        if (!read_pixels(w, rows, &m, &pixels, &read, err) ||
+            (read && !put_frame(v, encoder, &pixels, out, &note, err)) ||
             !reel_write_note(w, &note, sizeof note, err)) {
             return false;
         }
@@ -152,7 +161,8 @@ bool mp4_put_images(struct mp4_video *v, struct rows *rows, struct reel_write *w
 
 /* The samples, from the notes of all groups. */
 bool mp4_collect(struct mp4_video *v, struct reel_write *w, struct reel_error *err) {
-    uint64_t messages = reel_write_counts(w)->messages, room = messages < REEL_VIDEO_FRAMES_MAX ? messages : REEL_VIDEO_FRAMES_MAX;
+    uint64_t messages = reel_write_counts(w)->messages,
+             room = messages < REEL_VIDEO_FRAMES_MAX ? messages : REEL_VIDEO_FRAMES_MAX;
     if (!(v->samples = reel_write_keep(w, room * sizeof *v->samples, err))) {
         return false;
     }

@@ -96,7 +96,8 @@ static void fill_planes(struct encoder *e, const struct reel_pixels *p) {
             int sum[3] = {0}, rgb[3];
             for (unsigned k = 0; k < 4; k++) {
                 pixel_of(p, x + (k & 1), y + (k >> 1), rgb);
-                luma[(size_t)(y + (k >> 1)) * e->width + x + (k & 1)] = (uint8_t)((66 * rgb[0] + 129 * rgb[1] + 25 * rgb[2] + 4224) >> 8);
+                luma[(size_t)(y + (k >> 1)) * e->width + x + (k & 1)] =
+                    (uint8_t)((66 * rgb[0] + 129 * rgb[1] + 25 * rgb[2] + 4224) >> 8);
                 for (unsigned i = 0; i < 3; i++) {
                     sum[i] += rgb[i];
                 }

@@ -10,7 +10,8 @@ static bool is_known(const struct mp4_sets *known, struct reel_bytes unit) {
     return false;
 }
 
-bool mp4_put_sample(struct reel_bytes stream, bool h265, const struct mp4_sets *known, struct reel_sink *out, uint32_t *size, bool *key) {
+bool mp4_put_sample(struct reel_bytes stream, bool h265, const struct mp4_sets *known, struct reel_sink *out,
+                    uint32_t *size, bool *key) {
     struct reel_bytes unit;
     uint64_t from = out->pos;
     bool picture = false;

@@ -6,8 +6,8 @@
 
 enum { SET_MAX = 4096, PROGRESS_FRAMES = 256, DEFAULT_NS = 1000000000 / 30 };
 
-bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_image *image, enum mp4_content *content,
-              struct reel_error *err) {
+bool mp4_read(struct reel_write *w, struct rows *rows, const struct reel_message *m, struct reel_image *image,
+              enum mp4_content *content, struct reel_error *err) {
     struct reel_error why = {0};
     struct reel_bytes payload;
     const struct reel_decoder *decoder = rows_decoder(rows, w, m->channel);
@@ -77,7 +77,8 @@ void mp4_add(struct mp4_video *v, const struct mp4_sample *sample) {
 /* Room for one more. */
 static bool grow_samples(struct mp4_video *v, struct reel_write *w, struct reel_error *err) {
     if (v->n == REEL_VIDEO_FRAMES_MAX) {
-        return reel_fail(err, REEL_LIMIT, "an MP4 file has at most %d frames; take a shorter time range", REEL_VIDEO_FRAMES_MAX);
+        return reel_fail(err, REEL_LIMIT, "an MP4 file has at most %d frames; take a shorter time range",
+                         REEL_VIDEO_FRAMES_MAX);
     }
     if (v->n < v->room) {
         return true;
@@ -96,7 +97,8 @@ static bool grow_samples(struct mp4_video *v, struct reel_write *w, struct reel_
 static bool is_whole(const struct reel_write *w, struct reel_error *err) {
     if (w->options->width > 0 || w->options->fps > 0 || w->stream->thinned) {
         return reel_fail(err, REEL_UNSUPPORTED,
-                         "frames of H.264 and H.265 depend on those before them: none is left out or made smaller; send neither width nor "
+                         "frames of H.264 and H.265 depend on those before them: none is left out or made smaller; "
+                         "send neither width nor "
                          "fps nor every");
     }
     return true;
@@ -123,8 +125,8 @@ static bool measure(struct mp4_video *v, const struct reel_image *image, struct 
     return v->kept > 0 || !s->key || is_whole(w, err);
 }
 
-static bool survey_message(struct mp4_video *v, struct rows *rows, struct reel_write *w, const struct reel_message *m, bool *ends,
-                           struct reel_error *err) {
+static bool survey_message(struct mp4_video *v, struct rows *rows, struct reel_write *w, const struct reel_message *m,
+                           bool *ends, struct reel_error *err) {
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     struct mp4_sample sample = {.time_ns = m->time_ns};
     enum mp4_content content;
@@ -142,7 +144,8 @@ static void find_end(struct mp4_video *v) {
     const struct mp4_sample *last = &v->samples[v->last];
     int64_t length = 0;
     for (uint64_t i = v->last; length == 0 && i > v->first; i--) {
-        length = v->samples[i - 1].size > 0 ? (int64_t)((uint64_t)last->time_ns - (uint64_t)v->samples[i - 1].time_ns) : 0;
+        length =
+            v->samples[i - 1].size > 0 ? (int64_t)((uint64_t)last->time_ns - (uint64_t)v->samples[i - 1].time_ns) : 0;
     }
     length = length > 0 ? length : DEFAULT_NS;
     v->ended_ns = last->time_ns > INT64_MAX - length ? INT64_MAX : last->time_ns + length;
@@ -166,7 +169,8 @@ bool mp4_survey(struct mp4_video *v, struct rows *rows, struct reel_write *w, st
     v->changed = UINT64_MAX;
     while (!ends && (step = reel_stream_next(w->stream, &m, err)) == REEL_STEP_MESSAGE) {
         first = v->n == 0 ? reel_mark_of(&m) : first;
-        if (!survey_message(v, rows, w, &m, &ends, err) || (v->n % PROGRESS_FRAMES == 0 && !reel_write_progress(w, v->n, err))) {
+        if (!survey_message(v, rows, w, &m, &ends, err) ||
+            (v->n % PROGRESS_FRAMES == 0 && !reel_write_progress(w, v->n, err))) {
             return false;
         }
     }

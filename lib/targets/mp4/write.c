@@ -18,14 +18,16 @@ struct run {
 static bool accepts(const struct reel_channel *channel, struct reel_loss *loss) {
     bool good = video_is_channel(channel) || video_is_image(channel);
     if (!good) {
-        reel_loss_add(loss, REEL_REFUSES, channel, "messages of the type \"%s\" are no video; select a topic with topic=", channel->type);
+        reel_loss_add(loss, REEL_REFUSES, channel,
+                      "messages of the type \"%s\" are no video; select a topic with topic=", channel->type);
     }
     return good;
 }
 
 static bool accepts_all(const struct reel_stream *stream, struct reel_loss *loss) {
     if (stream->n_channels > 1) {
-        reel_loss_add(loss, REEL_REFUSES, NULL, "a video has one topic, not %u; select one with topic=", stream->n_channels);
+        reel_loss_add(loss, REEL_REFUSES, NULL,
+                      "a video has one topic, not %u; select one with topic=", stream->n_channels);
     }
     return stream->n_channels <= 1;
 }
@@ -75,7 +77,8 @@ static bool head(struct reel_write *w, struct reel_sink *out, struct reel_error 
 
 /* ---- samples */
 
-static bool put_frame(struct reel_write *w, const struct reel_message *m, uint64_t number, struct reel_sink *out, struct reel_error *err) {
+static bool put_frame(struct reel_write *w, const struct reel_message *m, uint64_t number, struct reel_sink *out,
+                      struct reel_error *err) {
     const struct mp4_video *v = &((struct totals *)w->totals)->video;
     AUTO_STRUCT(reel_image_done) struct reel_image image = {0};
     uint32_t size = 0;
@@ -108,7 +111,8 @@ static bool put_recorded(struct reel_write *w, struct reel_sink *out, struct ree
         bool full = i > 0 && (i == GROUP_FRAMES || out->pos - from + v->samples[number].size > GROUP_BYTES);
         if (w->planning && (number >= v->n || full)) {
             reel_write_unget(w, &m);
-            return number < v->n || reel_fail(err, REEL_CHANGED, "the recording has other messages than when its frames were found");
+            return number < v->n ||
+                   reel_fail(err, REEL_CHANGED, "the recording has other messages than when its frames were found");
         }
         if (w->planning) {
             reel_sink_zeros(out, 0, v->samples[number].size);

@@ -76,8 +76,8 @@ static size_t put_header(const struct header *h, size_t raw, size_t stored, uint
 }
 
 /* Appends a page; `out` gets the header once the size of what follows is known. */
-static bool put_page(struct parquet_encoder *e, const struct header *h, struct reel_bytes raw, struct parquet_chunk *chunk,
-                     struct grow *out, uint32_t *size, struct reel_error *err) {
+static bool put_page(struct parquet_encoder *e, const struct header *h, struct reel_bytes raw,
+                     struct parquet_chunk *chunk, struct grow *out, uint32_t *size, struct reel_error *err) {
     uint8_t head[HEADER_ROOM];
     struct reel_bytes stored = raw;
     if (raw.size > INT32_MAX / 2) {
@@ -102,7 +102,8 @@ static bool put_page(struct parquet_encoder *e, const struct header *h, struct r
 /* ---- dictionaries */
 
 /* Adds the values of the entries. False: it does not pay, or there is no memory. */
-static bool add_words(struct dictionary *d, const struct column_data *data, const struct parquet_entries *e, uint64_t most) {
+static bool add_words(struct dictionary *d, const struct column_data *data, const struct parquet_entries *e,
+                      uint64_t most) {
     for (size_t s = 0; s < e->n_spans; s++) {
         for (uint64_t i = e->spans[s].from; i < e->spans[s].to; i++) {
             uint64_t from = column_offset(data, i), to = load_u32le(data->offsets.data + i * 4);
@@ -112,7 +113,8 @@ static bool add_words(struct dictionary *d, const struct column_data *data, cons
                 found = (uintptr_t)++d->count;
                 grow_u32(&d->words, (uint32_t)key.bytes.size);
                 grow_put(&d->words, key.bytes.data, key.bytes.size);
-                if (d->count > most || d->words.size > PARQUET_DICTIONARY_BYTES || !hash_table_set(&d->table, key, found, NULL)) {
+                if (d->count > most || d->words.size > PARQUET_DICTIONARY_BYTES ||
+                    !hash_table_set(&d->table, key, found, NULL)) {
                     return false;
                 }
             }
@@ -123,15 +125,16 @@ static bool add_words(struct dictionary *d, const struct column_data *data, cons
 }
 
 /* Texts of which most repeat are stored once. */
-static bool make_dictionary(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data, uint64_t rows,
-                            struct dictionary *d) {
+static bool make_dictionary(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data,
+                            uint64_t rows, struct dictionary *d) {
     enum { SHARE = 4 };
     const struct column *column = leaf->path[leaf->n - 1];
     if (column->kind != COLUMN_TEXT && column->kind != COLUMN_JSON) {
         return false;
     }
     parquet_entries_of(leaf, data, 0, rows, &e->entries);
-    return !e->entries.failed && e->entries.values >= SHARE && add_words(d, &data[column->index], &e->entries, e->entries.values / SHARE);
+    return !e->entries.failed && e->entries.values >= SHARE &&
+           add_words(d, &data[column->index], &e->entries, e->entries.values / SHARE);
 }
 
 /* ---- a chunk */
@@ -146,7 +149,8 @@ static enum parquet_encoding encoding_of(const struct parquet_encoder *e, const 
 }
 
 /* About how many bytes rows [from, to) of the leaf take. */
-static uint64_t bytes_of_rows(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from, uint64_t to) {
+static uint64_t bytes_of_rows(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from,
+                              uint64_t to) {
     const struct column *column = leaf->path[leaf->n - 1];
     const struct column_data *values = &data[column->index];
     struct parquet_span slots = parquet_slots(leaf, data, from, to);
@@ -156,7 +160,8 @@ static uint64_t bytes_of_rows(const struct parquet_leaf *leaf, const struct colu
 }
 
 /* The row at which a page that begins with row `from` ends: at least one row, and as many as fit. */
-static uint64_t page_end(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from, uint64_t rows) {
+static uint64_t page_end(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from,
+                         uint64_t rows) {
     uint64_t low = from + 1, high = rows - from < PARQUET_PAGE_ROWS ? rows : from + PARQUET_PAGE_ROWS;
     if (bytes_of_rows(leaf, data, from, high) <= PARQUET_PAGE_BYTES) {
         return high;
@@ -205,8 +210,9 @@ static void put_values(const struct parquet_leaf *leaf, const struct column_data
     }
 }
 
-static bool put_pages(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data, uint64_t rows,
-                      const struct dictionary *d, struct parquet_chunk *chunk, struct grow *out, struct reel_error *err) {
+static bool put_pages(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data,
+                      uint64_t rows, const struct dictionary *d, struct parquet_chunk *chunk, struct grow *out,
+                      struct reel_error *err) {
     const struct column *column = leaf->path[leaf->n - 1];
     struct parquet_entries *entries = &e->entries;
     uint64_t values = 0;
@@ -220,8 +226,9 @@ static bool put_pages(struct parquet_encoder *e, const struct parquet_leaf *leaf
         if (entries->failed || e->body.failed) {
             return reel_fail_memory(err);
         }
-        struct parquet_page page = {
-            .row = (uint32_t)from, .nulls = (uint32_t)(entries->entries - entries->values), .values = (uint32_t)entries->values};
+        struct parquet_page page = {.row = (uint32_t)from,
+                                    .nulls = (uint32_t)(entries->entries - entries->values),
+                                    .values = (uint32_t)entries->values};
         const struct header h = {PAGE_DATA, entries->entries, (enum parquet_encoding)chunk->encoding};
         parquet_bounds_add(column, &data[column->index], entries, &page.bounds);
         if (!put_page(e, &h, bytes_of(e->body.data, e->body.size), chunk, out, &page.size, err)) {
@@ -237,8 +244,8 @@ static bool put_pages(struct parquet_encoder *e, const struct parquet_leaf *leaf
     return !e->pages.failed || reel_fail_memory(err);
 }
 
-static bool put_chunk(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data, uint64_t rows,
-                      struct parquet_chunk *chunk, struct grow *out, struct reel_error *err) {
+static bool put_chunk(struct parquet_encoder *e, const struct parquet_leaf *leaf, const struct column_data *data,
+                      uint64_t rows, struct parquet_chunk *chunk, struct grow *out, struct reel_error *err) {
     AUTO_STRUCT(dictionary_done) struct dictionary d = {0};
     uint32_t size = 0;
     memset(chunk, 0, sizeof *chunk); /* with its padding: notes are compared */
@@ -254,14 +261,16 @@ static bool put_chunk(struct parquet_encoder *e, const struct parquet_leaf *leaf
     return put_pages(e, leaf, data, rows, &d, chunk, out, err);
 }
 
-bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *leaves, uint32_t n_leaves, struct columns_fill *fill,
-                       struct parquet_chunk *chunks, struct grow *out, struct reel_error *err) {
+bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *leaves, uint32_t n_leaves,
+                       struct columns_fill *fill, struct parquet_chunk *chunks, struct grow *out,
+                       struct reel_error *err) {
     e->pages.size = 0;
     for (uint32_t i = 0; i < n_leaves; i++) {
         if (!put_chunk(e, &leaves[i], fill->data, fill->rows, &chunks[i], out, err)) {
             return false;
         }
-        column_data_free(&fill->data[leaves[i].path[leaves[i].n - 1]->index]); /* what is encoded need not be held twice */
+        column_data_free(
+            &fill->data[leaves[i].path[leaves[i].n - 1]->index]); /* what is encoded need not be held twice */
     }
     return true;
 }

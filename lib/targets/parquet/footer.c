@@ -1,5 +1,5 @@
-/* What stands behind the row groups: for each chunk the bounds of its pages and their positions, then the footer. All of it is computed
- * again from the notes of the groups while it is written. */
+/* What stands behind the row groups: for each chunk the bounds of its pages and their positions, then the footer. All
+ * of it is computed again from the notes of the groups while it is written. */
 #include "targets/columns/messages.h"
 #include "targets/parquet/parquet.h"
 #include "targets/parquet/thrift.h"
@@ -7,7 +7,12 @@
 
 enum { REQUIRED, OPTIONAL, REPEATED };
 enum { UNORDERED, ASCENDING };
-enum { CONVERTED_UTF8 = 0, CONVERTED_LIST = 3, CONVERTED_UNSIGNED = 11, CONVERTED_SIGNED = 15 }; /* of 8 bits; 16, 32, 64 follow */
+enum {
+    CONVERTED_UTF8 = 0,
+    CONVERTED_LIST = 3,
+    CONVERTED_UNSIGNED = 11,
+    CONVERTED_SIGNED = 15
+}; /* of 8 bits; 16, 32, 64 follow */
 enum { LOGICAL_STRING = 1, LOGICAL_LIST = 3, LOGICAL_TIMESTAMP = 8, LOGICAL_INTEGER = 10, UNIT_NANOS = 3 };
 
 /* ---- the schema */
@@ -51,7 +56,8 @@ static void put_leaf(struct thrift *t, const struct column *column) {
     thrift_i32(t, 1, parquet_type_of(column));
     thrift_i32(t, 3, column->optional ? OPTIONAL : REQUIRED);
     thrift_binary(t, 4, bytes_text(column->name));
-    if (column->kind == COLUMN_TEXT || column->kind == COLUMN_JSON) { /* some readers fail on what is annotated as JSON */
+    if (column->kind == COLUMN_TEXT ||
+        column->kind == COLUMN_JSON) { /* some readers fail on what is annotated as JSON */
         thrift_i32(t, 6, CONVERTED_UTF8);
         put_logical(t, LOGICAL_STRING);
     } else if (column->kind == COLUMN_INTEGER) {
@@ -119,8 +125,10 @@ static bool is_indexed(const struct parquet_chunk *chunk, const struct parquet_p
     return indexed;
 }
 
-/* Where the bounds of the pages that have values only grow, as those of log_time do, a reader finds a value by bisection. */
-static int order_of_pages(const struct column *column, const struct parquet_chunk *chunk, const struct parquet_page *pages) {
+/* Where the bounds of the pages that have values only grow, as those of log_time do, a reader finds a value by
+ * bisection. */
+static int order_of_pages(const struct column *column, const struct parquet_chunk *chunk,
+                          const struct parquet_page *pages) {
     const struct parquet_bounds *before = NULL;
     for (uint32_t i = 0; i < chunk->n_pages; i++) {
         if (pages[i].values == 0) {
@@ -134,8 +142,8 @@ static int order_of_pages(const struct column *column, const struct parquet_chun
     return ASCENDING;
 }
 
-static void put_column_index(const struct column *column, const struct parquet_chunk *chunk, const struct parquet_page *pages,
-                             struct reel_sink *out) {
+static void put_column_index(const struct column *column, const struct parquet_chunk *chunk,
+                             const struct parquet_page *pages, struct reel_sink *out) {
     struct thrift t = thrift_to(out);
     if (!is_indexed(chunk, pages)) {
         return;
@@ -158,7 +166,8 @@ static void put_column_index(const struct column *column, const struct parquet_c
     reel_sink_u8(out, 0);
 }
 
-static void put_offset_index(const struct parquet_chunk *chunk, const struct parquet_page *pages, uint64_t offset, struct reel_sink *out) {
+static void put_offset_index(const struct parquet_chunk *chunk, const struct parquet_page *pages, uint64_t offset,
+                             struct reel_sink *out) {
     struct thrift t = thrift_to(out);
     offset += chunk->dictionary;
     thrift_list(&t, 1, THRIFT_STRUCT, chunk->n_pages);
@@ -250,8 +259,8 @@ struct index_positions {
     uint64_t columns, offsets;
 };
 
-static void put_chunk(struct thrift *t, const struct parquet_footer *f, uint32_t leaf, const struct parquet_group *group, uint64_t offset,
-                      struct index_positions *at) {
+static void put_chunk(struct thrift *t, const struct parquet_footer *f, uint32_t leaf,
+                      const struct parquet_group *group, uint64_t offset, struct index_positions *at) {
     const struct parquet_chunk *chunk = &group->chunks[leaf];
     struct reel_sink columns = {0}, offsets = {0}; /* they only count */
     put_column_index(leaf_column(f, leaf), chunk, group->pages, &columns);

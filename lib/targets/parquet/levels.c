@@ -1,5 +1,6 @@
-/* Repetition and definition levels: how the values of a leaf are nested. An entry is a value, or a null or empty list on the way to one;
- * its definition level is how many optional columns and lists on the way are there, its repetition level the list that it continues. */
+/* Repetition and definition levels: how the values of a leaf are nested. An entry is a value, or a null or empty list
+ * on the way to one; its definition level is how many optional columns and lists on the way are there, its repetition
+ * level the list that it continues. */
 #include "targets/parquet/parquet.h"
 
 #include <string.h>
@@ -34,7 +35,8 @@ void parquet_entries_free(struct parquet_entries *e) {
     free(e->spans);
 }
 
-struct parquet_span parquet_slots(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from, uint64_t to) {
+struct parquet_span parquet_slots(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from,
+                                  uint64_t to) {
     for (unsigned i = 0; i < leaf->n; i++) {
         if (leaf->path[i]->kind == COLUMN_LIST) {
             const struct column_data *list = &data[leaf->path[i]->index];
@@ -78,10 +80,12 @@ static void put_values(struct parquet_entries *out, uint64_t from, uint64_t to) 
     }
 }
 
-static void walk_present(const struct walk *w, unsigned at, struct parquet_span slots, uint8_t first, uint8_t rest, uint8_t definition);
+static void walk_present(const struct walk *w, unsigned at, struct parquet_span slots, uint8_t first, uint8_t rest,
+                         uint8_t definition);
 
 /* Slots of path[at], null ones too, in runs. */
-static void walk_slots(const struct walk *w, unsigned at, struct parquet_span slots, uint8_t first, uint8_t rest, uint8_t definition) {
+static void walk_slots(const struct walk *w, unsigned at, struct parquet_span slots, uint8_t first, uint8_t rest,
+                       uint8_t definition) {
     const struct column *column = w->leaf->path[at];
     const struct column_data *data = &w->data[column->index];
     if (!column->optional || data->nulls == 0) {
@@ -101,7 +105,8 @@ static void walk_slots(const struct walk *w, unsigned at, struct parquet_span sl
     }
 }
 
-static void walk_lists(const struct walk *w, unsigned at, struct parquet_span slots, uint8_t first, uint8_t rest, uint8_t definition) {
+static void walk_lists(const struct walk *w, unsigned at, struct parquet_span slots, uint8_t first, uint8_t rest,
+                       uint8_t definition) {
     const struct column_data *list = &w->data[w->leaf->path[at]->index];
     uint8_t inner = 1;
     for (unsigned i = 0; i < at; i++) {
@@ -120,7 +125,8 @@ static void walk_lists(const struct walk *w, unsigned at, struct parquet_span sl
 }
 
 /* Slots that are not null. */
-static void walk_present(const struct walk *w, unsigned at, struct parquet_span slots, uint8_t first, uint8_t rest, uint8_t definition) {
+static void walk_present(const struct walk *w, unsigned at, struct parquet_span slots, uint8_t first, uint8_t rest,
+                         uint8_t definition) {
     if (at + 1 == w->leaf->n) {
         put_entries(w, slots.to - slots.from, first, rest, definition);
         put_values(w->out, slots.from, slots.to);
@@ -171,7 +177,8 @@ static void flush(struct runs *r) {
     r->n = 0;
 }
 
-/* `n` times the same number. Packed groups are full except the last of all, so the first ones of a run fill up the group before it. */
+/* `n` times the same number. Packed groups are full except the last of all, so the first ones of a run fill up the
+ * group before it. */
 static void put_run(struct runs *r, uint32_t value, uint64_t n) {
     while (n > 0 && (r->n % 8 != 0 || n < 8)) {
         if (r->n == sizeof r->packed / sizeof *r->packed) {

@@ -1,6 +1,7 @@
-/* Parquet: "PAR1", the row groups, column indexes, offset indexes, the footer, its length, "PAR1". A row group is the chunks of its columns
- * without gaps, a chunk a dictionary if that pays and the data pages. Pages hold no offsets, so a row group can be written alone; what
- * the footer needs to know of one is its note. Numbers are those of parquet.thrift. */
+/* Parquet: "PAR1", the row groups, column indexes, offset indexes, the footer, its length, "PAR1". A row group is the
+ * chunks of its columns without gaps, a chunk a dictionary if that pays and the data pages. Pages hold no offsets, so a
+ * row group can be written alone; what the footer needs to know of one is its note. Numbers are those of
+ * parquet.thrift. */
 #ifndef REEL_TARGETS_PARQUET_PARQUET_H
 #define REEL_TARGETS_PARQUET_PARQUET_H
 
@@ -9,8 +10,21 @@
 
 #define PARQUET_MAGIC "PAR1"
 
-enum parquet_type { PARQUET_BOOLEAN, PARQUET_INT32, PARQUET_INT64, PARQUET_FLOAT = 4, PARQUET_DOUBLE, PARQUET_BYTE_ARRAY };
-enum parquet_encoding { PARQUET_PLAIN = 0, PARQUET_RLE = 3, PARQUET_DELTA = 5, PARQUET_RLE_DICTIONARY = 8, PARQUET_BYTE_STREAM_SPLIT };
+enum parquet_type {
+    PARQUET_BOOLEAN,
+    PARQUET_INT32,
+    PARQUET_INT64,
+    PARQUET_FLOAT = 4,
+    PARQUET_DOUBLE,
+    PARQUET_BYTE_ARRAY
+};
+enum parquet_encoding {
+    PARQUET_PLAIN = 0,
+    PARQUET_RLE = 3,
+    PARQUET_DELTA = 5,
+    PARQUET_RLE_DICTIONARY = 8,
+    PARQUET_BYTE_STREAM_SPLIT
+};
 enum parquet_codec { PARQUET_UNCOMPRESSED = 0, PARQUET_ZSTD = 6, PARQUET_LZ4_RAW };
 enum {
     PARQUET_PAGE_BYTES = 1 << 20, /* values of a page, and rows; its statistics tell readers what to skip */
@@ -85,7 +99,8 @@ struct parquet_entries {
 };
 void parquet_entries_free(struct parquet_entries *e);
 /* The slots of the leaf that belong to rows [from, to). */
-struct parquet_span parquet_slots(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from, uint64_t to);
+struct parquet_span parquet_slots(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from,
+                                  uint64_t to);
 void parquet_entries_of(const struct parquet_leaf *leaf, const struct column_data *data, uint64_t from, uint64_t to,
                         struct parquet_entries *out);
 static inline void parquet_put_varint(struct grow *out, uint64_t value) {
@@ -101,15 +116,19 @@ void parquet_put_indexes(const uint32_t *indexes, uint64_t n, unsigned width, st
 /* ---- values.c */
 
 /* Appends the values of the spans. */
-void parquet_put_plain(const struct column *column, const struct column_data *data, const struct parquet_entries *e, struct grow *out);
-void parquet_put_split(const struct column *column, const struct column_data *data, const struct parquet_entries *e, struct grow *out);
-void parquet_put_delta(const struct column *column, const struct column_data *data, const struct parquet_entries *e, struct grow *out);
+void parquet_put_plain(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
+                       struct grow *out);
+void parquet_put_split(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
+                       struct grow *out);
+void parquet_put_delta(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
+                       struct grow *out);
 void parquet_bounds_add(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
                         struct parquet_bounds *bounds);
 /* Adds the bounds of a page to those of its chunk. */
 void parquet_bounds_join(const struct column *column, struct parquet_bounds *chunk, const struct parquet_bounds *page);
 /* Neither the minimum nor the maximum is smaller than that of the page before. */
-bool parquet_bounds_follow(const struct column *column, const struct parquet_bounds *page, const struct parquet_bounds *before);
+bool parquet_bounds_follow(const struct column *column, const struct parquet_bounds *page,
+                           const struct parquet_bounds *before);
 
 /* ---- chunk.c */
 
@@ -121,9 +140,11 @@ struct parquet_encoder { /* memory that is used for one chunk after another */
     struct grow pages; /* struct parquet_page of the last group */
 };
 void parquet_encoder_free(struct parquet_encoder *e);
-/* Appends a row group to `out`, its chunks to chunks[n_leaves] and their pages to e->pages, and gives the values' memory back. */
-bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *leaves, uint32_t n_leaves, struct columns_fill *fill,
-                       struct parquet_chunk *chunks, struct grow *out, struct reel_error *err);
+/* Appends a row group to `out`, its chunks to chunks[n_leaves] and their pages to e->pages, and gives the values'
+ * memory back. */
+bool parquet_put_group(struct parquet_encoder *e, const struct parquet_leaf *leaves, uint32_t n_leaves,
+                       struct columns_fill *fill, struct parquet_chunk *chunks, struct grow *out,
+                       struct reel_error *err);
 
 /* ---- footer.c */
 

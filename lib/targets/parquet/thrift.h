@@ -1,5 +1,5 @@
-/* Thrift's compact protocol, as far as Parquet's structures need it. A field is written with its number and type; what is absent is not
- * written. */
+/* Thrift's compact protocol, as far as Parquet's structures need it. A field is written with its number and type; what
+ * is absent is not written. */
 #ifndef REEL_TARGETS_PARQUET_THRIFT_H
 #define REEL_TARGETS_PARQUET_THRIFT_H
 

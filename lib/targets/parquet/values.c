@@ -48,7 +48,8 @@ static void put_texts(const struct column_data *data, const struct parquet_span 
     }
 }
 
-static void put_narrow(const struct column *column, const struct column_data *data, const struct parquet_span *span, struct grow *out) {
+static void put_narrow(const struct column *column, const struct column_data *data, const struct parquet_span *span,
+                       struct grow *out) {
     uint32_t width = column_width(column);
     uint8_t *room = grow_take(out, (span->to - span->from) * 4);
     for (uint64_t i = span->from; room && i < span->to; i++, room += 4) {
@@ -56,7 +57,8 @@ static void put_narrow(const struct column *column, const struct column_data *da
     }
 }
 
-void parquet_put_plain(const struct column *column, const struct column_data *data, const struct parquet_entries *e, struct grow *out) {
+void parquet_put_plain(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
+                       struct grow *out) {
     if (column->kind == COLUMN_BOOL) {
         put_bits(data, e, out);
         return;
@@ -76,7 +78,8 @@ void parquet_put_plain(const struct column *column, const struct column_data *da
 
 /* ---- floats: all first bytes, all second ones … */
 
-void parquet_put_split(const struct column *column, const struct column_data *data, const struct parquet_entries *e, struct grow *out) {
+void parquet_put_split(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
+                       struct grow *out) {
     uint32_t width = column_width(column);
     uint8_t *room = grow_take(out, e->values * width);
     uint64_t n = 0;
@@ -89,7 +92,8 @@ void parquet_put_split(const struct column *column, const struct column_data *da
     }
 }
 
-/* ---- integers that rise: differences, in blocks of 128, each 32 of them packed with as many bits as the largest needs */
+/* ---- integers that rise: differences, in blocks of 128, each 32 of them packed with as many bits as the largest needs
+ */
 
 enum { BLOCK = 128, MINI = 32 };
 
@@ -137,7 +141,8 @@ static void put_block(uint64_t *deltas, unsigned n, bool narrow, struct grow *ou
     }
 }
 
-void parquet_put_delta(const struct column *column, const struct column_data *data, const struct parquet_entries *e, struct grow *out) {
+void parquet_put_delta(const struct column *column, const struct column_data *data, const struct parquet_entries *e,
+                       struct grow *out) {
     uint32_t width = column_width(column), n = 0;
     uint64_t deltas[BLOCK];
     int64_t last = 0;
@@ -190,7 +195,8 @@ static size_t cut_of(const struct column *column, struct reel_bytes text) {
     return size;
 }
 
-/* A long maximum is replaced by a shorter one above it: its last byte is raised, of a text only if that is still one. */
+/* A long maximum is replaced by a shorter one above it: its last byte is raised, of a text only if that is still one.
+ */
 static bool raise(const struct column *column, struct parquet_bounds *b) {
     uint8_t most = column->kind == COLUMN_BYTES ? 0xfe : 0x7e;
     for (; b->size[1] > 0; b->size[1]--) {
@@ -203,7 +209,8 @@ static bool raise(const struct column *column, struct parquet_bounds *b) {
     return false;
 }
 
-static void bytes_bounds(const struct column *column, struct parquet_bounds *b, struct reel_bytes least, struct reel_bytes most) {
+static void bytes_bounds(const struct column *column, struct parquet_bounds *b, struct reel_bytes least,
+                         struct reel_bytes most) {
     bool whole = least.size <= PARQUET_BOUND;
     keep(b, 0, least.data, whole ? least.size : cut_of(column, least), whole);
     whole = most.size <= PARQUET_BOUND;
@@ -292,7 +299,8 @@ void parquet_bounds_add(const struct column *column, const struct column_data *d
     }
 }
 
-static int order_of(const struct column *column, const struct parquet_bounds *a, const struct parquet_bounds *b, int which) {
+static int order_of(const struct column *column, const struct parquet_bounds *a, const struct parquet_bounds *b,
+                    int which) {
     if (column_is_bytes(column)) {
         return bytes_compare(bytes_of(a->bytes[which], a->size[which]), bytes_of(b->bytes[which], b->size[which]));
     }
@@ -324,6 +332,7 @@ void parquet_bounds_join(const struct column *column, struct parquet_bounds *chu
     chunk->any = chunk->any || page->any;
 }
 
-bool parquet_bounds_follow(const struct column *column, const struct parquet_bounds *page, const struct parquet_bounds *before) {
+bool parquet_bounds_follow(const struct column *column, const struct parquet_bounds *page,
+                           const struct parquet_bounds *before) {
     return order_of(column, before, page, 0) <= 0 && order_of(column, before, page, 1) <= 0;
 }

@@ -1,6 +1,6 @@
-/* Messages as Parquet, one row a message. Each run of the writer encodes a row group as a whole and keeps it: of a large one several
- * windows are taken, one after another. A reader so takes the values of a row group (32 MiB, or one larger message), its encoded bytes
- * and a window. */
+/* Messages as Parquet, one row a message. Each run of the writer encodes a row group as a whole and keeps it: of a
+ * large one several windows are taken, one after another. A reader so takes the values of a row group (32 MiB, or one
+ * larger message), its encoded bytes and a window. */
 #include "targets/columns/messages.h"
 #include "targets/parquet/parquet.h"
 #include "wire/bytes.h"
@@ -23,7 +23,8 @@ static bool codec_named(const char *name, enum parquet_codec *codec, struct reel
     bool none = strcmp(name, "none") == 0, lz4 = strcmp(name, "lz4") == 0 || strcmp(name, "lz4_raw") == 0;
     *codec = none ? PARQUET_UNCOMPRESSED : lz4 ? PARQUET_LZ4_RAW : PARQUET_ZSTD;
     return none || lz4 || name[0] == '\0' || strcmp(name, "zstd") == 0 ||
-           reel_fail(err, REEL_UNSUPPORTED, "Parquet is not written with compression \"%.32s\": zstd, lz4_raw or none is", name);
+           reel_fail(err, REEL_UNSUPPORTED,
+                     "Parquet is not written with compression \"%.32s\": zstd, lz4_raw or none is", name);
 }
 
 static bool parquet_open(struct reel_write *w, struct reel_error *err) {
@@ -72,7 +73,8 @@ static bool encode_group(struct reel_write *w, struct reel_error *err) {
         return reel_fail_memory(err);
     }
     run->group.size = 0;
-    return parquet_put_group(&run->encoder, totals->leaves, totals->n_leaves, &run->columns.fill, run->notes, &run->group, err);
+    return parquet_put_group(&run->encoder, totals->leaves, totals->n_leaves, &run->columns.fill, run->notes,
+                             &run->group, err);
 }
 
 static bool note_group(struct reel_write *w, struct reel_error *err) {
@@ -110,8 +112,11 @@ static struct parquet_group group_at(void *context, uint64_t group) {
     const struct totals *totals = w->totals;
     const struct reel_group *g = reel_write_group(w, group);
     const struct parquet_chunk *chunks = (const void *)g->note;
-    return (struct parquet_group){
-        .offset = g->offset, .size = g->size, .rows = g->count, .chunks = chunks, .pages = (const void *)(chunks + totals->n_leaves)};
+    return (struct parquet_group){.offset = g->offset,
+                                  .size = g->size,
+                                  .rows = g->count,
+                                  .chunks = chunks,
+                                  .pages = (const void *)(chunks + totals->n_leaves)};
 }
 
 static bool parquet_tail(struct reel_write *w, uint64_t part, struct reel_sink *out, struct reel_error *err) {

@@ -1,5 +1,5 @@
-/* A connection to PostgreSQL. libpq's blocking calls can hang for ever when a peer acknowledges and does not answer, so statements are sent
- * and waited for here, until a deadline; a connection that missed it is not used again. */
+/* A connection to PostgreSQL. libpq's blocking calls can hang for ever when a peer acknowledges and does not answer, so
+ * statements are sent and waited for here, until a deadline; a connection that missed it is not used again. */
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "wire/clock.h"
 
 static const int64_t SILENCE_NS = 2000000000, SLOW_CONNECT_NS = 2500000000;
-/* After a wait that ended with nothing, others do not begin one until then: a request has many statements, and each would wait. */
+/* After a wait that ended with nothing, others do not begin one until then: a request has many statements, and each
+ * would wait. */
 static _Atomic int64_t silent_until_ns;
 
 static const struct {
@@ -33,8 +34,8 @@ bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err) {
         code = REEL_BUSY;
     }
     size_t size = strcspn(said ? said : "", "\n");
-    return reel_fail(err, code, "catalog: PostgreSQL%s: %.*s", state ? "" : " does not answer", size > 0 ? (int)size : 15,
-                     size > 0 ? said : "connection lost");
+    return reel_fail(err, code, "catalog: PostgreSQL%s: %.*s", state ? "" : " does not answer",
+                     size > 0 ? (int)size : 15, size > 0 ? said : "connection lost");
 }
 
 bool pg_is_silent(struct reel_error *err) {
@@ -140,17 +141,20 @@ bool pg_check_address(const char *where, struct reel_error *err) {
     }
     PQconninfoFree(options);
     if (!options) {
-        return reel_fail(err, REEL_ARGUMENT, "the address of the catalog is not of the form postgresql://USER@HOST:PORT/DATABASE");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "the address of the catalog is not of the form postgresql://USER@HOST:PORT/DATABASE");
     }
     return !secret || reel_fail(err, REEL_ARGUMENT,
-                                "the address of the catalog has a password in it, which others could read: use PGPASSWORD, PGPASSFILE or a "
+                                "the address of the catalog has a password in it, which others could read: use "
+                                "PGPASSWORD, PGPASSFILE or a "
                                 "service file");
 }
 
 PGconn *pg_connect(const char *where, struct reel_error *err) {
     /* What the address says comes last and wins. */
-    static const char *const names[] = {"application_name",    "connect_timeout",  "tcp_user_timeout", "keepalives_idle",
-                                        "keepalives_interval", "keepalives_count", "dbname",           NULL};
+    static const char *const names[] = {
+        "application_name",    "connect_timeout",  "tcp_user_timeout", "keepalives_idle",
+        "keepalives_interval", "keepalives_count", "dbname",           NULL};
     const char *const values[] = {"reel", "3", "10000", "15", "5", "3", where, NULL};
     if (pg_is_silent(err)) {
         return NULL;
@@ -170,14 +174,19 @@ PGconn *pg_connect(const char *where, struct reel_error *err) {
         return NULL;
     }
     PQsetnonblocking(link, 1);
-    /* The database, too, must notice that this server has gone without a word: before a job's lease ends, or its locks stay. */
+    /* The database, too, must notice that this server has gone without a word: before a job's lease ends, or its locks
+     * stay. */
     if (PQserverVersion(link) < 150000) {
-        reel_fail(err, REEL_UNSUPPORTED, "catalog: PostgreSQL 15 or later is needed, this is %d", PQserverVersion(link) / 10000);
+        reel_fail(err, REEL_UNSUPPORTED, "catalog: PostgreSQL 15 or later is needed, this is %d",
+                  PQserverVersion(link) / 10000);
     } else if (pg_run(link,
-                      "SET plan_cache_mode = force_custom_plan; SET join_collapse_limit = 1; SET statement_timeout = '10s';"
+                      "SET plan_cache_mode = force_custom_plan; SET join_collapse_limit = 1; SET statement_timeout = "
+                      "'10s';"
                       "SET jit = off; SET work_mem = '4MB';" /* with more it tests EXISTS by a hash of all recordings */
-                      "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; SET client_min_messages = warning;"
-                      "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET tcp_user_timeout = "
+                      "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; SET "
+                      "client_min_messages = warning;"
+                      "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET "
+                      "tcp_user_timeout = "
                       "'15s'",
                       err)) {
         return link;

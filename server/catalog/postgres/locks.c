@@ -42,7 +42,8 @@ static void give_up(struct pg_locks *l) {
 }
 
 /* The answer to a question whose result is a bool. The mutex is held. */
-static bool ask(struct pg_locks *l, const char *where, const char *function, int64_t key, bool *answer, struct reel_error *err) {
+static bool ask(struct pg_locks *l, const char *where, const char *function, int64_t key, bool *answer,
+                struct reel_error *err) {
     char sql[96];
     if (l->link && pg_is_silent(err)) {
         give_up(l);

@@ -1,6 +1,6 @@
-/* The engine PostgreSQL: a pool of readers, one writer, and a thread that hears of commits. One transaction writes at a time, of all
- * replicas together: each takes an advisory lock first, as SQLite takes its file's. So sums and numbers of revisions are never fought over,
- * and the numbers of changes are in the order in which they can be seen. */
+/* The engine PostgreSQL: a pool of readers, one writer, and a thread that hears of commits. One transaction writes at a
+ * time, of all replicas together: each takes an advisory lock first, as SQLite takes its file's. So sums and numbers of
+ * revisions are never fought over, and the numbers of changes are in the order in which they can be seen. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -18,8 +18,10 @@
 enum { WAIT_FOR_READER_S = 10, LISTEN_MS = 200, LISTEN_AGAIN_MS = 2000 };
 
 /* A server whose network was cut must not keep the others from writing for long. The lock's number is "Reel". */
-#define BEGIN_WRITING "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'; SELECT pg_advisory_xact_lock(1382376812)"
-static const char begin_writing[] = BEGIN_WRITING, begin_checked[] = BEGIN_WRITING "; SELECT version FROM catalog_state";
+#define BEGIN_WRITING                                                                                                  \
+    "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'; SELECT pg_advisory_xact_lock(1382376812)"
+static const char begin_writing[] = BEGIN_WRITING,
+                  begin_checked[] = BEGIN_WRITING "; SELECT version FROM catalog_state";
 static const char begin_reading[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 static const char commit_writing[] = "UPDATE catalog_state SET commits = commits + 1; NOTIFY reel; COMMIT";
 
@@ -151,10 +153,10 @@ static bool is_lost(const struct pg_handle *h) {
 static bool check_version(const struct pg_handle *h, const PGresult *result, struct reel_error *err) {
     size_t newest = *h->base.db->engine->n_migrations;
     unsigned long long version = strtoull(PQntuples(result) == 1 ? PQgetvalue(result, 0, 0) : "", NULL, 10);
-    return version <= newest ||
-           reel_fail(err, REEL_READ_ONLY,
-                     "the catalog was upgraded by a newer version of Reel (%llu, this one knows %zu): this server only reads; replace it",
-                     version, newest);
+    return version <= newest || reel_fail(err, REEL_READ_ONLY,
+                                          "the catalog was upgraded by a newer version of Reel (%llu, this one knows "
+                                          "%zu): this server only reads; replace it",
+                                          version, newest);
 }
 
 static bool begin_transaction(const struct pg_handle *h, struct reel_error *err) {
@@ -340,7 +342,8 @@ static struct db *pg_open(const char *where, bool readonly, struct reel_error *e
     return &db->base;
 }
 
-char *pg_search_text(struct db *base, const char *sql, const char *const *arguments, unsigned n, struct reel_error *err) {
+char *pg_search_text(struct db *base, const char *sql, const char *const *arguments, unsigned n,
+                     struct reel_error *err) {
     struct pg_db *db = own(base);
     sqlite3_stmt *s = NULL;
     char *text = NULL;
@@ -363,7 +366,8 @@ static bool pg_copy(struct db *db, const char *path, const struct reel_progress 
     (void)db;
     (void)path;
     (void)progress;
-    return reel_fail(err, REEL_UNSUPPORTED, "a catalog in PostgreSQL is backed up by PostgreSQL's own tools, such as pg_dump");
+    return reel_fail(err, REEL_UNSUPPORTED,
+                     "a catalog in PostgreSQL is backed up by PostgreSQL's own tools, such as pg_dump");
 }
 
 static bool pg_single_file(struct db *db, struct reel_error *err) {
@@ -373,7 +377,8 @@ static bool pg_single_file(struct db *db, struct reel_error *err) {
 static bool pg_patient(struct db_handle *handle, struct reel_error *err) {
     struct pg_handle *h = (struct pg_handle *)handle;
     h->wait_ms = PG_PATIENT_MS;
-    return pg_run(h->link, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '15s'", err);
+    return pg_run(h->link, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '15s'",
+                  err);
 }
 
 static bool run_patiently(struct pg_handle *h, const char *sql, ExecStatusType expected, struct reel_error *err) {
@@ -418,7 +423,8 @@ static bool pg_tables(struct db_handle *h, uint64_t *version, struct reel_error 
     int64_t tables, ours, number = 0;
     if (!read_number(h, "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()", &tables, err) ||
         !read_number(h, "SELECT to_regclass('catalog_state') IS NOT NULL", &ours, err) ||
-        (ours && !read_number(h, "SELECT coalesce(max(version), 0) FROM catalog_state WHERE application = 'reel'", &number, err))) {
+        (ours && !read_number(h, "SELECT coalesce(max(version), 0) FROM catalog_state WHERE application = 'reel'",
+                              &number, err))) {
         return false;
     }
     *version = (uint64_t)number;

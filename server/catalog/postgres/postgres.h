@@ -1,6 +1,6 @@
-/* The catalog in PostgreSQL: shared by the files of this folder only. link.c: a connection, whose every wait has a limit. translate.c: the
- * statements of sql/queries, which are written for SQLite. statement.c: values and rows. postgres.c: the pool, transactions, commits of
- * others. */
+/* The catalog in PostgreSQL: shared by the files of this folder only. link.c: a connection, whose every wait has a
+ * limit. translate.c: the statements of sql/queries, which are written for SQLite. statement.c: values and rows.
+ * postgres.c: the pool, transactions, commits of others. */
 #ifndef SERVER_CATALOG_POSTGRES_POSTGRES_H
 #define SERVER_CATALOG_POSTGRES_POSTGRES_H
 
@@ -14,13 +14,17 @@ enum { PG_BOOL = 16, PG_BYTEA = 17, PG_INT8 = 20, PG_INT2 = 21, PG_INT4 = 23, PG
 
 /* ---- link.c */
 
-enum { PG_WAIT_MS = 12000, PG_PATIENT_MS = 3600000 }; /* for one statement; the server ends it after 10 s, or not at all */
+enum {
+    PG_WAIT_MS = 12000,
+    PG_PATIENT_MS = 3600000
+}; /* for one statement; the server ends it after 10 s, or not at all */
 
 bool pg_count_others(const char *where, unsigned *n, struct reel_error *err);
 bool pg_check_address(const char *where, struct reel_error *err);
 /* NULL: err, REEL_BUSY when the server does not answer or takes no more connections. */
 PGconn *pg_connect(const char *where, struct reel_error *err);
-bool pg_is_silent(struct reel_error *err); /* REEL_BUSY: a wait of this process has just ended without an answer; do not begin one */
+bool pg_is_silent(
+    struct reel_error *err); /* REEL_BUSY: a wait of this process has just ended without an answer; do not begin one */
 /* One or several statements without parameters. NULL: err. To be freed by PQclear(). */
 PGresult *pg_query(PGconn *link, const char *sql, int wait_ms, struct reel_error *err);
 bool pg_run(PGconn *link, const char *sql, struct reel_error *err);
@@ -35,7 +39,8 @@ bool pg_fail(PGconn *link, const PGresult *result, struct reel_error *err);
 
 enum { PG_PARAMETERS_MAX = 2200 }; /* a list of 512 conditions has four each */
 
-struct pg_call { /* of a function of ours with parameters only: search_text(:name, :collection); its value is a parameter */
+struct pg_call { /* of a function of ours with parameters only: search_text(:name, :collection); its value is a
+                    parameter */
     uint16_t result, arguments[2];
     uint8_t n_arguments;
     const char *sql; /* what evaluates it, in SQLite */

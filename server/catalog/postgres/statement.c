@@ -1,5 +1,5 @@
-/* Values and rows. A statement is sent with all its values when the first row is asked for, and its whole result is kept until it is done,
- * so that others can run on the connection meanwhile. */
+/* Values and rows. A statement is sent with all its values when the first row is asked for, and its whole result is
+ * kept until it is done, so that others can run on the connection meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +120,8 @@ static bool make_calls(struct pg_statement *s, struct reel_error *err) {
         if (!s->made[i]) {
             return false;
         }
-        s->values[call->result] = (struct pg_value){.type = PG_TEXT, .data = s->made[i], .size = (int)strlen(s->made[i])};
+        s->values[call->result] =
+            (struct pg_value){.type = PG_TEXT, .data = s->made[i], .size = (int)strlen(s->made[i])};
     }
     return true;
 }
@@ -203,7 +204,8 @@ static bool run(struct pg_statement *s, struct reel_error *err) {
     return s->result;
 }
 
-/* An idle connection that was lost is noticed by the first statement; one that is a transaction by itself is sent once more. */
+/* An idle connection that was lost is noticed by the first statement; one that is a transaction by itself is sent once
+ * more. */
 static bool run_again(struct pg_statement *s, struct reel_error *err) {
     struct reel_error why = {0};
     struct pg_handle *h = handle_of(s);

@@ -18,13 +18,15 @@
 #include "catalog/postgres/postgres.h"
 #include "wire/cleanup.h"
 
-/* The planner knows how many values an array has, and finds them by an index; of a table that a function makes it knows neither. It looks
- * at each value of an array, unless a query returns it: a hundred thousand take longer to plan than to find. */
-static const struct columns_array arrays[COLUMNS_ARRAYS] = {{"{ints ", "(SELECT unnest(ints_of(", ")) AS value)"},
-                                                            {"{texts ", "(SELECT unnest(texts_of(", ")) AS value)"},
-                                                            {"{in ints ", "= ANY (ints_of(", "))"},
-                                                            {"{in texts ", "= ANY (texts_of(", "))"},
-                                                            {"{in rows ", "= ANY (ARRAY(SELECT unnest(ints_of(", "))))"}};
+/* The planner knows how many values an array has, and finds them by an index; of a table that a function makes it knows
+ * neither. It looks at each value of an array, unless a query returns it: a hundred thousand take longer to plan than
+ * to find. */
+static const struct columns_array arrays[COLUMNS_ARRAYS] = {
+    {"{ints ", "(SELECT unnest(ints_of(", ")) AS value)"},
+    {"{texts ", "(SELECT unnest(texts_of(", ")) AS value)"},
+    {"{in ints ", "= ANY (ints_of(", "))"},
+    {"{in texts ", "= ANY (texts_of(", "))"},
+    {"{in rows ", "= ANY (ARRAY(SELECT unnest(ints_of(", "))))"}};
 
 struct token {
     const char *at;
@@ -79,7 +81,8 @@ static struct token next_of(const char *sql) {
 }
 
 static bool ends_operand(const struct token *t) {
-    static const char *const words[] = {"AND", "OR", "NOT", "WHERE", "ON", "SELECT", "BY", "WHEN", "THEN", "ELSE", "IN", "BETWEEN"};
+    static const char *const words[] = {"AND", "OR",   "NOT",  "WHERE", "ON", "SELECT",
+                                        "BY",  "WHEN", "THEN", "ELSE",  "IN", "BETWEEN"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (is(t, words[i])) {
             return false;

@@ -1,5 +1,5 @@
-/* The engine SQLite. A connection leaves this file only inside a transaction and returns outside one, so no statement and no lock
- * outlives a call of the catalog. */
+/* The engine SQLite. A connection leaves this file only inside a transaction and returns outside one, so no statement
+ * and no lock outlives a call of the catalog. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,8 +13,8 @@
 #include "wire/cleanup.h"
 #include "wire/clock.h"
 
-/* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with SQLite's 2 MB, more
- * gives nothing. */
+/* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with
+ * SQLite's 2 MB, more gives nothing. */
 enum { APPLICATION_ID = 0x5265656c /* "Reel" */, BUSY_TIMEOUT_MS = 10000, COPY_PAGES = 1024, OTHERS_NS = 100000000 };
 
 struct sqlite_db {
@@ -93,16 +93,18 @@ static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, stru
     }
     h->base.db = &db->base;
     h->writes = writes;
-    int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
+                SQLITE_OPEN_EXRESCODE;
     int rc = sqlite3_open_v2(db->path, &h->sqlite, flags, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(h->sqlite, BUSY_TIMEOUT_MS);
-        rc = sqlite3_exec(
-            h->sqlite,
-            writes ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
-                     " PRAGMA secure_delete = FAST; PRAGMA temp_store = MEMORY;"
-                   : "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4000;",
-            NULL, NULL, NULL);
+        rc =
+            sqlite3_exec(h->sqlite,
+                         writes ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; "
+                                  "PRAGMA trusted_schema = OFF;"
+                                  " PRAGMA secure_delete = FAST; PRAGMA temp_store = MEMORY;"
+                                : "PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4000;",
+                         NULL, NULL, NULL);
     }
     rc = rc == SQLITE_OK ? text_register(h->sqlite) : rc;
     if (rc != SQLITE_OK) {
@@ -266,8 +268,8 @@ static void sqlite_watch(struct db *base, void (*on_commit)(void *context), void
     pthread_mutex_unlock(&db->writing);
 }
 
-/* What others have committed is asked for by one thread at a time, and not by each request: it would take a tenth of what answering a small
- * one takes. */
+/* What others have committed is asked for by one thread at a time, and not by each request: it would take a tenth of
+ * what answering a small one takes. */
 static void find_others(struct sqlite_db *db) {
     struct reel_error none = {0};
     db->watcher = db->watcher ? db->watcher : handle_open(db, false, &none);
@@ -327,11 +329,13 @@ static bool sqlite_script(struct db_handle *handle, const char *sql, struct reel
 static bool sqlite_copy(struct db *db, const char *path, const struct reel_progress *progress, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_read(db, err);
     sqlite3 *to = NULL;
-    if (!h || !sqlite_script(h, "SELECT count(*) FROM sqlite_schema", err)) { /* the first read begins the transaction */
+    if (!h ||
+        !sqlite_script(h, "SELECT count(*) FROM sqlite_schema", err)) { /* the first read begins the transaction */
         return false;
     }
     int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-    sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", ((struct sqlite_handle *)h)->sqlite, "main") : NULL;
+    sqlite3_backup *b =
+        rc == SQLITE_OK ? sqlite3_backup_init(to, "main", ((struct sqlite_handle *)h)->sqlite, "main") : NULL;
     bool good = b ? copy_steps(b, progress, err) : sqlite_fail(to, rc, err);
     if (b && (rc = sqlite3_backup_finish(b)) != SQLITE_OK && good) {
         good = sqlite_fail(to, rc, err);
@@ -367,7 +371,8 @@ static bool read_number(struct db_handle *h, const char *sql, int64_t *out, stru
 
 static bool sqlite_tables(struct db_handle *h, uint64_t *version, struct reel_error *err) {
     int64_t application, number, tables;
-    if (!read_number(h, "PRAGMA application_id", &application, err) || !read_number(h, "PRAGMA user_version", &number, err) ||
+    if (!read_number(h, "PRAGMA application_id", &application, err) ||
+        !read_number(h, "PRAGMA user_version", &number, err) ||
         !read_number(h, "SELECT count(*) FROM sqlite_schema", &tables, err)) {
         return false;
     }
@@ -378,7 +383,8 @@ static bool sqlite_tables(struct db_handle *h, uint64_t *version, struct reel_er
 
 static bool sqlite_set_tables(struct db_handle *h, uint64_t version, struct reel_error *err) {
     char mark[96];
-    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %llu;", APPLICATION_ID, (unsigned long long)version);
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %llu;", APPLICATION_ID,
+             (unsigned long long)version);
     return sqlite_script(h, mark, err);
 }
 

@@ -1,5 +1,5 @@
-/* Statements: those of sql/queries, prepared once for a connection, and composed ones. A bind that fails is remembered and reported by
- * the next step, so callers need not check each value. */
+/* Statements: those of sql/queries, prepared once for a connection, and composed ones. A bind that fails is remembered
+ * and reported by the next step, so callers need not check each value. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ static sqlite3 *sqlite_of(const struct db_statement *s) {
     return ((struct sqlite_handle *)s->handle)->sqlite;
 }
 
-static bool prepare(struct sqlite_handle *h, const char *text, unsigned flags, sqlite3_stmt **out, struct reel_error *err) {
+static bool prepare(struct sqlite_handle *h, const char *text, unsigned flags, sqlite3_stmt **out,
+                    struct reel_error *err) {
     AUTO_MEM char *sql = columns_expand(text, sqlite_arrays);
     if (!sql) {
         return reel_fail_memory(err);

@@ -40,11 +40,12 @@ static struct held **list_unused(const struct blocks *all, size_t *count) {
     return list;
 }
 
-/* Unless a process has it open: then no lease is given. Who opens it meanwhile waits, and gets the file that has no name any more; the
- * signal of that is ignored. */
+/* Unless a process has it open: then no lease is given. Who opens it meanwhile waits, and gets the file that has no
+ * name any more; the signal of that is ignored. */
 static bool remove_beside(const struct held *h) {
     AUTO_FD int fd = open(h->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool is_open = fd >= 0 && fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_WRLCK) != 0 && errno == EAGAIN;
+    bool is_open =
+        fd >= 0 && fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_WRLCK) != 0 && errno == EAGAIN;
     return !is_open && (unlink(h->path) == 0 || errno == ENOENT);
 }
 

@@ -7,7 +7,11 @@
 #include "store/bucket/blocks_internal.h"
 #include "wire/cleanup.h"
 
-enum { AHEAD_AFTER = 2, AHEAD_PART = 3, AHEAD_MAX = 8 }; /* blocks in order until then; a third of them is fetched ahead, or this many */
+enum {
+    AHEAD_AFTER = 2,
+    AHEAD_PART = 3,
+    AHEAD_MAX = 8
+}; /* blocks in order until then; a third of them is fetched ahead, or this many */
 
 /* ---- one block; the object's mutex is held where it says so */
 
@@ -58,7 +62,8 @@ static void check_block(struct blocks *all, struct held *h, uint32_t block) {
     }
 }
 
-/* Gets the block from S3 into `buffer` and the cache. It is busy. A cache that cannot be written only costs the next fetch. */
+/* Gets the block from S3 into `buffer` and the cache. It is busy. A cache that cannot be written only costs the next
+ * fetch. */
 static bool fetch_block(struct block_source *s, uint32_t block, uint8_t *buffer, struct reel_error *err) {
     struct held *h = s->held;
     uint32_t size = block_size(h, block);
@@ -211,7 +216,8 @@ static bool read_pinned(struct held *h, uint32_t block, uint64_t offset, uint8_t
 }
 
 /* Inside one block. */
-static bool read_block(struct block_source *s, uint32_t block, uint64_t offset, uint8_t *out, size_t size, struct reel_error *err) {
+static bool read_block(struct block_source *s, uint32_t block, uint64_t offset, uint8_t *out, size_t size,
+                       struct reel_error *err) {
     struct held *h = s->held;
     pthread_mutex_lock(&h->mutex);
     for (;;) {
@@ -249,7 +255,8 @@ static bool read_block(struct block_source *s, uint32_t block, uint64_t offset, 
     return false;
 }
 
-static bool source_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool source_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                        struct reel_error *err) {
     struct block_source *s = (struct block_source *)source;
     for (size_t done = 0; done < size;) {
         uint64_t at = offset + done;
@@ -282,7 +289,8 @@ static bool take_all(struct held *h) {
 static int source_fd(struct reel_source *source) {
     struct block_source *s = (struct block_source *)source;
     pthread_mutex_lock(&s->held->mutex);
-    if (!s->lent && atomic_fetch_add(&s->all->lent_bytes, source->size) + source->size <= s->all->max_bytes / 2 && take_all(s->held)) {
+    if (!s->lent && atomic_fetch_add(&s->all->lent_bytes, source->size) + source->size <= s->all->max_bytes / 2 &&
+        take_all(s->held)) {
         s->lent = true;
         s->held->lent++;
     } else if (!s->lent) {
@@ -315,7 +323,8 @@ static void source_free(struct reel_source *source) {
 
 static const struct reel_source_ops ops = {.read = source_read, .free = source_free, .fd = source_fd};
 
-struct reel_source *blocks_source(struct blocks *all, const struct blocks_object *object, const char *name, struct reel_error *err) {
+struct reel_source *blocks_source(struct blocks *all, const struct blocks_object *object, const char *name,
+                                  struct reel_error *err) {
     size_t name_size = strlen(name) + 1;
     struct held *h = held_acquire(all, object->content, object->size, err);
     struct block_source *s = h ? calloc(1, sizeof *s + name_size) : NULL;

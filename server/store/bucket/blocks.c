@@ -111,7 +111,8 @@ static void *map_sums(int fd, uint32_t n) {
 /* What is known of the blocks holds while the files are the same. */
 static bool keep_or_make_blocks(struct held *h, uint64_t size, const struct stat *data, const struct stat *map) {
     uint32_t n = (uint32_t)((size + BLOCK_BYTES - 1) / BLOCK_BYTES);
-    if (!h->blocks || h->size != size || h->inodes[0] != data->st_ino || h->inodes[1] != map->st_ino || data->st_size != (off_t)size) {
+    if (!h->blocks || h->size != size || h->inodes[0] != data->st_ino || h->inodes[1] != map->st_ino ||
+        data->st_size != (off_t)size) {
         free(h->blocks);
         h->blocks = calloc((size_t)n + 1, sizeof *h->blocks);
     }
@@ -143,7 +144,8 @@ static bool open_files(struct blocks *all, struct held *h, uint64_t size, struct
     reel_own_by_folder(sums, map);
     /* Allocated, not only as long: a mapped page without room would end the process. */
     off_t length = (off_t)h->n_blocks * (off_t)sizeof *h->sums;
-    if ((map_st.st_size != length && (ftruncate(sums, 0) != 0 || (length > 0 && posix_fallocate(sums, 0, length) != 0))) ||
+    if ((map_st.st_size != length &&
+         (ftruncate(sums, 0) != 0 || (length > 0 && posix_fallocate(sums, 0, length) != 0))) ||
         ftruncate(h->fd, (off_t)size) != 0) {
         return reel_fail_errno(err, "the cache cannot make a file");
     }
@@ -252,7 +254,8 @@ void blocks_forget(struct blocks *all, const char *content) {
 
 void blocks_count(struct blocks *all, struct blocks_figures *out) {
     pthread_mutex_lock(&all->mutex);
-    *out = (struct blocks_figures){.bytes = all->bytes, .max_bytes = all->max_bytes, .hits = all->hits, .misses = all->misses};
+    *out = (struct blocks_figures){
+        .bytes = all->bytes, .max_bytes = all->max_bytes, .hits = all->hits, .misses = all->misses};
     pthread_mutex_unlock(&all->mutex);
 }
 
@@ -279,7 +282,8 @@ static void find_file(struct blocks *all, int folder, const char *name) {
         }
         return;
     }
-    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || fstatat(folder, map, &times, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        fstatat(folder, map, &times, AT_SYMLINK_NOFOLLOW) != 0) {
         remove_in(folder, name);
         return;
     }
@@ -312,9 +316,11 @@ static bool can_punch(const char *folder, struct reel_error *err) {
         return reel_fail_errno(err, "the cache cannot make a file");
     }
     unlink(path);
-    bool good = ftruncate(fd, BLOCK_BYTES) == 0 && fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, BLOCK_BYTES) == 0;
+    bool good = ftruncate(fd, BLOCK_BYTES) == 0 &&
+                fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, BLOCK_BYTES) == 0;
     return good || reel_fail(err, REEL_UNSUPPORTED,
-                             "the data folder's file system cannot free the middle of a file; use ext4, XFS, Btrfs or tmpfs for --data");
+                             "the data folder's file system cannot free the middle of a file; use ext4, XFS, Btrfs or "
+                             "tmpfs for --data");
 }
 
 static bool make_folder(const char *folder, struct reel_error *err) {

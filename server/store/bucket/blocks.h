@@ -1,8 +1,10 @@
-/* A cache on the local disk of objects in S3, in blocks of 1 MiB. An object is a sparse file and beside it the checksums of the blocks that
- * are there; it may be lost at any time. A block that is not there is fetched once, however many ask; reading on in order fetches ahead.
- * Above its limit, objects that nobody reads go first, the longest unused before others; then blocks of those that are read.
+/* A cache on the local disk of objects in S3, in blocks of 1 MiB. An object is a sparse file and beside it the
+ * checksums of the blocks that are there; it may be lost at any time. A block that is not there is fetched once,
+ * however many ask; reading on in order fetches ahead. Above its limit, objects that nobody reads go first, the longest
+ * unused before others; then blocks of those that are read.
  *
- * Files of others may lie beside the objects. They count, too, and go in the same order, but none that a process has open.
+ * Files of others may lie beside the objects. They count, too, and go in the same order, but none that a process has
+ * open.
  *
  * Sources may be read from any thread, and the cache is used by all. */
 #ifndef SERVER_STORE_BUCKET_BLOCKS_H
@@ -22,13 +24,16 @@ struct blocks_object {   /* what a content is stored as; copied */
     const char *etag; /* of an object that others may replace (REEL_CHANGED); NULL: nobody does */
     uint64_t size;
 };
-struct reel_source *blocks_source(struct blocks *blocks, const struct blocks_object *object, const char *name, struct reel_error *err);
+struct reel_source *blocks_source(struct blocks *blocks, const struct blocks_object *object, const char *name,
+                                  struct reel_error *err);
 /* Takes a file that has the bytes of this content from `from` on, by renaming it; false: it is still there. */
 bool blocks_adopt(struct blocks *blocks, const char *content, uint64_t size, uint64_t from, const char *path);
 void blocks_forget(struct blocks *blocks, const char *content);
 
-/* A file beside, by its content: it was used now. With `stays` true it is not removed until a call with false; it need not be there yet. */
-void blocks_find_file(struct blocks *blocks, const char *content, const char *path, int64_t used_ns); /* it was used then */
+/* A file beside, by its content: it was used now. With `stays` true it is not removed until a call with false; it need
+ * not be there yet. */
+void blocks_find_file(struct blocks *blocks, const char *content, const char *path,
+                      int64_t used_ns); /* it was used then */
 void blocks_use_file(struct blocks *blocks, const char *content, const char *path);
 void blocks_hold_file(struct blocks *blocks, const char *content, const char *path, bool stays);
 void blocks_drop_file(struct blocks *blocks, const char *content); /* it is not there any more */

@@ -1,5 +1,5 @@
-/* Shared by blocks.c (what is cached), block_room.c (what goes) and block_source.c (reading and fetching). Order of locks: blocks, then one
- * object. */
+/* Shared by blocks.c (what is cached), block_room.c (what goes) and block_source.c (reading and fetching). Order of
+ * locks: blocks, then one object. */
 #ifndef SERVER_STORE_BUCKET_BLOCKS_INTERNAL_H
 #define SERVER_STORE_BUCKET_BLOCKS_INTERNAL_H
 
@@ -27,7 +27,8 @@ struct held { /* an object in the cache, or a file beside it */
     bool beside;
     char *path; /* of a file beside */
     unsigned bucket;
-    uint64_t size, bytes; /* bytes: on the disk; guarded by blocks->mutex, as are users, used_ns, gone, inodes and next */
+    uint64_t size,
+        bytes; /* bytes: on the disk; guarded by blocks->mutex, as are users, used_ns, gone, inodes and next */
     unsigned users;
     int64_t used_ns;
     bool gone; /* its files have been removed */

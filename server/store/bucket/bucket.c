@@ -52,7 +52,8 @@ struct s3_name bucket_name(const struct bucket *b, const char *folder, const cha
     return (struct s3_name){b->name, out};
 }
 
-struct s3_name bucket_located(const struct bucket *b, const char *location, char bucket[S3_BUCKET_MAX], char key[S3_KEY_MAX + 1]) {
+struct s3_name bucket_located(const struct bucket *b, const char *location, char bucket[S3_BUCKET_MAX],
+                              char key[S3_KEY_MAX + 1]) {
     struct reel_error ignored;
     if (strncmp(location, "s3://", 5) == 0 && s3_address(location, bucket, key, &ignored)) {
         return (struct s3_name){bucket, key};
@@ -101,7 +102,8 @@ struct reel_source *bucket_source(struct bucket *b, const char *sha256, const ch
         .content = sha256, .bucket = at.bucket, .key = at.key, .etag = o.etag[0] ? o.etag : NULL, .size = o.size};
     struct reel_error why = {0};
     struct reel_source *source = blocks_source(b->blocks, &object, name, &why);
-    if (!source && (why.code == REEL_NO_SPACE || why.code == REEL_IO)) { /* the cache's disk is full or broken: past it */
+    if (!source &&
+        (why.code == REEL_NO_SPACE || why.code == REEL_IO)) { /* the cache's disk is full or broken: past it */
         return bucket_direct(b, &o, name, err);
     }
     return source ? source : (reel_error_pass(err, &why), NULL);
@@ -113,7 +115,8 @@ struct object_source {
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1], etag[STORE_ETAG_MAX], name[]; /* etag "": any */
 };
 
-static bool object_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
+static bool object_read(struct reel_source *source, uint64_t offset, void *buffer, size_t size,
+                        struct reel_error *err) {
     const struct object_source *s = (const struct object_source *)source;
     return s3_get(s->s3, (struct s3_name){s->bucket, s->key}, s->etag[0] ? s->etag : NULL, offset, buffer, size, err);
 }
@@ -122,7 +125,8 @@ static void object_free(struct reel_source *source) {
 }
 static const struct reel_source_ops object_ops = {.read = object_read, .free = object_free};
 
-struct reel_source *bucket_direct(struct bucket *b, const struct store_object *o, const char *name, struct reel_error *err) {
+struct reel_source *bucket_direct(struct bucket *b, const struct store_object *o, const char *name,
+                                  struct reel_error *err) {
     size_t name_size = strlen(name) + 1;
     struct object_source *s = calloc(1, sizeof *s + name_size);
     if (!s) {
@@ -147,7 +151,8 @@ bool bucket_is_borrowed(struct bucket *b, const char *sha256) {
     return b->directory.find(b->directory.context, sha256, &o, &ignored) && !is_ours(&o);
 }
 
-bool bucket_sign_address(struct bucket *b, const char *sha256, const char *file_name, char *out, size_t size, struct reel_error *err) {
+bool bucket_sign_address(struct bucket *b, const char *sha256, const char *file_name, char *out, size_t size,
+                         struct reel_error *err) {
     struct store_object o;
     char bucket[S3_BUCKET_MAX], key[S3_KEY_MAX + 1];
     if (!b->directory.find(b->directory.context, sha256, &o, err)) {
@@ -156,7 +161,8 @@ bool bucket_sign_address(struct bucket *b, const char *sha256, const char *file_
     if (!is_ours(&o)) { /* it may have changed */
         return reel_fail(err, REEL_NOT_FOUND, "the object is one of others");
     }
-    return s3_presign(b->s3, bucket_located(b, o.location, bucket, key), file_name, "application/octet-stream", SIGNED_S, out, size, err);
+    return s3_presign(b->s3, bucket_located(b, o.location, bucket, key), file_name, "application/octet-stream",
+                      SIGNED_S, out, size, err);
 }
 
 bool bucket_remove(struct bucket *b, const char *sha256, struct reel_error *err) {
@@ -167,7 +173,8 @@ bool bucket_remove(struct bucket *b, const char *sha256, struct reel_error *err)
         return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
     }
     blocks_forget(b->blocks, sha256);
-    /* The entry first: what is left behind when this ends between the two is swept, an entry without its object would be a loss. */
+    /* The entry first: what is left behind when this ends between the two is swept, an entry without its object would
+     * be a loss. */
     return b->directory.remove(b->directory.context, sha256, err) &&
            (!is_ours(&o) || s3_delete(b->s3, bucket_located(b, o.location, bucket, key), err));
 }
@@ -197,7 +204,8 @@ bool bucket_delete(struct bucket *b, const char *folder, const char *name, struc
     return s3_delete(b->s3, bucket_name(b, folder, name, key), err);
 }
 
-char *bucket_first_text(struct bucket *b, const char *folder, const char *name, const char *text, struct reel_error *err) {
+char *bucket_first_text(struct bucket *b, const char *folder, const char *name, const char *text,
+                        struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
     struct reel_error why = {0};
     const struct s3_body body = {.data = text, .size = strlen(text)};
@@ -254,8 +262,9 @@ static bool visit_key(void *context, const char *key, const struct s3_object *ob
     return strlen(key) < v->before || v->visit(v->context, key + v->before, object);
 }
 
-bool bucket_each(struct bucket *b, const char *folder, bool (*visit)(void *context, const char *name, const struct s3_object *object),
-                 void *context, struct reel_error *err) {
+bool bucket_each(struct bucket *b, const char *folder,
+                 bool (*visit)(void *context, const char *name, const struct s3_object *object), void *context,
+                 struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
     struct visiting v = {.visit = visit, .context = context};
     bucket_name(b, folder, "", key);
@@ -274,7 +283,8 @@ static bool visit_upload(void *context, const char *key, const char *upload, int
     return strlen(key) < v->before || v->visit(v->context, key + v->before, upload, begun_s);
 }
 
-bool bucket_each_upload(struct bucket *b, bool (*visit)(void *context, const char *name, const char *upload, int64_t begun_s),
+bool bucket_each_upload(struct bucket *b,
+                        bool (*visit)(void *context, const char *name, const char *upload, int64_t begun_s),
                         void *context, struct reel_error *err) {
     char key[S3_KEY_MAX + 1];
     struct visiting_uploads v = {.visit = visit, .context = context};
@@ -331,7 +341,8 @@ bool bucket_answers(struct bucket *b, struct reel_error *err) {
 
 /* ---- start and end */
 
-/* Writes an object twice: a service that lets the second one through would let two archives share a bucket unnoticed. */
+/* Writes an object twice: a service that lets the second one through would let two archives share a bucket unnoticed.
+ */
 static bool probe(struct bucket *b, struct reel_error *err) {
     uint8_t random[16];
     char name[40] = "", key[S3_KEY_MAX + 1];
@@ -348,9 +359,10 @@ static bool probe(struct bucket *b, struct reel_error *err) {
     bool again = s3_put(b->s3, at, &body, true, &why);
     s3_delete(b->s3, at, &ignored);
     if (again) {
-        return reel_fail(err, REEL_UNSUPPORTED,
-                         "the store at %s overwrites objects in spite of If-None-Match: *; Reel needs one that does not",
-                         s3_endpoint(b->s3));
+        return reel_fail(
+            err, REEL_UNSUPPORTED,
+            "the store at %s overwrites objects in spite of If-None-Match: *; Reel needs one that does not",
+            s3_endpoint(b->s3));
     }
     return why.code == REEL_CONFLICT || reel_error_pass(err, &why);
 }
@@ -370,7 +382,8 @@ static bool set_address(struct bucket *b, const char *address, struct reel_error
     return true;
 }
 
-struct bucket *bucket_open(const char *address, bool reads_only, const char *cache_folder, uint64_t cache_bytes, struct reel_error *err) {
+struct bucket *bucket_open(const char *address, bool reads_only, const char *cache_folder, uint64_t cache_bytes,
+                           struct reel_error *err) {
     struct bucket *b = calloc(1, sizeof *b);
     if (!b) {
         reel_fail_memory(err);

@@ -185,7 +185,8 @@ static void free_sent(struct sending *s) {
     uint64_t until = s->sent >= IN_FLIGHT ? bytes_of(s->sent - IN_FLIGHT) : 0;
     until = until < s->held_from ? until : s->held_from;
     if (until > s->kept_from && s->sent_bytes - s->kept_from > SPOOL_BYTES &&
-        fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)s->kept_from, (off_t)(until - s->kept_from)) == 0) {
+        fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)s->kept_from,
+                  (off_t)(until - s->kept_from)) == 0) {
         s->kept_from = until;
     }
 }
@@ -233,7 +234,8 @@ bool sending_cut(struct sending *s, uint64_t size, struct reel_error *err) {
     }
     s->sent_bytes = bytes_of(s->sent);
     s->sure = s->sure < size ? s->sure : 0;
-    return s->sent_bytes >= s->kept_from || reel_fail(err, REEL_CHANGED, "the upload cannot go back that far; begin it again");
+    return s->sent_bytes >= s->kept_from ||
+           reel_fail(err, REEL_CHANGED, "the upload cannot go back that far; begin it again");
 }
 
 /* ---- across processes */
@@ -247,8 +249,8 @@ static char *write_note(const struct sending *s) {
     struct sha256 hash;
     sending_hash(s, &hash);
     sha256_state(&hash, state);
-    json_auto_t *note = json_pack("{s:s, s:s, s:s, s:s, s:b, s:O}", "object", s->location, "upload", s->upload, "hash", state, "tail",
-                                  s->tail, "complete", s->complete, "etags", etags);
+    json_auto_t *note = json_pack("{s:s, s:s, s:s, s:s, s:b, s:O}", "object", s->location, "upload", s->upload, "hash",
+                                  state, "tail", s->tail, "complete", s->complete, "etags", etags);
     return note ? json_dumps(note, JSON_COMPACT) : NULL;
 }
 
@@ -272,8 +274,9 @@ static bool send_tail(struct sending *s, uint64_t size, struct reel_error *err) 
     const struct s3_body body = {.fd = s->fd, .offset = s->sent_bytes, .size = size - s->sent_bytes};
     memcpy(s->old_tail, s->tail, sizeof s->tail);
     s->tail[0] = '\0';
-    return body.size == 0 || (make_name("", s->tail, err) &&
-                              s3_put(bucket_s3(s->bucket), bucket_name(s->bucket, "incoming", s->tail, key), &body, false, err));
+    return body.size == 0 ||
+           (make_name("", s->tail, err) &&
+            s3_put(bucket_s3(s->bucket), bucket_name(s->bucket, "incoming", s->tail, key), &body, false, err));
 }
 
 char *sending_confirm(struct sending *s, uint64_t size, bool parts_only, uint64_t *sure, struct reel_error *err) {
@@ -319,11 +322,12 @@ static bool read_note(struct sending *s, const json_t *note) {
     const char *location, *upload, *hash, *tail;
     json_t *etags;
     int complete;
-    bool good = json_unpack((json_t *)note, "{s:s, s:s, s:s, s:s, s:b, s:o}", "object", &location, "upload", &upload, "hash", &hash, "tail",
-                            &tail, "complete", &complete, "etags", &etags) == 0;
+    bool good = json_unpack((json_t *)note, "{s:s, s:s, s:s, s:s, s:b, s:o}", "object", &location, "upload", &upload,
+                            "hash", &hash, "tail", &tail, "complete", &complete, "etags", &etags) == 0;
     s->complete = good && complete;
-    return good && json_is_array(etags) && copy(s->location, sizeof s->location, location) && copy(s->upload, sizeof s->upload, upload) &&
-           copy(s->tail, sizeof s->tail, tail) && read_etags(s, etags) && sha256_restore(&s->hashes[s->sent], hash, s->sent_bytes);
+    return good && json_is_array(etags) && copy(s->location, sizeof s->location, location) &&
+           copy(s->upload, sizeof s->upload, upload) && copy(s->tail, sizeof s->tail, tail) && read_etags(s, etags) &&
+           sha256_restore(&s->hashes[s->sent], hash, s->sent_bytes);
 }
 
 /* Gets the bytes behind the last part. */
@@ -335,7 +339,8 @@ static bool get_tail(struct sending *s, uint64_t *size, struct sha256 *hash, str
     }
     AUTO_MEM char *bytes = NULL;
     char key[S3_KEY_MAX + 1];
-    bytes = s3_get_all(bucket_s3(s->bucket), bucket_name(s->bucket, "incoming", s->tail, key), (size_t)size_of(s->sent + 1), &n, NULL, err);
+    bytes = s3_get_all(bucket_s3(s->bucket), bucket_name(s->bucket, "incoming", s->tail, key),
+                       (size_t)size_of(s->sent + 1), &n, NULL, err);
     if (!bytes || lseek(s->fd, (off_t)s->sent_bytes, SEEK_SET) < 0 || !disk_write_all(s->fd, bytes, n)) {
         return bytes ? reel_fail_errno(err, "the upload's file cannot be written") : false;
     }
@@ -345,15 +350,17 @@ static bool get_tail(struct sending *s, uint64_t *size, struct sha256 *hash, str
     return true;
 }
 
-struct sending *sending_resume(struct bucket *b, int fd, const char *text, uint64_t *size, struct sha256 *hash, struct reel_error *err) {
+struct sending *sending_resume(struct bucket *b, int fd, const char *text, uint64_t *size, struct sha256 *hash,
+                               struct reel_error *err) {
     json_auto_t *note = json_loads(text, 0, NULL);
     struct sending *s = new_sending(b, fd, err);
     if (!s) {
         return NULL;
     }
     bool good = (note && read_note(s, note)) || reel_fail(err, REEL_DAMAGED, "the note of an upload makes no sense");
-    good = good && ((ftruncate(fd, 0) == 0 && ftruncate(fd, (off_t)s->sent_bytes) == 0 && lseek(fd, 0, SEEK_END) >= 0) ||
-                    reel_fail_errno(err, "the upload's file cannot be made"));
+    good =
+        good && ((ftruncate(fd, 0) == 0 && ftruncate(fd, (off_t)s->sent_bytes) == 0 && lseek(fd, 0, SEEK_END) >= 0) ||
+                 reel_fail_errno(err, "the upload's file cannot be made"));
     if (!good || !get_tail(s, size, hash, err)) {
         sending_free(s);
         return NULL;

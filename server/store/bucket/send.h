@@ -1,8 +1,10 @@
-/* The bytes of one upload on their way to its object. They lie in a local file; a part is sent as soon as it is whole, at most four at a
- * time; whoever writes faster than the bucket takes them waits. A file that ends within the first part becomes an object by one PUT.
+/* The bytes of one upload on their way to its object. They lie in a local file; a part is sent as soon as it is whole,
+ * at most four at a time; whoever writes faster than the bucket takes them waits. A file that ends within the first
+ * part becomes an object by one PUT.
  *
- * An upload session survives its process, and goes on in another: sending_confirm() sends what follows the last whole part as an object of
- * its own and describes all of it in a note for the session's row, from which sending_resume() goes on, with the hash.
+ * An upload session survives its process, and goes on in another: sending_confirm() sends what follows the last whole
+ * part as an object of its own and describes all of it in a note for the session's row, from which sending_resume()
+ * goes on, with the hash.
  *
  * One thread at a time. */
 #ifndef SERVER_STORE_BUCKET_SEND_H
@@ -14,20 +16,22 @@
 struct sending;
 /* `fd` is the local file, which must stay open. */
 struct sending *sending_new(struct bucket *b, int fd, struct reel_error *err);
-/* Writes what was not yet sent as a part to the file; sets its size and the hash there. REEL_DAMAGED: the note makes no sense. */
-struct sending *sending_resume(struct bucket *b, int fd, const char *note, uint64_t *size, struct sha256 *hash, struct reel_error *err);
+/* Writes what was not yet sent as a part to the file; sets its size and the hash there. REEL_DAMAGED: the note makes no
+ * sense. */
+struct sending *sending_resume(struct bucket *b, int fd, const char *note, uint64_t *size, struct sha256 *hash,
+                               struct reel_error *err);
 /* Where the part being filled ends: there sending_grow() must be called, with the hash of all bytes before. */
 uint64_t sending_next(const struct sending *s);
 bool sending_grow(struct sending *s, const struct sha256 *hash, struct reel_error *err);
 /* How many bytes are sent as parts, and the hash of them. */
 uint64_t sending_hash(const struct sending *s, struct sha256 *out);
-/* The file was cut to `size`: parts that it does not fill any more are sent again. REEL_CHANGED: bytes that have to be sent again are not
- * in the file any more. */
+/* The file was cut to `size`: parts that it does not fill any more are sent again. REEL_CHANGED: bytes that have to be
+ * sent again are not in the file any more. */
 bool sending_cut(struct sending *s, uint64_t size, struct reel_error *err);
 /* Bytes from here on stay in the file, for sending_cut(). */
 void sending_hold(struct sending *s, uint64_t offset);
-/* All `size` bytes of the file are in the bucket when this returns, or with `parts_only` the whole parts; *sure: how many. The note is to
- * be freed; once it is in the row, sending_confirmed() may be called. */
+/* All `size` bytes of the file are in the bucket when this returns, or with `parts_only` the whole parts; *sure: how
+ * many. The note is to be freed; once it is in the row, sending_confirmed() may be called. */
 char *sending_confirm(struct sending *s, uint64_t size, bool parts_only, uint64_t *sure, struct reel_error *err);
 void sending_confirmed(struct sending *s);
 /* The object is complete; its location below the store's prefix. */

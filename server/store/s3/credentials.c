@@ -34,8 +34,8 @@ static char *trim(char *text) {
 }
 
 /* Calls set(name, value) for each line of the section. */
-static void read_section(const char *path, const char *section, void (*set)(void *context, const char *name, const char *value),
-                         void *context) {
+static void read_section(const char *path, const char *section,
+                         void (*set)(void *context, const char *name, const char *value), void *context) {
     FILE *f = fopen(path, "re");
     AUTO_MEM char *line = malloc(LINE_MAX_BYTES);
     bool inside = false;
@@ -73,13 +73,16 @@ static void set_key(void *context, const char *name, const char *value) {
 
 static void set_place(void *context, const char *name, const char *value) {
     struct found *f = context;
-    f->fits = f->fits && (strcmp(name, "region") != 0 || copy(f->credentials->region, sizeof f->credentials->region, value)) &&
+    f->fits = f->fits &&
+              (strcmp(name, "region") != 0 || copy(f->credentials->region, sizeof f->credentials->region, value)) &&
               (strcmp(name, "endpoint_url") != 0 || copy(f->endpoint, S3_ENDPOINT_MAX, value));
 }
 
 static bool file_path(const char *name, const char *in_home, char out[PATH_MAX]) {
     const char *path = variable(name, NULL), *home = getenv("HOME");
-    int n = path ? snprintf(out, PATH_MAX, "%s", path) : home ? snprintf(out, PATH_MAX, "%s/.aws/%s", home, in_home) : -1;
+    int n = path   ? snprintf(out, PATH_MAX, "%s", path)
+            : home ? snprintf(out, PATH_MAX, "%s/.aws/%s", home, in_home)
+                   : -1;
     return n > 0 && n < PATH_MAX;
 }
 
@@ -88,9 +91,12 @@ static bool check_endpoint(char *endpoint, struct reel_error *err) {
     if (n > 0 && endpoint[n - 1] == '/') {
         endpoint[n - 1] = '\0';
     }
-    const char *host = strncmp(endpoint, "https://", 8) == 0 ? endpoint + 8 : strncmp(endpoint, "http://", 7) == 0 ? endpoint + 7 : "";
+    const char *host = strncmp(endpoint, "https://", 8) == 0  ? endpoint + 8
+                       : strncmp(endpoint, "http://", 7) == 0 ? endpoint + 7
+                                                              : "";
     return (host[0] && !strpbrk(host, "/@?# ")) ||
-           reel_fail(err, REEL_ARGUMENT, "AWS_ENDPOINT_URL must be https://HOST or http://HOST:PORT, without user, path or query");
+           reel_fail(err, REEL_ARGUMENT,
+                     "AWS_ENDPOINT_URL must be https://HOST or http://HOST:PORT, without user, path or query");
 }
 
 bool s3_credentials_load(struct s3_credentials *out, char endpoint[S3_ENDPOINT_MAX], struct reel_error *err) {
@@ -120,12 +126,13 @@ bool s3_credentials_load(struct s3_credentials *out, char endpoint[S3_ENDPOINT_M
         copy(out->region, sizeof out->region, "us-east-1");
     }
     if (!endpoint[0]) {
-        f.fits = f.fits && snprintf(endpoint, S3_ENDPOINT_MAX, "https://s3.%s.amazonaws.com", out->region) < S3_ENDPOINT_MAX;
+        f.fits =
+            f.fits && snprintf(endpoint, S3_ENDPOINT_MAX, "https://s3.%s.amazonaws.com", out->region) < S3_ENDPOINT_MAX;
     }
     if (!out->access[0] || !out->secret[0]) {
-        return reel_fail(
-            err, REEL_ARGUMENT,
-            "there are no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write them to ~/.aws/credentials");
+        return reel_fail(err, REEL_ARGUMENT,
+                         "there are no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write "
+                         "them to ~/.aws/credentials");
     }
     return f.fits ? check_endpoint(endpoint, err)
                   : reel_fail(err, REEL_ARGUMENT, "a credential, the region or the address of S3 is too long");

@@ -83,7 +83,8 @@ static bool get_page(struct s3 *s3, const char *bucket, const char *query, struc
     p->more = false;
     bool good = s3_perform(s3, &call, err);
     good = good && ((call.text && s3_xml(call.text, call.text_size, text, p) && !p->bad) ||
-                    reel_fail(err, REEL_IO, "the store at %s lists its bucket %s in a way that cannot be read", s3->host, bucket));
+                    reel_fail(err, REEL_IO, "the store at %s lists its bucket %s in a way that cannot be read",
+                              s3->host, bucket));
     s3_call_done(&call);
     return good;
 }
@@ -98,7 +99,8 @@ static bool add(char *query, const char *name, const char *value, struct reel_er
 
 /* The place to go on from is the last key: tokens differ between services, start-after does not. */
 bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, const char *after,
-             bool (*visit)(void *context, const char *key, const struct s3_object *object), void *context, struct reel_error *err) {
+             bool (*visit)(void *context, const char *key, const struct s3_object *object), void *context,
+             struct reel_error *err) {
     AUTO_MEM struct page *p = calloc(1, sizeof *p);
     if (!p) {
         return reel_fail_memory(err);
@@ -121,7 +123,8 @@ bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, const char *
 }
 
 bool s3_uploads(struct s3 *s3, const char *bucket, const char *prefix,
-                bool (*visit)(void *context, const char *key, const char *upload, int64_t begun_s), void *context, struct reel_error *err) {
+                bool (*visit)(void *context, const char *key, const char *upload, int64_t begun_s), void *context,
+                struct reel_error *err) {
     AUTO_MEM struct page *p = calloc(1, sizeof *p);
     if (!p) {
         return reel_fail_memory(err);
@@ -137,7 +140,8 @@ bool s3_uploads(struct s3 *s3, const char *bucket, const char *prefix,
             return false;
         }
         if (p->more && strcmp(before, p->last_id) == 0) {
-            return reel_fail(err, REEL_IO, "the store at %s lists the same uploads of bucket %s again", s3->host, bucket);
+            return reel_fail(err, REEL_IO, "the store at %s lists the same uploads of bucket %s again", s3->host,
+                             bucket);
         }
     } while (p->more && !p->stopped);
     return true;

@@ -23,7 +23,8 @@ static void on_begun(void *context, const char *path, const char *text) {
 }
 
 bool s3_begin(struct s3 *s3, struct s3_name name, char upload[S3_UPLOAD_MAX], struct reel_error *err) {
-    struct s3_call call = {.method = S3_POST, .name = name, .query = "uploads=", .body = &nothing, .text_max = ANSWER_MAX};
+    struct s3_call call = {
+        .method = S3_POST, .name = name, .query = "uploads=", .body = &nothing, .text_max = ANSWER_MAX};
     struct beginning b = {.upload = upload};
     bool good = s3_perform(s3, &call, err);
     good = good && ((call.text && s3_xml(call.text, call.text_size, on_begun, &b) && b.found) ||
@@ -39,8 +40,8 @@ static bool query_of(const char *before, const char *upload, char *out, size_t s
            reel_fail(err, REEL_LIMIT, "the id of a multipart upload is too long");
 }
 
-bool s3_part(struct s3 *s3, struct s3_name name, const char *upload, unsigned number, const struct s3_body *body, char etag[S3_ETAG_MAX],
-             struct reel_error *err) {
+bool s3_part(struct s3 *s3, struct s3_name name, const char *upload, unsigned number, const struct s3_body *body,
+             char etag[S3_ETAG_MAX], struct reel_error *err) {
     char before[32], query[3 * S3_UPLOAD_MAX + 64];
     snprintf(before, sizeof before, "partNumber=%u&", number);
     if (number < 1 || number > S3_PARTS_MAX) {

@@ -1,5 +1,5 @@
-/* One request and its repetitions. A body is used only when its transfer has ended well: a connection that breaks may have answered 200
- * before. */
+/* One request and its repetitions. A body is used only when its transfer has ended well: a connection that breaks may
+ * have answered 200 before. */
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
@@ -126,10 +126,12 @@ static bool digest_body(const struct s3_body *b, char out[32], struct reel_error
         good = EVP_DigestUpdate(hash, b->data, b->size) == 1;
     }
     for (uint64_t at = 0; good && !b->data && at < b->size;) {
-        ssize_t got = pread(b->fd, piece, b->size - at < PIECE ? (size_t)(b->size - at) : PIECE, (off_t)(b->offset + at));
+        ssize_t got =
+            pread(b->fd, piece, b->size - at < PIECE ? (size_t)(b->size - at) : PIECE, (off_t)(b->offset + at));
         if (got <= 0) {
             EVP_MD_CTX_free(hash);
-            return got < 0 ? reel_fail_errno(err, "a file cannot be read back") : reel_fail(err, REEL_CHANGED, "a file became shorter");
+            return got < 0 ? reel_fail_errno(err, "a file cannot be read back")
+                           : reel_fail(err, REEL_CHANGED, "a file became shorter");
         }
         good = EVP_DigestUpdate(hash, piece, (size_t)got) == 1;
         at += (uint64_t)got;
@@ -155,14 +157,17 @@ __attribute__((format(printf, 2, 3))) static bool add_header(struct curl_slist *
 }
 
 /* The headers, with the signature. */
-static bool make_headers(struct s3 *s3, const struct s3_call *call, const char *path, const char *md5, struct curl_slist **out) {
+static bool make_headers(struct s3 *s3, const struct s3_call *call, const char *path, const char *md5,
+                         struct curl_slist **out) {
     struct s3_credentials key;
     char date[S3_DATE_TEXT], authorization[S3_AUTHORIZATION_MAX];
     int64_t now_s = (int64_t)time(NULL) + atomic_load(&s3->skew_s);
     s3_take_key(s3, &key);
     s3_date(now_s, date);
-    const struct s3_header headers[] = {
-        {"host", s3->host}, {"x-amz-content-sha256", S3_UNSIGNED}, {"x-amz-date", date}, {"x-amz-security-token", key.token}};
+    const struct s3_header headers[] = {{"host", s3->host},
+                                        {"x-amz-content-sha256", S3_UNSIGNED},
+                                        {"x-amz-date", date},
+                                        {"x-amz-security-token", key.token}};
     const struct s3_signing what = {.credentials = &key,
                                     .now_s = now_s,
                                     .method = names[call->method],
@@ -173,8 +178,9 @@ static bool make_headers(struct s3 *s3, const struct s3_call *call, const char *
                                     .payload = S3_UNSIGNED};
     bool good = s3_sign(&what, authorization) && add_header(out, "Authorization: %s", authorization) &&
                 add_header(out, "x-amz-content-sha256: " S3_UNSIGNED) && add_header(out, "x-amz-date: %s", date) &&
-                (!key.token[0] || add_header(out, "x-amz-security-token: %s", key.token)) && add_header(out, "Expect:") &&
-                add_header(out, "Content-Type:") && (!md5[0] || add_header(out, "Content-MD5: %s", md5)) &&
+                (!key.token[0] || add_header(out, "x-amz-security-token: %s", key.token)) &&
+                add_header(out, "Expect:") && add_header(out, "Content-Type:") &&
+                (!md5[0] || add_header(out, "Content-MD5: %s", md5)) &&
                 (!call->if_match || add_header(out, "If-Match: %s", call->if_match)) &&
                 (!call->if_none || add_header(out, "If-None-Match: *"));
     explicit_bzero(&key, sizeof key);
@@ -182,7 +188,8 @@ static bool make_headers(struct s3 *s3, const struct s3_call *call, const char *
 }
 
 static long longest_ms(const struct s3_call *call, int64_t end_ms) {
-    int64_t most = BASE_MS + (int64_t)(((call->body ? call->body->size : 0) + call->room) / BYTES_MS), left = end_ms - clock_ms();
+    int64_t most = BASE_MS + (int64_t)(((call->body ? call->body->size : 0) + call->room) / BYTES_MS),
+            left = end_ms - clock_ms();
     return call->limit_ms == 0 || most < left ? (long)most : left > 1 ? (long)left : 1;
 }
 
@@ -250,13 +257,14 @@ static void read_answer(struct transfer *t) {
     const char *total = strrchr(header(t->curl, "content-range"), '/');
     call->object.size = total ? strtoull(total + 1, NULL, 10) : length > 0 ? (uint64_t)length : 0;
     call->code[0] = '\0';
-    if (call->text && (call->status >= 300 || strstr(call->text, "<Error>"))) { /* a completion may fail with status 200 */
+    if (call->text &&
+        (call->status >= 300 || strstr(call->text, "<Error>"))) { /* a completion may fail with status 200 */
         s3_xml(call->text, call->text_size, on_error_text, call);
     }
 }
 
-static CURLcode try_once(struct s3 *s3, struct s3_call *call, CURL *curl, const char *url, const char *path, const char *md5,
-                         int64_t end_ms, char problem[CURL_ERROR_SIZE]) {
+static CURLcode try_once(struct s3 *s3, struct s3_call *call, CURL *curl, const char *url, const char *path,
+                         const char *md5, int64_t end_ms, char problem[CURL_ERROR_SIZE]) {
     struct transfer t = {.curl = curl, .call = call, .end_ms = end_ms};
     struct curl_slist *headers = NULL;
     s3_call_done(call);
@@ -283,7 +291,8 @@ static CURLcode try_once(struct s3 *s3, struct s3_call *call, CURL *curl, const 
 /* ---- again, or not */
 
 static bool clock_was_wrong(struct s3 *s3, const struct s3_call *call, CURL *curl) {
-    int64_t theirs = strcmp(call->code, "RequestTimeTooSkewed") == 0 ? (int64_t)curl_getdate(header(curl, "date"), NULL) : -1;
+    int64_t theirs =
+        strcmp(call->code, "RequestTimeTooSkewed") == 0 ? (int64_t)curl_getdate(header(curl, "date"), NULL) : -1;
     if (theirs <= 0) {
         return false;
     }
@@ -352,12 +361,12 @@ static bool explain(const struct s3 *s3, const struct s3_call *call, CURLcode re
                     struct reel_error *err) {
     const char *what = names[call->method], *bucket = call->name.bucket;
     if (result != CURLE_OK) {
-        return reel_fail(err, passing ? REEL_BUSY : REEL_IO, "the store at %s does not answer: %s (%s in bucket %s)", s3->host, problem,
-                         what, bucket);
+        return reel_fail(err, passing ? REEL_BUSY : REEL_IO, "the store at %s does not answer: %s (%s in bucket %s)",
+                         s3->host, problem, what, bucket);
     }
     if (passing) {
-        return reel_fail(err, REEL_BUSY, "the store at %s is not available: %ld %s (%s in bucket %s)", s3->host, call->status, call->code,
-                         what, bucket);
+        return reel_fail(err, REEL_BUSY, "the store at %s is not available: %ld %s (%s in bucket %s)", s3->host,
+                         call->status, call->code, what, bucket);
     }
     if (strcmp(call->code, "NoSuchBucket") == 0) {
         return reel_fail(err, REEL_IO, "the store at %s has no bucket %s", s3->host, bucket);
@@ -366,13 +375,14 @@ static bool explain(const struct s3 *s3, const struct s3_call *call, CURLcode re
         return reel_fail(err, REEL_NOT_FOUND, "the bucket %s has no object %s", bucket, call->name.key);
     }
     if (call->status == 412) {
-        return reel_fail(err, call->if_match ? REEL_CHANGED : REEL_CONFLICT, "the object %s in bucket %s is %s", call->name.key, bucket,
-                         call->if_match ? "not what it was" : "there already");
+        return reel_fail(err, call->if_match ? REEL_CHANGED : REEL_CONFLICT, "the object %s in bucket %s is %s",
+                         call->name.key, bucket, call->if_match ? "not what it was" : "there already");
     }
     if (call->status == 507 || strcmp(call->code, "QuotaExceeded") == 0) {
         return reel_fail(err, REEL_NO_SPACE, "the store at %s has no room: %ld %s", s3->host, call->status, call->code);
     }
-    return reel_fail(err, REEL_IO, "the store at %s refuses %s in bucket %s: %ld %s%s", s3->host, what, bucket, call->status, call->code,
+    return reel_fail(err, REEL_IO, "the store at %s refuses %s in bucket %s: %ld %s%s", s3->host, what, bucket,
+                     call->status, call->code,
                      call->status == 403 ? "; check the credentials and what they may do" : "");
 }
 
@@ -428,7 +438,8 @@ bool s3_perform(struct s3 *s3, struct s3_call *call, struct reel_error *err) {
     if (!s3_url(s3, call->name, bare, &path, err) || (call->body && !digest_body(call->body, md5, err))) {
         return false;
     }
-    if (snprintf(url, S3_URL_MAX, "%s%s%s", bare, call->query ? "?" : "", call->query ? call->query : "") >= S3_URL_MAX) {
+    if (snprintf(url, S3_URL_MAX, "%s%s%s", bare, call->query ? "?" : "", call->query ? call->query : "") >=
+        S3_URL_MAX) {
         return reel_fail(err, REEL_LIMIT, "the address of an object is too long");
     }
     CURL *curl = take_handle(s3);

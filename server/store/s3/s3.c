@@ -62,7 +62,8 @@ void s3_count(const struct s3 *s3, struct s3_figures *out) {
 bool s3_address(const char *text, char bucket[S3_BUCKET_MAX], char key[S3_KEY_MAX + 1], struct reel_error *err) {
     const char *at = strncmp(text, "s3://", 5) == 0 ? text + 5 : "";
     size_t n = strcspn(at, "/");
-    if (n < 3 || n >= S3_BUCKET_MAX || strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789.-_ABCDEFGHIJKLMNOPQRSTUVWXYZ") < n) {
+    if (n < 3 || n >= S3_BUCKET_MAX ||
+        strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789.-_ABCDEFGHIJKLMNOPQRSTUVWXYZ") < n) {
         return reel_fail(err, REEL_ARGUMENT, "%s is not s3://BUCKET or s3://BUCKET/PREFIX", text);
     }
     snprintf(bucket, S3_BUCKET_MAX, "%.*s", (int)n, at);
@@ -78,7 +79,8 @@ bool s3_url(const struct s3 *s3, struct s3_name name, char out[S3_URL_MAX], cons
            reel_fail(err, REEL_LIMIT, "the name of an object is too long");
 }
 
-bool s3_head_within(struct s3 *s3, struct s3_name name, int64_t limit_ms, struct s3_object *out, struct reel_error *err) {
+bool s3_head_within(struct s3 *s3, struct s3_name name, int64_t limit_ms, struct s3_object *out,
+                    struct reel_error *err) {
     struct s3_call call = {.method = S3_HEAD, .name = name, .limit_ms = limit_ms};
     bool good = s3_perform(s3, &call, err);
     *out = call.object;
@@ -90,20 +92,27 @@ bool s3_head(struct s3 *s3, struct s3_name name, struct s3_object *out, struct r
     return s3_head_within(s3, name, 0, out, err);
 }
 
-bool s3_get(struct s3 *s3, struct s3_name name, const char *etag, uint64_t offset, void *buffer, size_t size, struct reel_error *err) {
-    struct s3_call call = {
-        .method = S3_GET, .name = name, .if_match = etag, .ranged = true, .offset = offset, .into = buffer, .room = size};
+bool s3_get(struct s3 *s3, struct s3_name name, const char *etag, uint64_t offset, void *buffer, size_t size,
+            struct reel_error *err) {
+    struct s3_call call = {.method = S3_GET,
+                           .name = name,
+                           .if_match = etag,
+                           .ranged = true,
+                           .offset = offset,
+                           .into = buffer,
+                           .room = size};
     bool good = size == 0 || s3_perform(s3, &call, err);
     bool whole = good && call.got == size;
     s3_call_done(&call);
     if (!good && call.status == 416) {
         return reel_fail(err, REEL_CHANGED, "the object %s in bucket %s became shorter", name.key, name.bucket);
     }
-    return good && (whole || reel_fail(err, REEL_CHANGED, "the object %s in bucket %s ends before byte %" PRIu64, name.key, name.bucket,
-                                       offset + size));
+    return good && (whole || reel_fail(err, REEL_CHANGED, "the object %s in bucket %s ends before byte %" PRIu64,
+                                       name.key, name.bucket, offset + size));
 }
 
-char *s3_get_all(struct s3 *s3, struct s3_name name, size_t max, size_t *size, char etag[S3_ETAG_MAX], struct reel_error *err) {
+char *s3_get_all(struct s3 *s3, struct s3_name name, size_t max, size_t *size, char etag[S3_ETAG_MAX],
+                 struct reel_error *err) {
     struct s3_call call = {.method = S3_GET, .name = name, .text_max = max};
     if (!s3_perform(s3, &call, err)) {
         s3_call_done(&call);
@@ -138,11 +147,12 @@ bool s3_delete(struct s3 *s3, struct s3_name name, struct reel_error *err) {
 static bool disposition(const char *file_name, char *out, size_t size) {
     char once[3 * 1024], text[sizeof once + 64];
     return s3_escape(file_name, false, once, sizeof once) &&
-           (size_t)snprintf(text, sizeof text, "attachment; filename*=UTF-8''%s", once) < sizeof text && s3_escape(text, false, out, size);
+           (size_t)snprintf(text, sizeof text, "attachment; filename*=UTF-8''%s", once) < sizeof text &&
+           s3_escape(text, false, out, size);
 }
 
-bool s3_presign(struct s3 *s3, struct s3_name name, const char *file_name, const char *media_type, unsigned lifetime_s, char *out,
-                size_t size, struct reel_error *err) {
+bool s3_presign(struct s3 *s3, struct s3_name name, const char *file_name, const char *media_type, unsigned lifetime_s,
+                char *out, size_t size, struct reel_error *err) {
     char file[12 * 1024], type[512], more[sizeof file + sizeof type + 80];
     const char *path;
     AUTO_MEM char *url = malloc(S3_URL_MAX), *query = malloc(S3_URL_MAX);

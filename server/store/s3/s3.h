@@ -1,10 +1,10 @@
-/* Requests to S3 or what speaks its protocol. Each call blocks its thread, tries again after errors that pass (growing pauses with jitter),
- * and ends: a try after ten silent seconds, or 10 s plus the time that its bytes take at 256 KiB/s, all of
- * them after 20 s, or with the second one. Paths have the form /BUCKET/KEY. Any thread may call; each call has a
- * connection to itself, and connections are kept.
+/* Requests to S3 or what speaks its protocol. Each call blocks its thread, tries again after errors that pass (growing
+ * pauses with jitter), and ends: a try after ten silent seconds, or 10 s plus the time that its bytes take at 256
+ * KiB/s, all of them after 20 s, or with the second one. Paths have the form /BUCKET/KEY. Any thread may call; each
+ * call has a connection to itself, and connections are kept.
  *
- * Errors: REEL_BUSY, the service does not answer or is overloaded; REEL_NOT_FOUND; REEL_CONFLICT or REEL_CHANGED, a condition does not
- * hold; REEL_NO_SPACE; REEL_IO, it refuses, and why. None contains a credential. */
+ * Errors: REEL_BUSY, the service does not answer or is overloaded; REEL_NOT_FOUND; REEL_CONFLICT or REEL_CHANGED, a
+ * condition does not hold; REEL_NO_SPACE; REEL_IO, it refuses, and why. None contains a credential. */
 #ifndef SERVER_STORE_S3_S3_H
 #define SERVER_STORE_S3_S3_H
 
@@ -34,11 +34,14 @@ struct s3_object {
 };
 bool s3_head(struct s3 *s3, struct s3_name name, struct s3_object *out, struct reel_error *err);
 /* The same, ended after `limit_ms`: REEL_BUSY. */
-bool s3_head_within(struct s3 *s3, struct s3_name name, int64_t limit_ms, struct s3_object *out, struct reel_error *err);
+bool s3_head_within(struct s3 *s3, struct s3_name name, int64_t limit_ms, struct s3_object *out,
+                    struct reel_error *err);
 /* Exactly these bytes. REEL_CHANGED: the object has another etag (NULL: any) or does not have that many bytes. */
-bool s3_get(struct s3 *s3, struct s3_name name, const char *etag, uint64_t offset, void *buffer, size_t size, struct reel_error *err);
+bool s3_get(struct s3 *s3, struct s3_name name, const char *etag, uint64_t offset, void *buffer, size_t size,
+            struct reel_error *err);
 /* The whole object, with a NUL behind it, to be freed; REEL_LIMIT above `max` bytes. `etag` may be NULL. */
-char *s3_get_all(struct s3 *s3, struct s3_name name, size_t max, size_t *size, char etag[S3_ETAG_MAX], struct reel_error *err);
+char *s3_get_all(struct s3 *s3, struct s3_name name, size_t max, size_t *size, char etag[S3_ETAG_MAX],
+                 struct reel_error *err);
 
 struct s3_body { /* memory, or a range of a file */
     const void *data;
@@ -49,24 +52,28 @@ struct s3_body { /* memory, or a range of a file */
 bool s3_put(struct s3 *s3, struct s3_name name, const struct s3_body *body, bool only_new, struct reel_error *err);
 bool s3_delete(struct s3 *s3, struct s3_name name, struct reel_error *err); /* also when it is not there */
 
-/* Multipart uploads. Parts count from 1 and may be sent again; all but the last have at least 5 MiB. REEL_NOT_FOUND: it has ended. */
+/* Multipart uploads. Parts count from 1 and may be sent again; all but the last have at least 5 MiB. REEL_NOT_FOUND: it
+ * has ended. */
 bool s3_begin(struct s3 *s3, struct s3_name name, char upload[S3_UPLOAD_MAX], struct reel_error *err);
-bool s3_part(struct s3 *s3, struct s3_name name, const char *upload, unsigned number, const struct s3_body *body, char etag[S3_ETAG_MAX],
-             struct reel_error *err);
+bool s3_part(struct s3 *s3, struct s3_name name, const char *upload, unsigned number, const struct s3_body *body,
+             char etag[S3_ETAG_MAX], struct reel_error *err);
 bool s3_complete(struct s3 *s3, struct s3_name name, const char *upload, const char (*etags)[S3_ETAG_MAX], unsigned n,
                  struct reel_error *err);
-bool s3_abort(struct s3 *s3, struct s3_name name, const char *upload, struct reel_error *err); /* also when it has ended */
+bool s3_abort(struct s3 *s3, struct s3_name name, const char *upload,
+              struct reel_error *err); /* also when it has ended */
 
 /* Every object whose key begins with `prefix`, in order, after `after` ("": all). Stops when visit() is false. */
 bool s3_list(struct s3 *s3, const char *bucket, const char *prefix, const char *after,
-             bool (*visit)(void *context, const char *key, const struct s3_object *object), void *context, struct reel_error *err);
+             bool (*visit)(void *context, const char *key, const struct s3_object *object), void *context,
+             struct reel_error *err);
 /* Every multipart upload that has not ended. */
 bool s3_uploads(struct s3 *s3, const char *bucket, const char *prefix,
-                bool (*visit)(void *context, const char *key, const char *upload, int64_t begun_s), void *context, struct reel_error *err);
+                bool (*visit)(void *context, const char *key, const char *upload, int64_t begun_s), void *context,
+                struct reel_error *err);
 
 /* An address that answers a GET for `lifetime_s` seconds, as a download of that name and media type. */
-bool s3_presign(struct s3 *s3, struct s3_name name, const char *file_name, const char *media_type, unsigned lifetime_s, char *out,
-                size_t size, struct reel_error *err);
+bool s3_presign(struct s3 *s3, struct s3_name name, const char *file_name, const char *media_type, unsigned lifetime_s,
+                char *out, size_t size, struct reel_error *err);
 
 enum s3_method { S3_GET, S3_HEAD, S3_PUT, S3_POST, S3_DELETE, S3_METHODS };
 struct s3_figures { /* since it was opened */

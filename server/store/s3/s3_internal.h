@@ -9,7 +9,11 @@
 #include "store/s3/credentials.h"
 #include "store/s3/s3.h"
 
-enum { S3_IDLE_MAX = 32, S3_CODE_MAX = 64, S3_URL_MAX = 3 * (S3_KEY_MAX + S3_UPLOAD_MAX) + S3_ENDPOINT_MAX + S3_TOKEN_MAX * 3 + 1024 };
+enum {
+    S3_IDLE_MAX = 32,
+    S3_CODE_MAX = 64,
+    S3_URL_MAX = 3 * (S3_KEY_MAX + S3_UPLOAD_MAX) + S3_ENDPOINT_MAX + S3_TOKEN_MAX * 3 + 1024
+};
 
 struct s3 {
     char endpoint[S3_ENDPOINT_MAX];

@@ -60,8 +60,9 @@ static bool sign_text(const struct s3_credentials *c, const char *day, const cha
     uint8_t key[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     int used = snprintf(first, sizeof first, "AWS4%s", c->secret);
-    bool good = used > 0 && (size_t)used < sizeof first && HMAC(EVP_sha256(), first, used, (const uint8_t *)day, strlen(day), key, &n) &&
-                n == DIGEST && chain(key, c->region) && chain(key, "s3") && chain(key, "aws4_request") && chain(key, text);
+    bool good = used > 0 && (size_t)used < sizeof first &&
+                HMAC(EVP_sha256(), first, used, (const uint8_t *)day, strlen(day), key, &n) && n == DIGEST &&
+                chain(key, c->region) && chain(key, "s3") && chain(key, "aws4_request") && chain(key, text);
     if (good) {
         hex_write(key, DIGEST, out);
     }
@@ -80,13 +81,14 @@ static bool find_scope(const struct s3_signing *what, struct scope *out) {
     snprintf(out->day, sizeof out->day, "%.8s", out->date);
     snprintf(out->text, sizeof out->text, "%s/%s/s3/aws4_request", out->day, what->credentials->region);
     for (size_t i = 0; i < what->n_headers && used < sizeof out->names; i++) {
-        used += (size_t)snprintf(out->names + used, sizeof out->names - used, "%s%s", i > 0 ? ";" : "", what->headers[i].name);
+        used += (size_t)snprintf(out->names + used, sizeof out->names - used, "%s%s", i > 0 ? ";" : "",
+                                 what->headers[i].name);
     }
     return used < sizeof out->names;
 }
 
-static bool sign_request(const struct s3_signing *what, const struct scope *scope, const char *query, const char *payload,
-                         char out[DIGEST_HEX]) {
+static bool sign_request(const struct s3_signing *what, const struct scope *scope, const char *query,
+                         const char *payload, char out[DIGEST_HEX]) {
     char hash[DIGEST_HEX], to_sign[SCOPE_MAX + DIGEST_HEX + 64];
     AUTO_MEM char *text = NULL;
     size_t size = 0;
@@ -126,12 +128,15 @@ bool s3_sign_query(const struct s3_signing *what, unsigned lifetime_s, const cha
     }
     AUTO_MEM char *token = malloc(3 * strlen(c->token) + 1);
     snprintf(credential, sizeof credential, "%s/%s", c->access, scope.text);
-    if (!token || !s3_escape(credential, false, escaped, sizeof escaped) || !s3_escape(c->token, false, token, 3 * strlen(c->token) + 1)) {
+    if (!token || !s3_escape(credential, false, escaped, sizeof escaped) ||
+        !s3_escape(c->token, false, token, 3 * strlen(c->token) + 1)) {
         return false;
     }
-    int n = snprintf(
-        out, size, "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=%s&X-Amz-Date=%s&X-Amz-Expires=%u%s%s&X-Amz-SignedHeaders=%s%s%s",
-        escaped, scope.date, lifetime_s, c->token[0] ? "&X-Amz-Security-Token=" : "", token, scope.names, more[0] ? "&" : "", more);
+    int n = snprintf(out, size,
+                     "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=%s&X-Amz-Date=%s&X-Amz-Expires=%u%s%s&X-Amz-"
+                     "SignedHeaders=%s%s%s",
+                     escaped, scope.date, lifetime_s, c->token[0] ? "&X-Amz-Security-Token=" : "", token, scope.names,
+                     more[0] ? "&" : "", more);
     if (n < 0 || (size_t)n >= size || !sign_request(what, &scope, out, S3_UNSIGNED, signature)) {
         return false;
     }

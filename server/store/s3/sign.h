@@ -1,6 +1,6 @@
-/* Signatures of requests to S3, version 4: the bytes of a path and query as they are signed and sent, the Authorization header, and
- * addresses that carry their signature. libcurl's own option is not used: 7.88 signs queries and some headers wrongly, and an address needs
- * the same code. Nothing here keeps state. */
+/* Signatures of requests to S3, version 4: the bytes of a path and query as they are signed and sent, the Authorization
+ * header, and addresses that carry their signature. libcurl's own option is not used: 7.88 signs queries and some
+ * headers wrongly, and an address needs the same code. Nothing here keeps state. */
 #ifndef SERVER_STORE_S3_SIGN_H
 #define SERVER_STORE_S3_SIGN_H
 
@@ -42,8 +42,9 @@ bool s3_escape(const char *text, bool is_path, char *out, size_t size);
 void s3_date(int64_t now_s, char out[S3_DATE_TEXT]);
 /* The value of Authorization. False: no memory, or something is longer than its ceiling. */
 bool s3_sign(const struct s3_signing *what, char out[S3_AUTHORIZATION_MAX]);
-/* The query of a GET with its signature, good for `lifetime_s` seconds; `more` are further parameters of it, escaped and sorted after the
- * X-Amz-… ones ("" or "response-content-type=…"). The payload and x-amz-date of `what` do not matter; its headers are the host alone. */
+/* The query of a GET with its signature, good for `lifetime_s` seconds; `more` are further parameters of it, escaped
+ * and sorted after the X-Amz-… ones ("" or "response-content-type=…"). The payload and x-amz-date of `what` do not
+ * matter; its headers are the host alone. */
 bool s3_sign_query(const struct s3_signing *what, unsigned lifetime_s, const char *more, char *out, size_t size);
 
 #endif

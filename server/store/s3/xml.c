@@ -65,7 +65,8 @@ static void on_doctype(void *context, const char *name, const char *system, cons
     stop(context);
 }
 
-bool s3_xml(const char *data, size_t size, void (*text)(void *context, const char *path, const char *text), void *context) {
+bool s3_xml(const char *data, size_t size, void (*text)(void *context, const char *path, const char *text),
+            void *context) {
     AUTO_MEM struct walk *w = calloc(1, sizeof *w);
     XML_Parser parser = w && size <= INT_MAX ? XML_ParserCreate("UTF-8") : NULL;
     if (!parser) {
