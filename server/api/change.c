@@ -6,12 +6,12 @@
 
 #include "api/body.h"
 #include "api/change.h"
-#include "api/routes.h"
-#include "api/viewer.h"
-#include "api/views.h"
+#include "api/contents/viewer.h"
+#include "api/recordings/recordings.h"
 #include "catalog/notes.h"
-#include "ingest/changing.h"
-#include "ingest/names.h"
+#include "recordings/changing.h"
+#include "recordings/names.h"
+#include "views/views.h"
 #include "wire/cleanup.h"
 
 enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };

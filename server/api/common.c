@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/live.h"
-#include "ingest/recordings.h"
-#include "ingest/references.h"
+#include "live/live.h"
 #include "peers/peers.h"
+#include "scans/open_recordings.h"
+#include "scans/references.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"
 #include "wire/cleanup.h"

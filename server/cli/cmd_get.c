@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/push_http.h"
 #include "core/disk.h"
-#include "ingest/names.h"
+#include "recordings/names.h"
 #include "store/sha256.h"
 #include "wire/base64.h"
 #include "wire/bytes.h"

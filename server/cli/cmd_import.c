@@ -5,7 +5,7 @@
 #include "app.h"
 #include "catalog/notes.h"
 #include "cli/cli.h"
-#include "ingest/import.h"
+#include "imports/import.h"
 #include "store/reference.h"
 #include "wire/cleanup.h"
 #include "wire/order.h"

@@ -11,7 +11,7 @@
 #include "cli/push_file.h"
 #include "cli/push_http.h"
 #include "core/disk.h"
-#include "ingest/folder_walk.h"
+#include "imports/folder_walk.h"
 #include "wire/cleanup.h"
 
 enum { JOBS_MAX = 16, BAR_WIDTH = 24, STEP_MS = 200 };

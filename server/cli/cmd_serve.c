@@ -11,11 +11,12 @@
 
 #include "access/access.h"
 #include "api/routes.h"
+#include "api/service/service.h"
 #include "app.h"
 #include "catalog/location.h"
 #include "cli/cli.h"
 #include "cli/systemd.h"
-#include "ingest/import.h"
+#include "imports/import.h"
 #include "wire/cleanup.h"
 
 enum { MB = 1000000 };

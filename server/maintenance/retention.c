@@ -7,8 +7,8 @@
 
 #include "catalog/access.h"
 #include "catalog/maintenance.h"
-#include "ingest/ingest.h"
-#include "ingest/manifests.h"
+#include "manifests/manifests.h"
+#include "recordings/ingest.h"
 #include "reel/time.h"
 #include "wire/cleanup.h"
 #include "work/jobs.h"

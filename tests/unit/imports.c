@@ -10,8 +10,8 @@
 #include <time.h>
 #include <utime.h>
 
-#include "ingest/import.h"
-#include "ingest/references.h"
+#include "imports/import.h"
+#include "scans/references.h"
 #include "store/inspect.h"
 #include "unit/ingest_trial.h"
 #include "wire/cleanup.h"

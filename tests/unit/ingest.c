@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "ingest/local.h"
-#include "ingest/scanning.h"
+#include "imports/local.h"
+#include "scans/scanning.h"
 #include "store/inspect.h"
 #include "unit/ingest_trial.h"
 #include "wire/cleanup.h"

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "app.h"
-#include "ingest/ingest.h"
-#include "ingest/recordings.h"
 #include "job_kinds.h"
+#include "recordings/ingest.h"
 #include "reel/scan.h"
+#include "scans/open_recordings.h"
 #include "store/reference.h"
 #include "store/roots.h"
 #include "wire/bytes.h"
