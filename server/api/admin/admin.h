@@ -15,7 +15,6 @@ void api_backup(struct http_request *r);
 void api_backup_last(struct http_request *r);
 void api_scrub(struct http_request *r);
 void api_scrub_last(struct http_request *r);
-void api_rescan(struct http_request *r);
 /* tokens.c */
 void api_tokens_list(struct http_request *r);
 void api_token_create(struct http_request *r);
@@ -39,5 +38,7 @@ void api_webhook_test(struct http_request *r);
 void api_retention_get(struct http_request *r);
 void api_retention_put(struct http_request *r);
 void api_retention_run(struct http_request *r);
+/* job_results.c */
+void api_job_results(struct http_request *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* Maintenance that is started here and done by jobs: backup, integrity check (scrub), rescan. */
+/* Maintenance that is started here and done by jobs: backup, integrity check (scrub). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "catalog/maintenance.h"
 #include "maintenance/backup.h"
 #include "maintenance/scrub.h"
-#include "scans/scan_job.h"
 
 enum { MB = 1000000, SCRUB_DEFAULT_MB = 50, SCRUB_MOST_MB = 100000 };
 
@@ -75,19 +74,4 @@ void api_scrub_last(struct http_request *r) {
     } else if (err.code != REEL_OK) {
         http_reply_error(r, &err);
     }
-}
-
-void api_rescan(struct http_request *r) {
-    struct api_recording a;
-    struct reel_error err = {0};
-    char id[JOB_ID_TEXT];
-    if (!api_find(r, &a)) {
-        return;
-    }
-    if (a.row.state == STATE_TRASHED) {
-        http_reply_problem(r, 410, "trashed", "this recording is in the trash; POST …/restore brings it back");
-    } else {
-        reply_job(r, scan_again(http_app(r), &a.row, id, &err), id, &err);
-    }
-    api_recording_done(&a);
 }

@@ -1,7 +1,6 @@
 /* Endpoints of changes, jobs, webhooks, access and maintenance. */
 #include "api/admin/admin.h"
 #include "api/params.h"
-#include "api/recordings/recordings.h"
 
 static const struct http_param jobs_params[] = {
     {.name = "kind",

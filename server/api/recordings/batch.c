@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/admin/admin.h"
 #include "api/body.h"
 #include "api/change.h"
 #include "api/paging.h"
@@ -388,38 +387,4 @@ void api_recordings_batch(struct http_request *r) {
     if (read_action(&b, body) && (ids ? add_ids(&b, ids) : add_found(&b, json_string_value(q)))) {
         dry ? reply_dry_run(&b) : start(&b);
     }
-}
-
-/* ---- results */
-
-void api_job_results(struct http_request *r) {
-    static const char *const columns[] = {"recording", "collection", "name", "new_name", "result", "problem", NULL};
-    AUTO_STRUCT(catalog_job_done) struct catalog_job job = {0};
-    struct catalog_batch_items page;
-    struct reel_error err = {0};
-    uint32_t limit;
-    int64_t after = 0;
-    char next[24] = "";
-    if (!paging_limit(r, &limit) || !paging_after_row(r, &after) || !jobs_find_shown(r, &job)) {
-        return;
-    }
-    if (!catalog_batch_after(http_app(r)->catalog, job.key, after, limit, &page, &err)) {
-        http_reply_error(r, &err);
-        return;
-    }
-    json_t *items = json_array();
-    for (uint32_t i = 0; i < page.n; i++) {
-        const struct catalog_batch_item *item = &page.items[i];
-        if (http_caller_sees(http_caller(r), item->collection)) {
-            json_array_append_new(items, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "recording", item->recording,
-                                                   "collection", item->collection, "name", item->name, "new_name",
-                                                   item->new_name[0] ? item->new_name : item->name, "result",
-                                                   batch_state_name(item->state), "problem", item->problem));
-        }
-    }
-    if (page.more) {
-        snprintf(next, sizeof next, "%lld", (long long)page.items[page.n - 1].position);
-    }
-    paging_reply(r, items, page.more ? next : NULL, columns);
-    catalog_batch_items_done(&page);
 }

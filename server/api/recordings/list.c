@@ -1,9 +1,9 @@
 /* /recordings: the list. */
 #include <stdio.h>
 
-#include "api/contents/viewer.h"
 #include "api/recordings/recordings.h"
 #include "api/recordings/search_values.h"
+#include "views/viewer_links.h"
 #include "views/views.h"
 
 enum { ROW_MEMORY = 4 << 10 }; /* of a recording, as values and as text */

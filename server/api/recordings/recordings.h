@@ -12,8 +12,7 @@ void api_recording_delete(struct http_request *r);
 void api_recording_restore(struct http_request *r);
 /* batch.c */
 void api_recordings_batch(struct http_request *r);
-void api_job_results(struct http_request *r);
-/* ../change.c */
+/* patch.c */
 void api_recording_patch(struct http_request *r);
 /* collections.c */
 void api_collections_list(struct http_request *r);
@@ -31,5 +30,7 @@ void api_saved_list(struct http_request *r);
 void api_saved_get(struct http_request *r);
 void api_saved_put(struct http_request *r);
 void api_saved_delete(struct http_request *r);
+/* rescan.c */
+void api_rescan(struct http_request *r);
 
 #endif

@@ -1,5 +1,4 @@
 /* Endpoints of recordings and the catalog. */
-#include "api/admin/admin.h"
 #include "api/params.h"
 #include "api/recordings/recordings.h"
 

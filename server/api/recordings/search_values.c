@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/contents/viewer.h"
 #include "api/paging.h"
 #include "api/recordings/recordings.h"
 #include "catalog/notes.h"
 #include "manifests/manifests.h"
 #include "scans/statistics.h"
+#include "views/viewer_links.h"
 #include "views/views.h"
 #include "wire/cleanup.h"
 #include "wire/grow.h"

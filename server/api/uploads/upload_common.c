@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/contents/viewer.h"
 #include "views/addresses.h"
+#include "views/viewer_links.h"
 #include "views/views.h"
 #include "wire/cleanup.h"
 #include "wire/hex.h"
