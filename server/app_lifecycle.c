@@ -234,7 +234,7 @@ bool app_serve(struct app *app, const struct http_route *routes, const char *(*h
         .everywhere = access_params,
         .authorize = access_authorize,
         .is_proxy = access_is_proxy,
-        .passed = peers_passed,
+        .forwarded = peers_forwarded,
         .hint = hint,
         .unknown = unknown,
         .finished = access_finished,

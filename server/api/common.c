@@ -59,7 +59,7 @@ static bool find_key(struct http_request *r, const char *key, bool needs_file, s
         return false;
     }
     bool elsewhere = out->row.state == STATE_RECORDING && peers_is_other(http_app(r), out->row.home);
-    if (elsewhere && peers_pass(r, out->row.home, needs_file, api_wait_ns(r, 0))) {
+    if (elsewhere && peers_forward(r, out->row.home, needs_file, api_wait_ns(r, 0))) {
         api_recording_done(out);
         return false;
     }

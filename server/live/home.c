@@ -1,5 +1,5 @@
 /* Which server a live recording belongs to, where several share the catalog: the one that has its file. Rows say so
- * (home), so that the others pass requests on to it; but the file decides. */
+ * (home), so that the others forward requests to it; but the file decides. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>

@@ -19,35 +19,35 @@ static void tidy(struct app *app, const char *content) {
     }
 }
 
-static bool sweep_locked(struct app *app, struct live *l, int64_t expired_ns, struct reel_error *err) {
+static bool sweep_locked(struct app *app, struct session *s, int64_t expired_ns, struct reel_error *err) {
     AUTO_STRUCT(catalog_upload_done) struct catalog_upload u = {0};
     struct reel_error none = {0};
-    if (!catalog_upload_get(app->catalog, l->id, &u, &none)) {
+    if (!catalog_upload_get(app->catalog, s->id, &u, &none)) {
         return none.code == REEL_NOT_FOUND || reel_error_pass(err, &none);
     }
     if (expired_ns && u.expires_ns >= expired_ns) {
         return true;
     }
-    if (expired_ns && l->writer) {
-        return catalog_upload_extend(app->catalog, l->id, session_expires(app), err);
+    if (expired_ns && s->writer) {
+        return catalog_upload_extend(app->catalog, s->id, session_expires(app), err);
     }
-    if (!catalog_upload_remove(app->catalog, l->id, err)) {
+    if (!catalog_upload_remove(app->catalog, s->id, err)) {
         return false;
     }
-    live_remove(app, l, u.note);
+    session_discard(app, s, u.note);
     tidy(app, u.content);
     return true;
 }
 
 bool session_sweep_one(struct app *app, const char *id, int64_t expired_ns, struct reel_error *err) {
-    struct live *l = live_acquire(app->sessions, id, err);
-    if (!l) {
+    struct session *s = session_acquire(app->sessions, id, err);
+    if (!s) {
         return false;
     }
-    pthread_mutex_lock(&l->mutex);
-    bool ok = sweep_locked(app, l, expired_ns, err);
-    pthread_mutex_unlock(&l->mutex);
-    live_release(app->sessions, l);
+    pthread_mutex_lock(&s->mutex);
+    bool ok = sweep_locked(app, s, expired_ns, err);
+    pthread_mutex_unlock(&s->mutex);
+    session_release(app->sessions, s);
     return ok;
 }
 
@@ -63,11 +63,11 @@ bool session_remove(struct app *app, const char *owner, const char *id, struct r
 /* ---- a recording */
 
 /* Hashes, records the hash (for recovery after a crash), ingests. */
-static bool become_recording(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns,
+static bool become_recording(struct app *app, struct session *s, struct catalog_upload *u, int64_t wait_ns,
                              struct session_result *out, struct reel_error *err) {
     AUTO_STRUCT(upload_options_done) struct upload_options options = {0};
     uint64_t size;
-    if (!upload_options_parse(&options, u->options, err) || !store_upload_finish(l->file, u->content, &size, err)) {
+    if (!upload_options_parse(&options, u->options, err) || !store_upload_finish(s->file, u->content, &size, err)) {
         return false;
     }
     memcpy(out->sha256, u->content, sizeof out->sha256);
@@ -78,7 +78,7 @@ static bool become_recording(struct app *app, struct live *l, struct catalog_upl
                          u->content, options.sha256);
     }
     struct catalog_upload row = *u;
-    row.offset = store_is_bucket(app->store) ? l->sure : u->offset; /* what the note describes */
+    row.offset = store_is_bucket(app->store) ? s->sure : u->offset; /* what the note describes */
     if (!catalog_upload_update(app->catalog, &row, err)) {
         out->again = true;
         return false;
@@ -86,7 +86,7 @@ static bool become_recording(struct app *app, struct live *l, struct catalog_upl
     u->turn = row.turn;
     struct ingest_request q = upload_options_request(&options);
     q.owner = u->owner;
-    ingest_upload(app, l->file, u->content, size, &q, wait_ns, &out->ingest, err);
+    ingest_upload(app, s->file, u->content, size, &q, wait_ns, &out->ingest, err);
     if (out->ingest.outcome == INGEST_REFUSED) {
         return false;
     }
@@ -109,9 +109,9 @@ static void remove_parts(struct app *app, const char *concat) {
     }
 }
 
-static bool finish_partial(struct live *l, struct catalog_upload *u, struct reel_error *err) {
+static bool finish_partial(struct session *s, struct catalog_upload *u, struct reel_error *err) {
     char *note;
-    if (!store_upload_finish_partial(l->file, &note, err)) {
+    if (!store_upload_finish_partial(s->file, &note, err)) {
         return false;
     }
     if (note) {
@@ -121,20 +121,20 @@ static bool finish_partial(struct live *l, struct catalog_upload *u, struct reel
     return true;
 }
 
-static void finish_locked(struct app *app, struct live *l, struct catalog_upload *u, int64_t wait_ns,
+static void finish_locked(struct app *app, struct session *s, struct catalog_upload *u, int64_t wait_ns,
                           struct session_result *out, struct reel_error *err) {
     struct reel_error ignored;
-    if (!live_open(app, l, u, err)) {
+    if (!session_open_file(app, s, u, err)) {
         return;
     }
-    if (l->writer || store_upload_size(l->file) !=
+    if (s->writer || store_upload_size(s->file) !=
                          u->offset) { /* another request has written since; the upload is not complete any more */
         out->again = true;
         reel_fail(err, REEL_CONFLICT, "another request has taken over this upload");
         return;
     }
     out->partial = strcmp(u->concat, "partial") == 0;
-    bool ok = out->partial ? finish_partial(l, u, err) : become_recording(app, l, u, wait_ns, out, err);
+    bool ok = out->partial ? finish_partial(s, u, err) : become_recording(app, s, u, wait_ns, out, err);
     if (ok) {
         u->done = true;
         u->expires_ns = session_expires(app);
@@ -142,20 +142,20 @@ static void finish_locked(struct app *app, struct live *l, struct catalog_upload
             out->again = true;
         }
         if (!out->partial) {
-            store_upload_drop(l->file); /* already stored as a blob; no second copy */
-            live_close(l);
+            store_upload_drop(s->file); /* already stored as a blob; no second copy */
+            session_close_file(s);
         }
-        l->turn = u->turn;
+        s->turn = u->turn;
         return;
     }
     out->ingest.outcome = INGEST_REFUSED;
-    out->again = out->again || (reel_is_transient(err->code) && store_upload_is_here(l->file));
+    out->again = out->again || (reel_is_transient(err->code) && store_upload_is_here(s->file));
     if (!out->again) {
         catalog_upload_remove(app->catalog, u->id, &ignored);
-        live_remove(app, l, u->note);
+        session_discard(app, s, u->note);
         tidy(app, u->content);
     } else if (store_is_bucket(app->store)) {
-        live_close(l); /* it may be an object already: the row and the directory know */
+        session_close_file(s); /* it may be an object already: the row and the directory know */
     }
 }
 
@@ -164,16 +164,16 @@ void session_finish(struct app *app, const struct catalog_upload *u, int64_t wai
     *out = (struct session_result){.ingest.outcome = INGEST_REFUSED};
     struct catalog_upload now = *u; /* borrows the caller's texts, but for the note */
     now.note = strdup(u->note);
-    struct live *l = now.note ? live_acquire(app->sessions, u->id, err) : NULL;
-    if (!l) {
+    struct session *s = now.note ? session_acquire(app->sessions, u->id, err) : NULL;
+    if (!s) {
         free(now.note);
         reel_fail_memory(err);
         return;
     }
-    pthread_mutex_lock(&l->mutex);
-    finish_locked(app, l, &now, wait_ns, out, err);
-    pthread_mutex_unlock(&l->mutex);
-    live_release(app->sessions, l);
+    pthread_mutex_lock(&s->mutex);
+    finish_locked(app, s, &now, wait_ns, out, err);
+    pthread_mutex_unlock(&s->mutex);
+    session_release(app->sessions, s);
     free(now.note);
     if (out->ingest.outcome != INGEST_REFUSED) {
         remove_parts(app, u->concat);

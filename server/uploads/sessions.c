@@ -9,7 +9,7 @@
 #include "work/jobs.h"
 
 enum {
-    LIVE_IDLE_MAX = 64,
+    SESSIONS_IDLE_MAX = 64,
     CONFIRM_BYTES = 256 << 20, /* of one request between two fsyncs */
     SWEEP_LONGEST_S = 60,
 };
@@ -19,13 +19,13 @@ static const int64_t SILENT_NS = 3000000000,
 struct sessions {
     struct app *app;
     pthread_mutex_t mutex;
-    struct live *first;
+    struct session *first;
     uint64_t calls;
 };
 
 struct session_writer {
     struct app *app;
-    struct live *live;
+    struct session *session;
     struct catalog_upload u;
     struct session_piece piece;
     uint64_t confirmed;
@@ -34,82 +34,82 @@ struct session_writer {
 
 /* ---- open sessions */
 
-static void live_free(struct live *l) {
-    if (!l) {
+static void session_free(struct session *s) {
+    if (!s) {
         return;
     }
-    store_upload_free(l->file);
-    pthread_mutex_destroy(&l->mutex);
-    free(l);
+    store_upload_free(s->file);
+    pthread_mutex_destroy(&s->mutex);
+    free(s);
 }
 
 /* Closes the least recently used one when too many idle sessions are open. The table's mutex is held. */
 static void close_oldest(struct sessions *all) {
-    struct live **oldest = NULL;
+    struct session **oldest = NULL;
     unsigned idle = 0;
-    for (struct live **at = &all->first; *at; at = &(*at)->next) {
+    for (struct session **at = &all->first; *at; at = &(*at)->next) {
         if ((*at)->users == 0) {
             idle++;
             oldest = !oldest || (*at)->used < (*oldest)->used ? at : oldest;
         }
     }
-    if (idle > LIVE_IDLE_MAX) {
-        struct live *gone = *oldest;
+    if (idle > SESSIONS_IDLE_MAX) {
+        struct session *gone = *oldest;
         *oldest = gone->next;
-        live_free(gone);
+        session_free(gone);
     }
 }
 
-struct live *live_acquire(struct sessions *all, const char *id, struct reel_error *err) {
+struct session *session_acquire(struct sessions *all, const char *id, struct reel_error *err) {
     pthread_mutex_lock(&all->mutex);
-    struct live *l = all->first;
-    while (l && strcmp(l->id, id) != 0) {
-        l = l->next;
+    struct session *s = all->first;
+    while (s && strcmp(s->id, id) != 0) {
+        s = s->next;
     }
-    if (!l && (l = calloc(1, sizeof *l))) {
-        memcpy(l->id, id, sizeof l->id);
-        pthread_mutex_init(&l->mutex, NULL);
-        l->next = all->first;
-        all->first = l;
+    if (!s && (s = calloc(1, sizeof *s))) {
+        memcpy(s->id, id, sizeof s->id);
+        pthread_mutex_init(&s->mutex, NULL);
+        s->next = all->first;
+        all->first = s;
     }
-    if (l) {
-        l->users++;
-        l->used = ++all->calls;
+    if (s) {
+        s->users++;
+        s->used = ++all->calls;
     }
     close_oldest(all);
     pthread_mutex_unlock(&all->mutex);
-    if (!l) {
+    if (!s) {
         reel_fail_memory(err);
     }
-    return l;
+    return s;
 }
 
-void live_release(struct sessions *all, struct live *l) {
+void session_release(struct sessions *all, struct session *s) {
     pthread_mutex_lock(&all->mutex);
-    if (--l->users == 0 && l->removed) {
-        struct live **at = &all->first;
-        while (*at != l) {
+    if (--s->users == 0 && s->removed) {
+        struct session **at = &all->first;
+        while (*at != s) {
             at = &(*at)->next;
         }
-        *at = l->next;
-        live_free(l);
+        *at = s->next;
+        session_free(s);
     }
     pthread_mutex_unlock(&all->mutex);
 }
 
-void live_close(struct live *l) {
-    store_upload_free(TAKE(l->file));
+void session_close_file(struct session *s) {
+    store_upload_free(TAKE(s->file));
 }
 
 /* What another server has written since counts. */
-static bool open_again(struct app *app, struct live *l, const struct catalog_upload *row, struct reel_error *err) {
+static bool open_again(struct app *app, struct session *s, const struct catalog_upload *row, struct reel_error *err) {
     struct reel_error none = {0};
     bool hashed = row->content[0] && row->length >= 0;
-    if (hashed && (l->file = store_upload_known(app->store, row->content, row->note, (uint64_t)row->length, &none))) {
+    if (hashed && (s->file = store_upload_known(app->store, row->content, row->note, (uint64_t)row->length, &none))) {
         return true;
     }
     return !hashed || none.code == REEL_NOT_FOUND
-               ? (l->file = store_upload_open(app->store, l->id, false, row->note, err)) != NULL
+               ? (s->file = store_upload_open(app->store, s->id, false, row->note, err)) != NULL
                : reel_error_pass(err, &none);
 }
 
@@ -124,35 +124,35 @@ static bool is_stale(struct app *app, const struct catalog_upload *row) {
     return catalog_upload_get(app->catalog, row->id, &now, &ignored) && now.turn != row->turn;
 }
 
-bool live_open(struct app *app, struct live *l, const struct catalog_upload *row, struct reel_error *err) {
-    if (l->removed) {
+bool session_open_file(struct app *app, struct session *s, const struct catalog_upload *row, struct reel_error *err) {
+    if (s->removed) {
         return reel_fail(err, REEL_NOT_FOUND, "the upload has been removed");
     }
-    if (l->file && l->turn != row->turn && store_is_bucket(app->store)) {
-        if (l->turn > row->turn) {
+    if (s->file && s->turn != row->turn && store_is_bucket(app->store)) {
+        if (s->turn > row->turn) {
             return fail_stale(err);
         }
-        l->writer = NULL;
-        live_close(l);
+        s->writer = NULL;
+        session_close_file(s);
     }
-    if (l->file) {
+    if (s->file) {
         return true;
     }
     struct reel_error why = {0};
-    l->turn = row->turn;
-    l->sure = row->offset;
-    return open_again(app, l, row, &why) ||
+    s->turn = row->turn;
+    s->sure = row->offset;
+    return open_again(app, s, row, &why) ||
            (why.code == REEL_NOT_FOUND && is_stale(app, row) ? fail_stale(err) : reel_error_pass(err, &why));
 }
 
-void live_remove(struct app *app, struct live *l, const char *note) {
-    if (l->file) {
-        store_upload_drop(l->file);
-        live_close(l);
+void session_discard(struct app *app, struct session *s, const char *note) {
+    if (s->file) {
+        store_upload_drop(s->file);
+        session_close_file(s);
     }
-    store_remove_partial(app->store, l->id, note);
-    l->writer = NULL;
-    l->removed = true;
+    store_remove_partial(app->store, s->id, note);
+    s->writer = NULL;
+    s->removed = true;
 }
 
 int64_t session_expires(const struct app *app) {
@@ -243,14 +243,14 @@ static bool end_if_added(struct app *app, struct catalog_upload *u, struct reel_
     if (!found) {
         return true;
     }
-    struct live *l = live_acquire(app->sessions, u->id, err);
-    if (!l) {
+    struct session *s = session_acquire(app->sessions, u->id, err);
+    if (!s) {
         return false;
     }
-    pthread_mutex_lock(&l->mutex);
-    live_close(l);
-    pthread_mutex_unlock(&l->mutex);
-    live_release(app->sessions, l);
+    pthread_mutex_lock(&s->mutex);
+    session_close_file(s);
+    pthread_mutex_unlock(&s->mutex);
+    session_release(app->sessions, s);
     u->done = true;
     u->offset = u->length >= 0 ? (uint64_t)u->length : u->offset;
     return catalog_upload_update(app->catalog, u, err);
@@ -275,11 +275,11 @@ static bool find_row(struct app *app, const char *owner, const char *id, struct 
 
 /* fsync, recorded in the row. The session's mutex is held. */
 static bool confirm(struct session_writer *w, struct reel_error *err) {
-    struct live *l = w->live;
+    struct session *s = w->session;
     char *note;
     uint64_t sure;
-    w->u.offset = store_upload_size(l->file);
-    if (!store_upload_sync(l->file, session_is_full(&w->u), &sure, &note, err)) {
+    w->u.offset = store_upload_size(s->file);
+    if (!store_upload_sync(s->file, session_is_full(&w->u), &sure, &note, err)) {
         return false;
     }
     if (note) {
@@ -292,27 +292,27 @@ static bool confirm(struct session_writer *w, struct reel_error *err) {
     if (!catalog_upload_update(w->app->catalog, &row, err)) {
         return false;
     }
-    store_upload_noted(l->file);
-    l->sure = sure;
+    store_upload_noted(s->file);
+    s->sure = sure;
     w->confirmed = w->u.offset;
-    l->turn = w->u.turn = row.turn;
+    s->turn = w->u.turn = row.turn;
     return true;
 }
 
 /* What the client may rely on: with a folder, all that this process has written; with a bucket, what is in the row,
  * which other servers see. */
-static bool update_offset(struct app *app, struct live *l, struct catalog_upload *out, struct reel_error *err) {
-    bool counts = !(l->writer && l->writer->piece.checked);
+static bool update_offset(struct app *app, struct session *s, struct catalog_upload *out, struct reel_error *err) {
+    bool counts = !(s->writer && s->writer->piece.checked);
     if (!store_is_bucket(app->store)) {
-        bool ok = live_open(app, l, out, err) && store_upload_flush(l->file, err);
-        out->offset = ok && counts ? store_upload_size(l->file) : out->offset;
+        bool ok = session_open_file(app, s, out, err) && store_upload_flush(s->file, err);
+        out->offset = ok && counts ? store_upload_size(s->file) : out->offset;
         return ok;
     }
-    if (counts && l->writer && l->turn == out->turn && store_upload_size(l->file) > l->sure) {
-        if (!confirm(l->writer, err)) {
+    if (counts && s->writer && s->turn == out->turn && store_upload_size(s->file) > s->sure) {
+        if (!confirm(s->writer, err)) {
             return false;
         }
-        out->offset = l->sure;
+        out->offset = s->sure;
     }
     return true;
 }
@@ -325,15 +325,15 @@ bool session_get(struct app *app, const char *owner, const char *id, struct cata
     if (out->done) {
         return true;
     }
-    struct live *l = live_acquire(app->sessions, out->id, err);
-    if (!l) {
+    struct session *s = session_acquire(app->sessions, out->id, err);
+    if (!s) {
         catalog_upload_done(out);
         return false;
     }
-    pthread_mutex_lock(&l->mutex);
-    bool ok = update_offset(app, l, out, err);
-    pthread_mutex_unlock(&l->mutex);
-    live_release(app->sessions, l);
+    pthread_mutex_lock(&s->mutex);
+    bool ok = update_offset(app, s, out, err);
+    pthread_mutex_unlock(&s->mutex);
+    session_release(app->sessions, s);
     if (!ok) {
         catalog_upload_done(out);
     }
@@ -343,10 +343,10 @@ bool session_get(struct app *app, const char *owner, const char *id, struct cata
 /* ---- one request's bytes */
 
 /* Ends a silent writer. Its bytes are kept unless they were to be verified by a checksum. */
-static bool steal(struct live *l, struct reel_error *err) {
-    struct session_writer *before = l->writer;
-    l->writer = NULL;
-    return !before || !before->piece.checked || store_upload_back(l->file, before->piece.offset, err);
+static bool steal(struct session *s, struct reel_error *err) {
+    struct session_writer *before = s->writer;
+    s->writer = NULL;
+    return !before || !before->piece.checked || store_upload_back(s->file, before->piece.offset, err);
 }
 
 uint64_t session_acknowledged_offset(const struct catalog_upload *u) {
@@ -354,20 +354,20 @@ uint64_t session_acknowledged_offset(const struct catalog_upload *u) {
     return u->offset - waits;
 }
 
-static enum session_answer take_over(struct app *app, struct live *l, const struct session_piece *piece,
+static enum session_answer take_over(struct app *app, struct session *s, const struct session_piece *piece,
                                      struct catalog_upload *now, struct reel_error *err) {
-    if (l->writer && reel_now_ns() - l->active_ns < SILENT_NS) {
+    if (s->writer && reel_now_ns() - s->active_ns < SILENT_NS) {
         return SESSION_BUSY;
     }
-    if (!steal(l, err) || !store_upload_flush(l->file, err)) {
+    if (!steal(s, err) || !store_upload_flush(s->file, err)) {
         return SESSION_FAILED;
     }
-    if (store_is_bucket(app->store) && piece->offset == now->offset && !store_upload_cut(l->file, now->offset, err)) {
+    if (store_is_bucket(app->store) && piece->offset == now->offset && !store_upload_cut(s->file, now->offset, err)) {
         return SESSION_FAILED; /* another server has told the client what the row says */
     }
-    now->offset = store_upload_size(l->file);
+    now->offset = store_upload_size(s->file);
     if (now->offset != piece->offset && piece->offset == session_acknowledged_offset(now)) {
-        if (!store_upload_cut(l->file, piece->offset, err)) {
+        if (!store_upload_cut(s->file, piece->offset, err)) {
             return SESSION_FAILED;
         }
         now->offset = piece->offset;
@@ -386,13 +386,14 @@ static enum session_answer take_over(struct app *app, struct live *l, const stru
                   now->offset, now->length);
         return SESSION_FAILED;
     }
-    return piece->checked && !store_upload_mark(l->file, err) ? SESSION_FAILED : SESSION_OK;
+    return piece->checked && !store_upload_mark(s->file, err) ? SESSION_FAILED : SESSION_OK;
 }
 
-static enum session_answer begin_locked(struct app *app, struct live *l, const struct session_piece *piece,
+static enum session_answer begin_locked(struct app *app, struct session *s, const struct session_piece *piece,
                                         struct session_writer *w, struct catalog_upload *now, struct reel_error *err) {
     uint64_t confirmed = now->offset;
-    enum session_answer answer = live_open(app, l, now, err) ? take_over(app, l, piece, now, err) : SESSION_FAILED;
+    enum session_answer answer =
+        session_open_file(app, s, now, err) ? take_over(app, s, piece, now, err) : SESSION_FAILED;
     if (answer != SESSION_OK) {
         return answer;
     }
@@ -405,12 +406,12 @@ static enum session_answer begin_locked(struct app *app, struct live *l, const s
         if (!catalog_upload_update(app->catalog, &row, err)) {
             return SESSION_FAILED;
         }
-        l->turn = now->turn = row.turn;
+        s->turn = now->turn = row.turn;
     }
-    *w = (struct session_writer){.app = app, .live = l, .u = *now, .piece = *piece, .confirmed = now->offset};
+    *w = (struct session_writer){.app = app, .session = s, .u = *now, .piece = *piece, .confirmed = now->offset};
     *now = (struct catalog_upload){0};
-    l->writer = w;
-    l->active_ns = reel_now_ns();
+    s->writer = w;
+    s->active_ns = reel_now_ns();
     return SESSION_OK;
 }
 
@@ -435,19 +436,19 @@ enum session_answer session_begin(struct app *app, const char *owner, const char
         return SESSION_ENDED;
     }
     AUTO_MEM struct session_writer *w = calloc(1, sizeof *w);
-    struct live *l = w ? live_acquire(app->sessions, now->id, err) : NULL;
-    if (!l) {
+    struct session *s = w ? session_acquire(app->sessions, now->id, err) : NULL;
+    if (!s) {
         if (!w) {
             reel_fail_memory(err);
         }
         return SESSION_FAILED;
     }
-    pthread_mutex_lock(&l->mutex);
+    pthread_mutex_lock(&s->mutex);
     enum session_answer answer =
-        find_row_again(app, now, err) ? begin_locked(app, l, piece, w, now, err) : SESSION_FAILED;
-    pthread_mutex_unlock(&l->mutex);
+        find_row_again(app, now, err) ? begin_locked(app, s, piece, w, now, err) : SESSION_FAILED;
+    pthread_mutex_unlock(&s->mutex);
     if (answer != SESSION_OK) {
-        live_release(app->sessions, l);
+        session_release(app->sessions, s);
         return answer;
     }
     *out = TAKE(w);
@@ -455,29 +456,29 @@ enum session_answer session_begin(struct app *app, const char *owner, const char
 }
 
 static bool is_mine(const struct session_writer *w, struct reel_error *err) {
-    return w->live->writer == w ||
+    return w->session->writer == w ||
            reel_fail(err, REEL_CONFLICT, "another request has taken over this upload, or it was removed");
 }
 
 bool session_write(struct session_writer *w, const void *data, size_t size, struct reel_error *err) {
-    struct live *l = w->live;
+    struct session *s = w->session;
     uint64_t max = w->app->config.upload_max_bytes;
-    pthread_mutex_lock(&l->mutex);
+    pthread_mutex_lock(&s->mutex);
     bool ok = is_mine(w, err);
     if (ok) {
-        uint64_t after = store_upload_size(l->file) + size;
-        l->active_ns = reel_now_ns();
+        uint64_t after = store_upload_size(s->file) + size;
+        s->active_ns = reel_now_ns();
         if (w->u.length >= 0 && after > (uint64_t)w->u.length) {
             ok = reel_fail(err, REEL_LIMIT, "these are more bytes than the %" PRId64 " that were announced",
                            w->u.length);
         } else if (max > 0 && after > max) {
             ok = reel_fail(err, REEL_LIMIT, "an upload has at most %" PRIu64 " bytes", max);
         } else {
-            ok = store_upload_write(l->file, data, size, err) &&
+            ok = store_upload_write(s->file, data, size, err) &&
                  (w->piece.checked || after - w->confirmed < CONFIRM_BYTES || confirm(w, err));
         }
     }
-    pthread_mutex_unlock(&l->mutex);
+    pthread_mutex_unlock(&s->mutex);
     return ok;
 }
 
@@ -486,16 +487,16 @@ void session_drop(struct session_writer *w) {
 }
 
 bool session_end(struct session_writer *w, struct catalog_upload *now, struct reel_error *err) {
-    struct live *l = w->live;
+    struct session *s = w->session;
     struct app *app = w->app;
-    pthread_mutex_lock(&l->mutex);
+    pthread_mutex_lock(&s->mutex);
     bool ok = is_mine(w, err);
     if (ok) {
-        ok = (!w->dropped || store_upload_back(l->file, w->piece.offset, err)) && confirm(w, err);
-        l->writer = NULL;
+        ok = (!w->dropped || store_upload_back(s->file, w->piece.offset, err)) && confirm(w, err);
+        s->writer = NULL;
     }
-    pthread_mutex_unlock(&l->mutex);
-    live_release(app->sessions, l);
+    pthread_mutex_unlock(&s->mutex);
+    session_release(app->sessions, s);
     if (now) {
         *now = w->u;
     } else {
@@ -548,8 +549,8 @@ void sessions_close(struct sessions *all) {
         return;
     }
     while (all->first) {
-        struct live *next = all->first->next;
-        live_free(all->first);
+        struct session *next = all->first->next;
+        session_free(all->first);
         all->first = next;
     }
     pthread_mutex_destroy(&all->mutex);

@@ -6,8 +6,8 @@
 
 #include "uploads/sessions.h"
 
-struct live { /* a session that is in use or was used recently */
-    struct live *next;
+struct session { /* a session that is in use or was used recently */
+    struct session *next;
     char id[RECORDING_ID_TEXT];
     unsigned users;        /* guarded by sessions->mutex, as is `next` */
     uint64_t used;         /* when, counted in calls */
@@ -20,12 +20,14 @@ struct live { /* a session that is in use or was used recently */
     bool removed;
 };
 
-struct live *live_acquire(struct sessions *all, const char *id, struct reel_error *err); /* for live_release() */
-void live_release(struct sessions *all, struct live *l);
+struct session *session_acquire(struct sessions *all, const char *id,
+                                struct reel_error *err); /* for session_release() */
+void session_release(struct sessions *all, struct session *s);
 /* Its mutex is held in these. */
-bool live_open(struct app *app, struct live *l, const struct catalog_upload *row, struct reel_error *err);
-void live_remove(struct app *app, struct live *l, const char *note); /* its row, which had this note, is gone already */
-void live_close(struct live *l);                                     /* what the row says is left */
+bool session_open_file(struct app *app, struct session *s, const struct catalog_upload *row, struct reel_error *err);
+void session_discard(struct app *app, struct session *s,
+                     const char *note);     /* its row, which had this note, is gone already */
+void session_close_file(struct session *s); /* what the row says is left */
 
 /* A server stopped after hashing: whether the recording was added. */
 bool session_find_recording(struct app *app, struct catalog_upload *u, bool *found, struct reel_error *err);

@@ -12,7 +12,7 @@
 #include "work/jobs.h"
 
 enum { AGAIN_NS = 20000000 };
-static const int64_t LOOK_NS = 1000000000, BEAT_NS = INT64_C(15000000000);
+static const int64_t LOOK_NS = 1000000000, HEARTBEAT_NS = INT64_C(15000000000);
 
 struct follower {
     struct http_request *r;
@@ -71,9 +71,9 @@ static bool look(struct follower *f, struct reel_error *err) {
 }
 
 /* A sign of life, which readers of the format skip. */
-static bool beat(struct follower *f, char *buffer, size_t *got) {
+static bool heartbeat(struct follower *f, char *buffer, size_t *got) {
     bool events = strcmp(f->extension, ".events") == 0, lines = strcmp(f->extension, ".ndjson") == 0;
-    if (reel_now_ns() - f->sent_ns < BEAT_NS || (!events && !lines)) {
+    if (reel_now_ns() - f->sent_ns < HEARTBEAT_NS || (!events && !lines)) {
         return false;
     }
     *got = events ? 3 : 1;
@@ -104,7 +104,7 @@ static bool next_rows(void *context, void *buffer, size_t size, size_t *got, str
         if ((more || !growing) && !look(f, err)) {
             return false;
         }
-        if (!f->render && !f->ended && beat(f, buffer, got)) {
+        if (!f->render && !f->ended && heartbeat(f, buffer, got)) {
             return true;
         }
     }

@@ -21,7 +21,7 @@ static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
 static const int64_t LATE_EVERY_NS = 1000000000; /* at most one such row in this time */
 static const int64_t LOOK_NS = 1000000000;       /* how often a silent playback looks after its client */
-static const int64_t BEAT_NS =
+static const int64_t HEARTBEAT_NS =
     15000000000; /* after this silence a row tells where it is; proxies cut silent connections */
 
 struct play_media {
@@ -138,28 +138,29 @@ static void send_row(struct player *p, void *buffer, size_t size, size_t *got) {
     p->row_at += *got;
 }
 
-/* Waits until a message is due, or until a sign of life is: `beat`. False: the client has left, or the server stops. */
-static bool wait_for_message(struct player *p, bool *beat, struct reel_error *err) {
-    *beat = false;
-    while (!*beat && !reel_play_wait(p->stream, LOOK_NS)) {
+/* Waits until a message is due, or until a sign of life is: `heartbeat`. False: the client has left, or the server
+ * stops. */
+static bool wait_for_message(struct player *p, bool *heartbeat, struct reel_error *err) {
+    *heartbeat = false;
+    while (!*heartbeat && !reel_play_wait(p->stream, LOOK_NS)) {
         if (http_is_gone(p->r) || http_is_stopping(p->r)) {
             return reel_fail(err, REEL_CANCELLED, "the playback was stopped");
         }
-        *beat = clock_ns() - p->sent_ns >= BEAT_NS;
+        *heartbeat = clock_ns() - p->sent_ns >= HEARTBEAT_NS;
     }
     return true;
 }
 
 static bool next_rows(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
     struct player *p = context;
-    bool beat = !p->began;
+    bool heartbeat = !p->began;
     *got = 0;
     p->began = true;
     if (p->row_at == p->row_size) {
-        if (!beat && !wait_for_message(p, &beat, err)) {
+        if (!heartbeat && !wait_for_message(p, &heartbeat, err)) {
             return http_is_gone(p->r); /* a client that goes away ends the playback: no failure */
         }
-        if (beat && !make_row(p, "$play", view_play(p->entry), err)) {
+        if (heartbeat && !make_row(p, "$play", view_play(p->entry), err)) {
             return false;
         }
     }
@@ -298,7 +299,7 @@ void api_play(struct http_request *r) {
 
 static bool find(struct http_request *r, struct play_entry *out) {
     const char *id = http_segment(r, "id"), *home = play_home(id);
-    if (peers_is_other(http_app(r), home) && peers_pass(r, home, false, 0)) {
+    if (peers_is_other(http_app(r), home) && peers_forward(r, home, false, 0)) {
         return false;
     }
     bool found = plays_find(http_app(r)->plays, id, out);

@@ -128,31 +128,31 @@ static void sleep_until(struct jobs *jobs, int64_t due_ns) {
     struct timespec until = clock_deadline(due_ns - clock_ns()), pause = clock_deadline(POKE_PAUSE_NS);
     pthread_mutex_lock(&jobs->mutex);
     while (!jobs_stopping(jobs) && !is_poked(jobs) &&
-           pthread_cond_timedwait(&jobs->beat_wake, &jobs->mutex, &until) == 0) {
+           pthread_cond_timedwait(&jobs->heartbeat_wake, &jobs->mutex, &until) == 0) {
     }
-    while (!jobs_stopping(jobs) && pthread_cond_timedwait(&jobs->beat_wake, &jobs->mutex, &pause) == 0) {
+    while (!jobs_stopping(jobs) && pthread_cond_timedwait(&jobs->heartbeat_wake, &jobs->mutex, &pause) == 0) {
     }
     pthread_mutex_unlock(&jobs->mutex);
 }
 
-void *beat_run(void *argument) {
+void *heartbeat_run(void *argument) {
     struct jobs *jobs = argument;
-    int64_t beat_ns = 0, trim_ns = clock_ns() + TRIM_NS;
+    int64_t heartbeat_ns = 0, trim_ns = clock_ns() + TRIM_NS;
     struct reel_error ignored;
     while (!jobs_stopping(jobs)) {
         follow_schedule(jobs);
-        if (clock_ns() >= beat_ns) {
+        if (clock_ns() >= heartbeat_ns) {
             renew(jobs);
             cancel(jobs);
             int64_t next_ns = wake_lanes(jobs), now = reel_now_ns(), wait = next_ns - now;
-            beat_ns = clock_ns() + (next_ns != INT64_MAX && wait < SECOND_NS ? (wait > 0 ? wait : 0) : SECOND_NS);
+            heartbeat_ns = clock_ns() + (next_ns != INT64_MAX && wait < SECOND_NS ? (wait > 0 ? wait : 0) : SECOND_NS);
         }
         if (clock_ns() >= trim_ns) {
             trim_ns = clock_ns() + TRIM_NS;
             catalog_jobs_trim(jobs->catalog, reel_now_ns() - KEPT_NS, &ignored);
             catalog_batch_trim(jobs->catalog, reel_now_ns() - KEPT_NS, &ignored);
         }
-        sleep_until(jobs, beat_ns);
+        sleep_until(jobs, heartbeat_ns);
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* Requests that one server of an archive passes on to another one: the address that such a request came from, what is
- * passed on of it, and the other's answer. Who may pass a request on is not known here (http_options.passed). */
+/* Requests that one server of an archive forwards to another: the address that such a request came from, what of it is
+ * forwarded, and the other's answer. Who may forward a request is not known here (http_options.forwarded). */
 #include "http/http_internal.h"
 
 #include <stdlib.h>
@@ -41,15 +41,15 @@ void http_each_header(const struct http_request *r, const char *but,
 }
 
 const char *http_remote(const struct http_request *r) {
-    return r->passed ? r->remote : r->connection->remote;
+    return r->forwarded ? r->remote : r->connection->remote;
 }
 
-bool http_is_passed(const struct http_request *r) {
-    return r->passed;
+bool http_is_forwarded(const struct http_request *r) {
+    return r->forwarded;
 }
 
-bool http_was_passed_on(const struct http_request *r) {
-    return r->passed_on;
+bool http_is_answered_by_peer(const struct http_request *r) {
+    return r->answered_by_peer;
 }
 
 void http_keep_body(struct http_request *r, const void *data, size_t size) {
@@ -62,19 +62,20 @@ const void *http_kept_body(const struct http_request *r, size_t *size) {
     return r->kept_body;
 }
 
-bool passed_check(struct http_request *r) {
-    enum http_passage passage = r->server->options.passed ? r->server->options.passed(r, r->remote) : HTTP_DIRECT;
-    if (passage == HTTP_PASSED) {
-        r->passed = true;
+bool forwarded_check(struct http_request *r) {
+    enum http_forwarding forwarding =
+        r->server->options.forwarded ? r->server->options.forwarded(r, r->remote) : HTTP_DIRECT;
+    if (forwarding == HTTP_FORWARDED) {
+        r->forwarded = true;
         deadline_exempt(r->connection);
-    } else if (passage == HTTP_FORGED) {
+    } else if (forwarding == HTTP_FORGED) {
         r->close = true;
         http_reply_problem(r, 421, "not-passed-on",
                            "The request looks as if another server of this archive had passed it on, but the signature "
                            "is not one for this "
                            "server and this time.");
     }
-    return passage != HTTP_FORGED;
+    return forwarding != HTTP_FORGED;
 }
 
 /* What reply_take() sets by itself. */
@@ -104,8 +105,8 @@ static void drop_ours(struct http_request *r) {
     r->extra_headers_end = at;
 }
 
-void http_reply_passed(struct http_request *r, unsigned status, uint64_t length, const struct http_stream *stream) {
+void http_reply_from_peer(struct http_request *r, unsigned status, uint64_t length, const struct http_stream *stream) {
     drop_ours(r);
-    r->passed_on = true;
+    r->answered_by_peer = true;
     reply_take(r, status, stream_response(r, length == UINT64_MAX ? MHD_SIZE_UNKNOWN : length, stream), 0);
 }

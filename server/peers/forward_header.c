@@ -1,5 +1,5 @@
-/* The header of a request that is passed on: "X-Reel-Passed: SECONDS REMOTE SEAL". SECONDS: the time, REMOTE: the
- * address that the request came from, SEAL: the signature of both, of the addressee's id, and of the request but its
+/* The header of a forwarded request: "X-Reel-Passed: SECONDS REMOTE MAC". SECONDS: the time, REMOTE: the
+ * address that the request came from, MAC: the signature of both, of the addressee's id, and of the request but its
  * body. So whoever reads it on the way can send the same request again for a minute, with any body, to the same server,
  * and nothing else. */
 #include "peers/peers_internal.h"
@@ -14,12 +14,12 @@
 #include "reel/time.h"
 #include "wire/cleanup.h"
 
-#define PASSED "X-Reel-Passed"
+#define FORWARDED "X-Reel-Passed"
 #define REQUEST_ID "X-Request-Id"
 enum { SECONDS_OFF = 60 };
 
-struct passage {
-    char remote[HTTP_REMOTE], seal[LINK_MAC_TEXT];
+struct forward_header {
+    char remote[HTTP_REMOTE], mac[LINK_MAC_TEXT];
     long long seconds;
 };
 
@@ -28,7 +28,7 @@ static void put_line(void *context, const char *name, const char *value) {
 }
 
 /* The text that is signed, but for the headers. */
-static FILE *open_text(const struct http_request *r, const struct passage *p, const char *to, char **text,
+static FILE *open_text(const struct http_request *r, const struct forward_header *p, const char *to, char **text,
                        size_t *size) {
     FILE *out = open_memstream(text, size);
     if (out) {
@@ -69,15 +69,15 @@ static void take_header(void *context, const char *name, const char *value) {
     }
 }
 
-static void add_seal(struct outgoing *o, const struct passage *p) {
+static void add_mac(struct outgoing *o, const struct forward_header *p) {
     char value[160];
-    snprintf(value, sizeof value, "%lld %s %s", p->seconds, p->remote, p->seal);
-    add_header(o, PASSED, value);
+    snprintf(value, sizeof value, "%lld %s %s", p->seconds, p->remote, p->mac);
+    add_header(o, FORWARDED, value);
 }
 
-struct curl_slist *passage_headers(const struct http_request *r, const char *to, struct reel_error *err) {
+struct curl_slist *forward_headers(const struct http_request *r, const char *to, struct reel_error *err) {
     struct app *app = http_app(r);
-    struct passage p = {.seconds = reel_now_ns() / 1000000000};
+    struct forward_header p = {.seconds = reel_now_ns() / 1000000000};
     AUTO_MEM char *text = NULL;
     size_t size;
     snprintf(p.remote, sizeof p.remote, "%s", http_remote(r));
@@ -86,7 +86,7 @@ struct curl_slist *passage_headers(const struct http_request *r, const char *to,
         reel_fail_memory(err);
         return NULL;
     }
-    http_each_header(r, PASSED, take_header, &o);
+    http_each_header(r, FORWARDED, take_header, &o);
     put_line(o.text, REQUEST_ID, http_id(r));
     add_header(&o, REQUEST_ID, http_id(r));
     add_header(&o, "Host", http_header(r, "Host"));
@@ -99,8 +99,8 @@ struct curl_slist *passage_headers(const struct http_request *r, const char *to,
         }
     }
     bool good = (fclose(o.text) == 0 && !o.failed) || reel_fail_memory(err);
-    if (good && (good = access_seal(app->access, text, size, p.seal, err))) {
-        add_seal(&o, &p);
+    if (good && (good = access_mac(app->access, text, size, p.mac, err))) {
+        add_mac(&o, &p);
         good = !o.failed || reel_fail_memory(err);
     }
     if (!good) {
@@ -111,22 +111,22 @@ struct curl_slist *passage_headers(const struct http_request *r, const char *to,
 
 /* ---- from another server */
 
-static bool read_passage(const char *header, struct passage *p) {
+static bool read_forward_header(const char *header, struct forward_header *p) {
     int end = 0;
-    return sscanf(header, "%lld %63[0-9a-fA-F.:] %43[A-Za-z0-9_-]%n", &p->seconds, p->remote, p->seal, &end) == 3 &&
+    return sscanf(header, "%lld %63[0-9a-fA-F.:] %43[A-Za-z0-9_-]%n", &p->seconds, p->remote, p->mac, &end) == 3 &&
            header[end] == '\0';
 }
 
-enum http_passage peers_passed(const struct http_request *r, char remote[HTTP_REMOTE]) {
+enum http_forwarding peers_forwarded(const struct http_request *r, char remote[HTTP_REMOTE]) {
     struct app *app = http_app(r);
-    const char *header = http_header(r, PASSED);
-    struct passage p;
+    const char *header = http_header(r, FORWARDED);
+    struct forward_header p;
     AUTO_MEM char *text = NULL;
     size_t size;
     if (!header || !app->shared) {
         return HTTP_DIRECT;
     }
-    if (http_header_count(r, PASSED) != 1 || !read_passage(header, &p)) {
+    if (http_header_count(r, FORWARDED) != 1 || !read_forward_header(header, &p)) {
         return HTTP_FORGED;
     }
     long long now = reel_now_ns() / 1000000000;
@@ -135,10 +135,10 @@ enum http_passage peers_passed(const struct http_request *r, char remote[HTTP_RE
     if (!out) {
         return HTTP_FORGED;
     }
-    http_each_header(r, PASSED, put_line, out);
-    if (fclose(out) != 0 || !access_sealed(app->access, text, size, p.seal)) {
+    http_each_header(r, FORWARDED, put_line, out);
+    if (fclose(out) != 0 || !access_mac_matches(app->access, text, size, p.mac)) {
         return HTTP_FORGED;
     }
     memcpy(remote, p.remote, sizeof p.remote);
-    return HTTP_PASSED;
+    return HTTP_FORWARDED;
 }

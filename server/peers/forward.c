@@ -1,4 +1,4 @@
-/* Passes one request on and its answer back. The request's own thread does all of it: the answer is fetched as fast as
+/* Forwards one request, and its answer back. The request's own thread does all of it: the answer is fetched as fast as
  * the client takes it, at most BUFFER bytes of it are here, and no wait is without an end. */
 #include "peers/peers_internal.h"
 
@@ -19,11 +19,11 @@ enum {
     SLICE_MS = 500,
     ASK_MS = 10000, /* whether the other server still lives, while it says nothing */
     QUIET_MS = 3600000,
-    MEMORY = 256 << 10, /* of one request that is passed on: the buffers here, of the library and of the answer */
+    MEMORY = 256 << 10, /* of one forwarded request: the buffers here, of the library and of the answer */
 };
 #define RETRY_AFTER_S "5"
 
-struct passing {
+struct forwarding {
     struct http_request *r; /* while the answer is sent */
     struct app *app;
     struct catalog_server server;
@@ -68,8 +68,8 @@ static bool take_handle(struct peers *peers, struct peers_handle *out, struct re
     return (out->multi && out->curl) || reel_fail_memory(err);
 }
 
-static void passing_free(void *context) {
-    struct passing *p = context;
+static void forwarding_free(void *context) {
+    struct forwarding *p = context;
     if (p->handle.multi && p->handle.curl) {
         curl_multi_remove_handle(p->handle.multi, p->handle.curl);
         curl_easy_reset(p->handle.curl); /* nothing of *p is left in it; its connection stays */
@@ -82,7 +82,7 @@ static void passing_free(void *context) {
 /* ---- the request */
 
 static size_t on_data(char *data, size_t one, size_t n, void *context) {
-    struct passing *p = context;
+    struct forwarding *p = context;
     if (one * n > BUFFER - p->size) {
         p->paused = true;
         return CURL_WRITEFUNC_PAUSE;
@@ -93,14 +93,14 @@ static size_t on_data(char *data, size_t one, size_t n, void *context) {
 }
 
 static size_t on_header(char *line, size_t one, size_t n, void *context) {
-    struct passing *p = context;
+    struct forwarding *p = context;
     long status = 0;
     curl_easy_getinfo(p->handle.curl, CURLINFO_RESPONSE_CODE, &status);
     p->answered = p->answered || (status >= 200 && one * n > 0 && (line[0] == '\r' || line[0] == '\n'));
     return one * n;
 }
 
-static void set_method(struct passing *p) {
+static void set_method(struct forwarding *p) {
     CURL *c = p->handle.curl;
     size_t size;
     const void *body = http_kept_body(p->r, &size);
@@ -113,8 +113,8 @@ static void set_method(struct passing *p) {
     }
 }
 
-static bool begin(struct passing *p, struct reel_error *err) {
-    if (!take_handle(p->app->peers, &p->handle, err) || !(p->headers = passage_headers(p->r, p->server.id, err))) {
+static bool begin(struct forwarding *p, struct reel_error *err) {
+    if (!take_handle(p->app->peers, &p->handle, err) || !(p->headers = forward_headers(p->r, p->server.id, err))) {
         return false;
     }
     CURL *c = p->handle.curl;
@@ -144,7 +144,7 @@ static bool begin(struct passing *p, struct reel_error *err) {
 
 /* ---- waiting */
 
-static void step(struct passing *p) {
+static void step(struct forwarding *p) {
     int running = 0, left;
     CURLMcode code = curl_multi_perform(p->handle.multi, &running);
     if (code == CURLM_OK && running > 0 && p->size == 0 && !p->paused) {
@@ -163,7 +163,7 @@ static void step(struct passing *p) {
     }
 }
 
-static bool has_fallen_silent(struct passing *p) {
+static bool has_fallen_silent(struct forwarding *p) {
     struct catalog_server now;
     struct reel_error why = {0};
     return catalog_server_find(p->app->catalog, p->server.id, &now, &why) ? peers_is_silent(&now)
@@ -171,7 +171,7 @@ static bool has_fallen_silent(struct passing *p) {
 }
 
 /* Until the answer begins, or more of it is there, or it is over. */
-static bool go_on(struct passing *p, bool to_begin, int64_t most_ms, struct reel_error *err) {
+static bool go_on(struct forwarding *p, bool to_begin, int64_t most_ms, struct reel_error *err) {
     int64_t begun_ms = clock_ms(), asked_ms = begun_ms;
     for (;;) {
         step(p);
@@ -197,7 +197,7 @@ static bool go_on(struct passing *p, bool to_begin, int64_t most_ms, struct reel
 /* ---- the answer */
 
 static bool next_bytes(void *context, void *buffer, size_t size, size_t *got, struct reel_error *err) {
-    struct passing *p = context;
+    struct forwarding *p = context;
     if (p->at == p->size) {
         p->at = p->size = 0;
         if (p->paused) {
@@ -215,7 +215,7 @@ static bool next_bytes(void *context, void *buffer, size_t size, size_t *got, st
            reel_fail(err, REEL_IO, "%s broke the answer off: %s", p->server.address, p->problem);
 }
 
-static void take_headers(struct passing *p, uint64_t *length, const char **media_type) {
+static void take_headers(struct forwarding *p, uint64_t *length, const char **media_type) {
     struct curl_header *h = NULL;
     *media_type = NULL;
     while ((h = curl_easy_nextheader(p->handle.curl, CURLH_HEADER, -1, h))) {
@@ -229,7 +229,7 @@ static void take_headers(struct passing *p, uint64_t *length, const char **media
     }
 }
 
-/* 503: the request cannot be passed on. */
+/* 503: the request cannot be forwarded. */
 static void refuse(struct http_request *r, const struct catalog_server *server, const char *why) {
     char address[SERVER_ADDRESS_MAX + 4];
     snprintf(address, sizeof address, server->address[0] ? " (%s)" : "", server->address);
@@ -238,7 +238,7 @@ static void refuse(struct http_request *r, const struct catalog_server *server, 
                        why);
 }
 
-static void reply(struct passing *p) {
+static void reply(struct forwarding *p) {
     long status = 0;
     const char *media_type;
     uint64_t length = UINT64_MAX;
@@ -246,15 +246,15 @@ static void reply(struct passing *p) {
     curl_easy_getinfo(p->handle.curl, CURLINFO_RESPONSE_CODE, &status);
     if (status == 421) { /* it does not know the signature, or it is another one */
         refuse(r, &p->server, "at that address is another one, or their clocks differ; see --peer-address");
-        passing_free(p);
+        forwarding_free(p);
         return;
     }
     http_catch_problems(r, NULL); /* this is the answer to the whole request */
     take_headers(p, &length, &media_type);
     length = status == 204 ? 0 : length;
-    http_reply_passed(
+    http_reply_from_peer(
         r, (unsigned)status, length,
-        &(struct http_stream){.media_type = media_type, .next = next_bytes, .free = passing_free, .context = p});
+        &(struct http_stream){.media_type = media_type, .next = next_bytes, .free = forwarding_free, .context = p});
 }
 
 static void pass(struct http_request *r, const struct catalog_server *server, int64_t wait_ns) {
@@ -263,7 +263,7 @@ static void pass(struct http_request *r, const struct catalog_server *server, in
     if (!http_reserve(r, MEMORY)) {
         return;
     }
-    struct passing *p = calloc(1, sizeof *p);
+    struct forwarding *p = calloc(1, sizeof *p);
     if (!p) {
         http_reply_no_memory(r);
         return;
@@ -282,10 +282,10 @@ static void pass(struct http_request *r, const struct catalog_server *server, in
     }
     snprintf(why, sizeof why, "%s", err.text);
     refuse(r, server, why);
-    passing_free(p);
+    forwarding_free(p);
 }
 
-bool peers_pass(struct http_request *r, const char *home, bool needed, int64_t wait_ns) {
+bool peers_forward(struct http_request *r, const char *home, bool needed, int64_t wait_ns) {
     struct catalog_server server = {0};
     struct reel_error err = {0};
     char why[80];
@@ -299,11 +299,11 @@ bool peers_pass(struct http_request *r, const char *home, bool needed, int64_t w
         return false;
     }
     snprintf(server.id, sizeof server.id, "%s", home);
-    if (http_is_passed(r)) {
+    if (http_is_forwarded(r)) {
         refuse(r, &server, "a request is passed on once: what two servers have cannot be read together");
     } else if (silent) {
         snprintf(why, sizeof why, "it has shown no sign of life for %lld s",
-                 (long long)((reel_now_ns() - server.beat_ns) / 1000000000));
+                 (long long)((reel_now_ns() - server.heartbeat_ns) / 1000000000));
         refuse(r, &server, known ? why : "no server has that id any more");
     } else if (!server.address[0]) {
         refuse(r, &server, "it has no --peer-address");
