@@ -8,6 +8,7 @@
 
 #include "access/access.h"
 #include "api/contents/plays.h"
+#include "base/cleanup.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "catalog/locks.h"
@@ -30,7 +31,6 @@
 #include "store/roots.h"
 #include "uploads/sessions.h"
 #include "views/answer_cache.h"
-#include "wire/cleanup.h"
 #include "work/derived_cache.h"
 #include "work/jobs.h"
 #include "work/locks.h"

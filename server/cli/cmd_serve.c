@@ -13,11 +13,11 @@
 #include "api/routes.h"
 #include "api/service/service.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "catalog/location.h"
 #include "cli/cli.h"
 #include "cli/systemd.h"
 #include "imports/import.h"
-#include "wire/cleanup.h"
 
 enum { MB = 1000000 };
 

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "imports/import_internal.h"
 #include "recordings/names.h"
 #include "reel/format.h"
 #include "reel/iterate.h"
 #include "scans/references.h"
 #include "store/bucket_reference.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 static const char scheme[] = "s3://";
 

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/batches.h"
 #include "catalog/notes.h"
 #include "recordings/changing.h"
 #include "recordings/names.h"
 #include "reel/iterate.h"
 #include "scans/scan_job.h"
-#include "wire/cleanup.h"
 
 enum { PAGE = 100 };
 

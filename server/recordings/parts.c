@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/quota.h"
 #include "manifests/manifest_entry.h"
 #include "manifests/manifests.h"
@@ -13,7 +14,6 @@
 #include "scans/scan_job.h"
 #include "scans/scanning.h"
 #include "store/manifest.h"
-#include "wire/cleanup.h"
 
 enum { TRIES_MAX = 100 }; /* other requests may add parts to the same recording at the same time */
 

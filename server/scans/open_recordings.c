@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "scans/references.h"
 #include "scans/scan_job.h"
 #include "scans/scanning.h"
-#include "wire/cleanup.h"
 #include "work/locks.h"
 
 #define OPENING_LOCK "here-opening" /* by content */

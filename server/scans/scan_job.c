@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/imports.h"
 #include "manifests/manifest_entry.h"
 #include "manifests/manifests.h"
 #include "scans/open_recordings.h"
 #include "scans/scanning.h"
 #include "store/manifest.h"
-#include "wire/cleanup.h"
 
 static const int64_t CANCEL_NS = INT64_C(60) * 1000000000;
 enum {

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "scans/scanning.h"
 #include "uploads/sessions_internal.h"
 #include "uploads/upload_options.h"
-#include "wire/cleanup.h"
 
 /* ---- removed */
 

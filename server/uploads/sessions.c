@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "reel/time.h"
 #include "uploads/sessions_internal.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 enum {

@@ -6,9 +6,9 @@
 
 #include "access/access.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "reel/time.h"
 #include "views/addresses.h"
-#include "wire/cleanup.h"
 
 static const int64_t AFTER_START_NS = 1000000000;
 

@@ -10,11 +10,11 @@
 #include <time.h>
 #include <utime.h>
 
+#include "base/cleanup.h"
 #include "imports/import.h"
 #include "scans/references.h"
 #include "store/inspect.h"
 #include "unit/ingest_trial.h"
-#include "wire/cleanup.h"
 
 #define PLACE REEL_SCRATCH "/place"
 #define ROOT PLACE "/root"

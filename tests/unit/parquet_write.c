@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "reel/table.h"
 #include "tables.h"
-#include "wire/bytes.h"
 
 static void channel(struct toy *toy, const char *topic, const char *type, const char *encoding) {
     toy_channel(toy, &(struct reel_channel){.name = topic, .type = type, .encoding = encoding});

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "formats/mcap/write.h"
-#include "wire/bytes.h"
 
 enum { MESSAGES = 200 };
 

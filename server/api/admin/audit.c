@@ -7,10 +7,10 @@
 #include "api/admin/admin.h"
 #include "api/common.h"
 #include "api/paging.h"
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "reel/time.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 static json_t *view_audit(const struct audit_row *a) {
     return json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "time", view_time(a->time_ns, REEL_CLOCK_WALL),

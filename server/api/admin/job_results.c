@@ -4,8 +4,8 @@
 #include "api/admin/admin.h"
 #include "api/paging.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "catalog/batches.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 void api_job_results(struct http_request *r) {

@@ -9,8 +9,8 @@
 #include "api/admin/admin.h"
 #include "api/paging.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 
 enum {
     QUIET_POLLS = 40,

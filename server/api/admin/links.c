@@ -5,9 +5,9 @@
 #include "api/admin/admin.h"
 #include "api/body.h"
 #include "api/common.h"
+#include "base/cleanup.h"
 #include "views/addresses.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 
 enum { LINK_DAYS_MAX = 366 };
 static const int64_t SECOND_NS = 1000000000, LINK_DEFAULT_NS = 86400 * INT64_C(1000000000);

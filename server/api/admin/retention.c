@@ -9,9 +9,9 @@
 #include "api/body.h"
 #include "api/common.h"
 #include "api/paging.h"
+#include "base/cleanup.h"
 #include "maintenance/settings.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 /* The stored document, with the settings of the configuration and the last run. */

@@ -10,11 +10,11 @@
 #include "api/admin/admin.h"
 #include "api/body.h"
 #include "api/paging.h"
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "base/number.h"
 #include "maintenance/settings.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
-#include "wire/number.h"
 #include "work/jobs.h"
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };

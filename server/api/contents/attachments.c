@@ -7,8 +7,8 @@
 #include "api/common.h"
 #include "api/contents/contents.h"
 #include "api/paging.h"
+#include "base/number.h"
 #include "views/views.h"
-#include "wire/number.h"
 
 /* ---- the lists */
 

@@ -6,9 +6,9 @@
 #include "api/contents/contents.h"
 #include "api/paging.h"
 #include "api/rows.h"
+#include "base/number.h"
 #include "reel/table.h"
 #include "views/views.h"
-#include "wire/number.h"
 
 void api_topics(struct http_request *r) {
     static const char *const columns[] = {"name",          "type",   "encoding", "schema_id", "messages",

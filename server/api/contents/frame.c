@@ -6,7 +6,7 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/frame.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum {
     WIDTH_MAX = 16384,

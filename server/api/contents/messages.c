@@ -7,7 +7,7 @@
 #include "api/contents/contents.h"
 #include "api/contents/follow.h"
 #include "api/export/export.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { LIMIT_MAX = 1000000 };
 

@@ -10,12 +10,12 @@
 #include "api/body.h"
 #include "api/common.h"
 #include "api/contents/contents.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "http/json_text.h"
 #include "peers/peers.h"
 #include "reel/view.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "api/contents/contents.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 #include "work/derived_cache.h"
 
 enum {

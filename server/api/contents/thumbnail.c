@@ -7,8 +7,8 @@
 #include "api/contents/contents.h"
 #include "api/contents/frame.h"
 #include "api/paging.h"
+#include "base/cleanup.h"
 #include "scans/scanning.h"
-#include "wire/cleanup.h"
 #include "work/locks.h"
 
 enum { THUMBNAIL_VERSION = 1, BARS = 40, BUSIEST = 64, PREVIEWS_MAX = 100 };

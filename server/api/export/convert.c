@@ -8,11 +8,11 @@
 #include "api/export/conversion.h"
 #include "api/export/export.h"
 #include "api/export/plans.h"
+#include "base/cleanup.h"
+#include "base/limits.h"
 #include "reel/nanover.h"
 #include "reel/view.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
-#include "wire/limits.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 

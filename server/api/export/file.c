@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "api/export/export.h"
+#include "base/cleanup.h"
 #include "recordings/names.h"
 #include "scans/references.h"
-#include "wire/cleanup.h"
 
 /* The part named in the path. For a recording of one file any name is accepted, so that links may end in a name of
  * their own. */

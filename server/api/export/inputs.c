@@ -7,8 +7,8 @@
 #include "api/export/export.h"
 #include "api/export/inputs.h"
 #include "api/recordings/query.h"
+#include "base/cleanup.h"
 #include "scans/open_recordings.h"
-#include "wire/cleanup.h"
 
 enum {
     MERGE_MAX = 64,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/export/plans.h"
+#include "base/cleanup.h"
 #include "syntax/ustar.h"
-#include "wire/cleanup.h"
 
 enum { PLANS_MEMORY_MAX = 256 << 20 }; /* of all parts together */
 

@@ -7,9 +7,9 @@
 
 #include "api/export/export.h"
 #include "api/recordings/query.h"
+#include "base/cleanup.h"
 #include "reel/source.h"
 #include "syntax/ustar.h"
-#include "wire/cleanup.h"
 
 enum { FILES_MAX = 20000 };
 

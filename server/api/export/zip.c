@@ -8,9 +8,9 @@
 #include "api/export/inputs.h"
 #include "api/export/plans.h"
 #include "api/export/zip_archive.h"
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "syntax/ustar.h"
-#include "wire/cleanup.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000;
 

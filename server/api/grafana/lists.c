@@ -6,8 +6,8 @@
 
 #include "api/body.h"
 #include "api/grafana/grafana.h"
+#include "base/order.h"
 #include "reel/series.h"
-#include "wire/order.h"
 
 enum {
     RECORDINGS_MAX = 200,

@@ -6,12 +6,12 @@
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/recordings/recordings.h"
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "maintenance/settings.h"
 #include "manifests/manifests.h"
 #include "recordings/names.h"
 #include "views/annotations.h"
-#include "wire/cleanup.h"
 
 void api_collections_list(struct http_request *r) {
     struct catalog_collections page;

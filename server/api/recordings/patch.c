@@ -5,12 +5,12 @@
 #include "api/body.h"
 #include "api/change.h"
 #include "api/recordings/recordings.h"
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "recordings/changing.h"
 #include "recordings/names.h"
 #include "views/viewer_links.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 
 /* ---- the body */
 

@@ -5,6 +5,7 @@
 #include "api/change.h"
 #include "api/paging.h"
 #include "api/recordings/recordings.h"
+#include "base/cleanup.h"
 #include "http/json_text.h"
 #include "live/live.h"
 #include "recordings/changing.h"
@@ -14,7 +15,6 @@
 #include "views/answer_cache.h"
 #include "views/viewer_links.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 
 /* From malloc, with a newline; NULL: no memory. */
 static char *json_line(const json_t *value) {

@@ -8,10 +8,10 @@
 #include "api/change.h"
 #include "api/paging.h"
 #include "api/recordings/recordings.h"
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "maintenance/settings.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 
 /* The one in the path, its texts borrowed; in the path of a list it has no name. */
 static struct saved key_of(const struct http_request *r) {

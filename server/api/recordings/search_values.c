@@ -10,14 +10,14 @@
 
 #include "api/paging.h"
 #include "api/recordings/recordings.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/hex.h"
 #include "catalog/notes.h"
 #include "manifests/manifests.h"
 #include "scans/statistics.h"
 #include "views/viewer_links.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/hex.h"
 
 enum {
     VISIT_ROWS = 50,        /* recordings between two looks at the clock */

@@ -10,8 +10,8 @@
 #include "api/recordings/query.h"
 #include "api/recordings/recordings.h"
 #include "api/rows.h"
+#include "base/cleanup.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 
 enum { UTC_OFFSET_MAX = 24 * 60 };
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "api/tree/dav.h"
+#include "base/cleanup.h"
 #include "reel/time.h"
 #include "views/addresses.h"
-#include "wire/cleanup.h"
 
 static void put_text(FILE *out, const char *text) {
     for (; *text; text++) {

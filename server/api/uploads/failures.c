@@ -8,12 +8,12 @@
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/uploads/uploads.h"
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "imports/import.h"
 #include "scans/scan_job.h"
 #include "store/roots.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 enum { TRIES_MAX = 16 }; /* pages read per answer, as the caller may be allowed to see few of the rows */
 

@@ -9,13 +9,13 @@
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/uploads/uploads.h"
+#include "base/cleanup.h"
 #include "imports/import.h"
 #include "imports/watch.h"
 #include "recordings/names.h"
 #include "store/reference.h"
 #include "store/roots.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 
 static bool refuse_member(struct http_request *r, const char *member, const char *detail) {
     http_reply_problem_with(r, 400, "bad-body", "the body does not name any file to import",

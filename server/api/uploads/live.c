@@ -7,11 +7,11 @@
 #include "api/common.h"
 #include "api/uploads/upload.h"
 #include "api/uploads/uploads.h"
+#include "base/cleanup.h"
 #include "live/live.h"
 #include "recordings/names.h"
 #include "reel/time.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 static const int64_t FINISH_WAIT_NS = INT64_C(10000000000);

@@ -10,7 +10,7 @@
 
 #include "api/uploads/sessions.h"
 #include "api/uploads/uploads.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 static void free_call(void *state) {
     struct call *c = state;

@@ -8,8 +8,8 @@
 
 #include "api/uploads/sessions.h"
 #include "api/uploads/uploads.h"
+#include "base/cleanup.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
 
 /* ---- creation */
 

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "views/addresses.h"
 #include "views/viewer_links.h"
 #include "views/views.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 enum { KEY_MAX = 255 };
 
