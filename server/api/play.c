@@ -11,11 +11,11 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "http/json_text.h"
 #include "peers/peers.h"
 #include "reel/view.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
