@@ -17,7 +17,9 @@ struct reel_play_options {
     int64_t max_gap_ns; /* longer silences are shortened to this; 0 = none are */
     bool loop;          /* from the start again at the end */
     bool paused;
-    bool follow; /* CARLA: positions are in the frame of `actor` (reel_carla_follow()) */
+    /* Optional: what is played instead of the recorded messages, as reel_carla_follow(), with `actor`. Takes `below`
+     * over, also when it fails. */
+    struct reel_stream *(*view)(struct reel_stream *below, uint32_t actor, struct reel_error *err);
     uint32_t actor;
     bool latch; /* a new position begins with the last message of each topic before it */
 };

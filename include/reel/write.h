@@ -175,10 +175,11 @@ int64_t reel_write_time(const struct reel_write *w, const struct reel_message *m
 
 /* While planning, in messages(): the size of this group is known only when it is rendered, because it is compressed.
  * Planning has then only decided which messages it has, without reading them, and emits about as many bytes as it can
- * have at most. The group is rendered once more to be planned (`packing`): it emits its bytes, whatever their number,
- * and leaves its note. That happens on other threads, for several groups at a time and while later ones are planned, so
- * it reads of the totals only what planning this group or an earlier one has set and changes nothing in them; the
- * output's position is not known. The bytes are kept where possible, else rendered again. */
+ * have at most. The group is rendered once more to be planned (`packing`), and again if it has more bytes than that:
+ * each time it emits all of its bytes and leaves its note, whatever the run still has of the time before. That happens
+ * on other threads, for several groups at a time and while later ones are planned, so it reads of the totals only what
+ * planning this group or an earlier one has set and changes nothing in them; the output's position is not known. The
+ * bytes are kept where possible, else rendered again. */
 void reel_write_pack(struct reel_write *w);
 /* While planning or packing, in messages() or tail(): keeps bytes with this group. While rendering it does nothing. */
 bool reel_write_note(struct reel_write *w, const void *data, size_t size, struct reel_error *err);

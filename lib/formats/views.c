@@ -1,20 +1,9 @@
-/* The table of views. */
-#include <stdio.h>
-
+/* The views, what viewers draw of each subject, and the rules at a cut: a new one of either is one line here. */
 #include "formats/foxglove/view.h"
+#include "media/video.h"
+
+extern const struct view_transform view_carla, view_nanover, view_cloud;
 
 const struct reel_view *const reel_views[] = {&reel_view_foxglove, NULL};
-
-const struct reel_view *reel_view_named(const char *name, struct reel_error *err) {
-    char list[128] = "";
-    size_t used = 0;
-    for (size_t i = 0; reel_views[i]; i++) {
-        if (strcmp(reel_views[i]->name, name) == 0) {
-            return reel_views[i];
-        }
-        int n = snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", reel_views[i]->name);
-        used += n > 0 && used + (size_t)n < sizeof list ? (size_t)n : 0;
-    }
-    reel_fail(err, REEL_ARGUMENT, "\"%.32s\" is not a view; there is: %s", name, list);
-    return NULL;
-}
+const struct view_transform *const view_transforms[] = {&view_carla, &view_nanover, &view_cloud, NULL};
+const struct reel_cut_rule *const reel_cut_rules[] = {&reel_cut_rule_video, NULL};

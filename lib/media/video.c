@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "reel/iterate.h"
 #include "reel/picture.h"
+#include "stream/initial_state.h"
 #include "syntax/nal.h"
 
 static bool type_is(const struct reel_channel *channel, const char *one, const char *other) {
@@ -86,8 +87,8 @@ static bool find_key(struct reel_reader *reader, const struct reel_decoder *deco
     return true;
 }
 
-bool video_frames_before(struct reel_reader *reader, const struct reel_channel *channel, int64_t start_ns,
-                         struct reel_entry **entries, size_t *n, struct reel_error *err) {
+static bool frames_before(struct reel_reader *reader, const struct reel_channel *channel, int64_t start_ns,
+                          struct reel_entry **entries, size_t *n, struct reel_error *err) {
     AUTO(reel_decoder_free) struct reel_decoder *decoder = reel_decoder_open(channel, NULL);
     struct before b = {0};
     *n = 0;
@@ -98,3 +99,5 @@ bool video_frames_before(struct reel_reader *reader, const struct reel_channel *
     *entries = good ? TAKE(found) : NULL;
     return good;
 }
+
+const struct reel_cut_rule reel_cut_rule_video = {video_is_channel, frames_before};

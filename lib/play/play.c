@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "index/pack_model.h"
-#include "reel/view.h"
 #include "stream/initial_state.h"
 
 enum { CLOCK_BYTES = 8, SPARE = 8 };
@@ -230,7 +229,7 @@ static bool note_positions(struct player *p, struct reel_error *err) {
 static struct reel_stream *open_below(const struct reel_play *play, struct reel_recording *const *recordings,
                                       uint32_t n, const struct reel_selection *selection, struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, selection, err);
-    return stream && play->options.follow ? reel_carla_follow(stream, play->options.actor, err) : stream;
+    return stream && play->options.view ? play->options.view(stream, play->options.actor, err) : stream;
 }
 
 /* Opens a stream that begins with the state at the position. */

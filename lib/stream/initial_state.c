@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "index/pack_model.h"
-#include "media/video.h"
 #include "reel/encoding.h"
 #include "stream/merge.h"
 
@@ -180,7 +179,7 @@ static bool add_last(struct reel_front *f, const struct reel_selection *selectio
     return true;
 }
 
-/* ---- the frames of videos */
+/* ---- messages that others build on */
 
 static bool has_entry(const struct reel_front *f, uint32_t position, const struct reel_entry *entry) {
     bool found = false;
@@ -207,14 +206,14 @@ static bool add_entry(struct reel_front *f, uint32_t position, struct reel_entry
     return true;
 }
 
-static bool add_video(struct reel_front *f, const struct reel_selection *selection, uint32_t position,
-                      struct reel_error *err) {
+static bool add_before(struct reel_front *f, const struct reel_selection *selection, uint32_t position,
+                       const struct reel_cut_rule *rule, struct reel_error *err) {
     const struct reel_stream *s = f->stream;
     uint32_t source = s->channel_source[position];
     struct reel_entry *found = NULL;
     size_t n = 0;
     bool good =
-        video_frames_before(s->readers[source], s->channels[position], start_of(s, selection, source), &found, &n, err);
+        rule->before(s->readers[source], s->channels[position], start_of(s, selection, source), &found, &n, err);
     AUTO_MEM struct reel_entry *entries = found;
     for (size_t i = 0; good && i < n; i++) {
         bool there = i == 0 && has_entry(f, position, &entries[i]); /* as the last message of its topic */
@@ -223,10 +222,12 @@ static bool add_video(struct reel_front *f, const struct reel_selection *selecti
     return good;
 }
 
-static bool add_videos(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
-    for (uint32_t i = 0; i < f->stream->n_channels; i++) {
-        if (video_is_channel(f->stream->channels[i]) && !add_video(f, selection, i, err)) {
-            return false;
+static bool add_by_rules(struct reel_front *f, const struct reel_selection *selection, struct reel_error *err) {
+    for (const struct reel_cut_rule *const *rule = reel_cut_rules; *rule; rule++) {
+        for (uint32_t i = 0; i < f->stream->n_channels; i++) {
+            if ((*rule)->applies(f->stream->channels[i]) && !add_before(f, selection, i, *rule, err)) {
+                return false;
+            }
         }
     }
     return true;
@@ -314,7 +315,7 @@ struct reel_front *front_make(const struct reel_stream *stream, const struct ree
     atomic_init(&f->references, 1);
     f->stream = stream;
     if ((selection->last_per_topic && !add_last(f, selection, err)) ||
-        (selection->key_frames && !add_videos(f, selection, err)) ||
+        (selection->key_frames && !add_by_rules(f, selection, err)) ||
         (selection->state_at_cut && !add_state(f, selection, err))) {
         return NULL;
     }

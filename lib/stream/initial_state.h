@@ -21,6 +21,16 @@ struct reel_front {
     uint32_t source;
 };
 
+/* Messages that a cut needs of channels whose messages build on earlier ones, whatever their encoding: a video's frames
+ * since its key frame. Listed in formats/views.c. */
+struct reel_cut_rule {
+    bool (*applies)(const struct reel_channel *channel);
+    /* The channel's entries before `start_ns` that are needed, newest first; may be none. The caller frees them. */
+    bool (*before)(struct reel_reader *reader, const struct reel_channel *channel, int64_t start_ns,
+                   struct reel_entry **entries, size_t *n, struct reel_error *err);
+};
+extern const struct reel_cut_rule *const reel_cut_rules[]; /* NULL-terminated */
+
 /* The front that the selection requires; may hold no message. NULL on failure. */
 struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection,
                               struct reel_error *err);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "formats/json/parse.h"
+#include "syntax/json_parse.h"
 #include "syntax/visitor.h"
 #include "tables/arrow/arrow.h"
 #include "tables/columns/survey.h"

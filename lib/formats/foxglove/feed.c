@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "formats/foxglove/view.h"
-#include "formats/nanover/current_form.h"
 #include "index/pack_model.h"
 #include "stream/merge.h"
 #include "stream/merge_names.h"
@@ -14,9 +13,13 @@
 
 enum { NAMED_TOPICS_MAX = 64 }; /* with more topics than this, all are opened */
 
-/* The table of transforms. */
-static const struct view_transform *const transforms[] = {&view_carla, &view_nanover, &view_cloud};
-enum { TRANSFORMS = sizeof transforms / sizeof *transforms };
+static size_t count_transforms(void) {
+    size_t n = 0;
+    while (view_transforms[n]) {
+        n++;
+    }
+    return n;
+}
 
 int view_compare(const struct reel_mark *a, const struct reel_mark *b) {
     struct pack_key x = {.time_ns = a->time_ns, .chunk = a->chunk, .offset = a->offset};
@@ -32,9 +35,9 @@ static unsigned role_of(const struct view_transform *how, const struct reel_chan
 }
 
 bool view_draws(const struct reel_channel *c) {
-    for (size_t t = 0; t < TRANSFORMS; t++) {
-        bool older = transforms[t]->older && reel_encoding_of(c) == transforms[t]->older;
-        if (older || role_of(transforms[t], c)) {
+    for (size_t t = 0; view_transforms[t]; t++) {
+        bool older = view_transforms[t]->older && reel_encoding_of(c) == view_transforms[t]->older;
+        if (older || role_of(view_transforms[t], c)) {
             return true;
         }
     }
@@ -114,9 +117,9 @@ static void select_channels(struct topic_list *w, const struct reel_recording *r
     for (uint32_t i = 0; i < reel_index_info(index)->n_channels; i++) {
         const struct reel_channel *c = reel_index_channel(index, i);
         bool needed = false;
-        for (size_t t = 0; t < TRANSFORMS; t++) {
-            bool older = transforms[t]->older && reel_encoding_of(c) == transforms[t]->older;
-            needed |= (!how || how == transforms[t]) && (older || (role_of(transforms[t], c) & roles));
+        for (size_t t = 0; view_transforms[t]; t++) {
+            bool older = view_transforms[t]->older && reel_encoding_of(c) == view_transforms[t]->older;
+            needed |= (!how || how == view_transforms[t]) && (older || (role_of(view_transforms[t], c) & roles));
         }
         if (needed && w->n == NAMED_TOPICS_MAX) {
             w->all = true;
@@ -126,11 +129,14 @@ static void select_channels(struct topic_list *w, const struct reel_recording *r
     }
 }
 
-/* Messages of older NanoVer files are converted to today's form. */
+/* Messages of older forms are converted to those that the transforms read. */
 static struct reel_stream *open_stream(struct reel_recording *const *recordings, uint32_t n,
                                        const struct reel_selection *q, struct reel_error *err) {
     struct reel_stream *stream = reel_stream_open(recordings, n, q, err);
-    return stream ? nanover_view(stream, err) : NULL;
+    for (size_t t = 0; stream && view_transforms[t]; t++) {
+        stream = view_transforms[t]->convert ? view_transforms[t]->convert(stream, err) : stream;
+    }
+    return stream;
 }
 
 /* Restricted to the maker's recording. */
@@ -290,13 +296,15 @@ static bool restore_all(struct view_feed *f, int64_t time_ns, struct reel_error 
 
 static bool add_makers(struct view_feed *f, struct reel_error *err) {
     f->lanes = calloc((size_t)f->stream->n_channels + 1, sizeof *f->lanes);
-    f->makers = calloc((size_t)f->setup->n * TRANSFORMS + 1, sizeof *f->makers);
+    size_t n_transforms = count_transforms();
+    f->makers = calloc((size_t)f->setup->n * n_transforms + 1, sizeof *f->makers);
     if (!f->lanes || !f->makers) {
         return reel_fail_memory(err);
     }
-    for (size_t t = 0; t < TRANSFORMS * f->setup->n; t++) {
+    for (size_t t = 0; t < n_transforms * f->setup->n; t++) {
         struct view_maker *m = &f->makers[f->n_makers];
-        *m = (struct view_maker){.how = transforms[t % TRANSFORMS], .feed = f, .source = (uint32_t)(t / TRANSFORMS)};
+        *m = (struct view_maker){
+            .how = view_transforms[t % n_transforms], .feed = f, .source = (uint32_t)(t / n_transforms)};
         for (uint32_t i = 0; i < f->stream->n_channels; i++) {
             unsigned role = f->stream->channel_source[i] == m->source ? role_of(m->how, f->stream->channels[i]) : 0;
             if (!role) {

@@ -30,11 +30,12 @@ enum view_role {                 /* role of a channel in one transform; 0: not u
 
 struct view_maker;
 
-/* A transform for the channels of one encoding: one const table per file, listed in foxglove_feed.c. */
+/* A transform for the channels of one encoding: one const table in the subject's view.c. */
 struct view_transform {
     const struct reel_encoding *encoding; /* encoding of the messages that it reads */
     const struct reel_encoding
-        *older; /* optional: messages of this encoding are converted to `encoding` (nanover_view()) */
+        *older; /* optional: messages of this encoding are converted to `encoding` by convert() */
+    struct reel_stream *(*convert)(struct reel_stream *below, struct reel_error *err); /* takes `below` over */
     unsigned (*role)(const struct reel_channel *channel); /* role of a channel of this encoding: enum view_role */
     uint32_t nothing; /* VIEW_ALL messages up to this size do not change the state */
     bool from_front;  /* the state is computed from the front messages of the encoding; else from VIEW_ALL and VIEW_LAST
@@ -51,7 +52,7 @@ struct view_transform {
     bool (*take)(struct view_maker *m, const struct reel_channel *channel, const struct reel_message *message,
                  struct reel_bytes payload, struct reel_error *err);
 };
-extern const struct view_transform view_carla, view_nanover, view_cloud;
+extern const struct view_transform *const view_transforms[]; /* NULL-terminated; in formats/views.c */
 
 /* One transform running on one recording. */
 struct view_maker {

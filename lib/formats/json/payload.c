@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "decode/fields.h"
-#include "formats/json/parse.h"
 #include "reel/encoding.h"
+#include "syntax/json_parse.h"
 
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
  * points (/view/points). A scene is complete, so the last one is right after any seek. */
 #include "formats/nanover/view.h"
 #include "base/bytes.h"
+#include "formats/nanover/current_form.h"
 #include "syntax/json_out.h"
 
 enum { SPHERES_MAX = 2000, BONDS_MAX = 20000 };
@@ -258,6 +259,7 @@ static bool take(struct view_maker *m, const struct reel_channel *channel, const
 const struct view_transform view_nanover = {
     .encoding = &reel_encoding_nanover,
     .older = &reel_encoding_nanover_legacy,
+    .convert = nanover_view,
     .role = role,
     .from_front = true,
     .state_size = sizeof(struct nanover),

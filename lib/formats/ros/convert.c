@@ -38,6 +38,7 @@ struct converted {
     struct reel_mark held; /* whose payload that is; a large one is copied piece by piece */
     bool holds;
     uint64_t left_out;
+    struct reel_mark last_left_out; /* the furthest one */
     struct reel_loss *losses;
 };
 
@@ -83,6 +84,24 @@ static bool measure(struct converted *v, struct reel_message *m, size_t *size, b
     return !*fits || !m->owned || convert_owned(v, m, payload, *size, err);
 }
 
+/* Whether `a` comes before `b` in the stream (reel/iterate.h); messages put in front come first. */
+static bool is_before(const struct reel_mark *a, const struct reel_mark *b) {
+    return a->front != b->front       ? a->front > 0 && (b->front == 0 || a->front < b->front)
+           : a->time_ns != b->time_ns ? a->time_ns < b->time_ns
+           : a->source != b->source   ? a->source < b->source
+           : a->chunk != b->chunk     ? a->chunk < b->chunk
+                                      : a->offset < b->offset;
+}
+
+/* Counts a message once, however often the stream is read from an earlier one on. */
+static void leave_out(struct converted *v, const struct reel_message *m) {
+    struct reel_mark mark = reel_mark_of(m);
+    if (v->left_out == 0 || is_before(&v->last_left_out, &mark)) {
+        v->last_left_out = mark;
+        v->left_out++;
+    }
+}
+
 static enum reel_step converted_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
     struct converted *v = (struct converted *)base;
     for (;;) {
@@ -99,7 +118,7 @@ static enum reel_step converted_next(struct reel_stream *base, struct reel_messa
             m->size = (uint32_t)size;
             return REEL_STEP_MESSAGE;
         }
-        v->left_out++;
+        leave_out(v, m);
     }
 }
 

@@ -77,6 +77,7 @@ static bool encode_group(struct reel_write *w, struct reel_error *err) {
                              &run->group, err);
 }
 
+/* Each time that a group is packed, also when its bytes are still there: it may be packed again. */
 static bool note_group(struct reel_write *w, struct reel_error *err) {
     const struct parquet_run *run = w->run;
     const struct totals *totals = w->totals;
@@ -96,13 +97,13 @@ static bool parquet_messages(struct reel_write *w, struct reel_sink *out, struct
         }
     } else {
         run->kept = 0;
-        if (!columns_take(&run->columns, w, &totals->columns, err) || !encode_group(w, err) || !note_group(w, err)) {
+        if (!columns_take(&run->columns, w, &totals->columns, err) || !encode_group(w, err)) {
             return false;
         }
         run->kept = w->group + 1;
     }
     reel_sink_put(out, run->group.data, run->group.size);
-    return true;
+    return note_group(w, err);
 }
 
 /* ---- the end */

@@ -1,5 +1,5 @@
 /* Implements parse.h. The parser keeps only one bit for each level; only a long text with escapes needs memory. */
-#include "formats/json/parse.h"
+#include "syntax/json_parse.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* A JSON parser that calls a visitor. */
-#ifndef REEL_FORMATS_JSON_PARSE_H
-#define REEL_FORMATS_JSON_PARSE_H
+#ifndef REEL_SYNTAX_JSON_PARSE_H
+#define REEL_SYNTAX_JSON_PARSE_H
 
 #include "reel/encoding.h"
 
