@@ -7,8 +7,9 @@
 
 #include <cmocka.h>
 
-#include "formats/mcap/write.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "reel/convert.h"
+#include "tables.h"
 
 enum { MESSAGES = 200 };
 
@@ -107,10 +108,62 @@ static void so_does_what_is_put_in_front(void **state) {
     toy_free(&toy);
 }
 
+/* The report on what planning has left out. */
+static void assert_left_out(const struct reel_plan *plan, const char *text) {
+    AUTO(reel_loss_free) struct reel_loss *loss = reel_loss_new();
+    size_t n = 0;
+    assert_non_null(loss);
+    reel_plan_report(plan, loss);
+    const struct reel_loss_item *items = reel_loss_items(loss, &n);
+    assert_int_equal(n, 1);
+    if (strncmp(items[0].text, text, strlen(text)) != 0) {
+        fail_msg("%s", items[0].text);
+    }
+}
+
+/* However often planning reads a message: a table looks for its columns first, and groups are packed. */
+static void what_does_not_fit_is_counted_once(void **state) {
+    (void)state;
+    static const char *const topic[] = {"/text"};
+    static const struct {
+        const struct reel_writer *writer;
+        const char *compression;
+    } ways[] = {
+        {&reel_writer_mcap, ""}, {&reel_writer_mcap, "zstd"}, {&reel_writer_parquet, ""}, {&reel_writer_arrow, ""}};
+    struct toy toy = {0};
+    fill(&toy);
+    for (unsigned i = 0; i < 5; i++) { /* too short; the first ones come before all others */
+        toy_message(&toy, 0, i < 2 ? i : 1050 + i, i, "\5\0\0\0te", 6);
+    }
+    struct reel_recording *recording = toy_open(&toy);
+    struct reel_selection selection = reel_select_all;
+    selection.topics = topic;
+    selection.n_topics = 1;
+    selection.encoding = "cdr";
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct reel_error err = {0};
+        const struct reel_write_options options = {.compression = ways[i].compression};
+        AUTO(reel_stream_free)
+        struct reel_stream *stream = reel_writer_stream(ways[i].writer, &recording, 1, &selection, &err);
+        assert_non_null(stream);
+        AUTO(reel_plan_free) struct reel_plan *plan = reel_plan_new(ways[i].writer, &options, stream, NULL, &err);
+        AUTO(reel_conversion_free)
+        struct reel_conversion *c =
+            reel_conversion_new(ways[i].writer, &recording, 1, &selection, &options, NULL, NULL, &err);
+        AUTO(reel_plan_free) struct reel_plan *packed = c ? reel_conversion_plan(c, NULL, NULL, &err) : NULL;
+        assert_true(plan && packed);
+        assert_left_out(plan, "5 messages");
+        assert_left_out(packed, "5 messages");
+    }
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_outlives_its_request),
         cmocka_unit_test(so_does_what_is_put_in_front),
+        cmocka_unit_test(what_does_not_fit_is_counted_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
