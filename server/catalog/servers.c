@@ -9,7 +9,7 @@
 
 bool catalog_server_heartbeat(struct catalog *c, const struct catalog_server *server, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "server_beat", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "server_heartbeat", err) : NULL;
     if (!s) {
         return false;
     }
@@ -72,7 +72,7 @@ bool catalog_unattended(struct catalog *c, int64_t since_ns, struct catalog_unat
 
 bool catalog_abandon(struct catalog *c, const char *id, int64_t since_ns, const char *problem, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "recording_abandon", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "recording_set_missing", err) : NULL;
     if (!s) {
         return false;
     }
@@ -87,7 +87,7 @@ bool catalog_abandon(struct catalog *c, const char *id, int64_t since_ns, const 
 
 bool catalog_take_home(struct catalog *c, const char *id, const char *home, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);
-    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "recording_take_home", err) : NULL;
+    AUTO(db_done) struct db_statement *s = h ? db_statement(h, "recording_set_home", err) : NULL;
     if (!s) {
         return false;
     }

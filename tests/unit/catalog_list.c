@@ -240,7 +240,7 @@ static void bad_questions_are_reported(void **state) {
 
 static unsigned n_scans;
 
-/* Counts SCAN of a base table that the file's "scan: NAME:" does not name, and sorting where that is not allowed. */
+/* Counts SCAN of a base table that no "scan: NAME:" of the statement allows, and sorting where that is not allowed. */
 static void explain(sqlite3 *raw, const char *name, const char *text, const char *allowed) {
     char *sql = columns_expand(text, sqlite_arrays);
     char *question = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
@@ -318,9 +318,9 @@ static void no_statement_scans_a_table(void **state) {
     (void)state;
     sqlite3 *raw = open_raw();
     assert_int_equal(text_register(raw), SQLITE_OK);
-    for (size_t i = 0; i < sql_queries_count; i++) {
-        explain(raw, sql_queries[i].name, sql_queries[i].text, sql_queries[i].text);
-        assert_true(i == 0 || strcmp(sql_queries[i - 1].name, sql_queries[i].name) < 0);
+    for (size_t i = 0; i < sql_statements_count; i++) {
+        explain(raw, sql_statements[i].name, sql_statements[i].text, sql_statements[i].text);
+        assert_true(i == 0 || strcmp(sql_statements[i - 1].name, sql_statements[i].name) < 0);
     }
     const struct condition leaves[] = {
         {.kind = CONDITION_SET, .column = "collection"},

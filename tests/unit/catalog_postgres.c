@@ -62,17 +62,17 @@ static void functions_of_ours_become_parameters(void **state) {
 /* Each statement is translated, and there is none for PostgreSQL that no one asks for. */
 static void every_statement_is_translated(void **state) {
     (void)state;
-    for (size_t i = 0; i < sql_queries_count; i++) {
-        size_t other = db_find(sql_postgres_queries, sql_postgres_queries_count, sql_queries[i].name);
+    for (size_t i = 0; i < sql_statements_count; i++) {
+        size_t other = db_find(sql_postgres_statements, sql_postgres_statements_count, sql_statements[i].name);
         struct pg_text *text =
-            pg_translate(other == SIZE_MAX ? sql_queries[i].text : sql_postgres_queries[other].text, &err);
+            pg_translate(other == SIZE_MAX ? sql_statements[i].text : sql_postgres_statements[other].text, &err);
         if (!text) {
-            fail_msg("%s: %s", sql_queries[i].name, err.text);
+            fail_msg("%s: %s", sql_statements[i].name, err.text);
         }
         pg_text_free(text);
     }
-    for (size_t i = 0; i < sql_postgres_queries_count; i++) {
-        assert_true(db_find(sql_queries, sql_queries_count, sql_postgres_queries[i].name) != SIZE_MAX);
+    for (size_t i = 0; i < sql_postgres_statements_count; i++) {
+        assert_true(db_find(sql_statements, sql_statements_count, sql_postgres_statements[i].name) != SIZE_MAX);
     }
     assert_int_equal(sql_migrations_count, sql_postgres_migrations_count);
 }

@@ -73,7 +73,7 @@ static void handle_close(struct sqlite_handle *h) {
     if (!h) {
         return;
     }
-    for (size_t i = 0; h->statements && i < sql_queries_count; i++) {
+    for (size_t i = 0; h->statements && i < sql_statements_count; i++) {
         sqlite3_finalize(h->statements[i].stmt);
     }
     free(h->statements);
@@ -87,7 +87,7 @@ REEL_DEFINE_AUTO(struct sqlite_handle, handle_close);
 
 static struct sqlite_handle *handle_open(struct sqlite_db *db, bool writes, struct reel_error *err) {
     AUTO(handle_close) struct sqlite_handle *h = calloc(1, sizeof *h);
-    if (!h || !(h->statements = calloc(sql_queries_count, sizeof *h->statements))) {
+    if (!h || !(h->statements = calloc(sql_statements_count, sizeof *h->statements))) {
         reel_fail_memory(err);
         return NULL;
     }
