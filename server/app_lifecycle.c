@@ -10,6 +10,7 @@
 #include "api/answer_cache.h"
 #include "api/derived_cache.h"
 #include "api/plays.h"
+#include "base/cleanup.h"
 #include "catalog/db.h"
 #include "catalog/location.h"
 #include "catalog/locks.h"
@@ -31,7 +32,6 @@
 #include "peers/peers.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 #include "work/locks.h"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <zlib.h>
 
-#include "wire/bytes.h"
-#include "wire/grow.h"
+#include "base/bytes.h"
+#include "base/grow.h"
 
 struct zip_maker {
     struct grow file, directory;

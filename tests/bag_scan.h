@@ -3,11 +3,11 @@
 #define TESTS_BAG_SCAN_H
 
 #include "bag_maker.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "tables.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,9 +2,9 @@
 #ifndef TESTS_CARLA_QUERY_H
 #define TESTS_CARLA_QUERY_H
 
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "reel/carla.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 #include <stdio.h>
 

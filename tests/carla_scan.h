@@ -2,12 +2,12 @@
 #ifndef TESTS_CARLA_SCAN_H
 #define TESTS_CARLA_SCAN_H
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "carla_maker.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "tables.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

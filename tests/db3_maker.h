@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "reel/bytes.h"
-#include "wire/bytes.h"
 
 struct db3 {
     sqlite3 *db;

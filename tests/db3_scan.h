@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
+#include "base/cleanup.h"
 #include "db3_maker.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "tables.h"
-#include "wire/cleanup.h"
 
 #define DB3_PACK REEL_SCRATCH "/db3.pack"
 enum { DB3_PARTS_MAX = 8 };

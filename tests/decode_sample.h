@@ -2,11 +2,11 @@
 #ifndef REEL_TESTS_DECODE_SAMPLE_H
 #define REEL_TESTS_DECODE_SAMPLE_H
 
+#include "base/cleanup.h"
 #include "decode_text.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "tables.h"
-#include "wire/cleanup.h"
 
 #include <unistd.h>
 

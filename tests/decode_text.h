@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "wire/json_out.h"
+#include "syntax/json_out.h"
 
 /* The JSON of `payload`, valid until the next call; on failure "error CODE: text" (CODE as in enum reel_code). */
 static inline const char *decode_text(const struct reel_channel *channel, struct reel_bytes payload) {

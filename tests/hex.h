@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "reel/bytes.h"
-#include "wire/bytes.h"
 
 /* Valid until the test program ends. Exactly as large as the bytes, so that a sanitizer sees a read past them. */
 static inline struct reel_bytes hex(const char *text) {

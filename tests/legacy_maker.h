@@ -4,8 +4,8 @@
 
 #include "nanover_maker.h"
 
-#include "wire/bytes.h"
-#include "wire/grow.h"
+#include "base/bytes.h"
+#include "base/grow.h"
 
 struct proto { /* a message being made; zero-initialised = empty */
     struct grow g;

@@ -4,8 +4,8 @@
 
 #define BAG_FORMAT &reel_format_mcap
 #include "bag_scan.h"
+#include "base/bytes.h"
 #include "mcap_maker.h"
-#include "wire/bytes.h"
 
 #include <stdio.h>
 

@@ -10,9 +10,9 @@ static const struct reel_format *format_now = &reel_format_mira; /* what bag_sca
 #include "mira_maker.h"
 
 #include "bag_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/cursor.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
 
 static inline void free_maker(struct maker *m) {
     free(m->data);

@@ -13,12 +13,12 @@
 #include <msgpack.h>
 #include <zlib.h>
 
-#include "encodings/nanover/nanover.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/nanover/payload.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "tables.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 /* --- MessagePack by a picture: {key value …} [item …] 'text' 7 1.5 n (nil) <hex> (bin) --- */
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "reel/bytes.h"
-#include "wire/bytes.h"
 
 struct pb {
     uint8_t data[4096];

@@ -2,11 +2,11 @@
 #ifndef TESTS_OUTLINE_CHECK_H
 #define TESTS_OUTLINE_CHECK_H
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/index.h"
 #include "reel/scan.h"
 #include "tables.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -2,13 +2,13 @@
 #ifndef TESTS_TIDE_SCAN_H
 #define TESTS_TIDE_SCAN_H
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/write.h"
 #include "tables.h"
 #include "tide_maker.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,10 +4,10 @@
 #ifndef TESTS_VIEW_CHECK_H
 #define TESTS_VIEW_CHECK_H
 
+#include "base/cleanup.h"
 #include "reel/view.h"
 #include "reel/write.h"
 #include "tables.h"
-#include "wire/cleanup.h"
 
 struct view_seen {
     struct reel_message m;

@@ -13,8 +13,8 @@
 #include "access/limiter.h"
 #include "access/links.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 enum {
     FAILURES_AT_ONCE = 10, /* failed log-ins of one address */

@@ -16,15 +16,15 @@
 #include <unistd.h>
 
 #include "access/link_text.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/hex.h"
+#include "base/ownership.h"
 #include "catalog/catalog.h"
 #include "catalog/maintenance.h"
-#include "core/disk.h"
-#include "core/ownership.h"
-#include "wire/base64.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
-#include "wire/hex.h"
+#include "syntax/base64.h"
 
 enum { KEY_BYTES = 32, KEYS_MAX = 8, FILE_MAX = 1024 };
 #define FILE_NAME "link-keys" /* each line: version, key in hex; the newest last */

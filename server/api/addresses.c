@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 static void put_escaped(FILE *f, const char *text, const char *marks) {
     for (; *text; text++) {

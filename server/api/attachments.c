@@ -8,7 +8,7 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "wire/number.h"
+#include "base/number.h"
 
 /* ---- the lists */
 

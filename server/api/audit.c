@@ -8,9 +8,9 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 static json_t *view_audit(const struct audit_row *a) {
     return json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "time", view_time(a->time_ns, REEL_CLOCK_WALL),

@@ -9,11 +9,11 @@
 #include "api/change.h"
 #include "api/paging.h"
 #include "api/routes.h"
+#include "base/cleanup.h"
 #include "catalog/batches.h"
 #include "catalog/notes.h"
 #include "ingest/names.h"
 #include "reel/iterate.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 enum { SHOWN_MAX = 1000 }; /* recordings in the answer to a dry run */

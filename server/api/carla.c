@@ -7,9 +7,9 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/table.h"
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "reel/carla.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 static bool read_number(struct http_request *r, const char *name, double *out) {
     const char *text = http_param(r, name);

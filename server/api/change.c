@@ -9,10 +9,10 @@
 #include "api/routes.h"
 #include "api/viewer.h"
 #include "api/views.h"
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "ingest/changing.h"
 #include "ingest/names.h"
-#include "wire/cleanup.h"
 
 enum { TAG_CHANGES_MAX = 2 * TAGS_MAX };
 

@@ -8,11 +8,11 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/rows.h"
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "catalog/access.h"
 #include "events/feed.h"
 #include "http/json_text.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 enum { KINDS_MAX = 32, EVENTS_AT_ONCE = 64 };
 static const int64_t HEARTBEAT_NS = INT64_C(15000000000), LIFE_NS = INT64_C(900000000000);

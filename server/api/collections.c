@@ -7,11 +7,11 @@
 #include "api/common.h"
 #include "api/paging.h"
 #include "api/routes.h"
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "ingest/manifests.h"
 #include "ingest/names.h"
 #include "maintenance/settings.h"
-#include "wire/cleanup.h"
 
 void api_collections_list(struct http_request *r) {
     struct catalog_collections page;

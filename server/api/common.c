@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/number.h"
 #include "ingest/live.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
 #include "peers/peers.h"
-#include "wire/base64.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/limits.h"
-#include "wire/number.h"
+#include "syntax/base64.h"
 
 enum { LINK_MAX = 4096, RENAME_MAX = 1000 }; /* a header of a response, which shares 32 KiB with the request's */
 

@@ -7,8 +7,8 @@
 #include "api/routes.h"
 #include "api/rows.h"
 #include "api/views.h"
+#include "base/number.h"
 #include "reel/table.h"
-#include "wire/number.h"
 
 void api_topics(struct http_request *r) {
     static const char *const columns[] = {"name",          "type",   "encoding", "schema_id", "messages",

@@ -10,10 +10,10 @@
 #include "api/plans.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "base/cleanup.h"
+#include "base/limits.h"
 #include "reel/nanover.h"
 #include "reel/view.h"
-#include "wire/cleanup.h"
-#include "wire/limits.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */
 

@@ -6,10 +6,10 @@
 #include "api/dav.h"
 #include "api/exports.h"
 #include "api/routes.h"
+#include "base/cleanup.h"
 #include "catalog/folder.h"
 #include "catalog/notes.h"
 #include "ingest/names.h"
-#include "wire/cleanup.h"
 
 static const int64_t PLANS_WAIT_NS = 10000000000; /* for the sizes of all files of a folder NAME.as */
 

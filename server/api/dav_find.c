@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "api/dav.h"
+#include "base/cleanup.h"
 #include "catalog/folder.h"
 #include "ingest/names.h"
-#include "wire/cleanup.h"
 
 enum { DEPTH_MAX = 32 }; /* segments of a path that are looked up */
 

@@ -5,8 +5,8 @@
 
 #include "api/addresses.h"
 #include "api/dav.h"
+#include "base/cleanup.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 static void put_text(FILE *out, const char *text) {
     for (; *text; text++) {

@@ -10,8 +10,8 @@
 #include "api/routes.h"
 #include "api/ustar.h"
 #include "api/zip_archive.h"
+#include "base/cleanup.h"
 #include "catalog/notes.h"
-#include "wire/cleanup.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000;
 

@@ -9,11 +9,11 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "ingest/import.h"
 #include "ingest/scan_job.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 enum { TRIES_MAX = 16 }; /* pages read per answer, as the caller may be allowed to see few of the rows */
 

@@ -6,9 +6,9 @@
 
 #include "api/exports.h"
 #include "api/routes.h"
+#include "base/cleanup.h"
 #include "ingest/names.h"
 #include "ingest/references.h"
-#include "wire/cleanup.h"
 
 /* The part named in the path. For a recording of one file any name is accepted, so that links may end in a name of
  * their own. */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "ingest/live.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 enum { AGAIN_NS = 20000000 };

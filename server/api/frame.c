@@ -6,7 +6,7 @@
 
 #include "api/frame.h"
 #include "api/routes.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum {
     WIDTH_MAX = 16384,

@@ -6,8 +6,8 @@
 
 #include "api/frame.h"
 #include "api/routes.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 #define BOUNDARY "reel-frame"
 

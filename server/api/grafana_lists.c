@@ -7,8 +7,8 @@
 #include "api/body.h"
 #include "api/grafana.h"
 #include "api/routes.h"
+#include "base/order.h"
 #include "reel/series.h"
-#include "wire/order.h"
 
 enum {
     RECORDINGS_MAX = 200,

@@ -10,12 +10,12 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "base/cleanup.h"
 #include "ingest/import.h"
 #include "ingest/names.h"
 #include "ingest/watch.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
 
 static bool refuse_member(struct http_request *r, const char *member, const char *detail) {
     http_reply_problem_with(r, 400, "bad-body", "the body does not name any file to import",

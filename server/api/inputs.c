@@ -8,8 +8,8 @@
 #include "api/inputs.h"
 #include "api/recordings.h"
 #include "api/routes.h"
+#include "base/cleanup.h"
 #include "ingest/recordings.h"
-#include "wire/cleanup.h"
 
 enum {
     MERGE_MAX = 64,

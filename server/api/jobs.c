@@ -10,7 +10,7 @@
 #include "api/routes.h"
 #include "api/views.h"
 #include "app.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum {
     QUIET_POLLS = 40,

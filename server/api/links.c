@@ -7,7 +7,7 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { LINK_DAYS_MAX = 366 };
 static const int64_t SECOND_NS = 1000000000, LINK_DEFAULT_NS = 86400 * INT64_C(1000000000);

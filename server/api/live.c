@@ -8,10 +8,10 @@
 #include "api/routes.h"
 #include "api/upload.h"
 #include "api/views.h"
+#include "base/cleanup.h"
 #include "ingest/live.h"
 #include "ingest/names.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 static const int64_t FINISH_WAIT_NS = INT64_C(10000000000);

@@ -5,8 +5,8 @@
 
 #include "api/common.h"
 #include "api/routes.h"
+#include "base/cleanup.h"
 #include "reel/series.h"
-#include "wire/cleanup.h"
 
 struct payload { /* source of an octet-stream reply */
     struct reel_stream *stream;

@@ -7,7 +7,7 @@
 #include "api/exports.h"
 #include "api/follow.h"
 #include "api/routes.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { LIMIT_MAX = 1000000 };
 

@@ -8,7 +8,7 @@
 
 #include "access/token.h"
 #include "api/routes.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { NAME_MAX_BYTES = 128, PATH_MAX_BYTES = 256 };
 

@@ -11,7 +11,7 @@
 #include "api/openapi.h"
 #include "api/routes.h"
 #include "app.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 static const char not_built[] =
     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><base href=\"/\"><title>Reel</title><h1>Reel</h1><p>The "

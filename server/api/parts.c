@@ -6,7 +6,7 @@
 
 #include "api/plans.h"
 #include "api/ustar.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { PLANS_MEMORY_MAX = 256 << 20 }; /* of all parts together */
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 struct request { /* the job's */
     struct reel_conversion *conversion;

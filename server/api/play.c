@@ -11,11 +11,11 @@
 #include "api/common.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "http/json_text.h"
 #include "peers/peers.h"
 #include "reel/view.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;
 static const uint64_t LATE_NS = 10000000;        /* that is worth a row */
@@ -207,7 +207,7 @@ static bool read_options(struct http_request *r, struct reel_play_options *out) 
     http_param_bool(r, "paused", &out->paused);
     http_param_bool(r, "latch", &out->latch);
     uint64_t actor = 0;
-    out->follow = http_param_u64(r, "follow", &actor);
+    out->view = http_param_u64(r, "follow", &actor) ? reel_carla_follow : NULL;
     out->actor = (uint32_t)actor;
     http_param_duration(r, "max_gap", &out->max_gap_ns);
     return read_number(r, "rate", SPEED_MIN, RATE_MAX, &out->rate) &&
@@ -243,7 +243,7 @@ static bool open_stream(struct player *p, const struct api_recording *a, bool la
 static bool start(struct player *p, struct api_recording *a, const struct reel_play_options *options,
                   struct reel_write_options *write, struct reel_error *err) {
     const struct reel_writer *writer = reel_writer_named(p->media->extension, NULL, err);
-    return writer && (!options->follow || reel_carla_has_actor(a->recording, options->actor, err)) &&
+    return writer && (!options->view || reel_carla_has_actor(a->recording, options->actor, err)) &&
            (p->play = reel_play_new(options, err)) && open_stream(p, a, options->latch, err) &&
            (p->render = reel_render_new(NULL, writer, write, p->stream, err)) &&
            (p->entry = plays_add(p->plays, http_app(p->r)->id, &a->row, p->play,

@@ -7,7 +7,7 @@
 
 #include "api/routes.h"
 #include "api/series.h"
-#include "wire/utf8.h"
+#include "syntax/utf8.h"
 
 enum { PLOT_FIELDS_MAX = 8, WIDTH_MIN = 200, WIDTH_DEFAULT = 800, HEIGHT_DEFAULT = 300, SIDE_MAX = 4000 };
 enum { LEFT = 74, RIGHT = 12, TOP = 28, TIMES = 26 }; /* pixels around the lines */

@@ -9,13 +9,13 @@
 #include "api/routes.h"
 #include "api/viewer.h"
 #include "api/views.h"
+#include "base/cleanup.h"
 #include "http/json_text.h"
 #include "ingest/changing.h"
 #include "ingest/ingest.h"
 #include "ingest/live.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
-#include "wire/cleanup.h"
 
 /* False: replied. */
 static bool read_time(struct http_request *r, const char *name, bool *has, int64_t *ns) {

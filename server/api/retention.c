@@ -10,8 +10,8 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "base/cleanup.h"
 #include "maintenance/settings.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 /* The stored document, with the settings of the configuration and the last run. */

@@ -9,9 +9,9 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "maintenance/settings.h"
-#include "wire/cleanup.h"
 
 /* The one in the path, its texts borrowed; in the path of a list it has no name. */
 static struct saved key_of(const struct http_request *r) {

@@ -12,12 +12,12 @@
 #include "api/routes.h"
 #include "api/viewer.h"
 #include "api/views.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/hex.h"
 #include "catalog/notes.h"
 #include "ingest/manifests.h"
 #include "ingest/statistics.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/hex.h"
 
 enum {
     VISIT_ROWS = 50,        /* recordings between two looks at the clock */

@@ -11,7 +11,7 @@
 
 #include "api/derived_cache.h"
 #include "api/routes.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum {
     FIELDS_MAX = 16,

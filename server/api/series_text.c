@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "api/series.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/table.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 /* Returns whether the time is a text rather than a number. */
 static bool time_text(const char *format, const struct series *s, int64_t ns, char out[REEL_TIME_TEXT]) {

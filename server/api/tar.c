@@ -8,8 +8,8 @@
 #include "api/recordings.h"
 #include "api/routes.h"
 #include "api/ustar.h"
+#include "base/cleanup.h"
 #include "reel/source.h"
-#include "wire/cleanup.h"
 
 enum { FILES_MAX = 20000 };
 

@@ -7,8 +7,8 @@
 #include "api/frame.h"
 #include "api/paging.h"
 #include "api/routes.h"
+#include "base/cleanup.h"
 #include "ingest/scanning.h"
-#include "wire/cleanup.h"
 #include "work/locks.h"
 
 enum { THUMBNAIL_VERSION = 1, BARS = 40, BUSIEST = 64, PREVIEWS_MAX = 100 };

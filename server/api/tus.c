@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "ingest/names.h"
-#include "wire/base64.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
+#include "syntax/base64.h"
 
 bool tus_number(const char *text, int64_t *out) {
     return text[0] != '-' && number_i64(text, out);

@@ -7,10 +7,10 @@
 
 #include "api/routes.h"
 #include "api/upload.h"
+#include "base/cleanup.h"
 #include "catalog/uploads.h"
 #include "http/json_text.h"
 #include "ingest/names.h"
-#include "wire/cleanup.h"
 
 static const int64_t ANSWER_LIVES_NS = INT64_C(86400) * 1000000000;
 

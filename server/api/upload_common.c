@@ -9,8 +9,8 @@
 #include "api/addresses.h"
 #include "api/viewer.h"
 #include "api/views.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
+#include "base/cleanup.h"
+#include "base/hex.h"
 
 enum { KEY_MAX = 255 };
 

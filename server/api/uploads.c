@@ -10,7 +10,7 @@
 
 #include "api/routes.h"
 #include "api/uploads.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 static void free_call(void *state) {
     struct call *c = state;

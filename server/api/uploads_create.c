@@ -9,7 +9,7 @@
 #include "api/routes.h"
 #include "api/uploads.h"
 #include "api/views.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 /* ---- creation */
 

@@ -11,7 +11,7 @@
 #include "api/routes.h"
 #include "api/rows.h"
 #include "api/views.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum { UTC_OFFSET_MAX = 24 * 60 };
 

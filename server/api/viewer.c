@@ -12,10 +12,10 @@
 #include "api/routes.h"
 #include "api/viewer_fit.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "reel/encoding.h"
 #include "reel/time.h"
 #include "reel/view.h"
-#include "wire/cleanup.h"
 
 enum { SOURCES_MAX = 64 }; /* recordings of one manifest */
 enum { IMAGES_MAX = 2, PLOTS_MAX = 2, LINES_MAX = 5, PANELS_MAX = 8 };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 enum {
     SCENES_MAX = 64,       /* looked at, until one has points */

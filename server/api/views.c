@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "api/annotation_views.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "http/json_text.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/utf8.h"
+#include "syntax/utf8.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)
 

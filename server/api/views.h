@@ -5,10 +5,10 @@
 
 #include <jansson.h>
 
+#include "base/grow.h"
 #include "catalog/catalog.h"
 #include "reel/index.h"
 #include "reel/write.h"
-#include "wire/grow.h"
 
 /* A part of a long list: the items from number `from` on. It ends after VIEW_ITEMS_MAX items or about VIEW_TEXT_MAX
  * bytes of text. */

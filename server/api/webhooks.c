@@ -11,10 +11,10 @@
 #include "api/paging.h"
 #include "api/routes.h"
 #include "api/views.h"
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "base/number.h"
 #include "maintenance/settings.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
-#include "wire/number.h"
 #include "work/jobs.h"
 
 enum { KINDS_MAX = 32, COLLECTIONS_MAX = 64, GLOB_MAX = 255, SECRET_BYTES = 32 };

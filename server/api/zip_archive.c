@@ -6,9 +6,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "wire/cleanup.h"
-#include "wire/zip.h"
-#include "wire/zip_write.h"
+#include "base/cleanup.h"
+#include "syntax/zip.h"
+#include "syntax/zip_write.h"
 
 enum { PIECE = 1 << 20 };
 

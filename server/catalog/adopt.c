@@ -2,11 +2,11 @@
  * the row is new. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 #include "catalog/maintenance.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 enum { AT_ONCE = 200 }; /* recordings of one transaction */
 

@@ -2,10 +2,10 @@
  * never changed. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/maintenance.h"
 #include "catalog/sql.h"
-#include "wire/cleanup.h"
 
 static const struct {
     const char *kind, *statement; /* each row is something wrong */

@@ -2,8 +2,8 @@
  */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
-#include "wire/cleanup.h"
 
 enum { VISIT_ROWS = 256 };
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
-#include "wire/cleanup.h"
 
 enum { NAMES_READ = 4 * FOLDER_PAGE };
 static const char last_character[] = "\xf4\x8f\xbf\xbf";

@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "base/number.h"
 #include "catalog/columns.h"
 #include "catalog/list.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
-#include "wire/number.h"
 
 enum { PAGE_MAX = 1000, CURSOR_BYTES_MAX = 1024 };
 #define BEHIND_ALL                                                                                                     \

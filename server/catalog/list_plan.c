@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/list.h"
-#include "wire/cleanup.h"
 
 enum {
     TEXT_COUNTED_MAX = 2000, /* matches of trigrams are slow to count */

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
-#include "wire/cleanup.h"
 
 static bool find(void *context, const char *sha256, struct store_object *out, struct reel_error *err) {
     struct catalog *c = context;

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "catalog/catalog_internal.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 bool catalog_server_beat(struct catalog *c, const struct catalog_server *server, struct reel_error *err) {
     AUTO(db_end) struct db_handle *h = db_write(c->db, err);

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "api/views.h"
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "http/json_text.h"
 #include "ingest/scanning.h"
-#include "wire/cleanup.h"
 
 /* A file's name; if it is not UTF-8, bytes outside ASCII become "?". */
 static char *name_of(const char *path) {

@@ -1,14 +1,14 @@
 /* reel play: prints the messages of a recording when they are due. */
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "cli/cli.h"
 #include "cli/play_remote.h"
 #include "cli/play_url.h"
 #include "reel/play.h"
 #include "reel/view.h"
 #include "reel/write.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 enum { PIECE = 1 << 20 };
 

@@ -12,11 +12,11 @@
 #include "access/access.h"
 #include "api/routes.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "catalog/location.h"
 #include "cli/cli.h"
 #include "cli/systemd.h"
 #include "ingest/import.h"
-#include "wire/cleanup.h"
 
 enum { MB = 1000000 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "cli/cli.h"
-#include "wire/cleanup.h"
 
 _Static_assert((int)CLI_PARTS_MAX == (int)COLLECT_PARTS_MAX, "both are the largest number of parts");
 

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/batches.h"
 #include "catalog/notes.h"
 #include "ingest/changing.h"
 #include "ingest/names.h"
 #include "ingest/scan_job.h"
 #include "reel/iterate.h"
-#include "wire/cleanup.h"
 
 enum { PAGE = 100 };
 

@@ -1,9 +1,9 @@
 /* See changing.h. */
 #include "ingest/changing.h"
 
+#include "base/cleanup.h"
 #include "catalog/quota.h"
 #include "ingest/manifests.h"
-#include "wire/cleanup.h"
 #include "work/locks.h"
 
 bool changing_apply(struct app *app, const struct catalog_recording *row, const struct catalog_change *change,

@@ -1,6 +1,6 @@
 /* See collect.h. A recording is read by the format of its first part, which names the other parts. */
 #include "ingest/collect.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 #include <string.h>
 

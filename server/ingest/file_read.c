@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "store/store.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 enum { READ_BYTES = 1 << 20 };
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/disk.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
 
 enum { ENTRIES_MAX = 100000 }; /* of one folder */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/disk.h"
-#include "wire/clock.h"
+#include "base/clock.h"
+#include "base/disk.h"
 #include "work/jobs.h"
 
 enum { UNDER_WAY_MAX = 256 }; /* of one import */

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "ingest/import_internal.h"
 #include "ingest/names.h"
 #include "ingest/references.h"
 #include "reel/format.h"
 #include "reel/iterate.h"
 #include "store/bucket_reference.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 static const char scheme[] = "s3://";
 

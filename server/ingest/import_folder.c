@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "ingest/collect.h"
 #include "ingest/import_internal.h"
 #include "ingest/references.h"
 #include "reel/iterate.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
 
 enum { NEAR = 64 }; /* known files that are inspected again next to a new one, which may be a further part */
 enum fate {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "ingest/import.h"
-#include "wire/cleanup.h"
 
 struct import_job {
     const struct reel_progress *progress;

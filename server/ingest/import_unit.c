@@ -4,11 +4,11 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "core/disk.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "ingest/import_internal.h"
 #include "ingest/names.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
 
 static const uint64_t LONG_BYTES = 64 << 20; /* up to this size the scan is waited for … */
 static const int64_t LONG_WAIT_NS =

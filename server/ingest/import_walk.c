@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "ingest/import_internal.h"
 #include "reel/iterate.h"
 #include "store/inspect.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 /* Only files whose path below the base matches. */
 static void filter_by_glob(const struct import_run *run, const char *folder, struct folder_listing *l) {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/quota.h"
 #include "ingest/manifest_entry.h"
 #include "ingest/manifests.h"
@@ -16,7 +17,6 @@
 #include "store/bucket_reference.h"
 #include "store/manifest.h"
 #include "store/reference.h"
-#include "wire/cleanup.h"
 
 void ingest_result_done(struct ingest_result *r) {
     catalog_recording_done(&r->recording);

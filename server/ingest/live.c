@@ -11,14 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "catalog/quota.h"
-#include "core/disk.h"
 #include "ingest/manifest_entry.h"
 #include "ingest/manifests.h"
 #include "ingest/scanning.h"
 #include "reel/open.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 #include "work/locks.h"
 

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/disk.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
 #include "ingest/live_internal.h"
 #include "ingest/manifest_entry.h"
 #include "ingest/manifests.h"
 #include "ingest/scanning.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 #include "work/locks.h"
 

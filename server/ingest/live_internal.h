@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/bytes.h"
+#include "base/hash_table.h"
 #include "ingest/live.h"
 #include "reel/growing.h"
-#include "wire/bytes.h"
-#include "wire/hash_table.h"
 
 #define LIVE_LOCK "here-live" /* by id: while the files of a recording are opened or finished */
 #define LIVE_MCAP_SUFFIX ".mcap"

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/disk.h"
-#include "core/ownership.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/ownership.h"
 #include "reel/open.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 #include "work/locks.h"
 

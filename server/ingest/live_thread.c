@@ -1,8 +1,8 @@
 /* Looks after live recordings: syncs what was appended with durable=false, keeps the catalog's rows up to date,
  * finishes what is silent. */
+#include "base/cleanup.h"
 #include "ingest/live_internal.h"
 #include "ingest/scanning.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 #include "work/locks.h"
 

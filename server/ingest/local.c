@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "ingest/file_read.h"
 #include "ingest/names.h"
 #include "reel/cleanup.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
 
 static bool copy_file(struct app *app, struct file_read *in, bool move, struct ingest_file *file,
                       struct reel_error *err) {

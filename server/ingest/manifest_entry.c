@@ -9,9 +9,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "store/manifest.h"
-#include "wire/cleanup.h"
 
 static json_t *parts_of(struct store *store, const struct catalog_recording *r) {
     json_t *out = json_array();

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "ingest/manifest_entry.h"
 #include "store/manifest.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 #include "work/locks.h"
 

@@ -1,7 +1,7 @@
 /* See names.h. */
 #include "ingest/names.h"
-#include "wire/bytes.h"
-#include "wire/utf8.h"
+#include "base/bytes.h"
+#include "syntax/utf8.h"
 
 #include <string.h>
 

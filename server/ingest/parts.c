@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/quota.h"
 #include "ingest/ingest.h"
 #include "ingest/manifest_entry.h"
@@ -13,7 +14,6 @@
 #include "ingest/scan_job.h"
 #include "ingest/scanning.h"
 #include "store/manifest.h"
-#include "wire/cleanup.h"
 
 enum { TRIES_MAX = 100 }; /* other requests may add parts to the same recording at the same time */
 

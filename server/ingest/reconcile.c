@@ -3,9 +3,9 @@
  * else what an fsync confirmed. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "ingest/sessions_internal.h"
 #include "ingest/upload_options.h"
-#include "wire/cleanup.h"
 
 struct reconcile {
     struct app *app;

@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "ingest/references.h"
 #include "ingest/scan_job.h"
 #include "ingest/scanning.h"
-#include "wire/cleanup.h"
 #include "work/locks.h"
 
 #define OPENING_LOCK "here-opening" /* by content */

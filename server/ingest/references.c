@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "catalog/imports.h"
 #include "ingest/file_read.h"
 #include "ingest/recordings.h"
@@ -14,7 +15,6 @@
 #include "ingest/scanning.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
 
 enum { PAGE = 256, RECORDINGS_MAX = 256 };
 

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/imports.h"
 #include "ingest/manifest_entry.h"
 #include "ingest/manifests.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
 #include "store/manifest.h"
-#include "wire/cleanup.h"
 
 static const int64_t CANCEL_NS = INT64_C(60) * 1000000000;
 enum {

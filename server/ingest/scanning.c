@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "base/order.h"
 #include "ingest/recordings.h"
 #include "ingest/references.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
-#include "wire/order.h"
 #include "work/jobs.h"
 
 bool content_locks_acquire(struct app *app, struct content_locks *l, const struct catalog_recording *r,

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "ingest/scanning.h"
 #include "ingest/sessions_internal.h"
 #include "ingest/upload_options.h"
-#include "wire/cleanup.h"
 
 /* ---- removed */
 

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "ingest/sessions_internal.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 #include "work/jobs.h"
 
 enum {

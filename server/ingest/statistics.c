@@ -7,10 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "catalog/imports.h"
 #include "ingest/recordings.h"
 #include "ingest/scanning.h"
-#include "wire/cleanup.h"
 
 #define STATISTICS_LOCK "statistics" /* by content: they are made once */
 enum { NICENESS = 15 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "catalog/maintenance.h"
 #include "catalog/objects.h"
 #include "ingest/manifests.h"
@@ -15,7 +16,6 @@
 #include "store/bucket_reference.h"
 #include "store/manifest.h"
 #include "store/sent.h"
-#include "wire/cleanup.h"
 
 struct sweep {
     struct app *app;

@@ -9,12 +9,12 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
-#include "core/disk.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/number.h"
 #include "ingest/import_internal.h"
 #include "ingest/references.h"
 #include "store/roots.h"
-#include "wire/cleanup.h"
-#include "wire/number.h"
 
 enum { DIRTY_MAX = 4096, EVENT_BYTES = 64 << 10 };
 static const int64_t SECOND_NS = 1000000000, SOON_NS = 100000000;

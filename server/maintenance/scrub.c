@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "catalog/imports.h"
 #include "catalog/maintenance.h"
 #include "ingest/manifests.h"
@@ -19,8 +21,6 @@
 #include "reel/time.h"
 #include "store/inspect.h"
 #include "store/reference.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 enum { READ_BYTES = 1 << 20 };
 #define SAVE_NS (5 * INT64_C(1000000000))

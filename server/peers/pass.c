@@ -8,9 +8,9 @@
 #include <strings.h>
 
 #include "app.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 enum {
     BUFFER = 64 << 10,

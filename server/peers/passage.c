@@ -11,8 +11,8 @@
 
 #include "access/access.h"
 #include "app.h"
+#include "base/cleanup.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
 
 #define PASSED "X-Reel-Passed"
 #define REQUEST_ID "X-Request-Id"

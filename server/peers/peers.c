@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "app.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 #define SECOND_NS INT64_C(1000000000)
 const int64_t PEERS_BEAT_NS = 10 * SECOND_NS;

@@ -2,9 +2,9 @@
  * that have become due and follows the schedule, and at once what was poked. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "catalog/batches.h"
 #include "reel/time.h"
-#include "wire/clock.h"
 #include "work/jobs_internal.h"
 
 enum { RENEW_MAX = 64, CANCELLED_MAX = 64 };

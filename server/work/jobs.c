@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 enum { WAIT_SLICE_NS = 250000000 };
 

@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/carla.h"
 #include "reel/nanover.h"
 #include "reel/picture.h"
@@ -26,8 +28,6 @@
 #include "reel/tide.h"
 #include "reel/view.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 enum { SHOWN_MAX = 5, STAGES_MAX = 128 };
 

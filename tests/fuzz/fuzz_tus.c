@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/tus.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

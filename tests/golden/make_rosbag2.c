@@ -4,8 +4,8 @@
 #include "golden_maker.h"
 
 #include "archive_maker.h"
+#include "base/bytes.h"
 #include "db3_maker.h"
-#include "wire/bytes.h"
 
 enum { PAGE = 512 };
 #define T0 INT64_C(1700000000000000000)

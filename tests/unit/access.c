@@ -19,9 +19,9 @@
 #include "access/link_text.h"
 #include "access/links.h"
 #include "access/network.h"
+#include "base/cleanup.h"
 #include "reel/time.h"
 #include "unit/catalog_fixture.h"
-#include "wire/cleanup.h"
 
 #define DATA REEL_SCRATCH
 #define KEYS DATA "/link-keys"

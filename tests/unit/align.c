@@ -1,7 +1,7 @@
 /* Several recordings as one: clocks that fit together, topics kept distinct, and all times of the stream shifted. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "unit/toy_oracle.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 enum { SECOND = 1000000000 };
 

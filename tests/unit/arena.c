@@ -1,7 +1,7 @@
 /* core/arena.h and core/utf8.h: alignment, zeroes, the ceiling, and what counts as UTF-8. */
-#include "wire/arena.h"
-#include "wire/bytes.h"
-#include "wire/utf8.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "syntax/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
 #define BAG_FORMAT &reel_format_rosbag2_0
 #include "bag_scan.h"
 
+#include "base/cleanup.h"
 #include "reel/rosbag_info.h"
 #include "rosbag2_0_maker.h"
-#include "wire/cleanup.h"
 
 #include <stdlib.h>
 

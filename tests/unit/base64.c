@@ -1,7 +1,7 @@
-/* wire/base64.h and wire/hex.h: what is written reads back, and what is none is refused. */
-#include "wire/base64.h"
-#include "wire/bytes.h"
-#include "wire/hex.h"
+/* syntax/base64.h and base/hex.h: what is written reads back, and what is none is refused. */
+#include "syntax/base64.h"
+#include "base/bytes.h"
+#include "base/hex.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

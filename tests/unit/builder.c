@@ -1,12 +1,12 @@
-/* core/builder.h: bounded memory over any number of channels, any order of times compacted until few segments overlap,
+/* index/builder.h: bounded memory over any number of channels, any order of times compacted until few segments overlap,
  * nothing left behind by failure. */
 #include "unit/toy.h"
 
 #include <dirent.h>
 
-#include "core/builder.h"
-#include "core/index.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "index/builder.h"
+#include "index/index.h"
 
 static struct reel_builder *begin(const char *path, uint64_t part_size) {
     struct reel_error err = {0};

@@ -1,9 +1,10 @@
-/* core/cache.h: bounded by its budget but for what is in use, least recently used first, one block for many threads. */
+/* chunks/cache.h: bounded by its budget but for what is in use, least recently used first, one block for many threads.
+ */
 #include "unit/toy.h"
 
 #include <pthread.h>
 
-#include "core/cache.h"
+#include "chunks/cache.h"
 
 static struct cache_block *put(struct reel_cache *c, uint64_t recording, uint32_t chunk, size_t size) {
     uint8_t *data = malloc(size);

@@ -1,10 +1,10 @@
 /* Reading CARLA recorder files: every version, every packet, every place where a file can break off. */
 #include "carla_scan.h"
 
-#include "wire/bytes.h"
-#include "wire/carla.h"
-#include "wire/carla_names.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/carla/layout.h"
+#include "formats/carla/names.h"
 
 static struct maker world_of(const char *name, unsigned frames) {
     for (unsigned i = 0; i < MAKE_STYLES; i++) {

@@ -1,8 +1,8 @@
 /* The state of a CARLA recording at an instant: who is alive and where, and the last word of everything that is not
  * written anew. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "carla_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define STYLE (&make_styles[5])
 

@@ -1,8 +1,8 @@
 /* The questions of CARLA's tools asked of made logs: what no sample shows. The texts of real ones are compared in
  * carla_texts.c. */
+#include "base/cleanup.h"
 #include "carla_query.h"
 #include "carla_scan.h"
-#include "wire/cleanup.h"
 
 #define NEW (&make_styles[6])  /* every packet there is */
 #define BARE (&make_styles[1]) /* 0.9.6: no kinematics */

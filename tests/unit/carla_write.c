@@ -2,10 +2,10 @@
  * each is the same alone. */
 #include "carla_scan.h"
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/carla/layout.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/carla.h"
-#include "wire/cleanup.h"
 
 static struct reel_write_options options_of(const struct reel_selection *q) {
     return (struct reel_write_options){

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/cleanup.h"
 #include "catalog/postgres/postgres.h"
-#include "wire/cleanup.h"
 
 static struct reel_error err;
 

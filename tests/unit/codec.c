@@ -1,7 +1,7 @@
-/* core/codec.h: every codec to memory, to a descriptor and measured; cut, flipped, joined, padded, and bombs. */
-#include "core/codec.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+/* chunks/codec.h: every codec to memory, to a descriptor and measured; cut, flipped, joined, padded, and bombs. */
+#include "chunks/codec.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 #include <bzlib.h>
 #include <fcntl.h>

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "targets/columns/survey.h"
-#include "targets/parquet/parquet.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "tables/columns/survey.h"
+#include "tables/parquet/parquet.h"
 
 /* --- helpers
  * ----------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* core/cursor.h: bounded, sticky, and a sub-cursor stays in its record. */
-#include "wire/cursor.h"
-#include "wire/bytes.h"
+#include "base/cursor.h"
+#include "base/bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

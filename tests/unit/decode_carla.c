@@ -1,8 +1,8 @@
 /* CARLA's packets as values: every kind of every version, and what is no packet. */
+#include "base/bytes.h"
 #include "carla_scan.h"
 #include "decode_sample.h"
 #include "real_samples.h"
-#include "wire/bytes.h"
 
 #define NEW (&make_styles[6]) /* every packet there is */
 #define UE5 (&make_styles[7])

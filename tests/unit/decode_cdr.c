@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "decode_sample.h"
 #include "hex.h"
 #include "real_samples.h"
-#include "wire/bytes.h"
 
 #define LINE "================================================================================\n"
 

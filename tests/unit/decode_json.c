@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "decode_sample.h"
 #include "real_samples.h"
-#include "wire/bytes.h"
 
 static const struct reel_channel plain = {.name = "/a", .type = "x", .encoding = "json"};
 

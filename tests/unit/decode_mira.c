@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "decode_sample.h"
 #include "real_samples.h"
-#include "wire/bytes.h"
 
 static const char *decoded_text(const char *type, const void *data, size_t size) {
     const struct reel_channel channel = {.name = "/a", .type = type, .encoding = "mira"};

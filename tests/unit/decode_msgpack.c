@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "decode_text.h"
-#include "wire/bytes.h"
 
 static const struct reel_channel channel = {.name = "/a", .type = "", .encoding = "msgpack"};
 

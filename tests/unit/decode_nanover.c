@@ -9,11 +9,11 @@
 
 #include "legacy_maker.h"
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "decode_sample.h"
+#include "formats/nanover/legacy.h"
 #include "real_samples.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/nanover_legacy.h"
 
 static const struct reel_channel today = {.name = "frame", .type = "nanover/frame", .encoding = "nanover"};
 static const struct reel_channel old_frame = {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "decode_text.h"
-#include "encodings/protobuf/protobuf.h"
+#include "formats/protobuf/payload.h"
 #include "pb_maker.h"
 
 enum { ONE = 1, MANY = 3 };
@@ -223,7 +223,7 @@ static void what_the_definition_lacks(void **state) {
     pb_text(&p, 101, "y");
     pb_raw(&p, "\xb3\x06\xb4\x06", 4); /* a group that is not there either: 102 */
     assert_string_equal(decoded_text(&p), "{" LISTS ",\"lost\":{\"$base64\":\"YWI=\"},\"#99\":300,\"#100\":0,\"#101\":{"
-                                                    "\"$base64\":\"eA==\"},\"#101\":{\"$base64\":\"eQ==\"}}");
+                                          "\"$base64\":\"eA==\"},\"#101\":{\"$base64\":\"eQ==\"}}");
 }
 
 static void damage_is_reported_with_its_position(void **state) {

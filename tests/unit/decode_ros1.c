@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "decode_sample.h"
 #include "hex.h"
 #include "real_samples.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define LINE "================================================================================\n"
 #define HEADER LINE "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "decode_sample.h"
 #include "pb_maker.h"
 #include "real_samples.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static const uint8_t sender[16] = {0x91, 0xa9, 0xa5, 0xaf, 0xec, 0xa0, 0x44, 0x77,
                                    0xa8, 0x6d, 0xeb, 0x6e, 0x4a, 0x78, 0xe0, 0x02};

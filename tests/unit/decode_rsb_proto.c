@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "encodings/rsb/rsb.h"
-#include "wire/bytes.h"
-#include "wire/json_out.h"
-#include "wire/proto_text.h"
+#include "base/bytes.h"
+#include "formats/protobuf/text.h"
+#include "formats/tide/rsb.h"
+#include "syntax/json_out.h"
 
 static void texts_are_compiled(void **state) {
     (void)state;

@@ -1,13 +1,13 @@
 /* Channels whose type needs other types, each in a schema of its own: TIDE 2.0 keeps them so, and every file that Reel
  * makes of it. */
 #include "bag_scan.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "decode_text.h"
 #include "hex.h"
 #include "pb_maker.h"
 #include "tables.h"
 #include "tide_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define LINE "================================================================================\n"
 #define POINT "float64 x\nfloat64 y\nfloat64 z\n"

@@ -12,9 +12,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "core/disk.h"
-#include "core/output_file.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
+#include "base/disk.h"
+#include "base/output_file.h"
 
 static struct reel_error err;
 

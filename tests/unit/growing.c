@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/growing.h"
 #include "reel/open.h"
 #include "reel/record.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static struct reel_error err;
 static char path[512], pack[512], other_pack[512];

@@ -1,6 +1,6 @@
-/* wire/hash_table.h: what was set is found, keys are compared whole, and an empty table holds nothing. */
-#include "wire/hash_table.h"
-#include "wire/bytes.h"
+/* base/hash_table.h: what was set is found, keys are compared whole, and an empty table holds nothing. */
+#include "base/hash_table.h"
+#include "base/bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

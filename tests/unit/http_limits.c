@@ -1,6 +1,6 @@
 /* server/http over real sockets: bodies, hostile requests, deadlines, stopping. */
+#include "base/cleanup.h"
 #include "unit/http_toy.h"
-#include "wire/cleanup.h"
 
 /* ---- bodies */
 

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/number.h"
 #include "http/http_internal.h"
-#include "wire/number.h"
 
 static const char *const kinds[] = {"red", "green", NULL};
 static const struct http_param table[] = {{.name = "text", .type = HTTP_TEXT},

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
+#include "base/cleanup.h"
 #include "http/http_internal.h"
 #include "unit/http_client.h"
-#include "wire/cleanup.h"
 
 enum { TOY_FILE_BYTES = 1000000 };
 

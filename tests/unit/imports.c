@@ -10,11 +10,11 @@
 #include <time.h>
 #include <utime.h>
 
+#include "base/cleanup.h"
 #include "ingest/import.h"
 #include "ingest/references.h"
 #include "store/inspect.h"
 #include "unit/ingest_trial.h"
-#include "wire/cleanup.h"
 
 #define PLACE REEL_SCRATCH "/place"
 #define ROOT PLACE "/root"

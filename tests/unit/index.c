@@ -1,9 +1,9 @@
 /* reel/index.h: what a scan reported is what an opened pack tells. */
 #include "unit/toy.h"
 
-#include "core/index.h"
-#include "wire/bytes.h"
-#include "wire/limits.h"
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "index/index.h"
 
 static bool full_scan(struct reel_scan *scan, struct reel_error *err) {
     static const char *const topics[] = {"frame", "state"};

@@ -9,11 +9,11 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "ingest/local.h"
 #include "ingest/scanning.h"
 #include "store/inspect.h"
 #include "unit/ingest_trial.h"
-#include "wire/cleanup.h"
 
 #define MS INT64_C(1000000)
 #define PATHS(name) ((const char *const[]){REEL_SCRATCH name})

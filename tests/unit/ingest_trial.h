@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "base/bytes.h"
 #include "ingest/ingest.h"
 #include "ingest/recordings.h"
 #include "job_kinds.h"
 #include "reel/scan.h"
 #include "store/reference.h"
 #include "store/roots.h"
-#include "wire/bytes.h"
 #include "work/locks.h"
 
 #define DATA REEL_SCRATCH "/data"

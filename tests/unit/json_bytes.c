@@ -1,5 +1,5 @@
-/* core/json_bytes.h: bytes take the place of their digits, whatever the pieces that come and go; the rest stays. */
-#include "core/json_bytes.h"
+/* chunks/json_bytes.h: bytes take the place of their digits, whatever the pieces that come and go; the rest stays. */
+#include "chunks/json_bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

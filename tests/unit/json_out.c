@@ -7,9 +7,9 @@
 #include <float.h>
 #include <math.h>
 
-#include "wire/bytes.h"
-#include "wire/json_out.h"
-#include "wire/visit.h"
+#include "base/bytes.h"
+#include "syntax/json_out.h"
+#include "syntax/visitor.h"
 
 static struct grow out;
 static struct json_out json;

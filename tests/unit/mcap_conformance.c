@@ -2,8 +2,8 @@
  * record. Without them the test is skipped. */
 #define BAG_FORMAT &reel_format_mcap
 #include "bag_scan.h"
+#include "base/cleanup.h"
 #include "real_samples.h"
-#include "wire/cleanup.h"
 
 #include <dirent.h>
 #include <jansson.h>

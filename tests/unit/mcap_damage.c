@@ -1,7 +1,7 @@
 /* The MCAP reader on files that are cut, damaged, or lie: what is whole is kept, what is broken stays out, and the
  * findings report it. */
+#include "base/bytes.h"
 #include "mcap_scan.h"
-#include "wire/bytes.h"
 
 /* ---- cut files ---- */
 

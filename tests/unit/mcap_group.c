@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "core/codec.h"
+#include "base/cleanup.h"
+#include "chunks/codec.h"
 #include "mcap_scan.h"
 #include "unit/mcap_reader.h"
-#include "wire/cleanup.h"
 
 enum { HEAVY = 20000, SECONDS = 20, DAMAGES = 6 };
 static const int64_t SECOND = 1000000000;

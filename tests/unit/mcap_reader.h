@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "formats/mcap/wire.h"
-#include "wire/bytes.h"
-#include "wire/cursor.h"
+#include "base/bytes.h"
+#include "base/cursor.h"
+#include "formats/mcap/layout.h"
 
 enum { IDS = 512, CHUNKS = 8192 };
 

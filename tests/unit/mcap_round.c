@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "mcap_maker.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static const char *const compressions[] = {"", "zstd", "lz4"};
 

@@ -1,8 +1,8 @@
 /* The MCAP reader on whole files made byte by byte: chunked and not, compressed, with definitions in every order, in
  * several files. Damage: mcap_damage.c. */
 #include "mcap_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 /* ---- whole files ---- */
 

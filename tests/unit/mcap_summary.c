@@ -1,10 +1,10 @@
 /* Summaries of MCAP files, read from the head and the summary section alone, equal the result of their scans; a file
  * without statistics, or with an inconsistent summary section, has none. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "mcap_maker.h"
 #include "real_samples.h"
 #include "summary_check.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define FORMAT (&reel_format_mcap)
 

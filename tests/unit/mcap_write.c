@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "tables.h"
 #include "unit/mcap_reader.h"
-#include "wire/bytes.h"
 
 /* --- helpers
  * ----------------------------------------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
-/* core/merge.h: segments are opened when they are reached and closed at their end; counting reads only what it must.
+/* stream/merge.h: segments are opened when they are reached and closed at their end; counting reads only what it must.
  * (Order, ranges and seeking over recordings are proven in stream.c.) */
 #include "unit/toy_oracle.h"
 
-#include "core/merge.h"
-#include "core/reader.h"
+#include "read/reader.h"
+#include "stream/merge.h"
 
 static struct merge *merge_of(struct reel_recording *const *recordings, uint32_t n) {
     struct merge_segment *segments = malloc(10000 * sizeof *segments);

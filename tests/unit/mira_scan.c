@@ -3,8 +3,8 @@
 #include "mira_maker.h"
 
 #include "bag_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* Summarys of MIRA tapes: what infos and index tables tell is what a scan finds, or is refused; and little is read of
  * large tapes. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "mira_render.h"
 #include "summary_check.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <stdio.h>
 

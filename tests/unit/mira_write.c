@@ -1,9 +1,9 @@
 /* Writing MIRA tapes: what comes out is planned to the byte, reads back equal and without a finding, and any range of
  * it is the same alone.
  */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "mira_render.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* wire/nal.h: units behind start codes of either length, what they are, and the sides in a parameter set. */
-#include "wire/nal.h"
+/* syntax/nal.h: units behind start codes of either length, what they are, and the sides in a parameter set. */
+#include "syntax/nal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/nanover_legacy.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/nanover/legacy.h"
 
 /* --- conversion --- */
 

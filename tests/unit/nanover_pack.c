@@ -1,6 +1,6 @@
 /* MessagePack item by item: every code, every way of being cut, depth, and what strict readers refuse. */
+#include "base/bytes.h"
 #include "nanover_maker.h"
-#include "wire/bytes.h"
 
 static enum msgpack_result walk(const void *data, size_t size, size_t *used, struct msgpack_faults *faults) {
     struct cursor c = cursor_of(bytes_of(data, size));

@@ -1,7 +1,7 @@
 /* NanoVer recordings read: channels, times, damage, recovery; the numbered rules of the format. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "nanover_maker.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static int probe(struct reel_bytes file, const char *name) {
     struct reel_error err = {0};

@@ -1,6 +1,6 @@
 /* The message in front of a cut: the frame and state of that instant. */
+#include "base/cleanup.h"
 #include "nanover_maker.h"
-#include "wire/cleanup.h"
 
 static struct reel_selection cut_at(int64_t start_ns, const char *const *topic) {
     struct reel_selection selection = reel_select_all;

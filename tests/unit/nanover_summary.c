@@ -1,9 +1,9 @@
 /* Summaries of NanoVer recordings equal the result of a scan, or are refused; and little is read of large ones. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "nanover_maker.h"
 #include "real_samples.h"
 #include "summary_check.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static void assert_same(struct reel_bytes file) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(file.data, file.size));

@@ -1,10 +1,10 @@
 /* The questions of NanoVer's own tools: moments, resets, changes, energies, frames and single runs. */
 #include "nanover_maker.h"
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "reel/nanover.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 /* --- asking --- */
 

@@ -1,9 +1,9 @@
 /* NanoVer recordings written: the official layout, byte by byte, cuts, what is carried over, and ranges. */
 #include "nanover_maker.h"
 
-#include "formats/nanover/nanover.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/nanover/container.h"
 
 struct output {
     uint8_t *data;

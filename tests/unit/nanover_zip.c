@@ -1,9 +1,9 @@
 /* The archive's directory: where members lie, in every shape of archive, and what is refused. */
 #include "nanover_maker.h"
 
-#include "formats/nanover/nanover.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/nanover/container.h"
 
 static void open_zip(struct nanover_archive *archive, struct reel_bytes file, bool expected) {
     struct reel_error err = {0};

@@ -1,10 +1,10 @@
 /* Every allocation of a whole journey (scan, index, stream, plan, render, lookup) fails once: each time an error,
  * REEL_NO_MEMORY, and nothing lost (the address sanitizer sees leaks). Linked with --wrap for malloc, calloc, realloc,
  * strdup and asprintf. */
-#include "core/builder.h"
+#include "base/cleanup.h"
+#include "index/builder.h"
 #include "unit/toy_chunks.h"
 #include "unit/toy_writer.h"
-#include "wire/cleanup.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);

@@ -1,13 +1,13 @@
-/* core/pack.h and the pack file: columns come back as they were, stay within their bound, are small for regular
+/* index/pack.h and the pack file: columns come back as they were, stay within their bound, are small for regular
  * recordings, and no flipped bit passes. */
 #include "unit/toy.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "core/index.h"
-#include "wire/bytes.h"
-#include "wire/limits.h"
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "index/index.h"
 
 static struct reel_entry random_entry(uint64_t *seed, unsigned kind) {
     struct reel_entry e = {.channel = 3};

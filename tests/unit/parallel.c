@@ -13,8 +13,8 @@ extern const struct reel_format reel_format_carla;
 
 #include <cmocka.h>
 
+#include "base/threads.h"
 #include "carla_maker.h"
-#include "core/threads.h"
 #include "reel/convert.h"
 #include "tables.h"
 

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "reel/convert.h"
 #include "reel/table.h"
 #include "tables.h"
-#include "wire/bytes.h"
 
 static void channel(struct toy *toy, const char *topic, const char *type, const char *encoding) {
     toy_channel(toy, &(struct reel_channel){.name = topic, .type = type, .encoding = encoding});

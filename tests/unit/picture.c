@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "media/image.h"
 #include "pb_maker.h"
-#include "reports/picture/picture.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 #include <math.h>
 #include <stdio.h>

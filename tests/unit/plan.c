@@ -2,9 +2,9 @@
  * time. */
 #include "unit/toy_writer.h"
 
-#include "core/front.h"
-#include "core/run.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "convert/writer_run.h"
+#include "stream/initial_state.h"
 
 static const struct reel_write_options options;
 

@@ -8,8 +8,8 @@
 
 #include "bag_scan.h"
 
-#include "core/run.h"
-#include "formats/mcap/wire.h"
+#include "convert/writer_run.h"
+#include "formats/mcap/layout.h"
 #include "formats/mcap/write.h"
 #include "reel/convert.h"
 #include "reel/open.h"

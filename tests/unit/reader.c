@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "wire/bytes.h"
-#include "wire/limits.h"
+#include "base/bytes.h"
+#include "base/limits.h"
 
 static void windows_follow_and_jump(void **state) {
     (void)state;

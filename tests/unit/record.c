@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/open.h"
 #include "reel/record.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static struct reel_error err;
 static uint8_t noise[3 << 20];

@@ -1,8 +1,8 @@
 /* The tables of formats and writers: the highest bid wins, endings and versions find their writer, and a lookup without
  * a match reports what there is. */
 #define TOY_OWN_TABLES
+#include "base/bytes.h"
 #include "unit/toy.h"
-#include "wire/bytes.h"
 
 static int bid_of(struct reel_bytes head, const char *magic, int bits) {
     return bytes_start(head, bytes_text(magic)) ? bits : 0;

@@ -1,8 +1,8 @@
 /* Rendering: any range of a planned output is that of the whole, by one reader or several; a streamed output comes
  * whole through any buffer. */
+#include "base/bytes.h"
 #include "one_thread.h"
 #include "unit/toy_writer.h"
-#include "wire/bytes.h"
 
 #include <pthread.h>
 

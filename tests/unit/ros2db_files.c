@@ -3,12 +3,12 @@
 #include <zstd.h>
 
 #include "archive_maker.h"
-#include "core/codec.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "chunks/codec.h"
 #include "db3_scan.h"
+#include "formats/mcap/message.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/mcap.h"
 
 #define T0 INT64_C(1700000000000000000)
 #define YAML(version, paths, count, more)                                                                              \
@@ -91,8 +91,7 @@ static void metadata_alone(void **state) {
 static bool joins(const char *a_name, struct reel_bytes a, const char *b_name, struct reel_bytes b) {
     struct reel_error err;
     AUTO(reel_source_free)
-    struct reel_source *x = reel_source_from_memory(a, a_name, &err),
-                       *y = reel_source_from_memory(b, b_name, &err);
+    struct reel_source *x = reel_source_from_memory(a, a_name, &err), *y = reel_source_from_memory(b, b_name, &err);
     bool one = reel_format_rosbag2.joins(x, y);
     assert_int_equal(reel_format_rosbag2.joins(y, x), one);
     return one;

@@ -1,9 +1,9 @@
 /* formats/ros2db_open.c, ros2db_vfs.c, ros2db_walk.c on databases that are cut, damaged, or made to do harm. */
 #include <time.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "db3_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define T0 INT64_C(1700000000000000000)
 enum { PAGE = 512, MESSAGES = 300 };

@@ -1,9 +1,9 @@
 /* formats/ros2db_meta.c: metadata.yaml of every version, and YAML that is none, or too much. */
 #include <time.h>
 
+#include "base/bytes.h"
 #include "db3_scan.h"
-#include "formats/ros2db/ros2db.h"
-#include "wire/bytes.h"
+#include "formats/rosbag2/container.h"
 
 static struct ros2db_meta meta;
 static struct arena arena;

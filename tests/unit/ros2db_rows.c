@@ -1,8 +1,8 @@
 /* formats/ros2db_source.c: pieces of rows, from many threads at once, and what is not there. */
 #include <pthread.h>
 
+#include "base/bytes.h"
 #include "db3_scan.h"
-#include "wire/bytes.h"
 
 enum { ROWS = 40, SIZE_MAX_ROW = 30000, THREADS = 6, READS = 300 };
 

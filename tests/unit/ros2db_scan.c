@@ -1,9 +1,9 @@
 /* formats/ros2db_*.c on one database: every schema version, channels, times, payloads of any size, rows that are not as
  * they should be, and what an MCAP file made of it says. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "db3_scan.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define T0 INT64_C(1700000000000000000)
 static int64_t id_of(int64_t time_ns) {

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "core/ros_md5.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/ros/md5.h"
 
 #define LINE "================================================================================\n"
 #define POINT "float64 x\nfloat64 y\nfloat64 z\n"

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "reel/convert.h"
 #include "tables.h"
-#include "wire/bytes.h"
 
 enum { MESSAGES = 200 };
 

@@ -1,6 +1,6 @@
 /* formats/ros_rename.h: old package names become today's in type positions and nowhere else. */
-#include "wire/ros_rename.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
+#include "formats/ros/rename.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

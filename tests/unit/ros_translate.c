@@ -8,14 +8,14 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "encodings/ros/standard.h"
-#include "encodings/ros/translate.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/sha256.h"
+#include "formats/ros/standard.h"
+#include "formats/ros/translate.h"
 #include "hex.h"
 #include "real_samples.h"
-#include "wire/arena.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/sha256.h"
 
 #define LINE "================================================================================\n"
 

@@ -1,8 +1,8 @@
 /* ROS bags 0 to 1.2: what is recognised, what becomes of headers, definitions and channels; the numbered rules of the
  * format. */
 #include "bag_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 #define TYPED(topic) topic "\n" MAKE_MD5 "\n" MAKE_TYPE "\n"
 

@@ -3,9 +3,9 @@
 #include "mira_render.h"
 #include "summary_check.h"
 
-#include "core/sample.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "index/sample.h"
 
 #define FLOAT_MD5 "fdb28210bfa9d7c91146260178d9a584"
 #define T0 1500000000u

@@ -1,8 +1,8 @@
 /* The walk over framed records: cut and damaged files, going on after damage, the in-file index proved, and templates
  * that never change a result. */
 #include "bag_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 /* Writing ROS bag 1.2: what comes out is planned to the byte, reads back without a finding, and any range of it is the
  * same alone. */
 #include "bag_scan.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static void free_maker(struct maker *m) {
     free(m->data);

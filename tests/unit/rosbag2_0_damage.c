@@ -2,9 +2,9 @@
  * whole is kept, what is lost is reported. */
 #define BAG_FORMAT &reel_format_rosbag2_0
 #include "bag_scan.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "rosbag2_0_maker.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define BAG __attribute__((cleanup(make2_free))) struct make2
 #define RECORDING AUTO(reel_recording_free) struct reel_recording

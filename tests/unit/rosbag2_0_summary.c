@@ -1,9 +1,9 @@
 /* Summaries of ROS bags 2.0 equal the result of their scans, from the header and the end of the file alone; an index
  * that does not hold together is none. */
+#include "base/bytes.h"
 #include "real_samples.h"
 #include "rosbag2_0_maker.h"
 #include "summary_check.h"
-#include "wire/bytes.h"
 
 #define BAG __attribute__((cleanup(make2_free))) struct make2
 #define FORMAT (&reel_format_rosbag2_0)

@@ -6,10 +6,10 @@
 #include "unit/toy_format.h"
 
 #include "bag_scan.h"
-#include "core/ros_md5.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/ros/md5.h"
 #include "rosbag2_0_maker.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define BAG __attribute__((cleanup(make2_free))) struct make2
 static void free_maker(struct maker *m) {

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/open.h"
 #include "reel/rows.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static struct reel_error err;
 static char path[512];

@@ -1,10 +1,10 @@
 /* The numbered rules of the CARLA recorder. */
 #include "carla_scan.h"
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/carla/layout.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/carla.h"
-#include "wire/cleanup.h"
 
 #define STYLE (&make_styles[4])
 

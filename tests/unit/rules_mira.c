@@ -1,7 +1,7 @@
 /* The numbered rules of MIRA tapes. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "mira_render.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static const struct reel_write_options plain = {.compression = ""};
 

@@ -2,9 +2,9 @@
  * test. */
 #include "nanover_maker.h"
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define BOTH "{'frame' {'frame.index' 1 'particle.positions' " ASIDE "} 'state' {'updates' {'user' 'y'} 'removals' []}}"
 

@@ -1,7 +1,7 @@
 /* What the tests of the single modules leave open of the numbered rules of ROS bag 1.2. */
 #include "bag_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 static void free_maker(struct maker *m) {
     free(m->data);

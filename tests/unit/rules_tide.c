@@ -1,7 +1,7 @@
 /* The numbered rules of TIDE's specification (RD 1), one test or more each. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "tide_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define SIX "/a=m0|/b=m1|/a=m2|/b=m3|/a=m4|/b=m5|"
 

@@ -1,9 +1,9 @@
 /* The numbered rules of TIDE's specification (RD 1), where they span other formats, writing and summarys. */
 #include "tide_scan.h"
 
-#include "formats/tide/wire.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "formats/tide/layout.h"
 
 #define SIX "/a=m0|/b=m1|/a=m2|/b=m3|/a=m4|/b=m5|"
 

@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
+#include "base/hex.h"
 #include "store/s3/credentials.h"
 #include "store/s3/s3.h"
 #include "store/s3/sign.h"
 #include "store/s3/xml.h"
 #include "store/sha256.h"
-#include "wire/hex.h"
 
 #define NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" /* SHA-256 of no bytes */
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "wire/bytes.h"
-#include "wire/limits.h"
+#include "base/bytes.h"
+#include "base/limits.h"
 
 #define PATH REEL_SCRATCH "/scan.pack"
 

@@ -5,12 +5,12 @@
 
 #include <cmocka.h>
 
+#include "base/cleanup.h"
 #include "catalog/notes.h"
 #include "catalog/pattern.h"
 #include "catalog/search.h"
 #include "catalog/values.h"
 #include "unit/catalog_fixture.h"
-#include "wire/cleanup.h"
 
 /* ---- the grammar */
 

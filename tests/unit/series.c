@@ -8,12 +8,12 @@
 
 #include "unit/toy_format.h"
 
-#include "core/fields.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "decode/fields.h"
 #include "reel/series.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/json_out.h"
-#include "wire/visit.h"
+#include "syntax/json_out.h"
+#include "syntax/visitor.h"
 
 /* ---- fields */
 

@@ -1,6 +1,6 @@
 /* reel/sink.h: whatever the window, what is stored is that part of the whole. */
 #include "reel/sink.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* reel/source.h: exact reads, ranges that cannot wrap, and files that change or are none. */
 #include "reel/source.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
-/* core/spool.h: a chunk's raw bytes as a source, in memory or in a file that appears whole or not at all. */
+/* chunks/spool.h: a chunk's raw bytes as a source, in memory or in a file that appears whole or not at all. */
 #include "unit/toy_chunks.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 
-#include "core/spool.h"
+#include "chunks/spool.h"
 
 #define FOLDER REEL_SCRATCH "/spool"
 

@@ -1,6 +1,6 @@
 /* reel/iterate.h against a naive oracle: what a stream gives, and that it can be taken up again at any message. */
+#include "base/bytes.h"
 #include "unit/toy_oracle.h"
-#include "wire/bytes.h"
 
 enum { TOYS_MAX = 4 };
 

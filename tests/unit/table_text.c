@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/shortest_number.h"
 #include "reel/table.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/shortest.h"
 
 static bool put(void *context, const char *text, size_t size) {
     grow_put(context, text, size);

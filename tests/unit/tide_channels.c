@@ -1,9 +1,9 @@
 /* The channels of made TIDE logs as rows. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "reel/tide.h"
 #include "tide_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 static bool put(void *context, const char *text, size_t size) {
     grow_put(context, text, size);

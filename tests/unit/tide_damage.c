@@ -1,6 +1,6 @@
 /* Damaged TIDE logs: what is whole is kept, what is lost is reported with its offset. */
+#include "base/bytes.h"
 #include "tide_scan.h"
-#include "wire/bytes.h"
 
 /* How many messages of a log lie whole in its first `size` bytes: an oracle that knows where the maker put the entries.
  */

@@ -1,9 +1,9 @@
 /* Who took part in an RSB system, from made events of its introspection. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "pb_maker.h"
 #include "reel/tide.h"
 #include "tide_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define SCHEMA ".rsb.protocol.introspection."
 #define SCOPE "/__rsb/introspection/participants/"
@@ -126,25 +126,25 @@ static void hosts_processes_participants(void **state) {
                                         "31") ",\"kind\":\"informer\",\"scope\":\"/a/\\\"x\\\"/"
                                               "\",\"type\":\"string\","
                                               "\"transport\":[\"socket:\",\"spread://"
-                                              "hub:4803\"],\"first_hello\":" TIME("22") ",\"last_hello\":" TIME("22") ",\"bye\":null}]},\n " PROCESS(
-                                                  "11") "{\"id\":" UUID("34") ",\"parent\":null,\"kind\":"
-                                                                              "\"listener\",\"scope\":\"/c/"
-                                                                              "\",\"type\":null,\"transport\":[],"
-                                                                              "\"first_hello\":" TIME(
-                                                                                  "24") ",\"last_hello\":" TIME("24") ",\"bye\":null}]}]},\n" HOST("zulu")
-                                                                                  PROCESS("20") "{\"id\":" UUID(
-                                                                                      "33") ",\"parent\":null,"
-                                                                                            "\"kind\":\"listener\","
-                                                                                            "\"scope\":\"/b/"
-                                                                                            "\",\"type\":null,"
-                                                                                            "\"transport\":[],"
-                                                                                            "\"first_hello\":" TIME("2"
-                                                                                                                    "0") ",\"last_hello\":" TIME(
-                                                                                                "20") ",\"bye\""
-                                                                                                      ":" TIME(
-                                                                                                          "25") "}]}]"
-                                                                                                                "}]}"
-                                                                                                                "\n");
+                                              "hub:4803\"],\"first_hello\":" TIME("22") ",\"last_hello\":" TIME("22") ",\"bye\":null}]},\n " PROCESS("11") "{\"id\":" UUID(
+                                                  "34") ",\"parent\":null,\"kind\":"
+                                                        "\"listener\",\"scope\":\"/c/"
+                                                        "\",\"type\":null,\"transport\":[],"
+                                                        "\"first_hello\":" TIME("24") ",\"last_hello\":" TIME(
+                                                            "24") ",\"bye\":null}]}]},\n" HOST("zulu")
+                                                            PROCESS("20") "{\"id\":" UUID(
+                                                                "33") ",\"parent\":null,"
+                                                                      "\"kind\":\"listener\","
+                                                                      "\"scope\":\"/b/"
+                                                                      "\",\"type\":null,"
+                                                                      "\"transport\":[],"
+                                                                      "\"first_hello\":" TIME(
+                                                                          "2"
+                                                                          "0") ",\"last_hello\":" TIME("20") ",\"bye\""
+                                                                                                             ":" TIME(
+                                                                                                                 "25") "}]}]"
+                                                                                                                       "}]}"
+                                                                                                                       "\n");
     struct reel_selection before = reel_select_all;
     before.end_ns = (int64_t)LOG_T0;
     assert_tree(r, &before, "{\"hosts\":[]}\n");

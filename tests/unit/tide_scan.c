@@ -1,6 +1,6 @@
 /* Reading TIDE logs as they are found: what recorders wrote, with what they got wrong. */
 #include "tide_scan.h"
-#include "wire/bytes.h"
+#include "base/bytes.h"
 
 #define SIX "/a=m0|/b=m1|/a=m2|/b=m3|/a=m4|/b=m5|"
 

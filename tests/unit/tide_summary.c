@@ -1,9 +1,9 @@
 /* Summaries of TIDE logs equal the result of a scan, or are refused; and little is read of large logs. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "real_samples.h"
 #include "summary_check.h"
 #include "tide_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 static void assert_same(const struct log *l) {
     AUTO(reel_source_free) struct reel_source *source = in_memory(bytes_of(l->data, l->size));

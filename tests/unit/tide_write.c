@@ -1,11 +1,11 @@
 /* Writing TIDE logs: what comes out is planned to the byte, reads back equal, and any range of it is the same alone. */
 #include "bag_scan.h"
-#include "core/codec.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/sha1.h"
+#include "chunks/codec.h"
 #include "formats/tide/write.h"
 #include "tide_scan.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/sha1.h"
 
 static void free_maker(struct maker *m) {
     free(m->data);

@@ -23,11 +23,11 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/bytes.h"
+#include "base/grow.h"
 #include "reel/encoding.h"
 #include "reel/scan.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/grow.h"
 
 enum { TOY_HEAD = 4, TOY_PARTS_MAX = 4 };
 enum toy_order { TOY_REGULAR, TOY_TIES, TOY_JITTER, TOY_REVERSED, TOY_RANDOM, TOY_EXTREME };

@@ -20,12 +20,12 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
 #include "reel/reader.h"
 #include "reel/scan.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/cursor.h"
 
 enum { TOY_RECORD_HEAD = 5, TOY_MESSAGE_HEAD = 24 };
 

@@ -12,10 +12,10 @@
 #ifndef REEL_TESTS_TOY_WRITER_H
 #define REEL_TESTS_TOY_WRITER_H
 
-#include "core/pack.h"
+#include "base/bytes.h"
+#include "base/cursor.h"
+#include "index/pack.h"
 #include "unit/toy_oracle.h"
-#include "wire/bytes.h"
-#include "wire/cursor.h"
 
 enum {
     TOY_GROUP_MESSAGES = 20,

@@ -13,10 +13,10 @@
 
 #include "unit/toy_format.h"
 
-#include "core/pack.h"
+#include "base/cleanup.h"
+#include "index/pack.h"
 #include "reel/values.h"
 #include "values/statistics.h"
-#include "wire/cleanup.h"
 
 enum { MESSAGES = 9000, TOPICS = 2, CONDITIONS = 8 };
 struct sample {

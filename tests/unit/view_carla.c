@@ -1,8 +1,8 @@
 /* CARLA's packets as scenes, frames, lines and numbers for viewers. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "carla_scan.h"
 #include "view_check.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define STYLE (&make_styles[4])
 

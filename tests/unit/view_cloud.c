@@ -1,8 +1,8 @@
 /* Point clouds of old ROS as those that viewers draw. */
 #include "bag_scan.h"
+#include "base/cleanup.h"
 #include "hex.h"
 #include "view_check.h"
-#include "wire/cleanup.h"
 
 #define LINE "================================================================================\n"
 #define TYPES                                                                                                          \

@@ -1,5 +1,5 @@
 /* core/window.h: the right bytes at any place, each read once on a walk, and honest after a failed read. */
-#include "wire/window.h"
+#include "base/window.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

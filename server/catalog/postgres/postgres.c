@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "catalog/postgres/postgres.h"
 #include "catalog/text.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 enum { WAIT_FOR_READER_S = 10, LISTEN_MS = 200, LISTEN_AGAIN_MS = 2000 };
 

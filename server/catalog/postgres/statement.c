@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/postgres/postgres.h"
-#include "wire/cleanup.h"
 
 static struct pg_statement *own(struct db_statement *s) {
     return (struct pg_statement *)s;

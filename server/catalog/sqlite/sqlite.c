@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/ownership.h"
 #include "catalog/sqlite/sqlite.h"
 #include "catalog/text.h"
-#include "core/ownership.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 /* A reader keeps 4 MB of pages (cache_size): a page of a list at a million recordings is a quarter faster than with
  * SQLite's 2 MB, more gives nothing. */

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "catalog/columns.h"
 #include "catalog/sqlite/sqlite.h"
-#include "wire/cleanup.h"
 
 const struct columns_array sqlite_arrays[COLUMNS_ARRAYS] = {{"{ints ", "json_each(", ")"},
                                                             {"{texts ", "json_each(", ")"},

@@ -9,11 +9,11 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "store/s3/s3_internal.h"
 #include "store/s3/xml.h"
-#include "wire/base64.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
+#include "syntax/base64.h"
 
 enum {
     CONNECT_MS = 3000,
