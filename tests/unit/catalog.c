@@ -280,7 +280,7 @@ static void servers_come_and_go(void **state) {
     enum { OLD = 1000, NOW = 9000 };
     struct catalog_server of_one = {.id = "00000000000000000000000000000001",
                                     .address = "http://10.0.0.1:8040",
-                                    .beat_ns = OLD},
+                                    .heartbeat_ns = OLD},
                           found;
     struct catalog_recording r = {.collection = (char *)"lab",
                                   .name = (char *)"live",
@@ -292,10 +292,10 @@ static void servers_come_and_go(void **state) {
     r.home = of_one.id;
     memset(r.content, 'd', SHA256_HEX - 1);
     assert_true(catalog_add(c, &r, NULL, false, &err));
-    assert_true(catalog_server_beat(c, &of_one, &err));
+    assert_true(catalog_server_heartbeat(c, &of_one, &err));
     assert_true(catalog_server_find(c, of_one.id, &found, &err));
     assert_string_equal(found.address, of_one.address);
-    assert_int_equal(found.beat_ns, OLD);
+    assert_int_equal(found.heartbeat_ns, OLD);
     assert_false(catalog_server_find(c, "0", &found, &err));
     assert_int_equal(err.code, REEL_NOT_FOUND);
 
@@ -316,8 +316,8 @@ static void servers_come_and_go(void **state) {
     assert_int_equal(got.state, STATE_MISSING);
     assert_string_equal(got.problem, "its server is gone");
     catalog_recording_done(&got);
-    of_one.beat_ns = NOW;
-    assert_true(catalog_server_beat(c, &of_one, &err));
+    of_one.heartbeat_ns = NOW;
+    assert_true(catalog_server_heartbeat(c, &of_one, &err));
     assert_true(catalog_take_home(c, r.id, of_one.id, &err));
     assert_true(catalog_get(c, r.id, &got, &err));
     assert_int_equal(got.state, STATE_RECORDING);

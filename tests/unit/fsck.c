@@ -13,11 +13,11 @@
 
 #include "catalog/maintenance.h"
 #include "catalog/notes.h"
-#include "ingest/manifests.h"
-#include "ingest/scanning.h"
 #include "maintenance/backup_files.h"
 #include "maintenance/fsck.h"
 #include "maintenance/rebuild.h"
+#include "manifests/manifests.h"
+#include "scans/scanning.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
 #include "unit/ingest_trial.h"

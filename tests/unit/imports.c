@@ -11,8 +11,8 @@
 #include <utime.h>
 
 #include "base/cleanup.h"
-#include "ingest/import.h"
-#include "ingest/references.h"
+#include "imports/import.h"
+#include "scans/references.h"
 #include "store/inspect.h"
 #include "unit/ingest_trial.h"
 

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "ingest/local.h"
-#include "ingest/scanning.h"
+#include "imports/local.h"
+#include "scans/scanning.h"
 #include "store/inspect.h"
 #include "unit/ingest_trial.h"
 

@@ -12,10 +12,10 @@
 
 #include "app.h"
 #include "base/bytes.h"
-#include "ingest/ingest.h"
-#include "ingest/recordings.h"
 #include "job_kinds.h"
+#include "recordings/ingest.h"
 #include "reel/scan.h"
+#include "scans/open_recordings.h"
 #include "store/reference.h"
 #include "store/roots.h"
 #include "work/locks.h"

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ingest/sessions_internal.h"
 #include "reel/time.h"
 #include "store/inspect.h"
 #include "unit/ingest_trial.h"
+#include "uploads/sessions_internal.h"
 
 #define EXPIRY_S 3600
 

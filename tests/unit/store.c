@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "catalog/catalog.h"
-#include "ingest/manifest_entry.h"
+#include "manifests/manifest_entry.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
 #include "store/store.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/ustar.h"
+#include "syntax/ustar.h"
 
 static uint8_t head[USTAR_HEAD_MAX];
 
