@@ -172,6 +172,30 @@ static void what_is_encoded_decodes_and_is_always_the_same(void **state) {
     }
 }
 
+/* Around the sizes of the codecs' blocks, for what cannot be compressed and for what shrinks to nothing. */
+static void the_bound_holds(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0,     1,     2,     255,    256,    257,    16383,        16384,
+                                   16385, 65535, 65536, 131071, 131073, 900001, (1 << 20) + 1};
+    static uint8_t noise[(1 << 20) + 1], zeros[(1 << 20) + 1];
+    uint64_t seed = 11;
+    for (size_t i = 0; i < sizeof noise; i++) {
+        seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+        noise[i] = (uint8_t)(seed >> 56);
+    }
+    for (size_t c = 0; c < ALL; c++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            const uint8_t *both[] = {noise, zeros};
+            for (size_t k = 0; k < 2; k++) {
+                AUTO_STRUCT(grow_done) struct grow out = {0};
+                struct reel_error err = {0};
+                assert_true(codec_encode(all[c], both[k], sizes[i], &out, &err));
+                assert_in_range(out.size, 0, codec_encode_bound(all[c], sizes[i]));
+            }
+        }
+    }
+}
+
 /* FLG: independent blocks, a checksum of the content and none of blocks, no content size, no dictionary. BD: blocks of
  * 1 MiB, or less when all is less. */
 static void lz4_frames_are_what_ros_reads(void **state) {
@@ -391,6 +415,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_codec_every_size),
         cmocka_unit_test(what_is_encoded_decodes_and_is_always_the_same),
+        cmocka_unit_test(the_bound_holds),
         cmocka_unit_test(lz4_frames_are_what_ros_reads),
         cmocka_unit_test(more_or_fewer_bytes_than_stated_is_damage),
         cmocka_unit_test(a_cut_anywhere_is_damage),
