@@ -20,7 +20,7 @@ struct follow {
     uint32_t actor;
     struct carla_layout *layouts; /* by channel; vec 0: not one of positions */
     struct arena arena;
-    const uint8_t *front,
+    const uint8_t *initial,
         *seen; /* a payload put in front, and as the actor sees it: the same in every round of a loop */
     uint8_t *payload;
     size_t room;
@@ -143,12 +143,12 @@ static bool convert(struct follow *f, const struct carla_layout *layout, struct 
 
 /* A payload put in front belongs to the stream below: f->payload is kept for it. */
 static bool give(struct follow *f, struct reel_message *m, struct reel_error *err) {
-    if (m->owned && m->owned != f->front) {
-        f->front = m->owned;
+    if (m->owned && m->owned != f->initial) {
+        f->initial = m->owned;
         f->seen = arena_copy(&f->arena, f->payload, m->size);
     }
     m->owned = m->owned ? f->seen : NULL;
-    return !f->front || f->seen || reel_fail_memory(err);
+    return !f->initial || f->seen || reel_fail_memory(err);
 }
 
 static enum reel_step follow_next(struct reel_stream *base, struct reel_message *m, struct reel_error *err) {
@@ -184,7 +184,7 @@ static bool follow_payload(struct reel_stream *base, const struct reel_message *
            reel_fail(err, REEL_CHANGED, "the message at %llu is another now", (unsigned long long)m->entry.offset);
 }
 
-static bool follow_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool follow_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     return reel_stream_seek(((struct follow *)base)->below, mark, err);
 }
 
