@@ -14,7 +14,7 @@
 #include "base/hex.h"
 #include "cli/cli.h"
 #include "cli/push_http.h"
-#include "ingest/names.h"
+#include "recordings/names.h"
 #include "store/sha256.h"
 #include "syntax/base64.h"
 

@@ -7,7 +7,7 @@
 #include "base/order.h"
 #include "catalog/notes.h"
 #include "cli/cli.h"
-#include "ingest/import.h"
+#include "imports/import.h"
 #include "store/reference.h"
 
 struct command {

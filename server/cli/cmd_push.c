@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "cli/push_file.h"
 #include "cli/push_http.h"
-#include "ingest/folder_walk.h"
+#include "imports/folder_walk.h"
 
 enum { JOBS_MAX = 16, BAR_WIDTH = 24, STEP_MS = 200 };
 

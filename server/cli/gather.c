@@ -1,6 +1,6 @@
 /* Groups the files of a command line into recordings. A file that cannot be opened becomes a recording of its own;
  * opening it reports the error. */
-#include "ingest/collect.h"
+#include "imports/collect.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -6,9 +6,9 @@
 
 #include "base/cleanup.h"
 #include "catalog/maintenance.h"
-#include "ingest/manifests.h"
-#include "ingest/scanning.h"
 #include "maintenance/fsck_internal.h"
+#include "manifests/manifests.h"
+#include "scans/scanning.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
 #include "store/reference.h"

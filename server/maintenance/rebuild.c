@@ -10,10 +10,10 @@
 #include "base/disk.h"
 #include "catalog/maintenance.h"
 #include "catalog/notes.h"
-#include "ingest/scanning.h"
 #include "maintenance/settings.h"
 #include "reel/cleanup.h"
 #include "reel/time.h"
+#include "scans/scanning.h"
 #include "store/inspect.h"
 #include "store/manifest.h"
 

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "catalog/access.h"
 #include "catalog/maintenance.h"
-#include "ingest/ingest.h"
-#include "ingest/manifests.h"
+#include "manifests/manifests.h"
+#include "recordings/ingest.h"
 #include "reel/time.h"
 #include "work/jobs.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "real_samples.h"
+#include "makers/real_samples.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/write.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/tus.h"
+#include "api/uploads/tus.h"
 #include "base/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
