@@ -46,47 +46,6 @@ struct reel_channel {
  * has none. */
 const struct reel_schema *reel_channel_schema(const struct reel_channel *channel);
 
-enum reel_codec {
-    REEL_CODEC_NONE,
-    REEL_CODEC_ZLIB,
-    REEL_CODEC_GZIP,
-    REEL_CODEC_DEFLATE,
-    REEL_CODEC_BZIP2,
-    REEL_CODEC_LZ4,
-    REEL_CODEC_ZSTD,
-    REEL_CODEC_ROWS, /* a database: the raw bytes are its rows, at the addresses that the format's open_rows() assigns
-                      */
-    REEL_CODEC_JSON_BYTES, /* JSON text; in the raw bytes the digits of each {"$base64": "…"} are its bytes, then zeros
-                            */
-};
-
-#define REEL_CHUNK_PART UINT32_C(0x80000000) /* reel_chunk.part refers to a chunk instead of a part */
-
-/* A run of bytes of one file, perhaps compressed; or of another chunk. Chunk ids 0 … n_parts-1 are the parts
- * themselves, whole and plain.
- */
-struct reel_chunk {
-    uint32_t
-        part; /* or REEL_CHUNK_PART | id: inside the raw bytes of that earlier chunk (a member of an archive, a row) */
-    enum reel_codec codec;
-    uint64_t offset, stored; /* position in the part, size there */
-    uint64_t raw; /* bytes after decompression; equal to stored for REEL_CODEC_NONE, UINT64_MAX for REEL_CODEC_ROWS */
-    bool
-        damaged; /* a compressed run of which only the first `raw` bytes can be decoded; a database that needs repair */
-};
-
-enum { REEL_ENTRY_EXTRAS = 2 };
-
-/* One message. */
-struct reel_entry {
-    int64_t time_ns; /* log_time: since 1970 (clock wall) or since the recording's own zero (clock relative) */
-    uint64_t offset; /* of its record, in the chunk's raw bytes; the payload is at offset + head */
-    uint32_t channel, chunk;
-    uint32_t head; /* bytes of record header kept reachable before the payload, for the format's describe() */
-    uint32_t size; /* bytes of payload */
-    uint64_t extra[REEL_ENTRY_EXTRAS]; /* the format's own columns; 0 when unused (a constant column costs nothing) */
-};
-
 enum reel_clock { REEL_CLOCK_WALL, REEL_CLOCK_RELATIVE };
 
 struct reel_attachment {

@@ -2,7 +2,7 @@
 #ifndef REEL_PLAY_H
 #define REEL_PLAY_H
 
-#include "reel/iterate.h"
+#include "reel/stream.h"
 
 #ifdef __cplusplus
 extern "C" {

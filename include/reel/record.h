@@ -5,8 +5,7 @@
 #ifndef REEL_RECORD_H
 #define REEL_RECORD_H
 
-#include "reel/model.h"
-#include "reel/write.h"
+#include "reel/convert.h"
 
 #ifdef __cplusplus
 extern "C" {

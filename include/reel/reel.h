@@ -6,24 +6,14 @@
 #ifndef REEL_REEL_H
 #define REEL_REEL_H
 
-#include "reel/carla.h"
 #include "reel/convert.h"
-#include "reel/encoding.h"
-#include "reel/growing.h"
-#include "reel/nanover.h"
 #include "reel/open.h"
-#include "reel/picture.h"
 #include "reel/play.h"
 #include "reel/record.h"
-#include "reel/rosbag_info.h"
-#include "reel/rows.h"
-#include "reel/series.h"
-#include "reel/split.h"
+#include "reel/stream.h"
 #include "reel/threads.h"
-#include "reel/tide.h"
 #include "reel/time.h"
 #include "reel/values.h"
 #include "reel/version.h"
-#include "reel/view.h"
 
 #endif

@@ -22,8 +22,6 @@ struct reel_threads;
 struct reel_threads *reel_threads_new(const struct reel_threads_options *options,
                                       struct reel_error *err); /* options NULL: all 0 */
 void reel_threads_free(struct reel_threads *threads);          /* after everything that uses them; NULL is fine */
-unsigned reel_threads_count(const struct reel_threads *threads);
-uint64_t reel_threads_from(const struct reel_threads *threads); /* options.from_bytes */
 REEL_DEFINE_AUTO(struct reel_threads, reel_threads_free);
 
 #ifdef __cplusplus

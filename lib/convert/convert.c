@@ -1,5 +1,5 @@
-/* A conversion from beginning to end (reel/convert.h). */
-#include "reel/convert.h"
+/* A conversion from beginning to end (convert/conversion.h). */
+#include "convert/conversion.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The list of what a conversion would lose or change. It owns its texts, so it may outlive the recording. */
 #include "base/transient.h"
-#include "reel/write.h"
+#include "convert/writer.h"
 
 #include "base/arena.h"
 #include "base/cleanup.h"

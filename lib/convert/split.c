@@ -1,6 +1,7 @@
-/* See reel/split.h. Parts are divided by time: by size at the first message of a group of the whole conversion's plan.
+/* See convert/split.h. Parts are divided by time: by size at the first message of a group of the whole conversion's
+ * plan.
  */
-#include "reel/split.h"
+#include "convert/split.h"
 
 #include <stdlib.h>
 #include <string.h>

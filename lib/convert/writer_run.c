@@ -1,4 +1,4 @@
-/* The functions that a writer calls while it emits (reel/write.h), the same for planning and rendering. */
+/* The functions that a writer calls while it emits (convert/writer.h), the same for planning and rendering. */
 #include "convert/writer_run.h"
 #include "base/cleanup.h"
 #include "base/transient.h"

@@ -2,7 +2,7 @@
 #ifndef REEL_DECODE_CONDITION_H
 #define REEL_DECODE_CONDITION_H
 
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 enum { CONDITIONS_MAX = 16, CONDITION_TEXT_MAX = 256 };
 enum comparison { IS_EQUAL, IS_NOT_EQUAL, IS_LESS, IS_MORE, IS_AT_MOST, IS_AT_LEAST };

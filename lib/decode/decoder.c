@@ -1,6 +1,6 @@
 /* Finds the encoding of a channel and decodes payloads with it. */
 #include "base/bytes.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 #include "syntax/visitor.h"
 
 #include <stdlib.h>

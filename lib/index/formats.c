@@ -4,8 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/transient.h"
-#include "reel/format.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "index/format.h"
 
 enum { PROBE_BYTES = 64 << 10 };
 

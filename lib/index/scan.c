@@ -1,5 +1,5 @@
-/* What formats call while they scan (reel/scan.h), and the run around them. */
-#include "reel/scan.h"
+/* What formats call while they scan (index/scan.h), and the run around them. */
+#include "index/scan.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "media/image.h"
 #include "media/video.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 enum { CANDIDATES = 4, IMAGE_PIXELS_MAX = 32 << 20, PAYLOAD_MAX = 128 << 20 };
 

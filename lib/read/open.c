@@ -16,6 +16,10 @@
 #include "base/limits.h"
 #include "base/options.h"
 #include "base/sha1.h"
+#include "base/source.h"
+#include "index/index.h"
+#include "index/scan.h"
+#include "read/reader.h"
 
 enum { KEPT_DAYS = 30 };
 

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/options.h"
 #include "base/ownership.h"
+#include "convert/writer.h"
 
 bool recorder_patch(struct reel_recorder *r, uint64_t offset, const void *data, size_t size, struct reel_error *err) {
     return disk_write_at(r->fd, data, size, offset) || reel_fail_errno(err, "could not write the recording");

@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "base/suggest.h"
-#include "reel/iterate.h"
+#include "read/reader.h"
 #include "reel/model.h"
-#include "reel/reader.h"
+#include "stream/stream.h"
 
 enum { CHANNELS_MAX = 10000 }; /* compared with a topic */
 

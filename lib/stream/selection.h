@@ -3,7 +3,7 @@
 #define REEL_STREAM_SELECTION_H
 
 #include "base/arena.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 
 /* `initial` is not copied: NULL. False: no memory. */
 bool selection_copy(struct reel_selection *copy, const struct reel_selection *selection, uint32_t n_recordings,

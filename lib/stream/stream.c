@@ -1,9 +1,11 @@
-/* The basic stream: channels that the selection matches, the initial state, the merge, sampling. See reel/iterate.h. */
+/* The basic stream: channels that the selection matches, the initial state, the merge, sampling. See stream/stream.h.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "base/limits.h"
 #include "read/reader.h"
 #include "stream/initial_state.h"

@@ -1,8 +1,85 @@
-/* Core-internal functions of the basic stream (reel/iterate.h). */
+/* Streams inside of the library: messages and streams as they are laid out, positions. One k-way merge over the index
+ * segments of any number of recordings. Order: time, then recording, then position in the file. A stream can be marked,
+ * and continued at any message. */
 #ifndef REEL_STREAM_STREAM_H
 #define REEL_STREAM_STREAM_H
 
-#include "reel/iterate.h"
+#include "read/reader.h"
+#include "reel/stream.h"
+
+struct reel_loss;
+
+struct reel_message {
+    int64_t time_ns;
+    uint32_t channel;     /* position in reel_stream_channels() */
+    uint32_t source;      /* position of its recording in the stream */
+    uint32_t size;        /* payload bytes */
+    bool before_start;    /* put in front of the selection */
+    uint32_t initial;     /* index among the messages put before the selection, from 1; 0: an ordinary message */
+    uint32_t again;       /* how many messages a view has made of the same one before it */
+    const uint8_t *owned; /* payload held by a view or initial state, alive as long as the stream; NULL: the bytes are
+                             where `entry` says, or the view makes them */
+    struct reel_entry entry;
+};
+
+/* The position of a message in its stream. Plain data, valid for any stream opened with the same recordings and
+ * selection. */
+struct reel_position {
+    int64_t time_ns;
+    uint64_t offset;
+    uint32_t source, chunk;
+    uint32_t initial; /* as in reel_message */
+    uint32_t again;
+};
+struct reel_position reel_position_of(const struct reel_message *m);
+
+/* A view wraps a stream and is one: it fills this table and owns the stream below. Callers use the functions below it.
+ */
+struct reel_stream_ops {
+    enum reel_step (*next)(struct reel_stream *s, struct reel_message *m, struct reel_error *err);
+    bool (*seek)(struct reel_stream *s, const struct reel_position *mark, struct reel_error *err);
+    void (*free)(struct reel_stream *s);
+    /* Optional, for a view that makes payloads of other bytes: that of a message without `owned`, `m->size` bytes,
+     * valid until the next call on the stream. Any message the stream has given may be asked for, also an earlier one.
+     */
+    bool (*payload)(struct reel_stream *s, const struct reel_message *m, struct reel_bytes *out,
+                    struct reel_error *err);
+};
+struct reel_stream {
+    const struct reel_stream_ops *ops;
+    const struct reel_channel *const
+        *channels; /* the selected ones, also those without a message in range; ->id is the recording's own */
+    const uint32_t *channel_source; /* which recording each comes from */
+    uint32_t n_channels;
+    uint32_t n_sources;
+    struct reel_reader *const *readers; /* one a source, for payloads */
+    const enum reel_clock *clocks;      /* one a source: what its times, shifted, count from */
+    const int64_t *shifts;              /* one a source: added to its times */
+    struct reel_initial_state *initial; /* what was put in front; NULL = nothing */
+    bool thinned;                       /* by every_n or every_ns */
+    uint32_t view_version;              /* part of every ETag */
+    const struct reel_loss *losses;     /* what the views lose or change of it; NULL: nothing */
+    const uint64_t
+        *left_out; /* messages left out so far, because they do not fit their definition; NULL: none ever is */
+};
+
+enum reel_step reel_stream_next(struct reel_stream *stream, struct reel_message *m, struct reel_error *err);
+/* Goes on with the message at `mark` (or the first one after that position). What every_n / every_ns have counted up to
+ * there is found from the index. */
+bool reel_stream_seek(struct reel_stream *stream, const struct reel_position *mark, struct reel_error *err);
+
+/* The message of `channel_name` (glob) with index `index` in time order (negative: from the end), or the last at or
+ * before time_ns. REEL_NOT_FOUND. */
+bool reel_message_at_index(struct reel_stream *stream, int64_t index, struct reel_message *out, struct reel_error *err);
+bool reel_message_at_time(struct reel_recording *recording, const struct reel_selection *selection, int64_t time_ns,
+                          struct reel_stream **stream, struct reel_message *out, struct reel_error *err);
+
+/* A mark as a text for URLs and rows, and back; false: no room, or no text of ours. */
+enum { REEL_CURSOR_ROOM = 44 };
+bool reel_cursor_encode(const struct reel_position *mark, char *out, size_t size);
+bool reel_cursor_decode(const char *text, struct reel_position *mark);
+
+/* ---- the basic stream */
 
 /* False for views and for conditions on payloads: what they give depends on more than the index. */
 bool stream_is_plain(const struct reel_stream *stream);

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "decode/condition.h"
 #include "decode/fields.h"
-#include "reel/series.h"
+#include "reel/values.h"
 
 struct filter {
     struct reel_stream base;

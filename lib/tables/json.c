@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "reel/convert.h"
+#include "convert/conversion.h"
 #include "syntax/json_out.h"
 #include "syntax/visitor.h"
 #include "tables/rows.h"

@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "base/limits.h"
 #include "base/transient.h"
-#include "reel/iterate.h"
+#include "stream/stream.h"
 #include "values/bound.h"
 
 enum { REPORT_EACH = 256 };

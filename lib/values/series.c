@@ -1,6 +1,6 @@
-/* See reel/series.h. A payload is decoded once per column, and only up to the field; the size of a column is bounded
+/* See values/series.h. A payload is decoded once per column, and only up to the field; the size of a column is bounded
  * for any recording. */
-#include "reel/series.h"
+#include "values/series.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 #include "base/transient.h"
 #include "decode/fields.h"
 #include "stream/stream.h"
-#include "values/series_internal.h"
 
 /* ---- finding one number */
 

@@ -1,11 +1,11 @@
-/* The fields of a topic (reel/series.h), from the schema, or from the first message when there is no schema. */
+/* The fields of a topic (values/series.h), from the schema, or from the first message when there is no schema. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/transient.h"
 #include "decode/fields.h"
-#include "reel/series.h"
+#include "reel/values.h"
 #include "stream/stream.h"
 
 /* ---- the leaves of one payload */

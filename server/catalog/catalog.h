@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "catalog/annotations.h"
-#include "reel/index.h"
+#include "index/index.h"
 
 struct catalog;
 

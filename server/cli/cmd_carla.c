@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "reel/carla.h"
+#include "formats/carla/question.h"
 
 static const char *const topics[] = {"info",       "collisions", "blocked", "actors",
                                      "trajectory", "state",      NULL}; /* as enum reel_carla_topic */

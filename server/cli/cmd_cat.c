@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "reel/convert.h"
+#include "convert/conversion.h"
 
 enum { FORMAT_RAW = 5, PIECE = 1 << 20 };
 

@@ -6,9 +6,9 @@
 #include "cli/cli.h"
 #include "cli/play_remote.h"
 #include "cli/play_url.h"
+#include "convert/writer.h"
 #include "reel/play.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "stream/view.h"
 
 enum { PIECE = 1 << 20 };
 

@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 #include "cli/cli.h"
-#include "reel/format.h"
+#include "index/format.h"
 
 void cli_tree_done(struct cli_tree *tree) {
     for (uint32_t i = 0; i < tree->n; i++) {

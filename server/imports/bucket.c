@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "base/hex.h"
 #include "imports/import_internal.h"
+#include "index/format.h"
 #include "recordings/names.h"
-#include "reel/format.h"
-#include "reel/iterate.h"
 #include "scans/references.h"
 #include "store/bucket_reference.h"
+#include "stream/stream.h"
 
 static const char scheme[] = "s3://";
 

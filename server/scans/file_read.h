@@ -5,7 +5,7 @@
 #include <openssl/evp.h>
 
 #include "catalog/catalog.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 #include "store/reference.h"
 
 struct file_read {

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/ownership.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 #include "store/bucket/send.h"
 #include "store/reference.h"
 #include "store/sha256.h"

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "reel/index.h"
-#include "reel/scan.h"
+#include "index/index.h"
+#include "index/scan.h"
 
 /* VmHWM and not getrusage's ru_maxrss, which remembers what the program was before it became this one. */
 static uint64_t peak_bytes(void) {

@@ -13,10 +13,10 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
+#include "index/scan.h"
 #include "makers/real_samples.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
-#include "reel/write.h"
+#include "stream/stream.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { CUTS_MAX = 16, FLIPS = 16 }; /* a scan takes ten times as long; the fuzz targets run long under it */

@@ -19,15 +19,15 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/carla.h"
-#include "reel/nanover.h"
-#include "reel/picture.h"
-#include "reel/rosbag_info.h"
-#include "reel/scan.h"
-#include "reel/series.h"
-#include "reel/tide.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "formats/carla/question.h"
+#include "formats/nanover/question.h"
+#include "formats/rosbag/info.h"
+#include "formats/tide/report.h"
+#include "index/scan.h"
+#include "media/picture.h"
+#include "reel/values.h"
+#include "stream/view.h"
 
 enum { SHOWN_MAX = 5, STAGES_MAX = 128 };
 

@@ -6,9 +6,9 @@
  * readable FORMAT runs tests/golden/FORMAT. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/scan.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "index/scan.h"
+#include "stream/view.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -2,9 +2,9 @@
  * and the cut is a log. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "fuzz_scan.h"
 #include "makers/tables.h"
-#include "reel/write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/limits.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 struct fuzz_meter {
     struct reel_visitor visitor;

@@ -2,12 +2,12 @@
  * nothing may crash, leak or hang; a report that fails gives a reason. */
 #include "fuzz_scan.h"
 
-#include "reel/carla.h"
-#include "reel/nanover.h"
-#include "reel/picture.h"
-#include "reel/rosbag_info.h"
-#include "reel/series.h"
-#include "reel/tide.h"
+#include "formats/carla/question.h"
+#include "formats/nanover/question.h"
+#include "formats/rosbag/info.h"
+#include "formats/tide/report.h"
+#include "media/picture.h"
+#include "reel/values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "index/scan.h"
+#include "stream/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * recording, which is written in one piece and in small ones: both must be the same bytes. */
 #include "base/cursor.h"
 #include "base/grow.h"
+#include "convert/writer.h"
 #include "formats/rows/container.h"
 #include "fuzz_scan.h"
-#include "reel/write.h"
 #include "syntax/base64.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

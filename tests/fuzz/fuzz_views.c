@@ -4,8 +4,8 @@
  * message. */
 #include "fuzz_scan.h"
 
-#include "reel/encoding.h"
-#include "reel/view.h"
+#include "decode/encoding.h"
+#include "stream/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

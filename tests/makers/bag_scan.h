@@ -4,10 +4,10 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "index/scan.h"
 #include "makers/bag_maker.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

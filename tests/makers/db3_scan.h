@@ -9,10 +9,10 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "index/scan.h"
 #include "makers/db3_maker.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 #define DB3_PACK REEL_SCRATCH "/db3.pack"
 enum { DB3_PARTS_MAX = 8 };

@@ -3,10 +3,10 @@
 #define REEL_TESTS_DECODE_SAMPLE_H
 
 #include "base/cleanup.h"
+#include "index/scan.h"
 #include "makers/decode_text.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 #include <unistd.h>
 

@@ -16,9 +16,9 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "formats/nanover/payload.h"
+#include "index/scan.h"
 #include "makers/tables.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
+#include "stream/stream.h"
 
 /* --- MessagePack by a picture: {key value …} [item …] 'text' 7 1.5 n (nil) <hex> (bin) --- */
 

@@ -4,11 +4,11 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
+#include "index/scan.h"
 #include "makers/tables.h"
 #include "makers/tide_maker.h"
-#include "reel/iterate.h"
-#include "reel/scan.h"
-#include "reel/write.h"
+#include "stream/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -23,9 +23,9 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "reel/reader.h"
-#include "reel/scan.h"
-#include "reel/write.h"
+#include "convert/writer.h"
+#include "index/scan.h"
+#include "read/reader.h"
 
 enum { TOY_RECORD_HEAD = 5, TOY_MESSAGE_HEAD = 24 };
 

@@ -5,9 +5,9 @@
 #define TESTS_VIEW_CHECK_H
 
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "makers/tables.h"
-#include "reel/view.h"
-#include "reel/write.h"
+#include "stream/view.h"
 
 struct view_seen {
     struct reel_message m;

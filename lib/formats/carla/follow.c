@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "formats/carla/layout.h"
-#include "reel/view.h"
 #include "stream/stream.h"
+#include "stream/view.h"
 
 enum { FOLLOW_VERSION = 1 }; /* part of every ETag: raise it when any output byte changes */
 

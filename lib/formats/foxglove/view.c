@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/glob.h"
+#include "decode/encoding.h"
 #include "formats/foxglove/view.h"
-#include "reel/encoding.h"
 
 enum {
     VIEW_VERSION = 2, /* part of every ETag: raise it when any output byte changes (1 in nanover_view.c) */

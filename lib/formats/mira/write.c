@@ -3,6 +3,7 @@
  * what they describe (counts, sums, links) come from planning. */
 #include "formats/mira/write.h"
 #include "base/bytes.h"
+#include "base/glob.h"
 #include "base/limits.h"
 #include "chunks/codec.h"
 

@@ -8,7 +8,7 @@
 #include "formats/nanover/legacy.h"
 #include "formats/nanover/legacy_container.h"
 #include "formats/nanover/legacy_layout.h"
-#include "reel/scan.h"
+#include "index/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>

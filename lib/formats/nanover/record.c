@@ -4,8 +4,8 @@
 #include "record/record.h"
 #include "base/cleanup.h"
 #include "base/output_file.h"
+#include "convert/conversion.h"
 #include "formats/nanover/container.h"
-#include "reel/convert.h"
 #include "reel/open.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "base/bytes.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 
 enum ros_language ros_language_of(const struct reel_channel *c, const struct reel_schema *s) {
     bool named = s->encoding[0] != '\0', ros = strncasecmp(s->encoding, "ros", 3) == 0,

@@ -1,4 +1,4 @@
-/* Appends rows to a recorder (reel/rows.h). A batch is parsed whole before its first row is recorded. */
+/* Appends rows to a recorder (formats/rows/append.h). A batch is parsed whole before its first row is recorded. */
 #include "formats/rows/row.h"
 
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include "base/grow.h"
 #include "base/hash_table.h"
 #include "base/limits.h"
+#include "index/format.h"
+#include "stream/stream.h"
 #include "syntax/json_spans.h"
 #include "syntax/msgpack.h"
 

@@ -6,9 +6,9 @@
  * itself refers to; the others are needed by those; always for frames) · and for schema N tide.schema.N.version,
  * tide.schema.N.source (may repeat), tide.schema.N.needs (hashes). */
 #include "base/bytes.h"
+#include "decode/encoding.h"
 #include "formats/tide/container.h"
 #include "formats/tide/rsb_names.h"
-#include "reel/encoding.h"
 
 #include <stdio.h>
 #include <strings.h>

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "decode/fields.h"
+#include "formats/tide/report.h"
 #include "formats/tide/rsb.h"
-#include "reel/tide.h"
 #include "reel/time.h"
 #include "syntax/json_out.h"
 

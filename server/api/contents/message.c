@@ -6,7 +6,7 @@
 #include "api/common.h"
 #include "api/contents/contents.h"
 #include "base/cleanup.h"
-#include "reel/series.h"
+#include "reel/values.h"
 
 struct payload { /* source of an octet-stream reply */
     struct reel_stream *stream;

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "http/json_text.h"
 #include "peers/peers.h"
-#include "reel/view.h"
+#include "stream/view.h"
 #include "views/views.h"
 
 static const double SPEED_MIN = 0.01, SPEED_MAX = 100, RATE_MAX = 100000, CLOCK_MAX = 10000;

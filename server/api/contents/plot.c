@@ -7,6 +7,7 @@
 
 #include "api/contents/contents.h"
 #include "api/contents/series.h"
+#include "syntax/json_out.h"
 #include "syntax/utf8.h"
 
 enum { PLOT_FIELDS_MAX = 8, WIDTH_MIN = 200, WIDTH_DEFAULT = 800, HEIGHT_DEFAULT = 300, SIDE_MAX = 4000 };

@@ -10,9 +10,9 @@
 #include "api/contents/viewer_fit.h"
 #include "app.h"
 #include "base/cleanup.h"
-#include "reel/encoding.h"
+#include "decode/encoding.h"
 #include "reel/time.h"
-#include "reel/view.h"
+#include "stream/view.h"
 #include "views/viewer_links.h"
 
 enum { SOURCES_MAX = 64 }; /* recordings of one manifest */

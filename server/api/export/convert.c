@@ -10,8 +10,8 @@
 #include "api/export/plans.h"
 #include "base/cleanup.h"
 #include "base/limits.h"
-#include "reel/nanover.h"
-#include "reel/view.h"
+#include "formats/nanover/question.h"
+#include "stream/view.h"
 #include "views/views.h"
 
 static const int64_t PLAN_WAIT_NS = 2000000000; /* planning that takes longer continues as a job: 503 */

@@ -9,7 +9,7 @@
 #include "api/table.h"
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "reel/carla.h"
+#include "formats/carla/question.h"
 
 static bool read_number(struct http_request *r, const char *name, double *out) {
     const char *text = http_param(r, name);

@@ -1,7 +1,7 @@
 /* Conversions on several threads: every writer's output is that of one thread, byte for byte; a conversion can be left
  * in the middle; an error comes where it is; clients take turns. */
 #define TOY_MORE_FORMATS &reel_format_carla,
-#include "reel/format.h"
+#include "index/format.h"
 extern const struct reel_format reel_format_carla;
 #include "makers/toy_format.h"
 
@@ -14,9 +14,9 @@ extern const struct reel_format reel_format_carla;
 #include <cmocka.h>
 
 #include "base/threads.h"
+#include "convert/conversion.h"
 #include "makers/carla_maker.h"
 #include "makers/tables.h"
-#include "reel/convert.h"
 
 extern const struct reel_writer reel_writer_mcap, reel_writer_rosbag2_0, reel_writer_rosbag12, reel_writer_mira,
     reel_writer_tide, reel_writer_tide2, reel_writer_nanover, reel_writer_carla, reel_writer_ndjson, reel_writer_json,

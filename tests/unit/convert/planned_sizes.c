@@ -8,10 +8,10 @@
 
 #include "makers/bag_scan.h"
 
+#include "convert/conversion.h"
 #include "convert/writer_run.h"
 #include "formats/mcap/layout.h"
 #include "formats/mcap/write.h"
-#include "reel/convert.h"
 #include "reel/open.h"
 
 /* ---- recordings */

@@ -1,4 +1,4 @@
-/* reel/growing.h: the index of a recording that is still being written. */
+/* index/growing.h: the index of a recording that is still being written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,9 +10,11 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/growing.h"
+#include "index/growing.h"
+#include "read/reader.h"
 #include "reel/open.h"
 #include "reel/record.h"
+#include "stream/stream.h"
 
 static struct reel_error err;
 static char path[512], pack[512], other_pack[512];

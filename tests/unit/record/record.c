@@ -14,8 +14,11 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
+#include "index/format.h"
 #include "reel/open.h"
 #include "reel/record.h"
+#include "stream/stream.h"
 
 static struct reel_error err;
 static uint8_t noise[3 << 20];

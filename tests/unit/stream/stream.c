@@ -1,6 +1,7 @@
-/* reel/iterate.h against a naive oracle: what a stream gives, and that it can be taken up again at any message. */
+/* stream/stream.h against a naive oracle: what a stream gives, and that it can be taken up again at any message. */
 #include "base/bytes.h"
 #include "makers/toy_oracle.h"
+#include "stream/initial_state.h"
 
 enum { TOYS_MAX = 4 };
 

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "convert/conversion.h"
 #include "makers/tables.h"
-#include "reel/convert.h"
-#include "reel/table.h"
+#include "tables/table.h"
 
 static void channel(struct toy *toy, const char *topic, const char *type, const char *encoding) {
     toy_channel(toy, &(struct reel_channel){.name = topic, .type = type, .encoding = encoding});

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/shortest_number.h"
-#include "reel/table.h"
+#include "tables/table.h"
 
 static bool put(void *context, const char *text, size_t size) {
     grow_put(context, text, size);

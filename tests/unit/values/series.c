@@ -1,4 +1,4 @@
-/* reel/series.h and decode/fields.h: fields picked out of payloads, and their points over time. */
+/* values/series.h and decode/fields.h: fields picked out of payloads, and their points over time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "decode/fields.h"
-#include "reel/series.h"
 #include "syntax/json_out.h"
 #include "syntax/visitor.h"
+#include "values/series.h"
 
 /* ---- fields */
 

@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "formats/carla/layout.h"
-#include "reel/write.h"
 
 #define STYLE (&make_styles[4])
 

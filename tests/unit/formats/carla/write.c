@@ -4,8 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "formats/carla/layout.h"
-#include "reel/write.h"
 
 static struct reel_write_options options_of(const struct reel_selection *q) {
     return (struct reel_write_options){

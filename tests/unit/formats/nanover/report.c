@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "reel/nanover.h"
+#include "formats/nanover/question.h"
 
 /* --- asking --- */
 

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "reel/write.h"
+#include "convert/writer.h"
 
 #define BOTH "{'frame' {'frame.index' 1 'particle.positions' " ASIDE "} 'state' {'updates' {'user' 'y'} 'removals' []}}"
 

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "convert/conversion.h"
 #include "makers/tables.h"
-#include "reel/convert.h"
 
 enum { MESSAGES = 200 };
 

@@ -2,8 +2,8 @@
  * same alone. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "makers/bag_scan.h"
-#include "reel/write.h"
 
 static void free_maker(struct maker *m) {
     free(m->data);

@@ -5,10 +5,10 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "chunks/codec.h"
+#include "convert/writer.h"
 #include "formats/mcap/message.h"
 #include "makers/archive_maker.h"
 #include "makers/db3_scan.h"
-#include "reel/write.h"
 
 #define T0 INT64_C(1700000000000000000)
 #define YAML(version, paths, count, more)                                                                              \

@@ -2,8 +2,8 @@
  * they should be, and what an MCAP file made of it says. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "convert/writer.h"
 #include "makers/db3_scan.h"
-#include "reel/write.h"
 
 #define T0 INT64_C(1700000000000000000)
 static int64_t id_of(int64_t time_ns) {

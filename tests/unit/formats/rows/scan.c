@@ -1,4 +1,4 @@
-/* reel/rows.h: rows become messages, all of a batch or none. */
+/* formats/rows/append.h: rows become messages, all of a batch or none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,8 +10,9 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "formats/rows/append.h"
 #include "reel/open.h"
-#include "reel/rows.h"
+#include "stream/stream.h"
 
 static struct reel_error err;
 static char path[512];

@@ -1,9 +1,9 @@
 /* Who took part in an RSB system, from made events of its introspection. */
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "formats/tide/report.h"
 #include "makers/pb_maker.h"
 #include "makers/tide_scan.h"
-#include "reel/tide.h"
 
 #define SCHEMA ".rsb.protocol.introspection."
 #define SCOPE "/__rsb/introspection/participants/"

@@ -1,13 +1,9 @@
 /* A view converts the messages of a stream for another program, or adds messages for it. It is a stream that wraps
  * another one, and is chosen in the selection. */
-#ifndef REEL_VIEW_H
-#define REEL_VIEW_H
+#ifndef REEL_STREAM_VIEW_H
+#define REEL_STREAM_VIEW_H
 
-#include "reel/iterate.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "stream/stream.h"
 
 /* How a 3D panel shows a recording best. */
 struct reel_view_camera {
@@ -39,9 +35,5 @@ const struct reel_view *reel_view_named(const char *name, struct reel_error *err
 struct reel_stream *reel_carla_follow(struct reel_stream *below, uint32_t actor, struct reel_error *err);
 /* REEL_NOT_FOUND: the recording never creates this actor. REEL_UNSUPPORTED: it is no CARLA recording. */
 bool reel_carla_has_actor(struct reel_recording *recording, uint32_t actor, struct reel_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
