@@ -206,6 +206,14 @@ bool stream_count(struct reel_stream *base, int64_t before_ns, uint64_t *count, 
     return true;
 }
 
+bool stream_selects(struct reel_stream *base, const struct reel_message *m, bool *selects, struct reel_error *err) {
+    if (base->ops != &stream_ops) {
+        return where_selects(base, m, selects, err);
+    }
+    *selects = is_new((struct stream *)base, &m->entry);
+    return true;
+}
+
 /* ---- opening */
 
 static bool any_glob_matches(const char *const *globs, uint32_t n, const char *topic) {

@@ -12,6 +12,10 @@ bool stream_can_count(const struct reel_stream *stream);
  * stream_can_count(). */
 bool stream_count(struct reel_stream *stream, int64_t before_ns, uint64_t *count, struct reel_error *err);
 
+/* Whether a message of the recording, within the selection's time range, is one of the stream's, a view's aside.
+ * Sampling is not considered. */
+bool stream_selects(struct reel_stream *stream, const struct reel_message *m, bool *selects, struct reel_error *err);
+
 /* The whole payload, to be decoded to values; REEL_LIMIT over REEL_DECODED_MAX. Valid until the next call on the
  * stream. */
 bool stream_decodable(struct reel_stream *stream, const struct reel_message *m, struct reel_bytes *out,
