@@ -308,6 +308,32 @@ static void a_field_is_a_topic_and_a_path(void **state) {
     toy_free(&toy);
 }
 
+static bool note_field(void *context, const struct reel_field *field) {
+    snprintf((char *)context + strlen(context), 64, "%s ", field->path);
+    return true;
+}
+
+/* Without a schema the first message has the fields: of a topic's second channel, however many messages come before. */
+static void each_channel_of_a_topic_has_its_fields(void **state) {
+    (void)state;
+    struct toy toy = {0};
+    struct reel_error err = {0};
+    char fields[256] = "";
+    toy_start(&toy, REEL_CLOCK_WALL);
+    toy_channel(&toy, &(struct reel_channel){.name = "/j", .type = "one", .encoding = "json"});
+    toy_channel(&toy, &(struct reel_channel){.name = "/j", .type = "two", .encoding = "json"});
+    enum { N = 1500 };
+    for (uint32_t i = 0; i <= N; i++) {
+        const char *text = i < N ? "{\"a\":1}" : "{\"b\":{\"c\":2}}";
+        toy_message(&toy, i < N ? 0 : 1, 1000 * (int64_t)i, i, text, strlen(text));
+    }
+    recording = toy_open(&toy);
+    assert_true(reel_topic_fields(recording, "/j", note_field, fields, &err));
+    assert_string_equal(fields, "a b.c ");
+    reel_recording_free(recording);
+    toy_free(&toy);
+}
+
 /* v is 0, 1, 2 … at 0, 1000, 2000 … */
 static double rising(size_t i) {
     return (double)i;
@@ -358,6 +384,7 @@ int main(void) {
         cmocka_unit_test(times_as_far_apart_as_can_be),
         cmocka_unit_test(only_what_is_not_there_is_not_found),
         cmocka_unit_test(a_field_is_a_topic_and_a_path),
+        cmocka_unit_test(each_channel_of_a_topic_has_its_fields),
         cmocka_unit_test(the_last_message_before_a_time_is_one_of_the_selection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
