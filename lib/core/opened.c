@@ -123,9 +123,7 @@ static struct opened *answer(struct opened_set *set, struct opened *o, struct re
         o->used = ++set->clock;
         return o;
     }
-    if (err) {
-        *err = o->why;
-    }
+    reel_error_pass(err, &o->why);
     if (--o->pins == 0) {
         opened_free(o);
     }
