@@ -472,8 +472,10 @@ struct reel_stream *reel_play_stream(struct reel_play *play, struct reel_recordi
     p->play = reel_play_ref(play);
     p->last_ns = start_ns;
     p->empty = true;
+    pthread_mutex_lock(&play->mutex);
     play->state.start_ns = play->state.position_ns = start_ns;
     play->state.end_ns = end_ns;
+    pthread_mutex_unlock(&play->mutex);
     if (!make_channels(p)) {
         reel_stream_free(&p->base);
         reel_fail_memory(err);
