@@ -30,6 +30,9 @@ struct merge_position { /* position of a message in the stream's order */
     uint32_t source;
 };
 
+/* In the stream's order: negative, 0 or positive. */
+int merge_compare(const struct merge_position *a, const struct merge_position *b);
+
 struct merge;
 
 /* Takes over `segments` (malloc'd), also on failure. */
