@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/transient.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/limits.h"
+#include "base/transient.h"
 #include "reel/iterate.h"
 #include "values/bound.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/limits.h"
 
 enum { REPORT_EACH = 256 };
 

@@ -1,5 +1,5 @@
 /* The interface to the database, SQLite or PostgreSQL: one writer and a pool of readers, transactions as handles, the
- * statements of sql/queries by name. */
+ * statements of sql/ by name. */
 #ifndef SERVER_CATALOG_DB_H
 #define SERVER_CATALOG_DB_H
 
@@ -69,7 +69,7 @@ bool db_migrate(struct db *db, struct reel_error *err);
 /* REEL_UNSUPPORTED: they are not of the newest version. */
 bool db_is_current(struct db *db, struct reel_error *err);
 
-/* `name` is a file of sql/queries; prepared once per connection. */
+/* `name`: of a statement of sql/, its heading there; prepared once per connection. */
 struct db_statement *db_statement(struct db_handle *h, const char *name, struct reel_error *err);
 /* One composed at run time; prepared for this call. */
 struct db_statement *db_compose(struct db_handle *h, const char *sql, struct reel_error *err);

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hex.h"
 #include "catalog/db_engine.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
-#include "wire/hex.h"
 
 static _Thread_local int64_t elapsed_ns;
 

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/suggest.h"
 #include "catalog/list_names.h"
 #include "reel/format.h"
 #include "reel/iterate.h"
-#include "wire/cleanup.h"
-#include "wire/near.h"
 
 static bool is_glob(const struct search_value *v) {
     return !v->exact && strpbrk(v->text, "*?");

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/db_engine.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 enum { COLUMNS_MAX = 64, REPORT_ROWS = 10000, SQL_MAX = 4096, FETCHED = 5000, BUFFER = 1 << 20 };
 enum cell_kind { CELL_NULL, CELL_INT, CELL_TEXT, CELL_BLOB };

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hex.h"
 #include "catalog/catalog_internal.h"
 #include "catalog/columns.h"
 #include "catalog/jobs.h"
 #include "reel/time.h"
-#include "wire/cleanup.h"
-#include "wire/hex.h"
 
 static const char *const state_names[] = {"scanning", "ready", "failed", "missing", "trashed", "changed", "recording"};
 

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/record_rows.h"
 #include "reel/open.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 static const int64_t LOOK_NS = 200000000, PAUSE_FACTOR = 10;
 

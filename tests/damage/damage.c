@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "real_samples.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "makers/real_samples.h"
 #include "reel/iterate.h"
 #include "reel/scan.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { CUTS_MAX = 16, FLIPS = 16 }; /* a scan takes ten times as long; the fuzz targets run long under it */

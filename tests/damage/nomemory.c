@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/carla.h"
 #include "reel/nanover.h"
 #include "reel/picture.h"
@@ -27,8 +29,6 @@
 #include "reel/tide.h"
 #include "reel/view.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 enum { SHOWN_MAX = 5, STAGES_MAX = 128, MUTE_EACH = 3 };
 

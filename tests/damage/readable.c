@@ -4,11 +4,11 @@
  * the middle: what it writes as a recording has, scanned, as many messages as the writer took.
  *
  * readable FORMAT runs tests/golden/FORMAT. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/scan.h"
 #include "reel/view.h"
 #include "reel/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "core/index.h"
-#include "wire/limits.h"
+#include "base/limits.h"
+#include "index/index.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { PLACES = 60 };

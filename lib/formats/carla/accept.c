@@ -1,7 +1,7 @@
 /* What a .log cannot hold. */
-#include "core/stream.h"
-#include "formats/carla/carla.h"
-#include "wire/cleanup.h"
+#include "base/cleanup.h"
+#include "formats/carla/container.h"
+#include "stream/stream.h"
 
 bool carla_accepts(const struct reel_channel *channel, struct reel_loss *loss) {
     uint8_t id;

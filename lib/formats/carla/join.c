@@ -1,10 +1,10 @@
 /* Joins the state before a cut and the first frame of the cut. If both have a record with the same key, that of the
  * frame is used. */
-#include "formats/carla/carla.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
-#include "wire/order.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/order.h"
+#include "formats/carla/container.h"
 
 enum { RECORDS_MAX = 65535 };
 

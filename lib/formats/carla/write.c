@@ -6,11 +6,11 @@
  * The packets may be those of a log that was converted: in another container frames are told by their start packets,
  * and the header is in the metadata of that channel. */
 #include "reel/write.h"
-#include "core/stream.h"
-#include "formats/carla/carla.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "formats/carla/container.h"
+#include "stream/stream.h"
 
 #include <math.h>
 

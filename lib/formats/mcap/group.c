@@ -3,10 +3,10 @@
  * gathered in time windows; in each window the messages of the light channels come first, then those of each heavy
  * channel. Windows are small (some MiB), so that a reader of all messages in time order holds few chunks. Windows start
  * at multiples of their length since 1970, so that seeking needs no earlier messages. */
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "formats/mcap/write.h"
 #include "reel/cleanup.h"
-#include "wire/cleanup.h"
-#include "wire/grow.h"
 
 enum {
     HEAVY_BYTES = 4096,         /* mean message size from which a channel is heavy */

@@ -1,10 +1,10 @@
 /* The tail of a written MCAP file. Its parts: one for each attachment; metadata, DataEnd and the beginning of the
  * summary; ChunkIndex records in thousands; attachment and metadata indexes, summary offsets, footer. While planning,
  * the summary is emitted twice, once into a hashing sink, so that every later run knows its CRC. */
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
 #include "formats/mcap/write.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
-#include "wire/cursor.h"
 
 /* An attachment and the recording it comes from. */
 struct attached {

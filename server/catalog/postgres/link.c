@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "catalog/postgres/postgres.h"
-#include "wire/cleanup.h"
-#include "wire/clock.h"
 
 static const int64_t SILENCE_NS = 2000000000, SLOW_CONNECT_NS = 2500000000;
 /* After a wait that ended with nothing, others do not begin one until then: a request has many statements, and each
