@@ -1,4 +1,4 @@
-/* See near.h. */
+/* See suggest.h. */
 #include "base/suggest.h"
 
 #include <stdio.h>

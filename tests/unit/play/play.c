@@ -4,8 +4,8 @@
 #define TOY_OWN_TABLES
 #include "makers/toy.h"
 
+#include "base/cleanup.h"
 #include "reel/play.h"
-#include "wire/cleanup.h"
 
 /* The state: one message on each of `n_states` channels. */
 static unsigned n_states;

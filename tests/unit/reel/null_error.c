@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "reel/carla.h"
 #include "reel/nanover.h"
 #include "reel/picture.h"
@@ -18,8 +20,6 @@
 #include "reel/series.h"
 #include "reel/tide.h"
 #include "reel/values.h"
-#include "wire/bytes.h"
-#include "wire/cleanup.h"
 
 #define MCAP "mcap/zstd/input.mcap"
 #define CARLA "carla/user_packets/input.log"
