@@ -257,7 +257,7 @@ static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) 
         recordings[i] = reel_reader_recording(p->below->readers[i]);
     }
     selection.start_ns = position_ns;
-    selection.front = NULL;
+    selection.initial = NULL;
     selection.state_at_cut = true;
     selection.last_per_topic = selection.last_per_topic || p->play->options.latch;
     p->jumped = open_below(p->play, recordings, n, &selection, err);
@@ -266,8 +266,8 @@ static bool jump(struct player *p, int64_t position_ns, struct reel_error *err) 
 
 /* Goes on at a position; at the start as the first time. */
 static bool go_to(struct player *p, int64_t position_ns, struct reel_error *err) {
-    const struct reel_front *front = p->below->front;
-    struct reel_mark start = {.time_ns = position_ns, .front = front && front->n_messages > 0};
+    const struct reel_initial_state *initial = p->below->initial;
+    struct reel_position start = {.time_ns = position_ns, .initial = initial && initial->n_messages > 0};
     p->waits = p->any = false;
     p->last_ns = position_ns;
     reel_stream_free(TAKE(p->jumped));
@@ -398,7 +398,7 @@ static enum reel_step play_next(struct reel_stream *base, struct reel_message *m
 }
 
 /* Only to read a message again: it is given at once. */
-static bool play_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool play_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     struct player *p = (struct player *)base;
     p->waits = p->due = false;
     p->at_once = true;

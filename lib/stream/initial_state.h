@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "reel/iterate.h"
 
-struct reel_front {
+struct reel_initial_state {
     _Atomic uint32_t references;
     struct arena arena; /* channels that exist only in the front */
     const struct reel_channel **channels;
@@ -16,7 +16,7 @@ struct reel_front {
     struct reel_message
         *messages; /* sorted by time; .channel counts the stream's channels first, then the front's own */
     size_t n_messages, cap_messages;
-    /* only during front_make(): */
+    /* only during initial_state_make(): */
     const struct reel_stream *stream;
     uint32_t source;
 };
@@ -32,7 +32,7 @@ struct reel_cut_rule {
 extern const struct reel_cut_rule *const reel_cut_rules[]; /* NULL-terminated */
 
 /* The front that the selection requires; may hold no message. NULL on failure. */
-struct reel_front *front_make(const struct reel_stream *stream, const struct reel_selection *selection,
-                              struct reel_error *err);
+struct reel_initial_state *initial_state_make(const struct reel_stream *stream, const struct reel_selection *selection,
+                                              struct reel_error *err);
 
 #endif

@@ -24,11 +24,11 @@ struct view {
     struct mapping *mappings;
     struct legacy_converter converter;
     bool holds; /* `held` is the message at `position` */
-    struct reel_mark position;
+    struct reel_position position;
     struct reel_bytes held;
 };
 
-static bool same_position(const struct reel_mark *a, const struct reel_mark *b) {
+static bool same_position(const struct reel_position *a, const struct reel_position *b) {
     return a->source == b->source && a->chunk == b->chunk && a->offset == b->offset;
 }
 
@@ -38,7 +38,7 @@ static bool load_message(struct view *v, const struct reel_message *m, struct re
     if (kind == LEGACY_NONE || m->owned) {
         return reel_stream_payload(v->below, m, out, err);
     }
-    struct reel_mark position = reel_mark_of(m);
+    struct reel_position position = reel_position_of(m);
     if (!v->holds || !same_position(&v->position, &position)) {
         struct reel_message raw = *m; /* as in the source stream */
         struct reel_bytes bytes;
@@ -80,7 +80,7 @@ static enum reel_step view_next(struct reel_stream *base, struct reel_message *m
     return step;
 }
 
-static bool view_seek(struct reel_stream *base, const struct reel_mark *mark, struct reel_error *err) {
+static bool view_seek(struct reel_stream *base, const struct reel_position *mark, struct reel_error *err) {
     return reel_stream_seek(((struct view *)base)->below, mark, err);
 }
 
