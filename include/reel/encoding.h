@@ -136,7 +136,7 @@ struct reel_encoding {
     bool (*shape)(const void *state, reel_shape_visit visit, void *context);
 
     /* Optional: the messages that make a cut at `time_ns` right (REEL_NEEDS_STATE_AT_CUT): the state from all messages
-     * with time < time_ns of channels with wanted[channel.id]. Adds to `front` (reel/iterate.h). Encodings that share
+     * with time < time_ns of channels with wanted[channel.id]. Adds to `initial` (reel/iterate.h). Encodings that share
      * the function share the state: it is called once for the channels of all of them. */
     bool (*state_at)(struct reel_reader *reader, int64_t time_ns, const bool *wanted,
                      struct reel_initial_state *initial, struct reel_error *err);

@@ -101,8 +101,8 @@ struct reel_message {
     bool before_start;    /* put in front of the selection */
     uint32_t initial;     /* index among the messages put before the selection, from 1; 0: an ordinary message */
     uint32_t again;       /* how many messages a view has made of the same one before it */
-    const uint8_t *owned; /* payload held by a view or front, alive as long as the stream; NULL: the bytes are where
-                             `entry` says, or the view makes them */
+    const uint8_t *owned; /* payload held by a view or initial state, alive as long as the stream; NULL: the bytes are
+                             where `entry` says, or the view makes them */
     struct reel_entry entry;
 };
 

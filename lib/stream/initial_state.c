@@ -1,5 +1,5 @@
-/* See front.h. Three kinds of front messages: the state at the cut, computed by the encodings of the channels, the last
- * message of each topic, and the frames of videos since their key frame. */
+/* See initial_state.h. Three kinds of messages: the state at the cut, computed by the encodings of the channels, the
+ * last message of each topic, and the frames of videos since their key frame. */
 #include "stream/initial_state.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* The front of a stream: messages inserted before the first message of a selection. Computed once, shared by plan and
- * renders. */
+/* The initial state of a stream: messages inserted before the first message of a selection. Computed once, shared by
+ * plan and renders. */
 #ifndef REEL_STREAM_INITIAL_STATE_H
 #define REEL_STREAM_INITIAL_STATE_H
 
@@ -9,12 +9,11 @@
 
 struct reel_initial_state {
     _Atomic uint32_t references;
-    struct arena arena; /* channels that exist only in the front */
+    struct arena arena; /* channels that exist only in it */
     const struct reel_channel **channels;
     uint32_t *channel_source;
     size_t n_channels, cap_channels, cap_sources;
-    struct reel_message
-        *messages; /* sorted by time; .channel counts the stream's channels first, then the front's own */
+    struct reel_message *messages; /* sorted by time; .channel counts the stream's channels first, then its own */
     size_t n_messages, cap_messages;
     /* only during initial_state_make(): */
     const struct reel_stream *stream;

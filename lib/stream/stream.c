@@ -1,4 +1,4 @@
-/* The basic stream: channels that the selection matches, the front, the merge, sampling. See reel/iterate.h. */
+/* The basic stream: channels that the selection matches, the initial state, the merge, sampling. See reel/iterate.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ struct stream {
     enum reel_clock *clocks;
     int64_t *shifts;
     size_t cap_channels, cap_sources;
-    uint32_t n_selected; /* channels of the recordings; those of the front follow */
+    uint32_t n_selected; /* channels of the recordings; those of the initial state follow */
     struct merge *merge;
     struct reel_initial_state *initial;
     size_t initial_at;
@@ -442,7 +442,7 @@ static bool open_initial_state(struct stream *s, const struct reel_selection *q,
     return true;
 }
 
-/* Last, so that front messages are matched by the names of the formats. */
+/* Last, so that initial messages are matched by the names of the formats. */
 static bool open_names(struct stream *s, const struct naming *naming, const struct reel_selection *q,
                        struct reel_error *err) {
     for (uint32_t i = 0; i < s->base.n_channels; i++) {

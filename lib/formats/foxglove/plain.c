@@ -276,7 +276,7 @@ struct reel_stream *view_plain(struct reel_stream *below, struct reel_error *err
         return NULL;
     }
     uint32_t n = below->n_channels;
-    v->base = *below; /* sources, readers and the front belong to the source stream */
+    v->base = *below; /* sources, readers and the initial state belong to the source stream */
     v->base.ops = &ops;
     v->base.view_version = (below->view_version * 16 + PLAIN_VERSION) ^ (reel_encodings_version() << 8);
     v->base.n_channels = 0;

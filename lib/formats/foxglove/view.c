@@ -285,7 +285,7 @@ static struct reel_stream *open_raw(struct reel_stream *below, struct reel_recor
         reel_fail_memory(err);
         return NULL;
     }
-    v->base = *below; /* sources, readers and the front belong to the source stream */
+    v->base = *below; /* sources, readers and the initial state belong to the source stream */
     v->base.ops = &view_ops;
     v->base.view_version = (below->view_version * 16 + VIEW_VERSION) ^ (reel_encodings_version() << 8);
     v->below = below;

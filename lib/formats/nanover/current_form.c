@@ -32,7 +32,7 @@ static bool same_position(const struct reel_position *a, const struct reel_posit
     return a->source == b->source && a->chunk == b->chunk && a->offset == b->offset;
 }
 
-/* The converted message. Messages of a front are converted already. */
+/* The converted message. Messages of an initial state are converted already. */
 static bool load_message(struct view *v, const struct reel_message *m, struct reel_bytes *out, struct reel_error *err) {
     enum legacy_kind kind = v->mappings[m->channel].kind;
     if (kind == LEGACY_NONE || m->owned) {
@@ -161,7 +161,7 @@ struct reel_stream *nanover_view(struct reel_stream *source, struct reel_error *
         reel_fail_memory(err);
         return NULL;
     }
-    v->base = *source; /* sources, readers and the front belong to the source stream */
+    v->base = *source; /* sources, readers and the initial state belong to the source stream */
     v->base.ops = &view_ops;
     v->base.view_version = source->view_version * 16 + VIEW_VERSION;
     v->below = source;
