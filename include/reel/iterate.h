@@ -85,7 +85,7 @@ struct reel_selection {
         *view; /* reel/view.h; what a target's stream is seen through (reel_writer_stream()); NULL: as it is */
     const char *encoding; /* messages are converted to it where they can be (reel_encoding.convert): "cdr", "ros1"; "":
                            * none are; NULL: what the target's writer prefers */
-    struct reel_initial_state *initial; /* made by an earlier stream of the same selection (stream->front): not made
+    struct reel_initial_state *initial; /* made by an earlier stream of the same selection (stream->initial): not made
                                  again; NULL: made when needed */
 };
 #define REEL_TIME_MIN INT64_MIN

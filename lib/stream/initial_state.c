@@ -34,7 +34,8 @@ static bool same_channel(const struct reel_channel *a, const struct reel_channel
     return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->encoding, b->encoding) == 0;
 }
 
-/* Position of the channel in the stream; a channel outside the selection is appended to the front's own channels. */
+/* Position of the channel in the stream; a channel outside the selection is appended to the initial state's own
+ * channels. */
 static bool position_of_channel(struct reel_initial_state *f, const struct reel_channel *channel, uint32_t *position,
                                 struct reel_error *err) {
     for (uint32_t i = 0; i < f->stream->n_channels; i++) {

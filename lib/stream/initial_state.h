@@ -30,7 +30,7 @@ struct reel_cut_rule {
 };
 extern const struct reel_cut_rule *const reel_cut_rules[]; /* NULL-terminated */
 
-/* The front that the selection requires; may hold no message. NULL on failure. */
+/* The initial state that the selection requires; may hold no message. NULL on failure. */
 struct reel_initial_state *initial_state_make(const struct reel_stream *stream, const struct reel_selection *selection,
                                               struct reel_error *err);
 

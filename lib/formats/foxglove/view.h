@@ -38,7 +38,7 @@ struct view_transform {
     struct reel_stream *(*convert)(struct reel_stream *below, struct reel_error *err); /* takes `below` over */
     unsigned (*role)(const struct reel_channel *channel); /* role of a channel of this encoding: enum view_role */
     uint32_t nothing;        /* VIEW_ALL messages up to this size do not change the state */
-    bool from_initial_state; /* the state is computed from the front messages of the encoding; else from VIEW_ALL and
+    bool from_initial_state; /* the state is computed from the initial messages of the encoding; else from VIEW_ALL and
                         VIEW_LAST messages */
     size_t state_size;       /* zeroed */
 
@@ -129,7 +129,7 @@ bool view_draws(const struct reel_channel *channel);
  */
 struct reel_stream *view_plain(struct reel_stream *below, struct reel_error *err);
 
-/* Compares positions in a stream: < 0, 0, > 0. Not for messages of the front. */
+/* Compares positions in a stream: < 0, 0, > 0. Not for messages of the initial state. */
 int view_compare(const struct reel_position *a, const struct reel_position *b);
 
 /* --- JSON (foxglove_json.c). Numbers that are not finite are written as 0 --- */

@@ -225,7 +225,7 @@ static void put_summary_offset(struct reel_sink *out, enum mcap_op op, uint64_t 
     *at = end;
 }
 
-/* Emits the end of the summary, its offsets, and the footer without the CRC. `front` is the part with the metadata,
+/* Emits the end of the summary, its offsets, and the footer without the CRC. `first` is the part with the metadata,
  * `last` this one. */
 static void put_summary_back(struct reel_write *w, const struct mcap_model *model, uint64_t first, uint64_t last,
                              struct reel_sink *out) {
