@@ -7,7 +7,8 @@ function copyWithCommand(value: string): boolean {
     field.value = value;
     field.setAttribute('readonly', '');
     field.className = 'visually-hidden';
-    (document.querySelector('dialog[open]') ?? document.body).append(field); // outside a modal dialog it could not take the focus
+    // outside a modal dialog it could not take the focus
+    (document.querySelector('dialog[open]') ?? document.body).append(field);
     field.select();
     const done = document.execCommand('copy');
     field.remove();

@@ -19,8 +19,11 @@ function useJobs(): Job[] {
         let known = new Set<string>();
         const poll = async () => {
             timer = undefined;
-            const all = await get<{ items: Job[] }>('/jobs', {}, stop.signal).catch(() => ({ items: [] })); // without permission to list jobs, show none
-            const running = all.items.filter(({ state, kind }) => (state === 'running' || state === 'queued') && kind !== 'webhook'); // one that fails is tried again for days
+            // without permission to list jobs, show none
+            const all = await get<{ items: Job[] }>('/jobs', {}, stop.signal).catch(() => ({ items: [] }));
+            const running = all.items.filter(
+                ({ state, kind }) => (state === 'running' || state === 'queued') && kind !== 'webhook',
+            ); // one that fails is tried again for days
             if (stop.signal.aborted) {
                 return;
             }

@@ -61,11 +61,18 @@ export const text = {
             webhook: 'Webhook',
             batch: 'Changes',
         } as Record<string, string>,
-        states: { queued: 'Queued', running: 'Running', done: 'Done', failed: 'Failed', cancelled: 'Cancelled' } as Record<string, string>,
+        states: {
+            queued: 'Queued',
+            running: 'Running',
+            done: 'Done',
+            failed: 'Failed',
+            cancelled: 'Cancelled',
+        } as Record<string, string>,
     },
     role: {
         title: (role: string) => `This needs the role ${role}`,
-        help: (name: string, role: string) => `You are logged in as ${name}, with the role ${role}. Ask your administrator for another token.`,
+        help: (name: string, role: string) =>
+            `You are logged in as ${name}, with the role ${role}. Ask your administrator for another token.`,
         limited: 'Not for a token limited to collections',
         whole: 'Your token is limited to some collections, and this concerns the whole server.',
     },
@@ -74,7 +81,11 @@ export const text = {
         help: 'This part of the page stopped working. Reload the page. If the problem persists, report the error below to your administrator.',
         reload: 'Reload',
     },
-    notFound: { title: 'Page not found', help: 'Check the address, or go back to the library.', back: 'Back to library' },
+    notFound: {
+        title: 'Page not found',
+        help: 'Check the address, or go back to the library.',
+        back: 'Back to library',
+    },
     login: {
         title: 'Log in',
         help: 'Enter your access token. This browser stays logged in for 30 days, or until you log out.',
@@ -84,7 +95,15 @@ export const text = {
         invalid: 'Invalid token. Check that you copied all of it, or ask your administrator for a new one.',
         checking: 'Logging in…',
     },
-    state: { recording: 'Recording', scanning: 'Scanning…', ready: 'Ready', failed: 'Failed', missing: 'Missing', changed: 'Changed', trashed: 'In trash' } as Record<string, string>,
+    state: {
+        recording: 'Recording',
+        scanning: 'Scanning…',
+        ready: 'Ready',
+        failed: 'Failed',
+        missing: 'Missing',
+        changed: 'Changed',
+        trashed: 'In trash',
+    } as Record<string, string>,
     stateHelp: {
         recording: 'Messages are being appended to this recording.',
         scanning: 'The recording is being scanned.',
@@ -139,7 +158,10 @@ export const text = {
         topicIn: (n: number) => `topic, ${plural(n, 'recording', 'recordings')}`,
         helpTitle: 'Search syntax',
         help: [
-            ['walk "door open"', 'Words (or their beginnings) and phrases in names, topics, types and metadata. All must match.'],
+            [
+                'walk "door open"',
+                'Words (or their beginnings) and phrases in names, topics, types and metadata. All must match.',
+            ],
             ['format:rosbag,mcap', 'Any of these formats. Also: collection, state, group'],
             ['topic:/camera/* type:sensor_msgs/*', 'A topic and a message type; * matches anything'],
             ['robot:r1   robot:*   *:r1', 'A tag; any value of a tag; a value of any tag'],
@@ -203,10 +225,30 @@ export const text = {
         compare: 'Compare',
         bulk: 'Actions for the selected recordings',
         batch: {
-            tag: { button: 'Tag…', title: 'Change tags', run: (n: number) => `Tag ${plural(n, 'recording', 'recordings')}`, done: (n: number) => `${plural(n, 'recording', 'recordings')} tagged` },
-            move: { button: 'Move…', title: 'Move or rename', run: (n: number) => `Move ${plural(n, 'recording', 'recordings')}`, done: (n: number) => `${plural(n, 'recording', 'recordings')} moved` },
-            trash: { button: 'Move to trash', title: 'Move to trash', run: (n: number) => `Move ${plural(n, 'recording', 'recordings')} to trash`, done: (n: number) => `${plural(n, 'recording', 'recordings')} moved to trash` },
-            restore: { button: 'Restore', title: 'Restore from trash', run: (n: number) => `Restore ${plural(n, 'recording', 'recordings')}`, done: (n: number) => `${plural(n, 'recording', 'recordings')} restored` },
+            tag: {
+                button: 'Tag…',
+                title: 'Change tags',
+                run: (n: number) => `Tag ${plural(n, 'recording', 'recordings')}`,
+                done: (n: number) => `${plural(n, 'recording', 'recordings')} tagged`,
+            },
+            move: {
+                button: 'Move…',
+                title: 'Move or rename',
+                run: (n: number) => `Move ${plural(n, 'recording', 'recordings')}`,
+                done: (n: number) => `${plural(n, 'recording', 'recordings')} moved`,
+            },
+            trash: {
+                button: 'Move to trash',
+                title: 'Move to trash',
+                run: (n: number) => `Move ${plural(n, 'recording', 'recordings')} to trash`,
+                done: (n: number) => `${plural(n, 'recording', 'recordings')} moved to trash`,
+            },
+            restore: {
+                button: 'Restore',
+                title: 'Restore from trash',
+                run: (n: number) => `Restore ${plural(n, 'recording', 'recordings')}`,
+                done: (n: number) => `${plural(n, 'recording', 'recordings')} restored`,
+            },
             undone: (n: number) => `${plural(n, 'recording', 'recordings')} changed back`,
             add: 'Tags to set',
             remove: 'Tags to remove',
@@ -217,7 +259,8 @@ export const text = {
             newName: 'Name',
             newNameHelp: 'With {name}, {stem}, {ending}, {collection}, {id} or {n} in it. {name} keeps the names.',
             preview: 'Preview',
-            would: (changes: number, matched: number) => `${count(changes)} of ${plural(matched, 'recording', 'recordings')} would change.`,
+            would: (changes: number, matched: number) =>
+                `${count(changes)} of ${plural(matched, 'recording', 'recordings')} would change.`,
             problems: (n: number) => `${plural(n, 'recording', 'recordings')} cannot be changed:`,
             notFound: (n: number) => `${plural(n, 'recording is', 'recordings are')} no longer there.`,
             items: 'Recordings concerned',
@@ -233,17 +276,40 @@ export const text = {
             kind: 'Files',
             kinds: { zip: 'One ZIP archive with a file for each recording', merged: 'One file, merged by time' },
             dates: 'Only messages in the selected dates are exported.',
-            many: (most: number) => `At most ${count(most)} single recordings are exported at a time. Select all that match a search instead.`,
+            many: (most: number) =>
+                `At most ${count(most)} single recordings are exported at a time. Select all that match a search instead.`,
             leftOut: (n: string) => `Left out, since they cannot be exported: ${n}`,
         },
         filters: 'Filters',
-        filter: { collection: 'Collections', format: 'Formats', state: 'State', tag: 'Tags', size: 'Size', added: 'Added' },
+        filter: {
+            collection: 'Collections',
+            format: 'Formats',
+            state: 'State',
+            tag: 'Tags',
+            size: 'Size',
+            added: 'Added',
+        },
         dates: 'Dates',
-        ranges: { hour: 'Last hour', today: 'Today', yesterday: 'Yesterday', week: 'Last 7 days', month: 'Last 30 days', year: 'Last 365 days' },
+        ranges: {
+            hour: 'Last hour',
+            today: 'Today',
+            yesterday: 'Yesterday',
+            week: 'Last 7 days',
+            month: 'Last 30 days',
+            year: 'Last 365 days',
+        },
         dateFrom: 'From',
         dateTo: 'To',
-        sizes: { '<10M': 'Below 10 MB', '10M..100M': '10 to 100 MB', '100M..1G': '100 MB to 1 GB', '>1G': 'Above 1 GB' } as Record<string, string>,
-        added: { '>now-1d': 'Last 24 hours', '>now-7d': 'Last 7 days', '>now-30d': 'Last 30 days' } as Record<string, string>,
+        sizes: {
+            '<10M': 'Below 10 MB',
+            '10M..100M': '10 to 100 MB',
+            '100M..1G': '100 MB to 1 GB',
+            '>1G': 'Above 1 GB',
+        } as Record<string, string>,
+        added: { '>now-1d': 'Last 24 hours', '>now-7d': 'Last 7 days', '>now-30d': 'Last 30 days' } as Record<
+            string,
+            string
+        >,
         meant: 'Did you mean:',
         trash: 'Trash',
         damagedOnly: 'Damaged',
@@ -263,8 +329,10 @@ export const text = {
         zoomOut: 'Zoom out',
         resetZoom: 'Reset zoom',
         bar: (when: string, n: number) => `${when}: ${plural(n, 'recording', 'recordings')}`,
-        barOf: (when: string, n: number, all: number) => `${when}: ${count(n)} of ${plural(all, 'recording', 'recordings')}`,
-        before: (n: string, one: number, day: string) => `← ${n} ${one === 1 ? 'recording' : 'recordings'} before ${day}`,
+        barOf: (when: string, n: number, all: number) =>
+            `${when}: ${count(n)} of ${plural(all, 'recording', 'recordings')}`,
+        before: (n: string, one: number, day: string) =>
+            `← ${n} ${one === 1 ? 'recording' : 'recordings'} before ${day}`,
         after: (n: string, one: number, day: string) => `${n} ${one === 1 ? 'recording' : 'recordings'} after ${day} →`,
         between: (from: string, to: string) => `${from} – ${to}`,
     },
@@ -304,7 +372,8 @@ export const text = {
         tagsExample: 'robot:r1 site:hall',
         tagForm: 'Write tags as key:value, separated by spaces.',
         sheetTitle: (n: number) => `Upload ${plural(n, 'file', 'files')}`,
-        held: (n: number) => `${plural(n, 'file is', 'files are')} waiting: correct the collection and the tags above, then upload.`,
+        held: (n: number) =>
+            `${plural(n, 'file is', 'files are')} waiting: correct the collection and the tags above, then upload.`,
         sendHeld: (n: number) => `Upload ${plural(n, 'file', 'files')}`,
         drop: 'Drop files or folders here',
         files: 'Choose files',
@@ -313,7 +382,16 @@ export const text = {
         list: 'Uploads',
         progressOf: (done: string, all: string) => `${done} of ${all} uploaded`,
         clearFinished: 'Clear finished',
-        states: { waiting: 'Waiting', sending: 'Uploading', checking: 'Verifying', paused: 'Paused', done: 'Done', partial: 'Stored, damaged', duplicate: 'Already stored', failed: 'Failed' },
+        states: {
+            waiting: 'Waiting',
+            sending: 'Uploading',
+            checking: 'Verifying',
+            paused: 'Paused',
+            done: 'Done',
+            partial: 'Stored, damaged',
+            duplicate: 'Already stored',
+            failed: 'Failed',
+        },
         pause: (name: string) => `Pause ${name}`,
         resume: (name: string) => `Resume ${name}`,
         remove: (name: string) => `Remove ${name}`,
@@ -326,8 +404,10 @@ export const text = {
         notTagged: (tags: string) => `It did not get the tags ${tags}.`,
         addTags: 'Add tags to the existing recording',
         tagged: (tags: string) => `Tags added: ${tags}`,
-        otherBytes: 'The server has received other bytes than the file has. Delete the recording and upload the file again.',
-        partial: (messages: number, lost: number, why: string) => `${plural(messages, 'message', 'messages')} recovered, ${bytes(lost)} lost. ${why}`.trim(),
+        otherBytes:
+            'The server has received other bytes than the file has. Delete the recording and upload the file again.',
+        partial: (messages: number, lost: number, why: string) =>
+            `${plural(messages, 'message', 'messages')} recovered, ${bytes(lost)} lost. ${why}`.trim(),
         savedAs: 'Saved as',
     },
     admin: {
@@ -350,7 +430,8 @@ export const text = {
             inTrash: (n: number, size: string) => `${plural(n, 'recording', 'recordings')}, ${size}`,
             emptyTrash: 'Empty trash',
             emptyTrashTitle: 'Empty the trash?',
-            emptyTrashHelp: (n: number) => `${plural(n, 'recording', 'recordings')} and ${n === 1 ? 'its' : 'their'} files will be deleted. This cannot be undone.`,
+            emptyTrashHelp: (n: number) =>
+                `${plural(n, 'recording', 'recordings')} and ${n === 1 ? 'its' : 'their'} files will be deleted. This cannot be undone.`,
             trashEmptied: 'The trash is empty now.',
             name: 'Name',
             nameHelp: 'Rules, quotas and tokens that name the collection follow.',
@@ -361,14 +442,17 @@ export const text = {
         maintenance: {
             title: 'Backup and checks',
             scrub: 'Integrity check',
-            scrubHelp: 'Reads every stored file and compares it with its checksum. A check that was stopped continues where it was.',
+            scrubHelp:
+                'Reads every stored file and compares it with its checksum. A check that was stopped continues where it was.',
             scrubStart: 'Check now',
             scrubNever: 'Never run',
             rate: 'Speed in MB/s',
             restart: 'Begin with the first file',
             intact: (files: string, size: string) => `All files intact (${files} files, ${size}).`,
-            notIntact: (corrupted: number, missing: number) => `${plural(corrupted, 'file', 'files')} corrupted, ${count(missing)} missing.`,
-            packsRebuilt: (packs: number) => `${plural(packs, 'corrupted index pack', 'corrupted index packs')} rebuilt.`,
+            notIntact: (corrupted: number, missing: number) =>
+                `${plural(corrupted, 'file', 'files')} corrupted, ${count(missing)} missing.`,
+            packsRebuilt: (packs: number) =>
+                `${plural(packs, 'corrupted index pack', 'corrupted index packs')} rebuilt.`,
             checked: (share: string) => `${share} checked`,
             corrupted: 'Corrupted and missing files',
             file: 'File',
@@ -378,8 +462,12 @@ export const text = {
             backupHelp: 'Writes the catalog to the backup folder of the server while it is running.',
             backupStart: 'Back up now',
             blobs: 'Stored files',
-            blobOptions: { none: 'Only the list of files', link: 'Hard links (same disk)', copy: 'Copies' } as Record<string, string>,
-            backupLast: (name: string, time: string, recordings: string, files: string, size: string) => `Last backup: ${name}, ${time}, ${recordings} recordings, ${files} files (${size}).`,
+            blobOptions: { none: 'Only the list of files', link: 'Hard links (same disk)', copy: 'Copies' } as Record<
+                string,
+                string
+            >,
+            backupLast: (name: string, time: string, recordings: string, files: string, size: string) =>
+                `Last backup: ${name}, ${time}, ${recordings} recordings, ${files} files (${size}).`,
             backupNone: 'No backup yet',
             recent: 'Recent backups and checks',
             recentNone: 'None in the last week',
@@ -403,7 +491,17 @@ export const text = {
             collection: 'Collection',
             newName: 'New name',
             resultStates: { pending: 'Pending', changed: 'Changed', unchanged: 'Unchanged', failed: 'Failed' },
-            outcomes: { created: 'added', exists: 'already stored', scanning: 'being scanned', unchanged: 'unchanged', no_recording: 'not recordings', waits: 'still being written', trashed: 'moved to trash', purged: 'deleted', purged_size: 'bytes deleted' } as Record<string, string>,
+            outcomes: {
+                created: 'added',
+                exists: 'already stored',
+                scanning: 'being scanned',
+                unchanged: 'unchanged',
+                no_recording: 'not recordings',
+                waits: 'still being written',
+                trashed: 'moved to trash',
+                purged: 'deleted',
+                purged_size: 'bytes deleted',
+            } as Record<string, string>,
         },
         failures: {
             title: 'Failed imports',
@@ -429,17 +527,31 @@ export const text = {
             globHelp: '* stands for any text, ? for one character.',
             collection: 'Collection',
             mode: 'Mode',
-            modes: { copy: 'Copy – the files stay', move: 'Move – the files are deleted once they are stored', reference: 'Reference – the files stay and are read where they are' } as Record<string, string>,
+            modes: {
+                copy: 'Copy – the files stay',
+                move: 'Move – the files are deleted once they are stored',
+                reference: 'Reference – the files stay and are read where they are',
+            } as Record<string, string>,
             tags: 'Tags',
             tagsHelp: 'As key:value, separated by spaces. Values with spaces in quotes.',
             replace: 'Add a new revision if the name is taken',
             preview: 'Preview',
             start: 'Import',
-            found: (n: number, size: string, more: boolean) => `${more ? 'At least ' : ''}${plural(n, 'recording', 'recordings')} would be imported (${size}).`,
+            found: (n: number, size: string, more: boolean) =>
+                `${more ? 'At least ' : ''}${plural(n, 'recording', 'recordings')} would be imported (${size}).`,
             foundNone: 'No files found',
             files: 'Files',
             outcome: 'What happens',
-            outcomes: { would_take: 'Import', created: 'Added', exists: 'Already stored', scanning: 'Being scanned', unchanged: 'Unchanged', no_recording: 'Not a recording', waits: 'Still being written', failed: 'Failed' } as Record<string, string>,
+            outcomes: {
+                would_take: 'Import',
+                created: 'Added',
+                exists: 'Already stored',
+                scanning: 'Being scanned',
+                unchanged: 'Unchanged',
+                no_recording: 'Not a recording',
+                waits: 'Still being written',
+                failed: 'Failed',
+            } as Record<string, string>,
             name: 'Name',
             taken: 'name is taken',
             last: 'Recent imports',
@@ -454,7 +566,13 @@ export const text = {
             mode: 'Mode',
             modes: { copy: 'Copy', move: 'Move', reference: 'Reference' } as Record<string, string>,
             state: 'Status',
-            states: { starting: 'Starting', scanning: 'Scanning…', watching: 'Watching', polling: 'Polling', unreadable: 'Unreadable' } as Record<string, string>,
+            states: {
+                starting: 'Starting',
+                scanning: 'Scanning…',
+                watching: 'Watching',
+                polling: 'Polling',
+                unreadable: 'Unreadable',
+            } as Record<string, string>,
             queue: 'Processing / queued',
             files: 'Files',
             added: 'Added',
@@ -477,9 +595,11 @@ export const text = {
             good: 'Delivering',
             fresh: 'Nothing sent yet',
             failing: (n: number) => `Failing, ${plural(n, 'attempt', 'attempts')}`,
-            what: (events: string[], collections: string[]) => events.join(', ') + (collections.length > 0 ? ` in ${collections.join(', ')}` : ''),
+            what: (events: string[], collections: string[]) =>
+                events.join(', ') + (collections.length > 0 ? ` in ${collections.join(', ')}` : ''),
             delivered: 'Delivered',
-            counts: (delivered: number, dropped: number) => count(delivered) + (dropped > 0 ? `, ${count(dropped)} dropped` : ''),
+            counts: (delivered: number, dropped: number) =>
+                count(delivered) + (dropped > 0 ? `, ${count(dropped)} dropped` : ''),
             nextTry: (time: string) => `next at ${time}`,
             test: 'Test',
             took: (ms: number) => `${ms} ms`,
@@ -496,11 +616,13 @@ export const text = {
         retention: {
             title: 'Retention and quotas',
             rules: 'Retention rules',
-            noRules: 'No rules: nothing is deleted by itself. A rule moves recordings of a collection to the trash by age or size.',
+            noRules:
+                'No rules: nothing is deleted by itself. A rule moves recordings of a collection to the trash by age or size.',
             addRule: 'Add rule',
             rule: 'Retention rule',
             quotas: 'Quotas',
-            noQuotas: 'No quotas: collections may grow until the disk is full. A quota refuses uploads to a full collection.',
+            noQuotas:
+                'No quotas: collections may grow until the disk is full. A quota refuses uploads to a full collection.',
             addQuota: 'Add quota',
             quota: 'Quota',
             collection: 'Collection',
@@ -518,7 +640,8 @@ export const text = {
             sizeForm: 'Enter a size such as 500 GB.',
             numberForm: 'Enter a whole number.',
             fullest: 'Fullest collection',
-            usage: (name: string, share: string, size: string, n: string) => `${name}: ${share} (${size}, ${n} recordings)`,
+            usage: (name: string, share: string, size: string, n: string) =>
+                `${name}: ${share} (${size}, ${n} recordings)`,
             noCollection: 'No collection matches',
             earlier: (name: string) => `Move ${name} up`,
             edit: (name: string) => `Edit ${name}`,
@@ -528,7 +651,17 @@ export const text = {
             runTitle: 'What the rules delete',
             nothing: 'Nothing would be deleted.',
             wouldDelete: (trashed: number, trashedSize: string, purged: number, purgedSize: string, more: boolean) =>
-                [more ? 'At least:' : '', trashed > 0 ? `${plural(trashed, 'recording', 'recordings')} (${trashedSize}) would move to the trash.` : '', purged > 0 ? `${plural(purged, 'recording', 'recordings')} (${purgedSize}) would be deleted permanently; this cannot be undone.` : ''].filter(Boolean).join(' '),
+                [
+                    more ? 'At least:' : '',
+                    trashed > 0
+                        ? `${plural(trashed, 'recording', 'recordings')} (${trashedSize}) would move to the trash.`
+                        : '',
+                    purged > 0
+                        ? `${plural(purged, 'recording', 'recordings')} (${purgedSize}) would be deleted permanently; this cannot be undone.`
+                        : '',
+                ]
+                    .filter(Boolean)
+                    .join(' '),
             whenRun: 'The next daily run applies the rules, and it may be soon.',
             save: 'Save',
             recording: 'Recording',
@@ -540,19 +673,22 @@ export const text = {
             added: 'Added',
             run: 'Runs',
             runHelp: 'The rules are applied once a day.',
-            lastRun: (time: string, trashed: number, purged: number, failed: number) => `Last run ${time}: ${count(trashed)} moved to the trash, ${count(purged)} deleted permanently, ${count(failed)} failed.`,
+            lastRun: (time: string, trashed: number, purged: number, failed: number) =>
+                `Last run ${time}: ${count(trashed)} moved to the trash, ${count(purged)} deleted permanently, ${count(failed)} failed.`,
             neverRun: 'They have not run yet.',
             preview: 'Preview and run now',
             runNow: 'Run now',
             started: 'Retention started',
-            trashDays: (days: number) => `Recordings in the trash are deleted permanently after ${plural(days, 'day', 'days')} (--trash-days).`,
+            trashDays: (days: number) =>
+                `Recordings in the trash are deleted permanently after ${plural(days, 'day', 'days')} (--trash-days).`,
             trashForever: 'Recordings stay in the trash until somebody deletes them (--trash-days 0).',
         },
         tokens: {
             title: 'Tokens',
             none: 'No tokens',
             open: 'Anyone who can reach this server has full access. The first token makes login required.',
-            firstHelp: 'The first token has the role admin, and this page will use it. Keep it safe: without it, access can only be restored on the server’s command line.',
+            firstHelp:
+                'The first token has the role admin, and this page will use it. Keep it safe: without it, access can only be restored on the server’s command line.',
             create: 'Create token',
             createdTitle: (name: string) => `Token ${name}`,
             once: 'Copy the token now. You won’t see it again.',
@@ -591,9 +727,17 @@ export const text = {
             method: 'Method',
             path: 'Path contains',
             since: 'Time',
-            spans: { 'now-1h': 'Last hour', 'now-1d': 'Last 24 hours', 'now-7d': 'Last 7 days', 'now-30d': 'Last 30 days' } as Record<string, string>,
+            spans: {
+                'now-1h': 'Last hour',
+                'now-1d': 'Last 24 hours',
+                'now-7d': 'Last 7 days',
+                'now-30d': 'Last 30 days',
+            } as Record<string, string>,
             status: 'Status',
-            statuses: { '2xx': 'Done (2xx)', '4xx': 'Refused (4xx)', '5xx': 'Failed (5xx)', 0: 'No answer' } as Record<string, string>,
+            statuses: { '2xx': 'Done (2xx)', '4xx': 'Refused (4xx)', '5xx': 'Failed (5xx)', 0: 'No answer' } as Record<
+                string,
+                string
+            >,
             noAnswer: 'none',
             noAnswerHelp: 'The connection was closed before the server had answered.',
         },
@@ -612,7 +756,10 @@ export const text = {
             pathHelp: 'That of a recording’s page, or of a download or an export with its parameters.',
             pathForm: 'Enter an address of this archive.',
             expires: 'Works for',
-            lifetimes: { '1h': '1 hour', '1d': '1 day', '7d': '7 days', '30d': '30 days', '366d': '1 year' } as Record<string, string>,
+            lifetimes: { '1h': '1 hour', '1d': '1 day', '7d': '7 days', '30d': '30 days', '366d': '1 year' } as Record<
+                string,
+                string
+            >,
             create: 'Create link',
             created: 'Link created',
             expiresAt: (time: string) => `Whoever has this link can use it until ${time}.`,
@@ -636,9 +783,11 @@ export const text = {
                 ['api/v1/changes', 'The change feed, as pages or server-sent events.'],
             ] as [string, string][],
             grafana: 'Grafana',
-            grafanaHelp: 'Add a data source of the type JSON (simpod-json-datasource) with the address above and access “Server”, then choose a recording and a field. Dashboards for both are in docker/grafana of the source.',
+            grafanaHelp:
+                'Add a data source of the type JSON (simpod-json-datasource) with the address above and access “Server”, then choose a recording and a field. Dashboards for both are in docker/grafana of the source.',
             prometheus: 'Prometheus',
-            prometheusHelp: 'Scrape /metrics with a token, or start the server with --metrics-open. Watch reel_store_free_bytes, reel_failures and reel_corrupted_files first.',
+            prometheusHelp:
+                'Scrape /metrics with a token, or start the server with --metrics-open. Watch reel_store_free_bytes, reel_failures and reel_corrupted_files first.',
         },
     },
     recording: {
@@ -709,7 +858,10 @@ export const text = {
             ['+ − 0', 'Zoom the image in or out, or fit it, with the image focused'],
             ['M', 'Mark an event at the playhead or the selection'],
             ['Enter, F2, Delete', 'Go to, rename or delete the focused event; ↑ ↓: previous or next event'],
-            ['← →', 'Move the focused event by a frame; with Shift: by a second; with Alt: its end; with Alt Shift: its start'],
+            [
+                '← →',
+                'Move the focused event by a frame; with Shift: by a second; with Alt: its end; with Alt Shift: its start',
+            ],
         ] as [string, string][],
     },
     details: {
@@ -772,7 +924,8 @@ export const text = {
         reset: 'Default layout',
         save: 'Save the layout',
         name: 'Name',
-        help: (collection: string) => `For all recordings of the collection ${collection}. Panels and their settings are saved, times are not.`,
+        help: (collection: string) =>
+            `For all recordings of the collection ${collection}. Panels and their settings are saved, times are not.`,
         known: 'Replaces the layout of this name.',
         replace: 'Replace',
         openedWith: (collection: string) => `Recordings of ${collection} open with it`,
@@ -790,15 +943,19 @@ export const text = {
         button: 'Share',
         title: 'Share this recording',
         view: 'Link to this view',
-        viewHelp: 'Opens this recording at this time, with these panels and their settings, for people who have access to the archive.',
-        openHelp: 'Opens this recording at this time, with these panels and their settings. This archive needs no login: the link works for everybody who reaches it.',
+        viewHelp:
+            'Opens this recording at this time, with these panels and their settings, for people who have access to the archive.',
+        openHelp:
+            'Opens this recording at this time, with these panels and their settings. This archive needs no login: the link works for everybody who reaches it.',
         copy: 'Copy',
         outside: 'Link for somebody without access',
-        outsideHelp: 'Opens this view of this one recording without a login, read-only. Whoever has the link can also download the recording.',
+        outsideHelp:
+            'Opens this view of this one recording without a login, read-only. Whoever has the link can also download the recording.',
         firstOnly: 'The second recording is not part of it.',
         expires: 'Works for',
         create: 'Create link',
-        until: (time: string) => `Works until ${time}. It ends earlier if your token is revoked or the recording is moved to the trash; it cannot be withdrawn by itself.`,
+        until: (time: string) =>
+            `Works until ${time}. It ends earlier if your token is revoked or the recording is moved to the trash; it cannot be withdrawn by itself.`,
     },
     link: {
         readOnly: 'Read-only link',
@@ -905,7 +1062,8 @@ export const text = {
         plotField: (path: string) => `Plot ${path}`,
         column: 'Column',
         columnField: (path: string) => `Show ${path} as a column`,
-        opaque: (encoding: string) => `The server does not decode messages of ${encoding ? `the encoding ${encoding}` : 'this topic'}: they are shown as bytes, and there is nothing to plot.`,
+        opaque: (encoding: string) =>
+            `The server does not decode messages of ${encoding ? `the encoding ${encoding}` : 'this topic'}: they are shown as bytes, and there is nothing to plot.`,
         asTable: 'Table',
         columns: 'Columns',
         chooseColumns: 'Select columns',
@@ -948,14 +1106,22 @@ export const text = {
         overTime: 'Plot over time',
         remove: 'Remove',
         steps: 'Calculation',
-        stepsHelp: 'd: derivative, i: integral, ~2: average of 2 s, *3: times 3, +1 and -1: offset. Several are done in order, such as d *3.6',
+        stepsHelp:
+            'd: derivative, i: integral, ~2: average of 2 s, *3: times 3, +1 and -1: offset. Several are done in order, such as d *3.6',
         stepsWrong: 'Not a calculation',
-        stepNames: { d: 'Derivative', i: 'Integral', '~1': 'Average', '*57.29578': 'Radians to degrees', '+1': 'Offset' } as Record<string, string>,
+        stepNames: {
+            d: 'Derivative',
+            i: 'Integral',
+            '~1': 'Average',
+            '*57.29578': 'Radians to degrees',
+            '+1': 'Offset',
+        } as Record<string, string>,
         colour: 'Color',
         ownColour: 'By its place',
         colours: ['Blue', 'Orange', 'Green', 'Purple', 'Ochre', 'Teal', 'Red', 'Indigo'],
         empty: 'No fields selected',
-        emptyHelp: 'Select numeric fields of a topic, or drag one from a message. In the plot, drag or use the wheel to zoom, double-click to reset, and click to move the playhead.',
+        emptyHelp:
+            'Select numeric fields of a topic, or drag one from a message. In the plot, drag or use the wheel to zoom, double-click to reset, and click to move the playhead.',
         label: (fields: string) => `Plot of ${fields} over time`,
     },
     image: {
@@ -969,8 +1135,10 @@ export const text = {
         zoomOut: 'Zoom out',
         fit: 'Fit into the panel',
         facts: (width: number, height: number, time: string) => `${width} × ${height} · ${time}`,
-        noCodec: (codec: string) => `This browser does not play ${codec}. Export the topic as .mp4 and open it with another player.`,
-        damagedVideo: 'The video cannot be decoded here: there is no key frame before the playhead, or the data is damaged.',
+        noCodec: (codec: string) =>
+            `This browser does not play ${codec}. Export the topic as .mp4 and open it with another player.`,
+        damagedVideo:
+            'The video cannot be decoded here: there is no key frame before the playhead, or the data is damaged.',
     },
     log: {
         title: 'Log',
@@ -1029,7 +1197,14 @@ export const text = {
         distance: 'Distance',
         turn: 'Turn with it',
         turnHelp: 'The camera also turns with what it follows',
-        kinds: { points: 'Point clouds', scans: 'Laser scans', poses: 'Poses', paths: 'Paths', markers: 'Markers', maps: 'Maps' },
+        kinds: {
+            points: 'Point clouds',
+            scans: 'Laser scans',
+            poses: 'Poses',
+            paths: 'Paths',
+            markers: 'Markers',
+            maps: 'Maps',
+        },
         parts: 'Parts',
         trajectories: 'Trajectories',
         view: 'View',
@@ -1059,6 +1234,7 @@ export const text = {
         topics: 'Topics',
         frames: 'Frames',
         label: (stats: string) => `3D view at the playhead. ${stats}`,
-        noWebGL: 'WebGL is not available. Enable it in your browser’s settings, or close other tabs that use it, and try again.',
+        noWebGL:
+            'WebGL is not available. Enable it in your browser’s settings, or close other tabs that use it, and try again.',
     },
 };

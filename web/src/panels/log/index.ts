@@ -7,6 +7,11 @@ import { isLog } from './rows';
 export const log: Panel = {
     name: 'log',
     title: text.log.title,
-    fits: (_recording, topics) => (topics.some((t) => isLog(t.type) && t.messages > 0) ? 1.8 : topics.some((t) => /^(carla\/Position|nanover\/frame)$/.test(t.type)) ? 1.7 : 0),
+    fits: (_recording, topics) =>
+        topics.some((t) => isLog(t.type) && t.messages > 0)
+            ? 1.8
+            : topics.some((t) => /^(carla\/Position|nanover\/frame)$/.test(t.type))
+              ? 1.7
+              : 0,
     Panel: LogPanel,
 };

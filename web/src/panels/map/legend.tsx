@@ -16,7 +16,8 @@ interface Props {
     onToggle: (key: string, shown: boolean) => void;
 }
 
-const shown = (value: number, by: ColourBy): string => (by === 'speed' ? `${Number(value.toPrecision(3))} m/s` : `${Math.round(value)} s`);
+const shown = (value: number, by: ColourBy): string =>
+    by === 'speed' ? `${Number(value.toPrecision(3))} m/s` : `${Math.round(value)} s`;
 
 export function Legend({ tracks, hidden, colourOf, by, range, onToggle }: Props) {
     return (
@@ -24,7 +25,11 @@ export function Legend({ tracks, hidden, colourOf, by, range, onToggle }: Props)
             {tracks.slice(0, LISTED_MAX).map((track) => (
                 <div key={track.key} class="map-track">
                     <span class="map-swatch" style={{ background: colourOf(track) }} aria-hidden="true" />
-                    <Check label={<span class="mono">{track.name}</span>} checked={!hidden.has(track.key)} onChange={(on) => onToggle(track.key, on)} />
+                    <Check
+                        label={<span class="mono">{track.name}</span>}
+                        checked={!hidden.has(track.key)}
+                        onChange={(on) => onToggle(track.key, on)}
+                    />
                 </div>
             ))}
             {tracks.length > LISTED_MAX && <p class="small muted">{text.moreItems(tracks.length - LISTED_MAX)}</p>}

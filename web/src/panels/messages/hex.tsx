@@ -10,7 +10,9 @@ function hexLines(bytes: Uint8Array): string {
         const row = [...bytes.subarray(at, Math.min(at + 16, bytes.length))];
         const hex = row.map((b) => b.toString(16).padStart(2, '0'));
         const ascii = row.map((b) => (b >= 0x20 && b < 0x7f ? String.fromCharCode(b) : '.')).join('');
-        lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.slice(0, 8).join(' ').padEnd(23)}  ${hex.slice(8).join(' ').padEnd(23)}  ${ascii}`);
+        lines.push(
+            `${at.toString(16).padStart(6, '0')}  ${hex.slice(0, 8).join(' ').padEnd(23)}  ${hex.slice(8).join(' ').padEnd(23)}  ${ascii}`,
+        );
     }
     return lines.join('\n');
 }

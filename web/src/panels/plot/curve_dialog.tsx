@@ -11,7 +11,15 @@ function readSteps(value: string): Curve['steps'] | null {
     return curve && curve.steps.length === words.length ? curve.steps : null;
 }
 
-export function CurveDialog({ curve, onChange, onClose }: { curve: Curve; onChange: (curve: Curve) => void; onClose: () => void }) {
+export function CurveDialog({
+    curve,
+    onChange,
+    onClose,
+}: {
+    curve: Curve;
+    onChange: (curve: Curve) => void;
+    onClose: () => void;
+}) {
     const [steps, setSteps] = useState(curve.steps.map(stepText).join(' '));
     const read = readSteps(steps);
     const type = (value: string) => {
@@ -32,7 +40,13 @@ export function CurveDialog({ curve, onChange, onClose }: { curve: Curve; onChan
             }
         >
             <div class="plot-picker">
-                <Field label={text.plot.steps} value={steps} help={text.plot.stepsHelp} error={read ? null : text.plot.stepsWrong} onInput={(event) => type(event.currentTarget.value)} />
+                <Field
+                    label={text.plot.steps}
+                    value={steps}
+                    help={text.plot.stepsHelp}
+                    error={read ? null : text.plot.stepsWrong}
+                    onInput={(event) => type(event.currentTarget.value)}
+                />
                 <div class="row">
                     {['d', 'i', '~1', '*57.29578', '+1'].map((one) => (
                         <Button key={one} onClick={() => type(`${steps} ${one}`.trim())}>
@@ -43,11 +57,25 @@ export function CurveDialog({ curve, onChange, onClose }: { curve: Curve; onChan
                 <Select
                     label={text.plot.colour}
                     value={String(curve.colour ?? '')}
-                    options={[['', text.plot.ownColour], ...Array.from({ length: COLOURS }, (_, i): [string, string] => [String(i + 1), text.plot.colours[i]!])]}
+                    options={[
+                        ['', text.plot.ownColour],
+                        ...Array.from({ length: COLOURS }, (_, i): [string, string] => [
+                            String(i + 1),
+                            text.plot.colours[i]!,
+                        ]),
+                    ]}
                     onChange={(value) => onChange({ ...curve, colour: value === '' ? null : Number(value) })}
                 />
-                <Check label={text.plot.right} checked={curve.right} onChange={(right) => onChange({ ...curve, right })} />
-                <Check label={text.plot.hidden} checked={curve.hidden} onChange={(hidden) => onChange({ ...curve, hidden })} />
+                <Check
+                    label={text.plot.right}
+                    checked={curve.right}
+                    onChange={(right) => onChange({ ...curve, right })}
+                />
+                <Check
+                    label={text.plot.hidden}
+                    checked={curve.hidden}
+                    onChange={(hidden) => onChange({ ...curve, hidden })}
+                />
             </div>
         </Dialog>
     );

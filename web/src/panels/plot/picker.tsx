@@ -33,7 +33,16 @@ export function Picker(props: PanelProps & Chosen) {
 /** Each word of the filter is a part of the path. */
 const matches = (path: string, words: string[]): boolean => words.every((word) => path.includes(word));
 
-export function FieldDialog({ chosen, onChange, onClose, found, loading, error, title, none }: Chosen & { found: FieldChoice[]; loading: boolean; error: unknown; title: string; none: string }) {
+export function FieldDialog({
+    chosen,
+    onChange,
+    onClose,
+    found,
+    loading,
+    error,
+    title,
+    none,
+}: Chosen & { found: FieldChoice[]; loading: boolean; error: unknown; title: string; none: string }) {
     const [filter, setFilter] = useState('');
     const [first] = useState(chosen); // above the others; a row stays where it is when it is clicked
     const words = filter.toLowerCase().split(/\s+/);
@@ -49,7 +58,8 @@ export function FieldDialog({ chosen, onChange, onClose, found, loading, error, 
             onChange={(on) => onChange(on ? [...chosen, path] : chosen.filter((c) => c !== path))}
             label={
                 <>
-                    <span class="mono">{path || text.messages.value}</span> <span class="muted small">{unit(path)}</span>
+                    <span class="mono">{path || text.messages.value}</span>{' '}
+                    <span class="muted small">{unit(path)}</span>
                 </>
             }
         />
@@ -65,7 +75,11 @@ export function FieldDialog({ chosen, onChange, onClose, found, loading, error, 
             }
         >
             <div class="plot-picker">
-                <Field label={text.plot.filter} value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+                <Field
+                    label={text.plot.filter}
+                    value={filter}
+                    onInput={(event) => setFilter(event.currentTarget.value)}
+                />
                 {typed && (
                     <Button icon="plus" onClick={() => onChange([...chosen, filter])}>
                         {filter}
@@ -75,7 +89,9 @@ export function FieldDialog({ chosen, onChange, onClose, found, loading, error, 
                 <div class="plot-list" tabIndex={0} role="group" aria-label={text.plot.fields}>
                     {above.map(row)}
                     {listed.slice(0, MAX_SHOWN).map((f) => row(f.path))}
-                    {listed.length > MAX_SHOWN && <p class="small muted">{text.moreItems(listed.length - MAX_SHOWN)}</p>}
+                    {listed.length > MAX_SHOWN && (
+                        <p class="small muted">{text.moreItems(listed.length - MAX_SHOWN)}</p>
+                    )}
                     {!loading && listed.length === 0 && <p class="muted">{none}</p>}
                 </div>
                 {loading && <Spinner />}

@@ -14,19 +14,36 @@ import { writeSpan, type PlotSettings } from './settings';
 const MAX_POINTS = 100_000; // of each field, by /series
 const DIGITS = 6; // of a fixed axis
 
-type Props = PanelProps & { set: PlotSettings; chart: { current: Chart | null }; own: string; onPick: () => void; busy: boolean };
+type Props = PanelProps & {
+    set: PlotSettings;
+    chart: { current: Chart | null };
+    own: string;
+    onPick: () => void;
+    busy: boolean;
+};
 
 function viewItems({ playback, onSettings, set, chart }: Props): MenuItem[] {
     const { bounds, range } = playback.get();
     const at = (seconds: number) => bounds.start + BigInt(Math.round(seconds * 1e9));
     const seconds = (time: bigint) => Number(time - bounds.start) / 1e9;
-    const fixed = (key: 'y' | 'y2') => onSettings({ [key]: set[key] ? null : writeSpan(chart.current!.axes()[key], DIGITS) });
+    const fixed = (key: 'y' | 'y2') =>
+        onSettings({ [key]: set[key] ? null : writeSpan(chart.current!.axes()[key], DIGITS) });
     return [
         { label: text.plot.dots, checked: set.dots, run: () => onSettings({ dots: set.dots ? null : '1' }) },
         { label: text.plot.fixY, checked: set.y !== null, run: () => fixed('y') },
-        ...(set.curves.some((curve) => curve.right) ? [{ label: text.plot.fixY2, checked: set.y2 !== null, run: () => fixed('y2') }] : []),
-        { label: text.plot.toRange, disabled: !range, run: () => range && set.zoom(seconds(range.start), seconds(range.end)) },
-        { label: text.plot.asRange, disabled: !set.zoomed, run: () => playback.setRange({ start: at(set.from), end: at(set.to) }) },
+        ...(set.curves.some((curve) => curve.right)
+            ? [{ label: text.plot.fixY2, checked: set.y2 !== null, run: () => fixed('y2') }]
+            : []),
+        {
+            label: text.plot.toRange,
+            disabled: !range,
+            run: () => range && set.zoom(seconds(range.start), seconds(range.end)),
+        },
+        {
+            label: text.plot.asRange,
+            disabled: !set.zoomed,
+            run: () => playback.setRange({ start: at(set.from), end: at(set.to) }),
+        },
     ];
 }
 
@@ -35,14 +52,27 @@ export function PlotTools(props: Props) {
     const { bounds } = usePlayback(playback, 500); // and its range, for the menu
     const save = async (form: 'png' | 'svg' | 'csv') => {
         const picture = chart.current?.picture();
-        const blob = picture && (form === 'png' ? await toPng(picture, own) : form === 'svg' ? toSvg(picture, own, (s) => offset(BigInt(Math.round(s * 1e9)))) : toCsv(picture, own));
+        const blob =
+            picture &&
+            (form === 'png'
+                ? await toPng(picture, own)
+                : form === 'svg'
+                  ? toSvg(picture, own, (s) => offset(BigInt(Math.round(s * 1e9))))
+                  : toCsv(picture, own));
         if (blob) {
             saveBlob(blob, `${recording.name}.${form}`);
         }
     };
     const values = () => {
         const at = (seconds: number) => String(bounds.start + BigInt(Math.round(seconds * 1e9)));
-        const params = { field: [...new Set(set.curves.map((curve) => curve.field))], start: at(set.from), end: String(BigInt(at(set.to)) + 1n), max_points: MAX_POINTS, time_format: 'rfc3339', output: 'csv' };
+        const params = {
+            field: [...new Set(set.curves.map((curve) => curve.field))],
+            start: at(set.from),
+            end: String(BigInt(at(set.to)) + 1n),
+            max_points: MAX_POINTS,
+            time_format: 'rfc3339',
+            output: 'csv',
+        };
         void download(`/recordings/${recording.id}/series`, params).catch(showError);
     };
     const none = set.curves.length === 0;

@@ -18,15 +18,33 @@ interface Attachment {
 }
 
 function Schema({ recording, topic, onClose }: { recording: Recording; topic: Topic; onClose: () => void }) {
-    const schema = useRequest((signal) => getText(`/recordings/${recording.id}/schemas/${encodeURIComponent(topic.schema_id!)}`, {}, { signal, headers: { Accept: 'text/plain' } }), [topic.schema_id]);
+    const schema = useRequest(
+        (signal) =>
+            getText(
+                `/recordings/${recording.id}/schemas/${encodeURIComponent(topic.schema_id!)}`,
+                {},
+                { signal, headers: { Accept: 'text/plain' } },
+            ),
+        [topic.schema_id],
+    );
     return (
         <Dialog wide title={topic.type} onClose={onClose}>
-            {schema.error !== null ? <Failed error={schema.error} retry={schema.reload} /> : schema.value === null ? <Spinner /> : <pre class="topics-schema" tabIndex={0}>{schema.value}</pre>}
+            {schema.error !== null ? (
+                <Failed error={schema.error} retry={schema.reload} />
+            ) : schema.value === null ? (
+                <Spinner />
+            ) : (
+                <pre class="topics-schema" tabIndex={0}>
+                    {schema.value}
+                </pre>
+            )}
         </Dialog>
     );
 }
 
-/** The roles are explicit since a narrow panel lays the rows out in two lines, and other boxes than a table's lose them. */
+/**
+ * The roles are explicit since a narrow panel lays the rows out in two lines, and other boxes than a table's lose them.
+ */
 function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'topics' | 'open'>) {
     const [schema, setSchema] = useState<Topic | null>(null);
     return (
@@ -35,8 +53,12 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                 <caption class="visually-hidden">{text.topics.title}</caption>
                 <thead role="rowgroup">
                     <tr role="row">
-                        <th role="columnheader" scope="col">{text.topics.topic}</th>
-                        <th role="columnheader" scope="col">{text.topics.type}</th>
+                        <th role="columnheader" scope="col">
+                            {text.topics.topic}
+                        </th>
+                        <th role="columnheader" scope="col">
+                            {text.topics.type}
+                        </th>
                         <th role="columnheader" scope="col" class="right">
                             {text.topics.messages}
                         </th>
@@ -59,7 +81,12 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                         <tr key={t.name} role="row">
                             <th role="rowheader" scope="row" class="mono">
                                 {t.messages > 0 ? (
-                                    <button type="button" class="link" title={text.topics.messagesOf(t.name)} onClick={() => open('messages', () => ({ topic: t.name, columns: null }))}>
+                                    <button
+                                        type="button"
+                                        class="link"
+                                        title={text.topics.messagesOf(t.name)}
+                                        onClick={() => open('messages', () => ({ topic: t.name, columns: null }))}
+                                    >
                                         {t.name}
                                     </button>
                                 ) : (
@@ -76,11 +103,21 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
                                 )}{' '}
                                 <span class="muted small">{t.encoding}</span>
                             </td>
-                            <td role="cell" class="right">{count(t.messages)}</td>
-                            <td role="cell" class="right">{bytes(t.payload_bytes)}</td>
-                            <td role="cell" class="right">{rate(t.rate)}</td>
-                            <td role="cell" class="right">{t.max_gap === null ? '–' : `${t.max_gap.toPrecision(3)} s`}</td>
-                            <td role="cell" class="right mono">{t.start_ns === null ? '–' : relativeTime(recording, BigInt(t.start_ns))}</td>
+                            <td role="cell" class="right">
+                                {count(t.messages)}
+                            </td>
+                            <td role="cell" class="right">
+                                {bytes(t.payload_bytes)}
+                            </td>
+                            <td role="cell" class="right">
+                                {rate(t.rate)}
+                            </td>
+                            <td role="cell" class="right">
+                                {t.max_gap === null ? '–' : `${t.max_gap.toPrecision(3)} s`}
+                            </td>
+                            <td role="cell" class="right mono">
+                                {t.start_ns === null ? '–' : relativeTime(recording, BigInt(t.start_ns))}
+                            </td>
                         </tr>
                     ))}
                 </tbody>
@@ -92,7 +129,16 @@ function Topics({ recording, topics, open }: Pick<PanelProps, 'recording' | 'top
 }
 
 function Metadata({ recording }: { recording: Recording }) {
-    const result = useRequest((signal) => getAll<{ key: string; value: string; name?: string }>(`/recordings/${recording.id}/metadata`, {}, 5000, signal), [recording.id, recording.updated]);
+    const result = useRequest(
+        (signal) =>
+            getAll<{ key: string; value: string; name?: string }>(
+                `/recordings/${recording.id}/metadata`,
+                {},
+                5000,
+                signal,
+            ),
+        [recording.id, recording.updated],
+    );
     const rows = result.value ?? [];
     return result.error !== null ? (
         <Failed error={result.error} retry={result.reload} />
@@ -112,7 +158,10 @@ function Metadata({ recording }: { recording: Recording }) {
 }
 
 function Attachments({ recording }: { recording: Recording }) {
-    const result = useRequest((signal) => getAll<Attachment>(`/recordings/${recording.id}/attachments`, {}, 5000, signal), [recording.id, recording.updated]);
+    const result = useRequest(
+        (signal) => getAll<Attachment>(`/recordings/${recording.id}/attachments`, {}, 5000, signal),
+        [recording.id, recording.updated],
+    );
     const rows = result.value ?? [];
     return rows.length > 0 ? (
         <section class="topics-part">
@@ -124,7 +173,15 @@ function Attachments({ recording }: { recording: Recording }) {
                         <span class="muted small">
                             {row.media_type} {bytes(row.size)}
                         </span>
-                        <Button icon="download" label={text.topics.download(row.name)} onClick={() => void download(`/recordings/${recording.id}/attachments/${row.number ?? i}`).catch(showError)} />
+                        <Button
+                            icon="download"
+                            label={text.topics.download(row.name)}
+                            onClick={() =>
+                                void download(`/recordings/${recording.id}/attachments/${row.number ?? i}`).catch(
+                                    showError,
+                                )
+                            }
+                        />
                     </li>
                 ))}
             </ul>

@@ -27,23 +27,50 @@ function bodyOf({ path, glob, collection, mode, tags, replace }: Values): Record
     }
     const where = path?.startsWith('s3://') ? { url: path } : path ? { path } : {};
     const names = glob || (path ? '' : '*');
-    return { ...where, ...(names ? { glob: names } : {}), ...(collection ? { collection } : {}), mode, ...(Object.keys(pairs).length > 0 ? { tags: pairs } : {}), ...(replace ? { replace: true } : {}) };
+    return {
+        ...where,
+        ...(names ? { glob: names } : {}),
+        ...(collection ? { collection } : {}),
+        mode,
+        ...(Object.keys(pairs).length > 0 ? { tags: pairs } : {}),
+        ...(replace ? { replace: true } : {}),
+    };
 }
 
 function Preview({ found }: { found: Rows<ImportItem> }) {
     return (
         <>
-            <p role="status">{t.found(found.items.filter((item) => item.outcome === 'would_take').length, bytes(found.items.reduce((sum, item) => sum + (item.outcome === 'would_take' ? item.size : 0), 0)), Boolean(found.next))}</p>
+            <p role="status">
+                {t.found(
+                    found.items.filter((item) => item.outcome === 'would_take').length,
+                    bytes(found.items.reduce((sum, item) => sum + (item.outcome === 'would_take' ? item.size : 0), 0)),
+                    Boolean(found.next),
+                )}
+            </p>
             <Table
                 caption={t.preview}
                 empty={t.foundNone}
                 rows={found.items}
                 columns={[
                     { title: t.files, cell: (i) => <span class="admin-long mono">{i.files.join(', ')}</span> },
-                    { title: t.outcome, cell: (i) => <Badge kind={i.outcome === 'failed' ? 'bad' : ''}>{labelOf(t.outcomes, i.outcome)}</Badge> },
-                    { title: t.name, cell: (i) => i.name && <span class="admin-long">{i.name_taken ? `${i.name} (${t.taken})` : i.name}</span> },
+                    {
+                        title: t.outcome,
+                        cell: (i) => (
+                            <Badge kind={i.outcome === 'failed' ? 'bad' : ''}>{labelOf(t.outcomes, i.outcome)}</Badge>
+                        ),
+                    },
+                    {
+                        title: t.name,
+                        cell: (i) =>
+                            i.name && (
+                                <span class="admin-long">{i.name_taken ? `${i.name} (${t.taken})` : i.name}</span>
+                            ),
+                    },
                     { title: text.admin.storage.size, right: true, cell: (i) => bytes(i.size) },
-                    { title: text.admin.jobs.problem, cell: (i) => <span class="admin-reason error">{i.problem ?? ''}</span> },
+                    {
+                        title: text.admin.jobs.problem,
+                        cell: (i) => <span class="admin-reason error">{i.problem ?? ''}</span>,
+                    },
                 ]}
             />
         </>
@@ -62,7 +89,12 @@ export function Imports() {
         last.reload();
     };
     const preview = async (values: Values) => {
-        setFound(await send<Rows<ImportItem>>('POST', '/imports', { params: { limit: 200 }, body: { ...bodyOf(values), dry_run: true } }));
+        setFound(
+            await send<Rows<ImportItem>>('POST', '/imports', {
+                params: { limit: 200 },
+                body: { ...bodyOf(values), dry_run: true },
+            }),
+        );
     };
     return (
         <>
@@ -117,14 +149,20 @@ export function Watches() {
                     title: w.state,
                     cell: (one) => (
                         <>
-                            <Badge kind={one.state === 'unreadable' ? 'bad' : ''}>{labelOf(w.states, one.state)}</Badge> {one.note}
+                            <Badge kind={one.state === 'unreadable' ? 'bad' : ''}>{labelOf(w.states, one.state)}</Badge>{' '}
+                            {one.note}
                         </>
                     ),
                 },
                 { title: w.queue, right: true, cell: (one) => `${count(one.queue)} / ${count(one.waiting)}` },
                 { title: w.files, right: true, cell: (one) => count(one.last_scan.files) },
                 { title: w.added, right: true, cell: (one) => count(one.counts.created) },
-                { title: w.failed, right: true, cell: (one) => (one.counts.failed > 0 ? <a href="admin/failures">{count(one.counts.failed)}</a> : '0') },
+                {
+                    title: w.failed,
+                    right: true,
+                    cell: (one) =>
+                        one.counts.failed > 0 ? <a href="admin/failures">{count(one.counts.failed)}</a> : '0',
+                },
                 { title: w.lastScan, cell: (one) => ago(one.last_scan.ended) },
             ]}
         />

@@ -11,10 +11,13 @@ import { Action } from './parts';
 export const isOver = (job: Job): boolean => job.state !== 'queued' && job.state !== 'running';
 
 export function StateBadge({ job }: { job: Job }) {
-    const kind = job.state === 'failed' ? 'bad' : job.state === 'running' ? 'accent' : job.state === 'done' ? 'good' : '';
+    const kind =
+        job.state === 'failed' ? 'bad' : job.state === 'running' ? 'accent' : job.state === 'done' ? 'good' : '';
     return (
         <>
-            <Badge kind={kind}>{labelOf(text.jobs.states, job.state)}</Badge> {job.state === 'running' && job.total > 0 && percent(job.done, job.total)} {job.problem && <span class="admin-reason error">{job.problem}</span>}
+            <Badge kind={kind}>{labelOf(text.jobs.states, job.state)}</Badge>{' '}
+            {job.state === 'running' && job.total > 0 && percent(job.done, job.total)}{' '}
+            {job.problem && <span class="admin-reason error">{job.problem}</span>}
         </>
     );
 }
@@ -37,7 +40,13 @@ export function RunningJob({ id, label, ended }: { id: string; label: string; en
                 stop();
                 ended();
                 const outcome = outcomeText(now);
-                showToast(now.state === 'done' ? text.admin.finished(labelOf(text.jobs.kinds, now.kind)) + (outcome && `: ${outcome}`) : (now.problem ?? labelOf(text.jobs.states, now.state)), undefined, now.state === 'failed' ? 'error' : 'info');
+                showToast(
+                    now.state === 'done'
+                        ? text.admin.finished(labelOf(text.jobs.kinds, now.kind)) + (outcome && `: ${outcome}`)
+                        : (now.problem ?? labelOf(text.jobs.states, now.state)),
+                    undefined,
+                    now.state === 'failed' ? 'error' : 'info',
+                );
             }
         });
         return stop;
@@ -51,7 +60,15 @@ export function RunningJob({ id, label, ended }: { id: string; label: string; en
 }
 
 /** A button that starts a job and shows its progress. */
-export function JobButton({ label, start, ended }: { label: string; start: () => Promise<JobStarted | null>; ended: () => void }) {
+export function JobButton({
+    label,
+    start,
+    ended,
+}: {
+    label: string;
+    start: () => Promise<JobStarted | null>;
+    ended: () => void;
+}) {
     const [job, setJob] = useState<string | null>(null);
     return (
         <div class="row">

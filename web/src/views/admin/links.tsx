@@ -1,4 +1,5 @@
-// Signed links: make one from an address of this archive or of a recording's page. They are not stored, so only the audit log says that one was made.
+// Signed links: make one from an address of this archive or of a recording's page. They are not stored, so only the
+// audit log says that one was made.
 import { useState } from 'preact/hooks';
 import { ROOT } from '../../address';
 import { send } from '../../api';
@@ -27,7 +28,9 @@ function requestOf({ path, expires }: Values): Promise<Link | null> {
         throw new FieldError('path', t.pathForm);
     }
     const [, recording] = new RegExp(`^${ROOT}recordings/([0-9a-f]{32})$`).exec(url.pathname) ?? [];
-    return recording ? send<Link>('POST', `/recordings/${recording}/links`, { body: { expires } }) : send<Link>('POST', '/links', { body: { path: url.pathname + url.search, expires } });
+    return recording
+        ? send<Link>('POST', `/recordings/${recording}/links`, { body: { expires } })
+        : send<Link>('POST', '/links', { body: { path: url.pathname + url.search, expires } });
 }
 
 /** What a link opens; the audit log knows the recording, but no other address. */
@@ -77,7 +80,14 @@ export function Links() {
                 )}
             </Form>
             {mayAudit && <Made key={link?.url} />}
-            {link && <SecretDialog title={t.created} help={t.expiresAt(moment(link.expires))} secret={new URL(link.url, location.origin).href} onClose={() => setLink(null)} />}
+            {link && (
+                <SecretDialog
+                    title={t.created}
+                    help={t.expiresAt(moment(link.expires))}
+                    secret={new URL(link.url, location.origin).href}
+                    onClose={() => setLink(null)}
+                />
+            )}
         </>
     );
 }

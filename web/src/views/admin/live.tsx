@@ -22,13 +22,31 @@ export function Live() {
             empty={t.none}
             of={list}
             columns={[
-                { title: text.recording.name, cell: (r) => <a class="admin-long" href={`recordings/${r.id}`}>{r.name}</a> },
+                {
+                    title: text.recording.name,
+                    cell: (r) => (
+                        <a class="admin-long" href={`recordings/${r.id}`}>
+                            {r.name}
+                        </a>
+                    ),
+                },
                 { title: text.admin.storage.collection, cell: (r) => r.collection },
                 { title: text.admin.storage.messages, right: true, cell: (r) => count(r.messages) },
                 { title: text.admin.storage.size, right: true, cell: (r) => bytes(r.size) },
                 { title: text.admin.storage.duration, right: true, cell: (r) => duration(r.duration_ns) },
                 { title: t.started, cell: (r) => ago(r.created) },
-                { title: '', right: true, cell: (r) => <Action label={t.finish} confirm={{ title: t.finishTitle(r.name), help: t.finishHelp, button: t.finish }} run={() => send('POST', `/recordings/${r.id}/finish`)} done={list.reload} /> },
+                {
+                    title: '',
+                    right: true,
+                    cell: (r) => (
+                        <Action
+                            label={t.finish}
+                            confirm={{ title: t.finishTitle(r.name), help: t.finishHelp, button: t.finish }}
+                            run={() => send('POST', `/recordings/${r.id}/finish`)}
+                            done={list.reload}
+                        />
+                    ),
+                },
             ]}
         />
     );

@@ -22,7 +22,10 @@ function LastScrub({ scrub }: { scrub: Scrub }) {
     return (
         <>
             <p class={faults > 0 ? 'error' : ''}>
-                {faults > 0 ? t.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0) : t.intact(count(scrub.files), bytes(scrub.size))} {scrub.ended ? moment(scrub.ended) : t.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
+                {faults > 0
+                    ? t.notIntact(scrub.corrupted ?? 0, scrub.missing ?? 0)
+                    : t.intact(count(scrub.files), bytes(scrub.size))}{' '}
+                {scrub.ended ? moment(scrub.ended) : t.checked(percent(scrub.files ?? 0, scrub.files_total ?? 0))}
             </p>
             {(scrub.corrupted_packs ?? 0) > 0 && <p class="error">{t.packsRebuilt(scrub.corrupted_packs ?? 0)}</p>}
             {scrub.corrupted_files.length > 0 && (
@@ -74,12 +77,30 @@ export function Maintenance() {
         <>
             <h2>{t.backup}</h2>
             <p class="muted">{t.backupHelp}</p>
-            <Loaded of={backup}>{({ last }) => <p>{last ? t.backupLast(last.name, moment(last.time), count(last.recordings), count(last.files.count), bytes(last.files.size)) : t.backupNone}</p>}</Loaded>
+            <Loaded of={backup}>
+                {({ last }) => (
+                    <p>
+                        {last
+                            ? t.backupLast(
+                                  last.name,
+                                  moment(last.time),
+                                  count(last.recordings),
+                                  count(last.files.count),
+                                  bytes(last.files.size),
+                              )
+                            : t.backupNone}
+                    </p>
+                )}
+            </Loaded>
             <Form fields={BACKUP_FIELDS} submit={async () => undefined}>
                 {({ values, body }) => (
                     <div class="admin-inline">
                         {body}
-                        <JobButton label={t.backupStart} start={() => start('/admin/backup', { blobs: values['blobs']! })} ended={() => (backup.reload(), jobs.reload())} />
+                        <JobButton
+                            label={t.backupStart}
+                            start={() => start('/admin/backup', { blobs: values['blobs']! })}
+                            ended={() => (backup.reload(), jobs.reload())}
+                        />
                     </div>
                 )}
             </Form>
@@ -91,7 +112,16 @@ export function Maintenance() {
                 {({ values, body }) => (
                     <div class="admin-inline">
                         {body}
-                        <JobButton label={t.scrubStart} start={() => start('/admin/scrub', { rate: values['rate']!, restart: String(values['restart'] === 'yes') })} ended={() => (scrub.reload(), jobs.reload())} />
+                        <JobButton
+                            label={t.scrubStart}
+                            start={() =>
+                                start('/admin/scrub', {
+                                    rate: values['rate']!,
+                                    restart: String(values['restart'] === 'yes'),
+                                })
+                            }
+                            ended={() => (scrub.reload(), jobs.reload())}
+                        />
                     </div>
                 )}
             </Form>

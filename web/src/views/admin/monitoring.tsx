@@ -18,7 +18,13 @@ export function Monitoring() {
                 columns={[
                     { title: t.address, cell: ({ url }) => <span class="mono">{url}</span> },
                     { title: t.use, cell: ({ what }) => <span class="admin-reason">{what}</span> },
-                    { title: '', right: true, cell: ({ url }) => <Button kind="quiet" icon="copy" label={t.copy(url)} onClick={() => void copyText(url)} /> },
+                    {
+                        title: '',
+                        right: true,
+                        cell: ({ url }) => (
+                            <Button kind="quiet" icon="copy" label={t.copy(url)} onClick={() => void copyText(url)} />
+                        ),
+                    },
                 ]}
             />
             <h2>{t.grafana}</h2>

@@ -28,7 +28,13 @@ function Markup({ source }: { source: string }) {
     return (
         <>
             {parts.map((part): ComponentChildren =>
-                part.startsWith('**') ? <strong>{part.slice(2, -2)}</strong> : part.startsWith('`') ? <code>{part.slice(1, -1)}</code> : part,
+                part.startsWith('**') ? (
+                    <strong>{part.slice(2, -2)}</strong>
+                ) : part.startsWith('`') ? (
+                    <code>{part.slice(1, -1)}</code>
+                ) : (
+                    part
+                ),
             )}
         </>
     );
@@ -60,7 +66,10 @@ function Introduction({ contract }: { contract: Contract }) {
 
 function matches(entry: Entry, search: string): boolean {
     const all = `${entry.method} ${entry.path} ${entry.operation.summary} ${entry.operation.operationId}`.toLowerCase();
-    return search.toLowerCase().split(/\s+/).every((word) => all.includes(word));
+    return search
+        .toLowerCase()
+        .split(/\s+/)
+        .every((word) => all.includes(word));
 }
 
 function Group({ name, help, entries, open }: { name: string; help: string; entries: Entry[]; open: string | null }) {
@@ -70,7 +79,11 @@ function Group({ name, help, entries, open }: { name: string; help: string; entr
             <ul>
                 {entries.map(({ method, path, operation }) => (
                     <li key={operation.operationId}>
-                        <a href={href('docs', { op: operation.operationId })} aria-current={operation.operationId === open ? 'page' : undefined} title={`${method} ${path}`}>
+                        <a
+                            href={href('docs', { op: operation.operationId })}
+                            aria-current={operation.operationId === open ? 'page' : undefined}
+                            title={`${method} ${path}`}
+                        >
                             <code class={`docs-method ${method}`}>{method}</code>
                             <span>{operation.summary}</span>
                         </a>
@@ -81,15 +94,38 @@ function Group({ name, help, entries, open }: { name: string; help: string; entr
     );
 }
 
-function List({ contract, entries, open, find }: { contract: Contract; entries: Entry[]; open: string | null; find: string }) {
+function List({
+    contract,
+    entries,
+    open,
+    find,
+}: {
+    contract: Contract;
+    entries: Entry[];
+    open: string | null;
+    find: string;
+}) {
     const found = entries.filter((entry) => matches(entry, find));
-    const names = Object.keys(contract.components.schemas).filter((name) => find !== '' && name.toLowerCase().includes(find.toLowerCase()));
+    const names = Object.keys(contract.components.schemas).filter(
+        (name) => find !== '' && name.toLowerCase().includes(find.toLowerCase()),
+    );
     return (
         <nav class="docs-list" aria-label={text.docs.list}>
-            <Field label={text.docs.find} hidden_label type="search" placeholder={text.docs.find} value={find} onInput={(event) => setQuery({ search: event.currentTarget.value }, true)} />
+            <Field
+                label={text.docs.find}
+                hidden_label
+                type="search"
+                placeholder={text.docs.find}
+                value={find}
+                onInput={(event) => setQuery({ search: event.currentTarget.value }, true)}
+            />
             {contract.tags.map((tag) => {
                 const some = found.filter((entry) => entry.operation.tags.includes(tag.name));
-                return some.length > 0 && <Group key={tag.name} name={tag.name} help={tag.description} entries={some} open={open} />;
+                return (
+                    some.length > 0 && (
+                        <Group key={tag.name} name={tag.name} help={tag.description} entries={some} open={open} />
+                    )
+                );
             })}
             {names.length > 0 && (
                 <section>
@@ -110,7 +146,17 @@ function List({ contract, entries, open, find }: { contract: Contract; entries: 
     );
 }
 
-function Shown({ contract, entries, op, schema }: { contract: Contract; entries: Entry[]; op: string | null; schema: string | null }) {
+function Shown({
+    contract,
+    entries,
+    op,
+    schema,
+}: {
+    contract: Contract;
+    entries: Entry[];
+    op: string | null;
+    schema: string | null;
+}) {
     const entry = entries.find((one) => one.operation.operationId === op);
     const named = schema ? contract.components.schemas[schema] : undefined;
     if (entry) {

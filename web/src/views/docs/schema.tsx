@@ -47,7 +47,9 @@ export function TypeOf({ schema }: { schema: Schema | undefined }) {
 }
 
 export function Facts({ schema }: { schema: Schema }) {
-    const facts = factsOf(schema.items && !nameOf(schema.items) ? { ...schema.items, maxItems: schema.maxItems } : schema);
+    const facts = factsOf(
+        schema.items && !nameOf(schema.items) ? { ...schema.items, maxItems: schema.maxItems } : schema,
+    );
     return (
         <>
             {facts.map((fact) => (
@@ -106,7 +108,12 @@ export function Members({ schema }: { schema: Schema }) {
                 </thead>
                 <tbody>
                     {Object.entries(schema.properties).map(([name, one]) => (
-                        <Member key={name} name={name} schema={one} required={schema.required?.includes(name) ?? false} />
+                        <Member
+                            key={name}
+                            name={name}
+                            schema={one}
+                            required={schema.required?.includes(name) ?? false}
+                        />
                     ))}
                 </tbody>
             </table>

@@ -1,5 +1,5 @@
-// The dates of a search: ranges that move with the time, or from one time to another. The address keeps them as they were chosen: start=now-7d,
-// start=today-1d&end=today, start=2024-05-01T00:00:00Z.
+// The dates of a search: ranges that move with the time, or from one time to another. The address keeps them as they
+// were chosen: start=now-7d, start=today-1d&end=today, start=2024-05-01T00:00:00Z.
 import { useMemo } from 'preact/hooks';
 import { setQuery } from '../../address';
 import { dateTime } from '../../format';
@@ -51,13 +51,33 @@ const RANGES: [keyof typeof t.ranges, string, string | null][] = [
 const written = (iso: string | null) => (iso === null ? '' : dateTime(new Date(iso).toISOString()).replace(' ', 'T'));
 
 function End({ name, label, value }: { name: 'start' | 'end'; label: string; value: string | null }) {
-    const set = (wall: number) => setQuery({ [name]: Number.isNaN(wall) ? null : new Date(fromWall(wall, shownZone())).toISOString().replace('.000Z', 'Z'), row: null });
+    const set = (wall: number) =>
+        setQuery({
+            [name]: Number.isNaN(wall)
+                ? null
+                : new Date(fromWall(wall, shownZone())).toISOString().replace('.000Z', 'Z'),
+            row: null,
+        });
     const known = value !== null && !Number.isNaN(Date.parse(value));
-    return <Field label={label} type="datetime-local" step={1} value={known ? written(value) : ''} onChange={(event) => set(Date.parse(event.currentTarget.value + 'Z'))} />;
+    return (
+        <Field
+            label={label}
+            type="datetime-local"
+            step={1}
+            value={known ? written(value) : ''}
+            onChange={(event) => set(Date.parse(event.currentTarget.value + 'Z'))}
+        />
+    );
 }
 
 /** `chosen`: as the address has it; `resolved`: what it means now. */
-export function Dates({ chosen, resolved }: { chosen: { start: string | null; end: string | null }; resolved: { start: string | null; end: string | null } }) {
+export function Dates({
+    chosen,
+    resolved,
+}: {
+    chosen: { start: string | null; end: string | null };
+    resolved: { start: string | null; end: string | null };
+}) {
     return (
         <section>
             <h2>
@@ -68,7 +88,12 @@ export function Dates({ chosen, resolved }: { chosen: { start: string | null; en
                     const on = chosen.start === start && chosen.end === end;
                     return (
                         <li key={name}>
-                            <button type="button" class="library-value" aria-pressed={on} onClick={() => setQuery({ start: on ? null : start, end: on ? null : end, row: null })}>
+                            <button
+                                type="button"
+                                class="library-value"
+                                aria-pressed={on}
+                                onClick={() => setQuery({ start: on ? null : start, end: on ? null : end, row: null })}
+                            >
                                 {t.ranges[name]}
                             </button>
                         </li>

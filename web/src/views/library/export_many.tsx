@@ -24,7 +24,15 @@ async function start(path: string, params: Params): Promise<void> {
     await download(path, params);
 }
 
-export function ExportMany({ selection, merge, onClose }: { selection: Selection; merge: boolean; onClose: () => void }) {
+export function ExportMany({
+    selection,
+    merge,
+    onClose,
+}: {
+    selection: Selection;
+    merge: boolean;
+    onClose: () => void;
+}) {
     const { search, ids, count } = selection;
     const known = useStore(service);
     const [kind, setKind] = useState<Kind>(merge ? 'merged' : 'zip');
@@ -35,7 +43,10 @@ export function ExportMany({ selection, merge, onClose }: { selection: Selection
     const tooMany = !search && ids.size > NAMED_MAX;
     const run = () => {
         const params: Params = { ...(search ?? { recording: [...ids.keys()] }), version: target!.version };
-        const [path, more] = kind === 'zip' ? ['/search/export.zip', { as: target!.extension.replace(/^\./, '') }] : [`/${search ? 'search' : 'merge'}/as/export${target!.extension}`, {}];
+        const [path, more] =
+            kind === 'zip'
+                ? ['/search/export.zip', { as: target!.extension.replace(/^\./, '') }]
+                : [`/${search ? 'search' : 'merge'}/as/export${target!.extension}`, {}];
         setPreparing(true);
         start(path, { ...params, ...more })
             .then(onClose, showError)
@@ -56,8 +67,20 @@ export function ExportMany({ selection, merge, onClose }: { selection: Selection
             }
         >
             <div class="library-form">
-                {!merge && <Select label={t.kind} value={kind} options={Object.entries(t.kinds)} onChange={(to) => setKind(to as Kind)} />}
-                <Select label={text.export.format} value={target ? targetKey(target) : ''} options={targets.map((one) => [targetKey(one), titleOf(one, known!.formats)])} onChange={setChosen} />
+                {!merge && (
+                    <Select
+                        label={t.kind}
+                        value={kind}
+                        options={Object.entries(t.kinds)}
+                        onChange={(to) => setKind(to as Kind)}
+                    />
+                )}
+                <Select
+                    label={text.export.format}
+                    value={target ? targetKey(target) : ''}
+                    options={targets.map((one) => [targetKey(one), titleOf(one, known!.formats)])}
+                    onChange={setChosen}
+                />
                 {search && (search.start || search.end) && <p class="small muted">{t.dates}</p>}
                 {tooMany && <p class="error">{t.many(NAMED_MAX)}</p>}
             </div>

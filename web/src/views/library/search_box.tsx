@@ -1,4 +1,5 @@
-// The search box of the header: a combobox with suggestions. In the library it searches while typing; in other views Enter opens the library.
+// The search box of the header: a combobox with suggestions. In the library it searches while typing; in other views
+// Enter opens the library.
 import { Fragment } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { go, href, setQuery, useAddress } from '../../address';

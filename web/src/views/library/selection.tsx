@@ -48,7 +48,9 @@ export function useSelection(rows: RecordingList): Selecting {
         const from = extend && last.current >= 0 ? last.current : index;
         last.current = index;
         const every = all ? idsOf(await rows.between(0, Math.min(rows.total ?? 0, MOST))) : null;
-        const range = idsOf(from === index ? [row] : await rows.between(Math.min(from, index), Math.max(from, index) + 1));
+        const range = idsOf(
+            from === index ? [row] : await rows.between(Math.min(from, index), Math.max(from, index) + 1),
+        );
         setAll(false);
         setIds((before) => {
             const next = new Map(every ?? before);
@@ -91,7 +93,11 @@ export function selectColumn({ has, toggle, selectAll, clear, count, search }: S
             </label>
         ),
         cell: (row, index) => (
-            <label class="library-check" onDblClick={(event) => event.stopPropagation()} onMouseDown={(event) => event.preventDefault()}>
+            <label
+                class="library-check"
+                onDblClick={(event) => event.stopPropagation()}
+                onMouseDown={(event) => event.preventDefault()}
+            >
                 <input
                     type="checkbox"
                     tabIndex={-1}

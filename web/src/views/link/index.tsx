@@ -9,7 +9,11 @@ import { Button } from '../../ui';
 
 export function LinkNotice() {
     const expires = useStore(service)?.caller.expires;
-    return <span class="link-notice small muted">{expires ? text.link.until(`${dateTime(expires, 0)} ${zoneName()}`) : text.link.readOnly}</span>;
+    return (
+        <span class="link-notice small muted">
+            {expires ? text.link.until(`${dateTime(expires, 0)} ${zoneName()}`) : text.link.readOnly}
+        </span>
+    );
 }
 
 export function LinkEnded() {

@@ -1,5 +1,5 @@
-// Description, tags and notes. Changes are sent with the ETag of the version shown; after a conflict the new version is loaded
-// and the typed text stays in the field.
+// Description, tags and notes. Changes are sent with the ETag of the version shown; after a conflict the new version is
+// loaded and the typed text stays in the field.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { href } from '../../address';
 import { ApiError, getAll, patch, send } from '../../api';
@@ -36,7 +36,9 @@ export async function change({ recording, tag, reload }: Loaded, body: unknown):
     }
 }
 
-/** The text being edited, null when it is not. When the editor closes, the focus returns to the button that opened it. */
+/**
+ * The text being edited, null when it is not. When the editor closes, the focus returns to the button that opened it.
+ */
 export function useDraft() {
     const [draft, setDraft] = useState<string | null>(null);
     const button = useRef<HTMLSpanElement>(null); // the element around it
@@ -57,16 +59,26 @@ export function Description(loaded: Loaded) {
     if (draft === null) {
         return (
             <div class="details-description">
-                {recording.description ? <p>{recording.description}</p> : <p class="muted">{text.details.noDescription}</p>}
+                {recording.description ? (
+                    <p>{recording.description}</p>
+                ) : (
+                    <p class="muted">{text.details.noDescription}</p>
+                )}
                 {mayEdit && (
                     <span ref={button}>
-                        <Button kind="quiet" icon="edit" label={text.details.editDescription} onClick={() => setDraft(recording.description)} />
+                        <Button
+                            kind="quiet"
+                            icon="edit"
+                            label={text.details.editDescription}
+                            onClick={() => setDraft(recording.description)}
+                        />
                     </span>
                 )}
             </div>
         );
     }
-    const save = async () => (draft === recording.description || (await change(loaded, { description: draft }))) && setDraft(null);
+    const save = async () =>
+        (draft === recording.description || (await change(loaded, { description: draft }))) && setDraft(null);
     const key = (event: KeyboardEvent) => {
         if (event.key === 'Escape') {
             setDraft(null);
@@ -76,7 +88,14 @@ export function Description(loaded: Loaded) {
     };
     return (
         <form onSubmit={(event) => (event.preventDefault(), void save())}>
-            <Field multiline focused label={text.details.description} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onKeyDown={key} />
+            <Field
+                multiline
+                focused
+                label={text.details.description}
+                value={draft}
+                onInput={(event) => setDraft(event.currentTarget.value)}
+                onKeyDown={key}
+            />
             <div class="row details-add">
                 <Button type="submit" kind="main">
                     {text.details.save}
@@ -114,7 +133,11 @@ export function Tags(loaded: Loaded) {
                             <span class="muted">{key}</span> {value}
                         </a>
                         {mayEdit && (
-                            <button type="button" aria-label={text.details.removeTag(key)} onClick={() => void change(loaded, { tags: { [key]: null } })}>
+                            <button
+                                type="button"
+                                aria-label={text.details.removeTag(key)}
+                                onClick={() => void change(loaded, { tags: { [key]: null } })}
+                            >
                                 ×
                             </button>
                         )}
@@ -123,7 +146,15 @@ export function Tags(loaded: Loaded) {
             </ul>
             {mayEdit && (
                 <form class="row details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
-                    <Field label={text.details.addTag} hidden_label placeholder={text.details.tagHint} value={typed} error={error} onInput={(event) => setTyped(event.currentTarget.value)} class="grow" />
+                    <Field
+                        label={text.details.addTag}
+                        hidden_label
+                        placeholder={text.details.tagHint}
+                        value={typed}
+                        error={error}
+                        onInput={(event) => setTyped(event.currentTarget.value)}
+                        class="grow"
+                    />
                     <Button type="submit" disabled={!typed.trim()}>
                         {text.details.add}
                     </Button>
@@ -140,7 +171,10 @@ interface Note {
     created: string;
 }
 export function Notes({ recording }: Loaded) {
-    const notes = useRequest((signal) => getAll<Note>(`/recordings/${recording.id}/notes`, {}, 1000, signal), [recording.id, recording.notes]);
+    const notes = useRequest(
+        (signal) => getAll<Note>(`/recordings/${recording.id}/notes`, {}, 1000, signal),
+        [recording.id, recording.notes],
+    );
     const mayEdit = useRole('edit');
     const [typed, setTyped] = useState('');
     const submit = async (request: Promise<unknown>) => {
@@ -153,7 +187,8 @@ export function Notes({ recording }: Loaded) {
             return false;
         }
     };
-    const add = async () => (await submit(send('POST', `/recordings/${recording.id}/notes`, { body: { text: typed } }))) && setTyped('');
+    const add = async () =>
+        (await submit(send('POST', `/recordings/${recording.id}/notes`, { body: { text: typed } }))) && setTyped('');
     return (
         <section class="details-part">
             <h3>{text.details.notes}</h3>
@@ -166,14 +201,28 @@ export function Notes({ recording }: Loaded) {
                             <span class="grow">
                                 {note.author}, {ago(note.created)}
                             </span>
-                            {mayEdit && <Button kind="quiet" icon="trash" label={text.details.removeNote} onClick={() => void submit(send('DELETE', `/recordings/${recording.id}/notes/${note.id}`))} />}
+                            {mayEdit && (
+                                <Button
+                                    kind="quiet"
+                                    icon="trash"
+                                    label={text.details.removeNote}
+                                    onClick={() =>
+                                        void submit(send('DELETE', `/recordings/${recording.id}/notes/${note.id}`))
+                                    }
+                                />
+                            )}
                         </p>
                     </li>
                 ))}
             </ul>
             {mayEdit && (
                 <form class="details-add" onSubmit={(event) => (event.preventDefault(), void add())}>
-                    <Field multiline label={text.details.addNote} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+                    <Field
+                        multiline
+                        label={text.details.addNote}
+                        value={typed}
+                        onInput={(event) => setTyped(event.currentTarget.value)}
+                    />
                     <Button type="submit" disabled={!typed.trim()}>
                         {text.details.add}
                     </Button>

@@ -52,7 +52,10 @@ function Facts({ recording }: { recording: Recording }) {
 }
 
 function ScanReport({ recording }: { recording: Recording }) {
-    const scan = useRequest((signal) => get<Scan>(`/recordings/${recording.id}/scan`, {}, signal), [recording.id, recording.updated]);
+    const scan = useRequest(
+        (signal) => get<Scan>(`/recordings/${recording.id}/scan`, {}, signal),
+        [recording.id, recording.updated],
+    );
     if (scan.error !== null) {
         return <Failed error={scan.error} retry={scan.reload} />;
     }
@@ -63,11 +66,20 @@ function ScanReport({ recording }: { recording: Recording }) {
     return (
         <section class="details-part">
             <h3>{text.details.scan}</h3>
-            <p>{total === 0 && recording.messages === 0 ? text.details.noMessages : total === 0 ? text.details.allReadable(count(recording.messages)) : text.details.recovered(count(recording.messages), bytes(lost))}</p>
+            <p>
+                {total === 0 && recording.messages === 0
+                    ? text.details.noMessages
+                    : total === 0
+                      ? text.details.allReadable(count(recording.messages))
+                      : text.details.recovered(count(recording.messages), bytes(lost))}
+            </p>
             <ul class="details-list">
                 {findings.map((f, i) => (
                     <li key={i} class="details-finding">
-                        <Badge kind={f.severity === 'loss' ? 'bad' : f.severity === 'note' ? '' : 'warn'}>{labelOf(text.details.severities, f.severity)}</Badge> {f.text}
+                        <Badge kind={f.severity === 'loss' ? 'bad' : f.severity === 'note' ? '' : 'warn'}>
+                            {labelOf(text.details.severities, f.severity)}
+                        </Badge>{' '}
+                        {f.text}
                     </li>
                 ))}
             </ul>

@@ -12,7 +12,15 @@ import type { EventMark, RecordingEvents } from './event_store';
 
 const STEP = 100; // listed at first, and added by "more"
 
-export function Events({ recording, playback, events }: { recording: Recording; playback: Playback; events: RecordingEvents }) {
+export function Events({
+    recording,
+    playback,
+    events,
+}: {
+    recording: Recording;
+    playback: Playback;
+    events: RecordingEvents;
+}) {
     const mayEdit = useRole('edit');
     const { items, error } = useStore(events);
     const [title, setTitle] = useState('');
@@ -36,9 +44,17 @@ export function Events({ recording, playback, events }: { recording: Recording; 
                 {items.slice(0, shown).map((mark) => (
                     <li key={mark.id} class="row">
                         <button type="button" class="link grow" onClick={() => show(mark)}>
-                            <span class="mono muted">{relativeTime(recording, mark.start, 1)}</span> {mark.title} {mark.end > mark.start && <span class="muted">({duration(mark.end - mark.start)})</span>}
+                            <span class="mono muted">{relativeTime(recording, mark.start, 1)}</span> {mark.title}{' '}
+                            {mark.end > mark.start && <span class="muted">({duration(mark.end - mark.start)})</span>}
                         </button>
-                        {mayEdit && <Button kind="quiet" icon="trash" label={text.events.remove(mark.title)} onClick={() => void events.remove(mark)} />}
+                        {mayEdit && (
+                            <Button
+                                kind="quiet"
+                                icon="trash"
+                                label={text.events.remove(mark.title)}
+                                onClick={() => void events.remove(mark)}
+                            />
+                        )}
                     </li>
                 ))}
             </ul>
@@ -50,7 +66,14 @@ export function Events({ recording, playback, events }: { recording: Recording; 
             {mayEdit && (
                 <>
                     <form class="row details-add" onSubmit={(event) => void add(event)}>
-                        <Field label={text.events.name} hidden_label placeholder={text.events.name} value={title} onInput={(event) => setTitle(event.currentTarget.value)} class="grow" />
+                        <Field
+                            label={text.events.name}
+                            hidden_label
+                            placeholder={text.events.name}
+                            value={title}
+                            onInput={(event) => setTitle(event.currentTarget.value)}
+                            class="grow"
+                        />
                         <Button type="submit" disabled={!title.trim()}>
                             {text.events.add}
                         </Button>

@@ -35,7 +35,15 @@ function Clock({ recording, playback }: { recording: Recording; playback: Playba
     );
 }
 
-export function Player({ recording, playback, step }: { recording: Recording; playback: Playback; step: (forward: boolean) => Promise<void> }) {
+export function Player({
+    recording,
+    playback,
+    step,
+}: {
+    recording: Recording;
+    playback: Playback;
+    step: (forward: boolean) => Promise<void>;
+}) {
     const playing = usePlaybackPart(playback, (state) => state.playing);
     const speed = usePlaybackPart(playback, (state) => state.speed);
     const loop = usePlaybackPart(playback, (state) => state.loop);
@@ -45,21 +53,54 @@ export function Player({ recording, playback, step }: { recording: Recording; pl
     return (
         <div class="player row" role="group" aria-label={text.player.title}>
             <Button icon="previous" label={text.player.start} onClick={() => playback.seek(playback.span().start)} />
-            <Button icon="left" label={text.player.previousFrame} aria-keyshortcuts="ArrowLeft" onClick={() => void step(false)} />
-            <Button kind="main" icon={playing ? 'pause' : 'play'} label={playing ? text.player.pause : text.player.play} aria-keyshortcuts="Space" onClick={() => playback.toggle()} />
-            <Button icon="right" label={text.player.nextFrame} aria-keyshortcuts="ArrowRight" onClick={() => void step(true)} />
+            <Button
+                icon="left"
+                label={text.player.previousFrame}
+                aria-keyshortcuts="ArrowLeft"
+                onClick={() => void step(false)}
+            />
+            <Button
+                kind="main"
+                icon={playing ? 'pause' : 'play'}
+                label={playing ? text.player.pause : text.player.play}
+                aria-keyshortcuts="Space"
+                onClick={() => playback.toggle()}
+            />
+            <Button
+                icon="right"
+                label={text.player.nextFrame}
+                aria-keyshortcuts="ArrowRight"
+                onClick={() => void step(true)}
+            />
             <Button icon="next" label={text.player.end} onClick={() => playback.seek(playback.span().end)} />
-            <Select label={text.player.speed} hidden_label value={String(speed)} options={SPEEDS.map((s) => [String(s), `${String(s).replace('-', '−')}×`])} onChange={(s) => playback.setSpeed(Number(s))} />
+            <Select
+                label={text.player.speed}
+                hidden_label
+                value={String(speed)}
+                options={SPEEDS.map((s) => [String(s), `${String(s).replace('-', '−')}×`])}
+                onChange={(s) => playback.setSpeed(Number(s))}
+            />
             <Button pressed={loop} onClick={() => playback.setLoop(!loop)}>
                 {text.player.loop}
             </Button>
             {growing && (
-                <Button pressed={following} class="player-live" title={text.player.liveHelp} onClick={() => playback.follow()}>
+                <Button
+                    pressed={following}
+                    class="player-live"
+                    title={text.player.liveHelp}
+                    onClick={() => playback.follow()}
+                >
                     {text.player.live}
                 </Button>
             )}
             <Clock recording={recording} playback={playback} />
-            <Button kind="quiet" icon="info" class="player-help" label={text.player.keys} onClick={() => setKeys(true)} />
+            <Button
+                kind="quiet"
+                icon="info"
+                class="player-help"
+                label={text.player.keys}
+                onClick={() => setKeys(true)}
+            />
             {keys && <Keys onClose={() => setKeys(false)} />}
         </div>
     );

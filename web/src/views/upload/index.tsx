@@ -26,14 +26,25 @@ class Row extends Component<{ item: Item }> {
     }
 }
 
-const KINDS = { done: 'good', partial: 'warn', duplicate: 'accent', failed: 'bad', paused: 'warn', waiting: '', sending: '', checking: '' } as const;
+const KINDS = {
+    done: 'good',
+    partial: 'warn',
+    duplicate: 'accent',
+    failed: 'bad',
+    paused: 'warn',
+    waiting: '',
+    sending: '',
+    checking: '',
+} as const;
 
 function Actions({ item }: { item: Item }) {
     const active = item.state === 'sending' || item.state === 'waiting';
     return (
         <span class="upload-actions">
             {active && <Button kind="quiet" icon="pause" label={t.pause(item.name)} onClick={() => pause(item.id)} />}
-            {item.state === 'paused' && <Button kind="quiet" icon="play" label={t.resume(item.name)} onClick={() => resume(item.id)} />}
+            {item.state === 'paused' && (
+                <Button kind="quiet" icon="play" label={t.resume(item.name)} onClick={() => resume(item.id)} />
+            )}
             {item.state === 'failed' && <Button onClick={() => resume(item.id)}>{text.retry}</Button>}
             <Button kind="quiet" icon="close" label={t.remove(item.name)} onClick={() => remove(item.id)} />
         </span>
@@ -50,7 +61,9 @@ function Duplicate({ item }: { item: Item }) {
             {collection !== item.collection && <span>{t.otherCollection(collection, item.collection)}</span>}
             {item.tagged && <span>{t.tagged(showTags(item.tags))}</span>}
             {hasTags && !item.tagged && <span>{t.notTagged(showTags(item.tags))}</span>}
-            {hasTags && !item.tagged && mayEdit && <Button onClick={() => void addTags(item.id).catch(showError)}>{t.addTags}</Button>}
+            {hasTags && !item.tagged && mayEdit && (
+                <Button onClick={() => void addTags(item.id).catch(showError)}>{t.addTags}</Button>
+            )}
         </p>
     );
 }
@@ -70,7 +83,9 @@ function Line({ item }: { item: Item }) {
                 </span>
                 <Actions item={item} />
             </div>
-            {(active || checking) && <Progress label={t.progress(item.name)} value={checking && part === 1 ? null : part} />}
+            {(active || checking) && (
+                <Progress label={t.progress(item.name)} value={checking && part === 1 ? null : part} />
+            )}
             {item.problem && (
                 <p class={item.state === 'partial' ? 'upload-partial' : 'error'} role="alert">
                     {item.problem}
@@ -159,7 +174,12 @@ function UploadView() {
     const [held, setHeld] = useState<Chosen[]>([]); // chosen while the collection or the tags were wrong
     const [over, setOver] = useState(false);
     const add = (files: Chosen[]) => {
-        const all = [...held, ...files.filter((one) => !held.some((other) => other.name === one.name && other.file.size === one.file.size))];
+        const all = [
+            ...held,
+            ...files.filter(
+                (one) => !held.some((other) => other.name === one.name && other.file.size === one.file.size),
+            ),
+        ];
         if (!form.options) {
             setHeld(all);
             return;
@@ -176,7 +196,12 @@ function UploadView() {
         }
     };
     return (
-        <div class="upload" onDragOver={(event) => (event.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)} onDrop={drop}>
+        <div
+            class="upload"
+            onDragOver={(event) => (event.preventDefault(), setOver(true))}
+            onDragLeave={() => setOver(false)}
+            onDrop={drop}
+        >
             <h1>{t.title}</h1>
             <OptionFields form={form} />
             <div class={`upload-drop ${over ? 'over' : ''}`}>

@@ -1,4 +1,5 @@
-// Where uploaded files go: the collection and the tags. Shared by the upload view and the sheet that a drop elsewhere opens.
+// Where uploaded files go: the collection and the tags. Shared by the upload view and the sheet that a drop elsewhere
+// opens.
 import { useId, useState } from 'preact/hooks';
 import { get } from '../../api';
 import { service } from '../../service';
@@ -33,7 +34,13 @@ export function useOptions(preset: string | null): OptionsForm {
     const [tagText, setTagText] = useState('');
     const tags = parseTags(tagText);
     const name = collection.trim();
-    return { collection, setCollection, tagText, setTagText, options: tags && name ? { collection: name, tags } : null };
+    return {
+        collection,
+        setCollection,
+        tagText,
+        setTagText,
+        options: tags && name ? { collection: name, tags } : null,
+    };
 }
 
 export function rememberCollection(collection: string): void {

@@ -7,7 +7,18 @@ import { showError, showToast } from '../../../toasts';
 import { useRequest } from '../../../use_request';
 import { Button, Check, Dialog, Field, Menu, type MenuItem } from '../../../ui';
 import type { Source } from './frame';
-import { applyLayout, currentLayout, deleteLayout, leftOut, loadLayouts, openAtFirst, renameLayout, resetLayout, saveLayout, type SavedLayout } from './saved';
+import {
+    applyLayout,
+    currentLayout,
+    deleteLayout,
+    leftOut,
+    loadLayouts,
+    openAtFirst,
+    renameLayout,
+    resetLayout,
+    saveLayout,
+    type SavedLayout,
+} from './saved';
 
 interface DialogProps {
     sources: Source[];
@@ -29,7 +40,11 @@ function SaveDialog({ sources, layouts, reload, onClose }: DialogProps) {
             const value = { ...currentLayout(sources), opened };
             await saveLayout(collection, { name: name.trim(), value }, !known);
             if (opened) {
-                await openAtFirst(collection, layouts.filter((one) => one !== known), name.trim());
+                await openAtFirst(
+                    collection,
+                    layouts.filter((one) => one !== known),
+                    name.trim(),
+                );
             }
             showToast(text.savedLayout.saved(name.trim()));
             onClose();
@@ -52,15 +67,38 @@ function SaveDialog({ sources, layouts, reload, onClose }: DialogProps) {
                 </>
             }
         >
-            <form id="layout-save" class="layout-form" onSubmit={(event) => (event.preventDefault(), name.trim() !== '' && void save())}>
-                <Field focused label={text.savedLayout.name} value={name} maxLength={200} help={known ? text.savedLayout.known : text.savedLayout.help(collection)} onInput={(event) => setName(event.currentTarget.value)} />
+            <form
+                id="layout-save"
+                class="layout-form"
+                onSubmit={(event) => (event.preventDefault(), name.trim() !== '' && void save())}
+            >
+                <Field
+                    focused
+                    label={text.savedLayout.name}
+                    value={name}
+                    maxLength={200}
+                    help={known ? text.savedLayout.known : text.savedLayout.help(collection)}
+                    onInput={(event) => setName(event.currentTarget.value)}
+                />
                 <Check label={text.savedLayout.openedWith(collection)} checked={opened} onChange={setOpened} />
             </form>
         </Dialog>
     );
 }
 
-function Row({ layout, layouts, collection, busy, act }: { layout: SavedLayout; layouts: SavedLayout[]; collection: string; busy: boolean; act: (work: Promise<void>) => void }) {
+function Row({
+    layout,
+    layouts,
+    collection,
+    busy,
+    act,
+}: {
+    layout: SavedLayout;
+    layouts: SavedLayout[];
+    collection: string;
+    busy: boolean;
+    act: (work: Promise<void>) => void;
+}) {
     const [name, setName] = useState<string | null>(null);
     const t = text.savedLayout;
     const remove = async () => {
@@ -77,7 +115,16 @@ function Row({ layout, layouts, collection, busy, act }: { layout: SavedLayout; 
         };
         return (
             <form class="row" onSubmit={(event) => (event.preventDefault(), !taken && name.trim() !== '' && rename())}>
-                <Field focused class="grow" label={t.name} hidden_label value={name} maxLength={200} error={taken ? t.taken : null} onInput={(event) => setName(event.currentTarget.value)} />
+                <Field
+                    focused
+                    class="grow"
+                    label={t.name}
+                    hidden_label
+                    value={name}
+                    maxLength={200}
+                    error={taken ? t.taken : null}
+                    onInput={(event) => setName(event.currentTarget.value)}
+                />
                 <Button type="submit" kind="main" disabled={taken || name.trim() === ''}>
                     {text.details.save}
                 </Button>
@@ -90,11 +137,28 @@ function Row({ layout, layouts, collection, busy, act }: { layout: SavedLayout; 
             <span class="grow ellipsis" title={layout.name}>
                 {layout.name}
             </span>
-            <Button pressed={layout.value.opened} disabled={busy} title={t.openedWith(collection)} onClick={() => act(openAtFirst(collection, layouts, layout.value.opened ? null : layout.name))}>
+            <Button
+                pressed={layout.value.opened}
+                disabled={busy}
+                title={t.openedWith(collection)}
+                onClick={() => act(openAtFirst(collection, layouts, layout.value.opened ? null : layout.name))}
+            >
                 {t.opened}
             </Button>
-            <Button kind="quiet" icon="edit" disabled={busy} label={t.rename(layout.name)} onClick={() => setName(layout.name)} />
-            <Button kind="quiet" icon="trash" disabled={busy} label={t.remove(layout.name)} onClick={() => act(remove())} />
+            <Button
+                kind="quiet"
+                icon="edit"
+                disabled={busy}
+                label={t.rename(layout.name)}
+                onClick={() => setName(layout.name)}
+            />
+            <Button
+                kind="quiet"
+                icon="trash"
+                disabled={busy}
+                label={t.remove(layout.name)}
+                onClick={() => act(remove())}
+            />
         </div>
     );
 }
@@ -111,7 +175,13 @@ function ManageDialog({ sources, layouts, loading, reload, onClose }: DialogProp
             <ul class="layout-saved">
                 {layouts.map((layout) => (
                     <li key={layout.name}>
-                        <Row layout={layout} layouts={layouts} collection={collection} busy={acting || loading} act={act} />
+                        <Row
+                            layout={layout}
+                            layouts={layouts}
+                            collection={collection}
+                            busy={acting || loading}
+                            act={act}
+                        />
                     </li>
                 ))}
             </ul>
@@ -129,7 +199,8 @@ export function SavedLayouts({ sources }: { sources: Source[] }) {
     const t = text.savedLayout;
     const layouts = loaded.value ?? [];
     const now = currentLayout(sources);
-    const isShown = ({ value }: SavedLayout) => value.panels === now.panels && JSON.stringify(value.settings) === JSON.stringify(now.settings);
+    const isShown = ({ value }: SavedLayout) =>
+        value.panels === now.panels && JSON.stringify(value.settings) === JSON.stringify(now.settings);
     const apply = (layout: SavedLayout) => {
         applyLayout(recording, layout, true);
         const out = leftOut(sources, layout);
@@ -137,10 +208,19 @@ export function SavedLayouts({ sources }: { sources: Source[] }) {
             showToast(t.leftOut(out.join(', ')));
         }
     };
-    const items: MenuItem[] = layouts.map((layout) => ({ label: layout.name, checked: isShown(layout), run: () => apply(layout) }));
+    const items: MenuItem[] = layouts.map((layout) => ({
+        label: layout.name,
+        checked: isShown(layout),
+        run: () => apply(layout),
+    }));
     if (mayEdit) {
         items.push({ label: t.saveAs, icon: 'plus', run: () => setDialog('save') });
-        items.push({ label: t.manage, icon: 'settings', disabled: layouts.length === 0, run: () => setDialog('manage') });
+        items.push({
+            label: t.manage,
+            icon: 'settings',
+            disabled: layouts.length === 0,
+            run: () => setDialog('manage'),
+        });
     }
     items.push({ label: t.reset, icon: 'back', run: () => resetLayout(recording, layouts) });
     const props = { sources, layouts, loading: loaded.loading, reload: loaded.reload, onClose: () => setDialog(null) };

@@ -18,9 +18,19 @@ function topicsOf(sources: Source[]): Topic[] {
 }
 
 export function exportOffers(sources: Source[], pair: Pair | null, shared: Playback): Offer[] {
-    const offers = sources.map(({ recording, playback }, i): Offer => ({ subject: subjectOf(recording), title: pair ? text.pair.numbered(i + 1, recording.name) : recording.name, playback }));
+    const offers = sources.map(({ recording, playback }, i): Offer => ({
+        subject: subjectOf(recording),
+        title: pair ? text.pair.numbered(i + 1, recording.name) : recording.name,
+        playback,
+    }));
     if (pair) {
-        const subject = { recording: pair.first, merged: pair.second, shift_ns: pair.kept_ns, topics: topicsOf(sources), span: unionOf(pair.first, pair) };
+        const subject = {
+            recording: pair.first,
+            merged: pair.second,
+            shift_ns: pair.kept_ns,
+            topics: topicsOf(sources),
+            span: unionOf(pair.first, pair),
+        };
         offers.push({ subject, title: text.pair.merged, playback: shared });
     }
     return offers;

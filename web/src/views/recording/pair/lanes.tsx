@@ -15,7 +15,10 @@ const MS = 1_000_000n;
 const STEP_NS = 100n * MS;
 
 export function useLanes(second: Recording | null): { lanes: Lane[]; error: unknown; reload: () => void } {
-    const loaded = useRequest((signal) => (second ? lanesOf(second.id, signal) : Promise.resolve([])), [second?.id, second?.messages]);
+    const loaded = useRequest(
+        (signal) => (second ? lanesOf(second.id, signal) : Promise.resolve([])),
+        [second?.id, second?.messages],
+    );
     return { lanes: loaded.value ?? [], error: loaded.error, reload: loaded.reload };
 }
 export type SecondLanes = ReturnType<typeof useLanes>;
@@ -38,7 +41,10 @@ function Strip({ pair, view, width }: { pair: Pair; view: Range; width: number }
     const { start, end } = boundsOf(pair.second);
     const [from, to] = [xOf(start + pair.shift_ns, view, width), xOf(end + pair.shift_ns, view, width)];
     const perPx = Number(view.end - view.start) / Math.max(width, 1);
-    const snapped = (shift: bigint): bigint => [0n, recordedShift(pair.first, pair.second)].find((to) => to !== null && Math.abs(Number(shift - to)) < SNAP_PX * perPx) ?? (shift / MS) * MS;
+    const snapped = (shift: bigint): bigint =>
+        [0n, recordedShift(pair.first, pair.second)].find(
+            (to) => to !== null && Math.abs(Number(shift - to)) < SNAP_PX * perPx,
+        ) ?? (shift / MS) * MS;
     const down = (event: PointerEvent) => {
         event.stopPropagation(); // the timeline would select
         if (event.button === 0) {
@@ -49,7 +55,9 @@ function Strip({ pair, view, width }: { pair: Pair; view: Range; width: number }
     const move = (event: PointerEvent) => {
         event.stopPropagation();
         if (held.current) {
-            held.current.now = snapped(held.current.shift + BigInt(Math.round((event.clientX - held.current.x) * perPx)));
+            held.current.now = snapped(
+                held.current.shift + BigInt(Math.round((event.clientX - held.current.x) * perPx)),
+            );
             pair.setDraft(held.current.now);
         }
     };
@@ -62,14 +70,22 @@ function Strip({ pair, view, width }: { pair: Pair; view: Range; width: number }
         pair.setDraft(null);
     };
     const key = (event: KeyboardEvent) => {
-        const sign = { ArrowRight: 1n, ArrowUp: 1n, PageUp: 100n, ArrowLeft: -1n, ArrowDown: -1n, PageDown: -100n }[event.key];
+        const sign = { ArrowRight: 1n, ArrowUp: 1n, PageUp: 100n, ArrowLeft: -1n, ArrowDown: -1n, PageDown: -100n }[
+            event.key
+        ];
         if (sign !== undefined) {
             pair.setShift(pair.shift + sign * STEP_NS * (event.shiftKey ? 10n : 1n));
             event.preventDefault();
         }
     };
     return (
-        <div class="pair-strip" onPointerDown={down} onPointerMove={move} onPointerUp={done(true)} onPointerCancel={done(false)}>
+        <div
+            class="pair-strip"
+            onPointerDown={down}
+            onPointerMove={move}
+            onPointerUp={done(true)}
+            onPointerCancel={done(false)}
+        >
             <div
                 class="pair-extent"
                 role="slider"
@@ -85,11 +101,25 @@ function Strip({ pair, view, width }: { pair: Pair; view: Range; width: number }
     );
 }
 
-export function PairLanes({ pair, lanes: { lanes, error, reload }, view, width }: { pair: Pair; lanes: SecondLanes; view: Range; width: number }) {
+export function PairLanes({
+    pair,
+    lanes: { lanes, error, reload },
+    view,
+    width,
+}: {
+    pair: Pair;
+    lanes: SecondLanes;
+    view: Range;
+    width: number;
+}) {
     return (
         <>
             <Strip pair={pair} view={view} width={width} />
-            <Lanes lanes={lanes} view={{ start: view.start - pair.shift_ns, end: view.end - pair.shift_ns }} width={width} />
+            <Lanes
+                lanes={lanes}
+                view={{ start: view.start - pair.shift_ns, end: view.end - pair.shift_ns }}
+                width={width}
+            />
             {error !== null && <Failed error={error} retry={reload} />}
         </>
     );
